@@ -1,0 +1,92 @@
+// Where variables and optimizer slots live: one arena by name, in a layout fixed by the training graph.
+//
+// The trainable variables of one dtype lie behind each other, each padded to 64 bytes, as one flat vector; every slot of
+// the optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
+// replica's slice is a range of that vector, and the slice says nothing about where variables begin.
+// Programs address an arena as base + offset. A store has up to two arenas: while a snapshot holds one, the next step
+// writes its update into the other. Variables that no step updates lie in a part of their own that all arenas share.
+#pragma once
+
+#include <troupe/graph.hpp>
+#include <troupe/optimizer.hpp>
+
+#include <span>
+
+namespace troupe {
+
+/// One stored variable or slot.
+struct parameter_entry {
+  std::string name;        ///< "dense/kernel", "dense/kernel/Adam"
+  dtype type = dtype::float32;
+  shape dims;
+  bool trainable = false;
+  bool slot = false;
+  bool updated = true;     ///< False: no step writes it; it lies in the shared part.
+  combine replicas = combine::mean;
+  initializer initial;
+  int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
+  int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable.
+};
+
+/// A run of elements of one entry.
+struct parameter_piece {
+  int32_t entry = 0;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+class parameter_layout {
+ public:
+  /// From the variables of a training graph; slots as the optimizer has them. A graph without an optimizer (evaluation,
+  /// prediction) gives a layout of its variables only, none of them updated.
+  static expected<parameter_layout> of(const graph& g, const std::optional<optimizer>& o);
+
+  std::span<const parameter_entry> entries() const noexcept { return entries_; }
+  /// -1 where there is none.
+  int32_t find(std::string_view name) const;
+  int64_t arena_bytes() const noexcept { return arena_bytes_; }
+  int64_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// Of the flat gradient, a multiple of 64.
+  int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
+
+  /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, all together
+  /// everything. Replica 0 also owns what is not trainable.
+  std::pair<int64_t, int64_t> slice(int r, int R) const;
+  /// The same slice as runs of entries, slots included: what replica r puts into its snapshot part.
+  std::vector<parameter_piece> pieces(int r, int R) const;
+
+ private:
+  std::vector<parameter_entry> entries_;
+  int64_t arena_bytes_ = 0, shared_bytes_ = 0, gradient_bytes_ = 0;
+};
+
+class parameter_store {
+ public:
+  /// Allocates `arenas` (1 or 2) arenas and touches every page. resource_exhausted when memory is not to be had.
+  static expected<std::shared_ptr<parameter_store>> create(parameter_layout layout, int arenas);
+
+  const parameter_layout& layout() const noexcept;
+  /// The base that programs address; arenas differ only in their updated part.
+  std::byte* arena(int index) noexcept;
+  const std::byte* arena(int index) const noexcept;
+  std::byte* shared() noexcept;
+  const std::byte* shared() const noexcept;
+  int arenas() const noexcept;
+
+  /// Fills arena 0 and the shared part from the entries' initialisers, keyed by (seed, name).
+  void initialise(uint64_t seed);
+  /// Writes one entry of arena 0. not_found, invalid_argument naming both shapes or dtypes.
+  expected<void> assign(std::string_view name, const tensor& value);
+  /// A tensor over the memory of one entry in an arena, sharing ownership of the store: valid as long as it is held,
+  /// constant as long as nobody writes to that arena.
+  tensor view(int arena, int32_t entry) const;
+  /// A run of it, as a tensor of rank 1.
+  tensor view(int arena, const parameter_piece& piece) const;
+
+ private:
+  struct impl;
+  explicit parameter_store(std::unique_ptr<impl> i);
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,95 @@
+// A program: the planned, allocation-free executable of one graph for one binding of its unknowns.
+//
+//   auto p = program::plan(graph, spec, layout, {.batch = 128, .seed = 1});
+//   auto status = p->gradients({...});                     // forward and backward: the flat gradient of one shard
+//   p->apply(step, p->whole(), gradient, base, base);      // the fused update, in place or into a spare arena
+//
+// Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset, with one arena for
+// all intermediate values by liveness, in-place element-wise operations, fused bias + activation and softmax
+// cross-entropy, and planned GEMM workspace. Running takes no lock and allocates nothing.
+// One program runs on one thread at a time; programs do not share memory.
+#pragma once
+
+#include "compute/parameter_store.hpp"
+
+#include <troupe/model.hpp>
+
+#include <atomic>
+
+namespace troupe {
+
+struct program_options {
+  int64_t batch = 1;       ///< Rows of the shard that this program computes: the unknown "batch".
+  int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
+  uint64_t seed = 0;       ///< Of the keyed random operations.
+};
+
+/// What went wrong in a step; flags, OR-ed over replicas.
+enum class step_status : uint32_t { ok = 0, not_finite = 1, cancelled = 2, ended = 4, bad_input = 8 };
+constexpr step_status operator|(step_status a, step_status b) { return static_cast<step_status>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b)); }
+constexpr bool has(step_status all, step_status one) { return (static_cast<uint32_t>(all) & static_cast<uint32_t>(one)) != 0; }
+
+/// Where one run finds its inputs.
+struct step_input {
+  int64_t step = 0;                        ///< Absolute; keys random numbers.
+  int32_t shard = 0;                       ///< In [0, S); keys random numbers.
+  const std::byte* parameters = nullptr;   ///< Base of the arena.
+  const std::byte* shared = nullptr;       ///< Base of the part that no step updates.
+  /// One pointer a component, in the order of `inputs()`; one that is not 64-byte aligned is copied once.
+  std::span<const std::byte* const> feeds;
+  const std::atomic<bool>* cancel = nullptr;  ///< Looked at between kernels; set: the run ends as `cancelled`.
+};
+
+class program {
+ public:
+  /// invalid_argument: an error kept in the graph, a variable the layout lacks or has in another shape, an unbound unknown.
+  static expected<std::unique_ptr<program>> plan(const graph& g, const model_spec& spec, const parameter_layout& layout,
+                                                 const program_options& options);
+  ~program();
+
+  /// The fed components, in feed order: by name, as `placeholder` named them.
+  std::span<const component> inputs() const noexcept;
+  /// Names of what `output` returns: "loss", then metrics as "<name>/total" and "<name>/weight", then predictions.
+  std::span<const component> outputs() const noexcept;
+
+  /// Train: loss, outputs and the gradient of one shard, written to `gradient` (`layout.gradient_bytes()`, 64-byte
+  /// aligned). Reports `not_finite` for the loss only: gradients are checked once, after the reduction, by `is_finite`.
+  step_status gradients(const step_input& in, std::byte* gradient);
+  /// Evaluate, predict: loss and outputs.
+  step_status run(const step_input& in);
+  /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10)".
+  error last_error() const;
+
+  /// The optimizer's update for bytes [first, last) of the gradient vector, reading variables and slots from `from` and
+  /// writing them to `to` (the same base: in place).
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const;
+
+  /// The loss of the last run, unscaled by S, as float64.
+  double loss() const noexcept;
+  /// A copy of one output of the last run.
+  tensor output(int32_t index) const;
+  /// Memory of an output of the last run, valid until the next.
+  std::span<const std::byte> output_bytes(int32_t index) const noexcept;
+
+  int64_t arena_bytes() const noexcept;
+  /// Multiply-adds ×2 of one run, forward and backward.
+  int64_t flops() const noexcept;
+  /// The plan: kernels in order with shapes, offsets and bytes.
+  std::string to_text() const;
+
+ private:
+  struct impl;
+  explicit program(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+// Arithmetic on flat gradients, for whoever sums them: bytes of layout.gradient_bytes(), 64-byte aligned.
+
+/// into += from, element by element, in the dtypes of the layout.
+void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from);
+/// Whether every element of bytes [first, last) is finite.
+bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient);
+/// The first trainable variable with a non-finite element in an arena, or empty: asked before a snapshot is committed.
+std::string first_not_finite(const parameter_layout& layout, const std::byte* arena);
+
+}  // namespace troupe

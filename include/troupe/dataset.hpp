@@ -1,0 +1,76 @@
+// Datasets: descriptions of where batches come from; nothing is read before a job iterates one.
+//
+//   auto data = tr::fashion_mnist("/usr/share/datasets/fashion-mnist");   // expected<train_and_test>
+//   auto input = data->train.shuffle().batch(128).repeat();
+//
+// A random-access dataset is a function from position to example, so its whole state is a position: resuming is exact.
+// A dataset is a cheap value; any thread may copy or describe it.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+namespace troupe {
+
+/// One named part of an element; `dims` without the batch.
+struct component {
+  std::string name;
+  dtype type = dtype::float32;
+  shape dims;
+  friend bool operator==(const component&, const component&) = default;
+};
+
+/// What one element holds: features, then labels, each sorted by name.
+struct element_spec {
+  std::vector<component> features;
+  std::vector<component> labels;
+  friend bool operator==(const element_spec&, const element_spec&) = default;
+};
+
+class dataset_node;  // In dataset_iterator.hpp.
+
+class TROUPE_API dataset {
+ public:
+  /// Examples in memory: axis 0 of every tensor is the example; counts must agree (invalid_argument naming both).
+  static expected<dataset> from_tensors(std::vector<std::pair<std::string, tensor>> features,
+                                        std::vector<std::pair<std::string, tensor>> labels = {});
+
+  /// A keyed permutation of the examples, another one for each epoch. Without a seed the job's seed is used.
+  dataset shuffle(std::optional<uint64_t> seed = {}) const;
+  /// `size` consecutive examples as one element. A partial last one is dropped while training and kept otherwise,
+  /// unless said here.
+  dataset batch(int64_t size, std::optional<bool> drop_remainder = {}) const;
+  /// `epochs` passes; without end when absent.
+  dataset repeat(std::optional<int64_t> epochs = {}) const;
+  /// The first `count` elements; without the first `count` elements.
+  dataset take(int64_t count) const;
+  dataset skip(int64_t count) const;
+
+  element_spec spec() const;
+  /// "idx(train-images) -> shuffle -> batch(128) -> repeat".
+  std::string to_text() const;
+  /// Examples in one pass of the source; absent where it is not known.
+  std::optional<int64_t> source_size() const;
+
+  explicit dataset(std::shared_ptr<const dataset_node> node) : node_(std::move(node)) {}
+  const std::shared_ptr<const dataset_node>& node() const noexcept { return node_; }
+
+ private:
+  std::shared_ptr<const dataset_node> node_;
+};
+
+struct train_and_test {
+  dataset train;
+  dataset test;
+};
+
+struct idx_options {
+  std::string images;  ///< IDX file of unsigned bytes, rank >= 2, optionally gzip'ed.
+  std::string labels;  ///< IDX file of unsigned bytes, rank 1, as many as there are images.
+};
+/// Feature "pixels": float32 [rows·columns] in [0, 1] (byte / 255); label "label": int32.
+/// not_found, data_loss (wrong magic, truncated, trailing bytes; with offset), invalid_argument (counts differ).
+TROUPE_API expected<dataset> open_idx(const idx_options& options);
+/// The four files of Fashion-MNIST (or MNIST) in `directory`, named as published, plain or `.gz`.
+TROUPE_API expected<train_and_test> fashion_mnist(const std::string& directory);
+
+}  // namespace troupe

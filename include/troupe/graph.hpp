@@ -1,0 +1,190 @@
+// Graphs: what a model function describes, once per mode; nothing is computed while it is built.
+//
+//   auto h = tr::relu(tr::matmul(x, w) + b);
+//   auto loss = tr::reduce_mean(tr::sparse_softmax_cross_entropy(logits, labels));
+//
+// Building never throws and never stops: a wrong shape, dtype or name is kept in the graph, with the operation, both
+// shapes and the source line; operations on an invalid symbol yield invalid symbols. `graph::status()` and the planner
+// return the first such error. A graph and its symbols belong to one thread at a time.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <functional>
+#include <source_location>
+
+namespace troupe {
+
+/// One extent of a symbol: a number, or `coefficient` × a named unknown ("batch") that is bound when planned.
+struct extent {
+  int64_t coefficient = 0;
+  int32_t unknown = -1;  ///< Index among the graph's unknowns; -1: the extent is the number `coefficient`.
+
+  extent() = default;
+  extent(int64_t number) : coefficient(number) {}  // NOLINT(google-explicit-constructor): {batch, 784} should read so.
+  static extent of_unknown(int32_t index, int64_t coefficient = 1) { extent e{coefficient}; e.unknown = index; return e; }
+  bool known() const noexcept { return unknown < 0; }
+  friend bool operator==(const extent&, const extent&) = default;
+};
+using symbol_shape = std::vector<extent>;
+
+class graph;
+
+/// An edge of a graph: the value that one operation will have produced. Cheap to copy; valid while its graph lives.
+class TROUPE_API symbol {
+ public:
+  symbol() = default;
+  bool valid() const noexcept { return graph_ != nullptr && node_ >= 0; }
+  troupe::graph* owner() const noexcept { return graph_; }
+  int32_t node() const noexcept { return node_; }
+  dtype type() const;                ///< float32 for an invalid symbol.
+  const symbol_shape& dims() const;  ///< Empty for an invalid symbol.
+  int rank() const { return static_cast<int>(dims().size()); }
+
+ private:
+  friend class graph;
+  symbol(troupe::graph* owner, int32_t node) : graph_(owner), node_(node) {}
+  troupe::graph* graph_ = nullptr;
+  int32_t node_ = -1;
+};
+
+/// How the values of a variable on several replicas become the one that is stored.
+enum class combine : uint8_t { mean, sum, first, own };
+
+/// The starting value of a variable; drawn from keys (seed, variable name), so it does not depend on creation order.
+struct initializer {
+  enum class kind : uint8_t { zeros, ones, constant, uniform, normal, truncated_normal,
+                              glorot_uniform, glorot_normal, he_uniform, he_normal } what = kind::zeros;
+  double a = 0;  ///< constant: the value; uniform: least; normal: mean.
+  double b = 1;  ///< uniform: greatest; normal: standard deviation.
+};
+namespace init {
+inline initializer zeros() { return {initializer::kind::zeros}; }
+inline initializer ones() { return {initializer::kind::ones}; }
+inline initializer constant(double value) { return {initializer::kind::constant, value}; }
+inline initializer uniform(double least, double greatest) { return {initializer::kind::uniform, least, greatest}; }
+inline initializer normal(double mean, double deviation) { return {initializer::kind::normal, mean, deviation}; }
+/// Normal, redrawn beyond two deviations.
+inline initializer truncated_normal(double mean, double deviation) { return {initializer::kind::truncated_normal, mean, deviation}; }
+/// U(-l, l), l = sqrt(6 / (fan_in + fan_out)). Glorot & Bengio 2010, eq. 16.
+inline initializer glorot_uniform() { return {initializer::kind::glorot_uniform}; }
+inline initializer glorot_normal() { return {initializer::kind::glorot_normal}; }
+/// U(-l, l), l = sqrt(6 / fan_in). He et al. 2015, eq. 10.
+inline initializer he_uniform() { return {initializer::kind::he_uniform}; }
+inline initializer he_normal() { return {initializer::kind::he_normal}; }
+}  // namespace init
+
+struct variable_options {
+  std::string name;                        ///< Within the current scope; unique there.
+  shape dims;
+  dtype type = dtype::float32;
+  initializer initial = init::zeros();
+  bool trainable = true;
+  combine replicas = combine::mean;
+};
+
+/// What `model_fn` builds. Not copyable; symbols point to it.
+class TROUPE_API graph {
+ public:
+  graph();
+  ~graph();
+  graph(graph&&) noexcept;  ///< Leaves symbols of the source dangling; move before building.
+  graph& operator=(graph&&) noexcept;
+
+  /// The named unknown, made on first use. `g.unknown("batch")` is the usual one.
+  extent unknown(std::string_view name);
+  /// A value fed at every step.
+  symbol placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at = std::source_location::current());
+  symbol constant(const tensor& value, std::source_location at = std::source_location::current());
+  symbol variable(variable_options options, std::source_location at = std::source_location::current());
+
+  /// Names made while the returned guard lives are put under `name/`; a second scope of that name becomes `name_1`.
+  class TROUPE_API scope_guard {
+   public:
+    scope_guard(scope_guard&& other) noexcept : graph_(other.graph_) { other.graph_ = nullptr; }
+    scope_guard& operator=(scope_guard&&) = delete;
+    ~scope_guard();
+   private:
+    friend class graph;
+    explicit scope_guard(graph* g) : graph_(g) {}
+    graph* graph_;
+  };
+  [[nodiscard]] scope_guard scope(std::string_view name);
+
+  /// The first error made while building, if any. Names the operation, the shapes and the source line.
+  expected<void> status() const;
+  /// Keeps `e` unless an earlier one is kept, and yields an invalid symbol: for operations written outside.
+  symbol invalid(error e, std::source_location at = std::source_location::current());
+
+  /// One line an operation: "h/matmul: float32 [batch, 128] = matmul(x, dense/kernel)".
+  std::string to_text() const;
+
+  struct impl;  // In compute/graph.hpp.
+  impl& internals() noexcept { return *impl_; }
+  const impl& internals() const noexcept { return *impl_; }
+
+  symbol make_symbol(int32_t node) { return symbol{this, node}; }
+
+ private:
+  std::unique_ptr<impl> impl_;
+};
+
+// -- operations ------------------------------------------------------------------
+// Each states its shape rule; each may be differentiated unless it says otherwise. `at` is where errors point to.
+#define TROUPE_AT std::source_location at = std::source_location::current()
+
+/// [m, k] × [k, n] -> [m, n]; either operand may be taken transposed.
+struct matmul_options { bool transpose_a = false; bool transpose_b = false; };
+TROUPE_API symbol matmul(symbol a, symbol b, matmul_options options = {}, TROUPE_AT);
+
+// Element-wise with broadcasting: shapes are aligned at the last axis; an extent of 1 is stretched (numpy's rule).
+TROUPE_API symbol add(symbol a, symbol b, TROUPE_AT);
+TROUPE_API symbol sub(symbol a, symbol b, TROUPE_AT);
+TROUPE_API symbol mul(symbol a, symbol b, TROUPE_AT);
+TROUPE_API symbol div(symbol a, symbol b, TROUPE_AT);
+TROUPE_API symbol maximum(symbol a, symbol b, TROUPE_AT);
+TROUPE_API symbol minimum(symbol a, symbol b, TROUPE_AT);
+inline symbol operator+(symbol a, symbol b) { return add(a, b); }
+inline symbol operator-(symbol a, symbol b) { return sub(a, b); }
+inline symbol operator*(symbol a, symbol b) { return mul(a, b); }
+inline symbol operator/(symbol a, symbol b) { return div(a, b); }
+TROUPE_API symbol equal(symbol a, symbol b, TROUPE_AT);  ///< boolean; no gradient.
+
+TROUPE_API symbol neg(symbol x, TROUPE_AT);
+TROUPE_API symbol exp(symbol x, TROUPE_AT);
+TROUPE_API symbol log(symbol x, TROUPE_AT);
+TROUPE_API symbol sqrt(symbol x, TROUPE_AT);
+TROUPE_API symbol square(symbol x, TROUPE_AT);
+TROUPE_API symbol abs(symbol x, TROUPE_AT);
+TROUPE_API symbol relu(symbol x, TROUPE_AT);
+TROUPE_API symbol sigmoid(symbol x, TROUPE_AT);
+TROUPE_API symbol tanh(symbol x, TROUPE_AT);
+TROUPE_API symbol scale(symbol x, double factor, TROUPE_AT);  ///< factor · x.
+TROUPE_API symbol cast(symbol x, dtype type, TROUPE_AT);      ///< Gradient between floating types only.
+TROUPE_API symbol stop_gradient(symbol x, TROUPE_AT);
+
+/// Over `axes` (negative ones count from the end), all of them when empty; reduced axes are dropped unless kept as 1.
+struct reduce_options { std::vector<int> axes; bool keep = false; };
+TROUPE_API symbol reduce_sum(symbol x, reduce_options options = {}, TROUPE_AT);
+TROUPE_API symbol reduce_mean(symbol x, reduce_options options = {}, TROUPE_AT);
+TROUPE_API symbol reduce_max(symbol x, reduce_options options = {}, TROUPE_AT);  ///< The gradient is shared among ties.
+TROUPE_API symbol argmax(symbol x, int axis = -1, TROUPE_AT);  ///< int64, the first of equals; no gradient.
+
+/// Same elements; extents must multiply to the same product, the unknowns included. At most one -1 is inferred.
+TROUPE_API symbol reshape(symbol x, symbol_shape dims, TROUPE_AT);
+TROUPE_API symbol softmax(symbol x, TROUPE_AT);      ///< Over the last axis.
+TROUPE_API symbol log_softmax(symbol x, TROUPE_AT);  ///< Over the last axis.
+/// logits [b, classes], labels int32/int64/uint8 [b] in [0, classes) -> [b]: -log softmax(logits)[label].
+/// A label outside the range is an error of the step (invalid_argument naming row and value), never a wild read.
+TROUPE_API symbol sparse_softmax_cross_entropy(symbol logits, symbol labels, TROUPE_AT);
+/// Zeroes each element with probability `rate`, scales the rest by 1 / (1 - rate). Keyed by seed, scoped name, step, shard.
+/// Identity outside training. Srivastava et al. 2014.
+TROUPE_API symbol dropout(symbol x, double rate, bool training, TROUPE_AT);
+
+/// The gradients of the scalar `y` with respect to each of `xs`, as new operations of the same graph. A symbol that `y`
+/// does not depend on gets zeros. Errors: y not scalar, or an operation without a gradient on the way.
+TROUPE_API std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, TROUPE_AT);
+
+using activation = symbol (*)(symbol, std::source_location);
+
+}  // namespace troupe

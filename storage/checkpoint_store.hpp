@@ -1,0 +1,105 @@
+// Checkpoints of one model directory: one commit of everything a job needs to go on, or nothing.
+//
+//   model.ckpt-<step>-0000k-of-0000n.safetensors   tensors, in shards of at most 1 GiB; any safetensors reader opens them
+//   model.ckpt-<step>.manifest.json                files, sizes, CRC-32C of every tensor and of the manifest itself; blobs
+//   checkpoint                                     TensorFlow's text state file; its rename is the commit
+//
+// A store is used by one thread at a time and owns nothing but its directory's lock. docs/checkpoint_format.md has the bytes.
+#pragma once
+
+#include "storage/file_system.hpp"
+
+#include <troupe/dataset.hpp>
+
+#include <map>
+
+namespace troupe {
+
+struct named_tensor {
+  std::string name;
+  tensor value;
+};
+
+/// Everything of one step. Tensors are read once, in order, and not kept.
+struct checkpoint_content {
+  int64_t step = 0;
+  std::vector<named_tensor> tensors;
+  std::map<std::string, std::string> blobs;       ///< Opaque bytes by name: iterator states, books, keys.
+  std::map<std::string, std::string> properties;  ///< Text: plan fingerprint, numerics version, "finished".
+};
+
+struct checkpoint_store_options {
+  int keep_checkpoint_max = 5;                    ///< 0: nothing is ever deleted and the list holds only the newest.
+  int64_t shard_bytes_max = int64_t{1} << 30;
+  bool read_only = false;                         ///< Takes no lock, writes nothing.
+};
+
+struct commit_result {
+  std::string prefix;                  ///< "<dir>/model.ckpt-1200"
+  std::vector<int64_t> deleted;        ///< Steps whose files went.
+  std::vector<std::string> warnings;   ///< Such as an old checkpoint that could not be deleted.
+};
+
+struct restored_checkpoint {
+  checkpoint_content content;
+  std::string prefix;
+  std::vector<std::string> warnings;   ///< Damaged newer checkpoints that were passed over, each with its reason.
+};
+
+struct stored_tensor_info {
+  std::string name;
+  dtype type = dtype::float32;
+  shape dims;
+  uint32_t crc32c = 0;
+  std::string file;
+  int64_t offset = 0, bytes = 0;
+};
+
+struct checkpoint_info {
+  int64_t step = 0;
+  std::string prefix;
+  std::vector<stored_tensor_info> tensors;
+  std::map<std::string, std::string> blobs;
+  std::map<std::string, std::string> properties;
+};
+
+class checkpoint_store {
+ public:
+  /// Creates the directory when it is missing, locks it, reads the state file, removes temporary files of a dead writer.
+  /// failed_precondition: the path is a file, is not writable, or another process owns it.
+  static expected<std::unique_ptr<checkpoint_store>> open(std::shared_ptr<file_system> fs, std::string directory,
+                                                          checkpoint_store_options options = {});
+  ~checkpoint_store();
+
+  /// Writes, syncs, renames, syncs the directory; then lists it, deletes what retention drops. A step that is already
+  /// committed and whole is only verified and moved to the end of the list. On error nothing listed has changed.
+  expected<commit_result> commit(const checkpoint_content& content);
+
+  /// The newest whole checkpoint: what the state file names, else the next older whole one with a warning, else (only
+  /// when the state file is missing or unreadable) what a scan finds. not_found when the directory holds none;
+  /// data_loss when it holds some and every one is damaged, naming each.
+  expected<restored_checkpoint> restore_newest() const;
+  /// One step, every checksum verified. not_found, data_loss (file, tensor, offset).
+  expected<restored_checkpoint> restore(int64_t step) const;
+  /// The manifest alone, its own checksum verified.
+  expected<checkpoint_info> inspect(int64_t step) const;
+  /// Steps in the state file, oldest first.
+  std::vector<int64_t> listed() const;
+  /// The step the state file names as newest, verified to have its manifest; absent otherwise.
+  std::optional<int64_t> newest_step() const;
+
+  /// While leased, retention leaves a step's files alone; its deletion is made up for at the next commit or release.
+  void lease(int64_t step);
+  expected<void> release(int64_t step);
+
+ private:
+  struct impl;
+  explicit checkpoint_store(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+/// Every variable that differs between what a model wants and what a checkpoint has: missing, unexpected, or of another
+/// shape or dtype, with both. Empty when they agree.
+std::vector<std::string> differences(std::span<const component> wanted, const checkpoint_info& found);
+
+}  // namespace troupe

@@ -1,0 +1,75 @@
+// All file access goes through here: the real disk, one in memory, and one that fails, tears and forgets.
+//
+// Calls are synchronous and may block; any thread may call, one thread at a time per open file. Paths are absolute or
+// relative to the process, with '/' separators. Errors: not_found, failed_precondition (not a directory, exists,
+// permission), resource_exhausted (no space, too many files), unavailable (I/O error); each names path and operation.
+#pragma once
+
+#include <troupe/error.hpp>
+
+#include <memory>
+#include <span>
+
+namespace troupe {
+
+class writable_file {
+ public:
+  virtual ~writable_file() = default;  ///< Closes without syncing; errors of that are lost: call close().
+  virtual expected<void> append(std::span<const std::byte> bytes) = 0;
+  /// Returns after the file's bytes are on the medium (fsync).
+  virtual expected<void> sync() = 0;
+  virtual expected<void> close() = 0;
+};
+
+class readable_file {
+ public:
+  virtual ~readable_file() = default;
+  /// Reads exactly `into.size()` bytes at `offset`; data_loss naming offset and size when the file is shorter.
+  virtual expected<void> read(int64_t offset, std::span<std::byte> into) const = 0;
+  virtual int64_t size() const noexcept = 0;
+};
+
+/// Held while a directory is owned; released when destroyed.
+class directory_lock {
+ public:
+  virtual ~directory_lock() = default;
+};
+
+struct file_info {
+  std::string name;       ///< Without directory.
+  bool directory = false;
+  int64_t size = 0;
+  double modified = 0;    ///< Seconds since the epoch.
+};
+
+class file_system {
+ public:
+  virtual ~file_system() = default;
+
+  virtual expected<std::unique_ptr<writable_file>> create(const std::string& path) = 0;  ///< Truncates what is there.
+  virtual expected<std::unique_ptr<readable_file>> open(const std::string& path) = 0;
+  virtual expected<void> rename(const std::string& from, const std::string& to) = 0;     ///< Atomic; replaces `to`.
+  virtual expected<void> remove(const std::string& path) = 0;
+  virtual expected<void> create_directories(const std::string& path) = 0;
+  /// Makes renames, creations and removals in `path` durable (fsync of the directory).
+  virtual expected<void> sync_directory(const std::string& path) = 0;
+  virtual expected<std::vector<file_info>> list(const std::string& path) = 0;            ///< Sorted by name.
+  virtual expected<file_info> info(const std::string& path) = 0;
+  /// Exclusive ownership of a directory between processes and within one; failed_precondition names the owner's
+  /// process id where it is known.
+  virtual expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) = 0;
+};
+
+/// The disk. Opens with O_CLOEXEC, repeats interrupted calls.
+std::shared_ptr<file_system> posix_file_system();
+/// One in memory, empty. Remembers what was synced, so that a `faulty_file_system` can forget the rest.
+std::shared_ptr<file_system> memory_file_system();
+
+/// The whole file as bytes.
+expected<std::string> read_file(file_system& fs, const std::string& path);
+/// `name.tmp` is written, synced and renamed to `name`, and the directory synced: a reader sees the old or the new file.
+expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes);
+/// "a/b" from "a" and "b"; `b` alone when absolute.
+std::string join_path(std::string_view directory, std::string_view name);
+
+}  // namespace troupe
