@@ -10,6 +10,8 @@
 // One program runs on one thread at a time; programs do not share memory.
 #pragma once
 
+#include <troupe/dataset.hpp>
+
 #include "compute/parameter_store.hpp"
 
 #include <troupe/model.hpp>

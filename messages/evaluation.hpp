@@ -6,14 +6,14 @@
 namespace troupe {
 
 /// Evaluate the checkpoint of `step`, or the newest one when `step` is negative. `prefix` is for messages only.
-struct evaluate {
+struct evaluate_at {
   int32_t attempt = 0;
   int64_t step = -1;
   std::string prefix;
 };
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, evaluate& x) {
-  return f(caf::meta::type_name("evaluate"), x.attempt, x.step, x.prefix);
+typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
+  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.step, x.prefix);
 }
 
 /// Its result. `metrics` hold `loss` and `global_step` too; `cause` says why there are none.

@@ -11,7 +11,7 @@ struct block;
 struct end_of_data;
 struct gradient_part;
 struct gradient_sum;
-struct report;
+struct step_report;
 struct snapshot_part;
 struct stream_end;
 
@@ -23,7 +23,7 @@ struct begin;
 struct connect;
 struct connect_parts;
 struct deadline;
-struct evaluate;
+struct evaluate_at;
 struct fact;
 struct flush;
 struct proceed;
@@ -32,6 +32,7 @@ struct request;
 struct restore;
 struct rewind;
 struct run;
+struct unlease;
 
 // -- facts ---------------------------------------------------------------------------
 struct committed;
@@ -58,7 +59,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
   CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
   CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
-  CAF_ADD_TYPE_ID(troupe, (troupe::evaluate))
+  CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluated))
   CAF_ADD_TYPE_ID(troupe, (troupe::fact))
   CAF_ADD_TYPE_ID(troupe, (troupe::failure))
@@ -70,7 +71,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::progress))
   CAF_ADD_TYPE_ID(troupe, (troupe::pull))
   CAF_ADD_TYPE_ID(troupe, (troupe::released))
-  CAF_ADD_TYPE_ID(troupe, (troupe::report))
+  CAF_ADD_TYPE_ID(troupe, (troupe::step_report))
   CAF_ADD_TYPE_ID(troupe, (troupe::request))
   CAF_ADD_TYPE_ID(troupe, (troupe::restore))
   CAF_ADD_TYPE_ID(troupe, (troupe::restored))
@@ -79,5 +80,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
+  CAF_ADD_TYPE_ID(troupe, (troupe::unlease))
 
 CAF_END_TYPE_ID_BLOCK(troupe)

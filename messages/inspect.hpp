@@ -6,6 +6,7 @@
 #include <caf/error.hpp>
 #include <caf/meta/load_callback.hpp>
 #include <caf/meta/type_name.hpp>
+#include <caf/sec.hpp>
 
 #include <map>
 #include <utility>
@@ -23,11 +24,11 @@ typename Inspector::result_type inspect(Inspector& f, tensor& x) {
     int64_t elements = 1;
     for (int64_t extent : dims)
       if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements))
-        return caf::sec::invalid_argument;
+        return caf::sec::runtime_error;
     const int64_t width = size_of(static_cast<dtype>(type));
     if (dims.size() > shape::max_rank || width == 0 || elements != static_cast<int64_t>(bytes.size()) / width
         || static_cast<int64_t>(bytes.size()) % width != 0)
-      return caf::sec::invalid_argument;
+      return caf::sec::runtime_error;
     x = tensor::copy_of(static_cast<dtype>(type), shape{std::span<const int64_t>{dims}},
                         std::as_bytes(std::span<const char>{bytes}));
     return caf::none;

@@ -3,7 +3,7 @@
 //        dataset ─► infeed ══ block ══► replica ══ report ══► outfeed ── progress ──► chief ── fact ──► callbacks
 //                     ▲                  │   ▲                                          │  ▲
 //                     └────── pull ──────┘   └── gradient_sum ── reducer                │  └── committed ── checkpoint_writer
-//                                        └── snapshot_part ──► checkpoint_writer        └── evaluate ──► evaluator
+//                                        └── snapshot_part ──► checkpoint_writer        └── evaluate_at ─► evaluator
 #pragma once
 
 #include "messages/block.hpp"
@@ -28,7 +28,7 @@ using credit_source_actor = caf::typed_actor<
   caf::reacts_to<pull>>;          // Credit: the sink has room up to `until_step`.
 
 using report_sink_actor = caf::typed_actor<
-  caf::reacts_to<report>,         // Steps that are done, in step order for each replica.
+  caf::reacts_to<step_report>,         // Steps that are done, in step order for each replica.
   caf::reacts_to<stream_end>>;    // Nothing of that replica follows.
 
 using part_sink_actor = caf::typed_actor<
@@ -69,10 +69,11 @@ using outfeed_actor = report_sink_actor::extend<
 
 using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<restore>,        // Open the directory, load its newest whole checkpoint.
-  caf::reacts_to<abandon>>;       // Snapshots that will not be complete.
+  caf::reacts_to<abandon>,        // Snapshots that will not be complete.
+  caf::reacts_to<unlease>>;       // Nobody reads that commit any more.
 
 using evaluator_actor = caf::typed_actor<
-  caf::reacts_to<evaluate>,       // Evaluate one checkpoint; answered by `evaluated`.
+  caf::reacts_to<evaluate_at>,       // Evaluate one checkpoint; answered by `evaluated`.
   caf::reacts_to<request>,        // Stop: the running evaluation is cancelled.
   caf::reacts_to<progress>,       // Its own outfeed has all steps below this one.
   caf::reacts_to<stream_end>,     // Its data ended, or could not be read.

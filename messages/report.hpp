@@ -16,7 +16,7 @@ typename Inspector::result_type inspect(Inspector& f, step_values& x) {
 }
 
 /// Steps [step, step + losses.size()) are done on one replica: sent for every block, and at every mark and stop.
-struct report {
+struct step_report {
   int32_t attempt = 0;
   int32_t replica = 0;
   int64_t step = 0;
@@ -25,8 +25,8 @@ struct report {
   double seconds = 0;                ///< Time spent computing them.
 };
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, report& x) {
-  return f(caf::meta::type_name("report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.seconds);
+typename Inspector::result_type inspect(Inspector& f, step_report& x) {
+  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.seconds);
 }
 
 /// Nothing of this replica follows state `step`: the data ended there, or the step could not be made (`cause`).

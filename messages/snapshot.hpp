@@ -77,13 +77,24 @@ typename Inspector::result_type inspect(Inspector& f, abandon& x) {
   return f(caf::meta::type_name("abandon"), x.attempt, x.step, x.overdue);
 }
 
-/// Opens the directory and loads its newest whole checkpoint into the parameter store.
+/// The evaluator is done with the commit at `step`: retention may delete it.
+struct unlease {
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, unlease& x) {
+  return f(caf::meta::type_name("unlease"), x.step);
+}
+
+/// Opens the directory and loads its newest whole checkpoint into the parameter store. With `load` false it only opens:
+/// a writer that stands in for a dead one, whose store is in use.
 struct restore {
   int32_t attempt = 0;
+  bool load = true;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, restore& x) {
-  return f(caf::meta::type_name("restore"), x.attempt);
+  return f(caf::meta::type_name("restore"), x.attempt, x.load);
 }
 
 /// The store holds state `step`. `found` is false when there was no checkpoint and variables were initialised.

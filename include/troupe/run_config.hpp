@@ -1,0 +1,2 @@
+#pragma once
+namespace troupe { struct run_config {}; }
