@@ -5,7 +5,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace troupe::input {
 
@@ -21,17 +23,22 @@ class permutation {
  public:
   /// `size` >= 1.
   permutation(uint64_t key, int64_t size) noexcept;
-  /// Where `i`, in [0, size), goes.
-  int64_t operator()(int64_t i) const noexcept;
+  /// Where first, first + 1, ... go, all of them in [0, size): many at once, as the network runs in vector registers.
+  void apply(int64_t first, std::span<int64_t> out) const noexcept;
+  int64_t operator()(int64_t i) const noexcept {
+    int64_t out = 0;
+    apply(i, {&out, 1});
+    return out;
+  }
 
  private:
-  static constexpr int rounds = 8;
+  static constexpr std::size_t rounds = 8;
 
   uint64_t size_;
   int low_bits_;
-  uint64_t low_mask_;
-  uint64_t high_mask_;
-  std::array<uint64_t, rounds> keys_;
+  uint32_t low_mask_;
+  uint32_t high_mask_;
+  std::array<uint32_t, rounds> keys_;
 };
 
 }  // namespace troupe::input

@@ -28,7 +28,8 @@ position_iterator::position_iterator(std::shared_ptr<const indexed_node> node, c
     spec_(node_->spec()),
     rows_(std::max<int64_t>(1, node_->batch_size())),
     length_(node_->length(reading_)) {
-  runs_.reserve(static_cast<size_t>(std::min(rows_, source_.rows())));
+  // A batch of unbounded size stands for "all there is": its runs are then as many as the rows that there are.
+  runs_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
 }
 
 expected<int64_t> position_iterator::read(std::span<std::byte* const> into, const std::stop_token&) {

@@ -1,6 +1,9 @@
 #include "pipeline/input/permutation.hpp"
 #include "pipeline/input/transformations.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace troupe::input {
 
 namespace {
@@ -17,8 +20,15 @@ class shuffle_stage final : public indexed_stage {
   void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
     const uint64_t seed = mixed(seed_.value_or(r.seed)) + inner().shuffles();
     const permutation p{mixed(mixed(seed) ^ epoch), length(r)};
-    for (int64_t i = first; i < first + count; ++i)
-      inner().locate(r, epoch, p(i), 1, out);
+    std::array<int64_t, 256> chunk;
+    while (count > 0) {
+      const std::span<int64_t> to{chunk.data(), std::min(chunk.size(), static_cast<size_t>(count))};
+      p.apply(first, to);
+      for (int64_t i : to)
+        inner().locate(r, epoch, i, 1, out);
+      first += static_cast<int64_t>(to.size());
+      count -= static_cast<int64_t>(to.size());
+    }
   }
 
  protected:

@@ -40,6 +40,28 @@ TEST_CASE("a keyed permutation reaches every index once, for any size and key") 
     }
 }
 
+TEST_CASE("many at once go where each goes alone") {
+  for (int64_t size : {70, 129, 60000}) {
+    const permutation p{5, size};
+    std::vector<int64_t> together(static_cast<std::size_t>(size - 3));
+    p.apply(3, together);
+    bool same = true;
+    for (std::size_t i = 0; i < together.size(); ++i)
+      same = same && together[i] == p(static_cast<int64_t>(i) + 3);
+    CHECK(same);
+  }
+}
+
+TEST_CASE("a permutation of more elements than memory holds stays in its range and is not the identity") {
+  constexpr int64_t size = (int64_t{1} << 62) + 12345;
+  const permutation p{5, size};
+  for (int64_t i : {int64_t{0}, int64_t{1} << 33, size - 1}) {
+    CHECK(p(i) >= 0);
+    CHECK(p(i) < size);
+    CHECK(p(i) != i);
+  }
+}
+
 TEST_CASE("over many keys, every example comes to every position equally often") {
   constexpr int64_t size = 50;
   constexpr int64_t keys = 20000;

@@ -2,6 +2,23 @@
 
 #include "reading.hpp"
 
+#include <cstdlib>
+#include <new>
+
+namespace {
+int64_t allocations = 0;
+}
+
+// Counted in the whole program; nothing else is changed.
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size ? size : 1))
+    return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
 namespace troupe {
 
 namespace {
@@ -82,6 +99,23 @@ TEST_CASE("every host saves the same state, and another number of hosts takes it
       together.push_back(one);
   }
   CHECK(sorted(flat(together)) == counting(0, 48));
+}
+
+TEST_CASE("reading a batch allocates nothing, not even the first") {
+  const auto data = numbered(1000);
+  for (const auto& pipeline : {data.batch(300).repeat(), data.shuffle().batch(300).repeat(), data.shuffle().repeat().batch(300),
+                               data.repeat().batch(3000), data.shuffle().batch(7).shuffle().take(50).repeat()}) {
+    CAPTURE(pipeline.to_text());
+    auto it = iterate(pipeline);
+    std::vector<int64_t> ids(static_cast<size_t>(it->batch_rows()));
+    std::byte* into[] = {reinterpret_cast<std::byte*>(ids.data())};
+    const int64_t before = allocations;
+    bool read_all = true;
+    for (int i = 0; i < 100; ++i)
+      read_all = it->read(into, {}) && read_all;
+    CHECK(allocations == before);
+    CHECK(read_all);
+  }
 }
 
 TEST_CASE("a host that is not one of the hosts is refused") {
