@@ -20,6 +20,11 @@ std::string index_of(const std::string& name) {
 }
 
 class job_crew final : public crew {
+  template <class F, class... Ts>
+  auto spawn(F f, Ts&&... xs) {
+    return threads_ ? system_.spawn<caf::detached>(f, std::forward<Ts>(xs)...) : system_.spawn(f, std::forward<Ts>(xs)...);
+  }
+
  public:
   job_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, prepared_crew& nodes, bool threads)
     : system_(system), job_(std::move(job)), nodes_(nodes), threads_(threads) {}
@@ -115,11 +120,6 @@ class job_crew final : public crew {
 
  private:
   std::string prefix() const { return nodes_.what == mode::train ? "" : "evaluator/"; }
-
-  template <class F, class... Ts>
-  auto spawn(F f, Ts&&... xs) {
-    return threads_ ? system_.spawn<caf::detached>(f, std::forward<Ts>(xs)...) : system_.spawn(f, std::forward<Ts>(xs)...);
-  }
 
   caf::actor_system& system_;
   std::shared_ptr<prepared_job> job_;
