@@ -14,6 +14,7 @@
 
 #include "compute/parameter_store.hpp"
 
+#include <troupe/dataset.hpp>
 #include <troupe/model.hpp>
 
 #include <atomic>
