@@ -58,7 +58,7 @@ class program_engine final : public step_engine {
     slice_ = layout().slice(options_.replica, options_.replicas);
     // One buffer a level of the pairwise tree, and one for the shard at hand.
     if (options_.mode == mode::train)
-      for (int32_t level = 0; level <= std::bit_width(static_cast<uint32_t>(local_shards_)); ++level) {
+      for (int level = 0; level <= static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))); ++level) {
         sums_.push_back(allocate_buffer(layout().gradient_bytes()));
         if (!sums_.back())
           return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout().gradient_bytes()) + " bytes");

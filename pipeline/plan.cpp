@@ -20,7 +20,7 @@ std::string_view to_string(divide d) noexcept {
   return d == divide::split ? "split" : "broadcast";
 }
 
-std::string to_text(const plan& p) {
+std::string to_text(const job_plan& p) {
   std::string text;
   for (const auto& n : p.nodes)
     text += "node " + n.name + ": " + std::string{to_string(n.what)} + (n.work.empty() ? "" : " of " + n.work) + "\n";
@@ -33,11 +33,11 @@ std::string to_text(const plan& p) {
   return text + "\n";
 }
 
-expected<plan> make_training_plan(const plan_options& o) {
+expected<job_plan> make_training_plan(const plan_options& o) {
   if (o.hosts < 1 || o.replicas < 1 || o.replicas % o.hosts != 0)
     return fail(errc::invalid_argument, std::to_string(o.replicas) + " replicas cannot be spread evenly over "
                                           + std::to_string(o.hosts) + " hosts");
-  plan p;
+  job_plan p;
   for (int32_t h = 0; h < o.hosts; ++h) {
     p.nodes.push_back({"infeed/" + std::to_string(h), role::infeed, o.dataset});
     p.snapshot_parts.push_back(p.nodes.back().name);

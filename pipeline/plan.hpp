@@ -34,15 +34,15 @@ struct plan_edge {
   friend bool operator==(const plan_edge&, const plan_edge&) = default;
 };
 
-struct plan {
+struct job_plan {
   std::vector<plan_node> nodes;
   std::vector<plan_edge> edges;
   std::vector<std::string> snapshot_parts;  ///< A snapshot is a set of exactly these.
-  friend bool operator==(const plan&, const plan&) = default;
+  friend bool operator==(const job_plan&, const job_plan&) = default;
 };
 
 /// One line a node, an edge and the list of snapshot parts.
-std::string to_text(const plan& p);
+std::string to_text(const job_plan& p);
 
 /// What a training plan depends on.
 struct plan_options {
@@ -56,6 +56,6 @@ struct plan_options {
   std::string eval_dataset;
 };
 /// invalid_argument when replicas cannot be spread over the hosts evenly.
-expected<plan> make_training_plan(const plan_options& options);
+expected<job_plan> make_training_plan(const plan_options& options);
 
 }  // namespace troupe

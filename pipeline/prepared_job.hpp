@@ -42,7 +42,7 @@ struct prepared_crew {
 
 struct prepared_job {
   job_description description;
-  plan shape;
+  job_plan shape;
   std::optional<prepared_crew> training;
   std::optional<prepared_crew> evaluation;
 };

@@ -1,0 +1,16 @@
+// Start here: everything to build a model, train it, evaluate it and embed it. Read estimator.hpp first, then model.hpp,
+// dataset.hpp, job.hpp.
+#pragma once
+
+#include <troupe/dataset.hpp>
+#include <troupe/dataset_iterator.hpp>
+#include <troupe/error.hpp>
+#include <troupe/estimator.hpp>
+#include <troupe/graph.hpp>
+#include <troupe/hook.hpp>
+#include <troupe/job.hpp>
+#include <troupe/model.hpp>
+#include <troupe/nn.hpp>
+#include <troupe/optimizer.hpp>
+#include <troupe/run_config.hpp>
+#include <troupe/tensor.hpp>

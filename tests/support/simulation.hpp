@@ -1,0 +1,68 @@
+// The fixture of most actor tests: CAF's deterministic scheduler, a clock moved by hand, messages first in, first out.
+#pragma once
+
+#include "messages/interfaces.hpp"
+#include "support/recorder.hpp"
+
+#include <caf/actor_system_config.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+#include <caf/send.hpp>
+
+namespace troupe::test {
+
+class simulation {
+ public:
+  simulation() : system(config), schedule(dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler())) {}
+  ~simulation() {
+    // CAF waits for every actor when its system goes: what a test spawned is ended and cranked first.
+    for (const auto& actor : spawned_)
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
+    spawned_.clear();
+    run();
+  }
+
+  template <class F, class... Ts>
+  auto spawn(F f, Ts&&... xs) {
+    auto handle = system.spawn(f, std::forward<Ts>(xs)...);
+    spawned_.push_back(caf::actor_cast<caf::strong_actor_ptr>(handle));
+    return handle;
+  }
+  template <class... Ms>
+  recorder<Ms...> record() {
+    recorder<Ms...> r{system};
+    spawned_.push_back(r.address());
+    return r;
+  }
+
+  /// Sends, and lets everything happen that follows at once.
+  template <class Handle, class M>
+  void tell(const Handle& to, M message) {
+    caf::anon_send(to, std::move(message));
+    run();
+  }
+  void run() {
+    while (!schedule.jobs.empty())
+      schedule.run_once();
+  }
+  void advance_time(std::chrono::nanoseconds by) {
+    schedule.advance_time(by);
+    run();
+  }
+
+ private:
+  struct settings : caf::actor_system_config {
+    settings() {
+      add_message_types<caf::id_block::troupe>();
+      set("scheduler.policy", caf::atom("testing"));
+      set("logger.verbosity", caf::atom("quiet"));
+    }
+  };
+  settings config;
+  std::vector<caf::strong_actor_ptr> spawned_;
+
+ public:
+  caf::actor_system system;
+  caf::scheduler::test_coordinator& schedule;
+};
+
+}  // namespace troupe::test

@@ -1,0 +1,80 @@
+// A step engine small enough to work out by hand: the state is a few numbers, and every update depends on its step, on
+// every row fed and on the state before, so that a step left out, done twice or out of order shows.
+#pragma once
+
+#include "compute/step_engine.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace troupe::test {
+
+/// Memory of all toy engines of one job: two arenas of `width` float32, divided evenly among replicas.
+struct toy_memory {
+  explicit toy_memory(int64_t width_ = 4) : width(width_) {
+    for (auto& a : arena) {
+      a = std::shared_ptr<float>(new float[static_cast<size_t>(width)], std::default_delete<float[]>());
+      std::fill_n(a.get(), width, 1.0f);
+    }
+  }
+  int64_t width;
+  std::shared_ptr<float> arena[2];
+};
+
+class toy_engine final : public step_engine {
+ public:
+  explicit toy_engine(std::shared_ptr<toy_memory> memory, int replica = 0, int replicas = 1)
+    : memory_(std::move(memory)), replica_(replica), replicas_(replicas) {}
+
+  std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };  ///< Trouble goes here.
+  std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
+  std::vector<int64_t> applied;
+
+  std::span<const component> inputs() const override { return shape_; }
+  std::span<const component> outputs() const override { return outputs_; }
+
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    computed.push_back(step);
+    if (const auto trouble = before_step(step); trouble != step_status::ok)
+      return trouble;
+    const auto* x = reinterpret_cast<const float*>(in.components[0]);
+    sum_ = std::accumulate(x, x + in.rows, 0.0f);
+    loss_ = static_cast<double>(sum_ + memory_->arena[arena].get()[0]);
+    gradient_ = tensor::of<float>({1}, {sum_});
+    return step_status::ok;
+  }
+  tensor gradient() const override { return gradient_; }
+  void apply(int64_t step, const tensor& sum, int from, int to) override {
+    applied.push_back(step);
+    const auto [first, last] = slice();
+    for (int64_t i = first; i < last; ++i)
+      memory_->arena[to].get()[i] = memory_->arena[from].get()[i] * 0.5f + sum.as<float>()[0] + static_cast<float>(step + i);
+  }
+  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return gradients(step, in, arena); }
+  double loss() const override { return loss_; }
+  std::vector<tensor> values() const override { return {tensor::scalar(static_cast<float>(loss_))}; }
+  error last_error() const override { return error{errc::nan_loss, "the toy loss is not finite"}; }
+  bool finite(const tensor& sum) const override { return std::isfinite(sum.as<float>()[0]); }
+  std::vector<stored_piece> pieces(int arena) const override {
+    const auto [first, last] = slice();
+    std::shared_ptr<const std::byte> at{memory_->arena[arena], reinterpret_cast<const std::byte*>(memory_->arena[arena].get() + first)};
+    return {{"toy/state", {memory_->width}, first, true, tensor{dtype::float32, {last - first}, at}}};
+  }
+  int arenas() const override { return 2; }
+
+ private:
+  std::pair<int64_t, int64_t> slice() const {
+    return {memory_->width * replica_ / replicas_, memory_->width * (replica_ + 1) / replicas_};
+  }
+  std::shared_ptr<toy_memory> memory_;
+  int replica_, replicas_;
+  std::vector<component> shape_{{"x", dtype::float32, {}}};
+  std::vector<component> outputs_{{"loss", dtype::float32, {}}};
+  tensor gradient_;
+  float sum_ = 0;
+  double loss_ = 0;
+};
+
+}  // namespace troupe::test
