@@ -1,0 +1,145 @@
+#include "tests/arch/rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace troupe::arch {
+
+namespace {
+
+const source_files& tree() {
+  static const source_files files = read_tree(TROUPE_SOURCE_ROOT);
+  return files;
+}
+
+std::string read(const std::string& path) {
+  std::ifstream in{TROUPE_SOURCE_ROOT "/" + path};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+std::string to_text(const violations& found) {
+  std::string text;
+  for (const auto& v : found)
+    text += "\n  " + v.path + ":" + std::to_string(v.line) + ": " + v.text;
+  return text;
+}
+
+#define CHECK_NONE(found, rule) CHECK_MESSAGE((found).empty(), rule, to_text(found))
+
+/// The lines on which `rule` fires in one planted file, as "1 2 5".
+std::string lines_found(violations (*rule)(const source_files&), const std::string& path, const std::string& text) {
+  std::set<int> lines;
+  for (const auto& v : rule({parse(path, text)}))
+    lines.insert(v.line);
+  std::string found;
+  for (int line : lines)
+    found += (found.empty() ? "" : " ") + std::to_string(line);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the rules see the whole tree") {
+  CHECK(tree().size() > 20);
+  CHECK(std::any_of(tree().begin(), tree().end(), [](const auto& f) { return f.path == "include/troupe/error.hpp" && f.lines.size() > 10; }));
+}
+
+TEST_CASE("no folder includes against the arrows") {
+  CHECK_NONE(includes_against_the_arrows(tree()), "a folder includes only what docs/ARCHITECTURE.md lets it know");
+}
+
+TEST_CASE("CAF stays in messages/, actors/, the launcher and <troupe/caf.hpp>") {
+  CHECK_NONE(caf_outside_its_folders(tree()), "CAF is for messages/, actors/ and the launcher in pipeline/");
+}
+
+TEST_CASE("public headers mention no protobuf, and CAF and Eigen in one header each") {
+  CHECK_NONE(foreign_types_in_public_headers(tree()), "a public header brings no foreign types into a service");
+}
+
+TEST_CASE("every public header is installed") {
+  CHECK_NONE(unlisted_public_headers(tree(), read("include/meson.build")), "include/meson.build lists every public header");
+}
+
+TEST_CASE("only storage/ touches files") {
+  CHECK_NONE(file_access_outside_storage(tree()), "file access goes through storage/file_system.hpp");
+}
+
+TEST_CASE("no clock and no chance below pipeline/") {
+  CHECK_NONE(clocks_and_chance(tree()), "time comes from the actor clock, randomness from keys");
+}
+
+TEST_CASE("no file has more than 400 lines") {
+  CHECK_NONE(long_files(tree()), "a file that passes 400 lines is divided");
+}
+
+TEST_CASE("a planted violation is found on its line, and what only looks like one is not") {
+  SUBCASE("arrows") {
+    const std::string text = "#include <troupe/error.hpp>\n#include \"compute/program.hpp\"\n#include \"program.hpp\"\n#include <vector>\n";
+    CHECK(lines_found(includes_against_the_arrows, "storage/x.cpp", text) == "2 3");
+    CHECK(lines_found(includes_against_the_arrows, "cli/x.cpp", text) == "2 3");
+    CHECK(lines_found(includes_against_the_arrows, "actors/x.cpp", text) == "3");
+    CHECK(lines_found(includes_against_the_arrows, "tests/x.cpp", text) == "");
+    CHECK(lines_found(includes_against_the_arrows, "attic/x.cpp", "int i;\n") == "1");
+    CHECK(lines_found(includes_against_the_arrows, "compute/x.cpp", "#include \"tests/support/a.hpp\"\n") == "1");
+  }
+  SUBCASE("CAF") {
+    const std::string text = "// caf::actor\n#include <caf/all.hpp>\ncaf::actor a;\nauto s = \"caf::actor\";\n";
+    CHECK(lines_found(caf_outside_its_folders, "compute/x.cpp", text) == "2 3");
+    CHECK(lines_found(caf_outside_its_folders, "pipeline/input/x.cpp", text) == "2 3");
+    CHECK(lines_found(caf_outside_its_folders, "pipeline/launch.cpp", text) == "");
+    CHECK(lines_found(caf_outside_its_folders, "include/troupe/caf.hpp", text) == "");
+  }
+  SUBCASE("public headers") {
+    CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/x.hpp",
+                      "#include <Eigen/Core>\n#include \"storage/event.pb.h\"\ncaf::actor a;\n/* Eigen */ google::protobuf::Message m;\n")
+          == "1 2 3 4");
+    CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/eigen.hpp", "#include <Eigen/Core>\n") == "");
+  }
+  SUBCASE("files") {
+    CHECK(lines_found(file_access_outside_storage, "pipeline/x.cpp",
+                      "#include <fstream>\nstd::ifstream in;\nauto f = fopen(p, \"r\");\nint d = ::open(p, 0);\n"
+                      "std::filesystem::path q;\nauto t = toml::parse_file(p);\nstd::remove(p);\n")
+          == "1 2 3 4 5 6 7");
+    CHECK(lines_found(file_access_outside_storage, "pipeline/x.cpp",
+                      "auto s = checkpoint_store::open(fs, d);\nfs->open(p);\nfs.rename(a, b);\n// std::ifstream\nlog(\"fopen(\");\n"
+                      "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
+          == "");
+    CHECK(lines_found(file_access_outside_storage, "storage/x.cpp", "std::ifstream in;\n") == "");
+  }
+  SUBCASE("clocks and chance") {
+    CHECK(lines_found(clocks_and_chance, "actors/x.cpp",
+                      "auto t = std::chrono::steady_clock::now();\nint r = rand();\n#include <random>\nstd::mt19937 g;\n"
+                      "std::this_thread::sleep_for(d);\nauto n = time(nullptr);\n")
+          == "1 2 3 4 5 6");
+    CHECK(lines_found(clocks_and_chance, "actors/x.cpp",
+                      "auto t = self->clock().now();\nauto o = operand(x);\n// rand()\nreport.time(0);\n")
+          == "");
+    CHECK(lines_found(clocks_and_chance, "pipeline/x.cpp", "auto t = std::chrono::steady_clock::now();\n") == "");
+  }
+  SUBCASE("length") {
+    CHECK(lines_found(long_files, "compute/x.cpp", std::string(400, '\n')) == "");
+    CHECK(lines_found(long_files, "compute/x.cpp", std::string(401, '\n')) == "401");
+  }
+  SUBCASE("headers that are not installed") {
+    const source_files files{parse("include/troupe/x.hpp", "#pragma once\n")};
+    CHECK(unlisted_public_headers(files, "  'y.hpp',\n").size() == 1);
+    CHECK(unlisted_public_headers(files, "  'x.hpp',\n").empty());
+  }
+  SUBCASE("comments and literals") {
+    const auto file = parse("x.cpp", "a /* b\n c */ d; // e\nf(\"// g\", '\"', 1'000); // h\nR\"(/* i\n)\" j\n");
+    REQUIRE(file.lines.size() == 5);
+    CHECK(file.lines[1].code.find("d;") != std::string::npos);
+    CHECK(file.lines[1].code.find('e') == std::string::npos);
+    CHECK(file.lines[2].code.find("// g") != std::string::npos);
+    CHECK(file.lines[2].bare.find('g') == std::string::npos);
+    CHECK(file.lines[2].bare.find("1'000") != std::string::npos);
+    CHECK(file.lines[2].code.find('h') == std::string::npos);
+    CHECK(file.lines[4].code.find('j') != std::string::npos);
+  }
+}
+
+}  // namespace troupe::arch
