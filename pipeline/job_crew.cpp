@@ -20,9 +20,17 @@ std::string index_of(const std::string& name) {
 }
 
 class job_crew final : public crew {
+  template <class F, class... Ts>
+  auto spawn(const std::string& name, F f, Ts&&... xs) {
+    auto node = threads_ ? system_.spawn<caf::detached>(f, std::forward<Ts>(xs)...) : system_.spawn(f, std::forward<Ts>(xs)...);
+    if (started_)
+      started_(name, caf::actor_cast<caf::strong_actor_ptr>(node));
+    return node;
+  }
+
  public:
-  job_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, prepared_crew& nodes, bool threads)
-    : system_(system), job_(std::move(job)), nodes_(nodes), threads_(threads) {}
+  job_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, prepared_crew& nodes, bool threads, node_listener started)
+    : system_(system), job_(std::move(job)), nodes_(nodes), threads_(threads), started_(std::move(started)) {}
 
   int32_t infeeds() const override { return nodes_.hosts; }
   int32_t replicas() const override { return static_cast<int32_t>(nodes_.engines.size()); }
@@ -45,7 +53,8 @@ class job_crew final : public crew {
     for (size_t i = 0; i < edges.size(); ++i)
       options.edges.push_back({edges[i].first, static_cast<int32_t>(i), static_cast<int32_t>(edges.size())});
     options.stop = nodes_.stop;
-    return spawn(infeed, std::move(options), std::move(parts));
+    const auto name = options.name;
+    return spawn(name, infeed, std::move(options), std::move(parts));
   }
 
   replica_actor start_replica(int32_t index, const replica_peers& peers) override {
@@ -60,18 +69,22 @@ class job_crew final : public crew {
         options.window_blocks = e.credit_blocks;
       }
     options.engine = nodes_.engines[static_cast<size_t>(index)];
-    return spawn(replica, std::move(options), peers);
+    const auto name = options.name;
+    return spawn(name, replica, std::move(options), peers);
   }
 
   reducer_actor start_reducer() override {
     if (replicas() == 1)
       return {};
     // Small and never blocking: it shares the scheduler.
-    return system_.spawn(reducer, reducer_options{replicas(), {nodes_.parameters, &nodes_.parameters->layout()}});
+    auto node = system_.spawn(reducer, reducer_options{replicas(), {nodes_.parameters, &nodes_.parameters->layout()}});
+    if (started_)
+      started_("reducer", caf::actor_cast<caf::strong_actor_ptr>(node));
+    return node;
   }
 
   outfeed_actor start_outfeed(progress_sink_actor sink) override {
-    return spawn(outfeed, outfeed_options{prefix() + "outfeed", replicas(), job_->description.config.log_step_count_steps.value_or(0)},
+    return spawn(prefix() + "outfeed", outfeed, outfeed_options{prefix() + "outfeed", replicas(), job_->description.config.log_step_count_steps.value_or(0)},
                  std::move(sink));
   }
 
@@ -87,11 +100,11 @@ class job_crew final : public crew {
     options.seed = d.config.seed.value_or(0);
     options.properties = {{"model", d.source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", "1"},
                           {"gradient_shards", std::to_string(d.config.gradient_shards.value_or(d.config.replicas))}};
-    return spawn(checkpoint_writer, std::move(options), std::move(chief));
+    return spawn("checkpoint_writer", checkpoint_writer, std::move(options), std::move(chief));
   }
 
   evaluator_actor start_evaluator(chief_actor chief) override {
-    return spawn_evaluator(system_, job_, threads_, caf::actor_cast<caf::strong_actor_ptr>(chief));
+    return spawn_evaluator(system_, job_, threads_, caf::actor_cast<caf::strong_actor_ptr>(chief), started_);
   }
 
   callbacks_actor start_callbacks(chief_actor chief) override {
@@ -101,7 +114,7 @@ class job_crew final : public crew {
     options.hooks = job_->description.hooks;
     for (const auto& o : nodes_.engines.front()->outputs())
       options.outputs.push_back(o.name);
-    return spawn(callbacks, std::move(options), std::move(chief));
+    return spawn("callbacks", callbacks, std::move(options), std::move(chief));
   }
 
   void cancel() override {
@@ -116,22 +129,18 @@ class job_crew final : public crew {
  private:
   std::string prefix() const { return nodes_.what == mode::train ? "" : "evaluator/"; }
 
-  template <class F, class... Ts>
-  auto spawn(F f, Ts&&... xs) {
-    return threads_ ? system_.spawn<caf::detached>(f, std::forward<Ts>(xs)...) : system_.spawn(f, std::forward<Ts>(xs)...);
-  }
-
   caf::actor_system& system_;
   std::shared_ptr<prepared_job> job_;
   prepared_crew& nodes_;
   bool threads_;
+  node_listener started_;
 };
 
 }  // namespace
 
-std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads) {
+std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, node_listener started) {
   auto& nodes = *job->training;
-  return std::make_shared<job_crew>(system, std::move(job), nodes, threads);
+  return std::make_shared<job_crew>(system, std::move(job), nodes, threads, std::move(started));
 }
 
 chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> nodes, std::shared_ptr<job_board> board) {
@@ -154,7 +163,8 @@ chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> 
   return options;
 }
 
-evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, caf::strong_actor_ptr asker) {
+evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, caf::strong_actor_ptr asker,
+                                node_listener started) {
   const auto& d = job->description;
   auto& nodes = *job->evaluation;
   evaluator_options options;
@@ -165,9 +175,12 @@ evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepa
   options.outputs.assign(outputs.begin(), outputs.end());
   options.steps = d.eval_steps;
   options.seed = d.config.seed.value_or(0);
-  options.nodes = std::make_shared<job_crew>(system, job, nodes, threads);
-  return threads ? system.spawn<caf::detached>(evaluator, std::move(options), std::move(asker))
-                 : system.spawn(evaluator, std::move(options), std::move(asker));
+  options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
+  auto node = threads ? system.spawn<caf::detached>(evaluator, std::move(options), std::move(asker))
+                      : system.spawn(evaluator, std::move(options), std::move(asker));
+  if (started)
+    started("evaluator", caf::actor_cast<caf::strong_actor_ptr>(node));
+  return node;
 }
 
 }  // namespace troupe

@@ -7,6 +7,8 @@
 #include "pipeline/plan.hpp"
 #include "storage/checkpoint_store.hpp"
 
+#include <troupe/dataset_iterator.hpp>
+
 namespace troupe {
 
 /// What a job is made of, as the front door says it.
