@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
 
 namespace troupe::input {
 
 namespace {
 
+constexpr size_t lane_count = 8;
+using lanes = uint32_t __attribute__((vector_size(lane_count * sizeof(uint32_t))));
+
 /// A hash of 32 bits with next to no bias ("lowbias32", C. Wellons).
-inline uint32_t scrambled(uint32_t x) noexcept {
+inline lanes scrambled(lanes x) noexcept {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
   return x ^ (x >> 16);
@@ -30,7 +34,9 @@ permutation::permutation(uint64_t key, int64_t size) noexcept : size_(static_cas
 
 void permutation::apply(int64_t first, std::span<int64_t> out) const noexcept {
   constexpr size_t width = 64;
-  uint32_t low[width], high[width], slot[width];
+  alignas(lanes) uint32_t low[width] = {};  // The network runs over whole registers: lanes beyond the last are idle.
+  alignas(lanes) uint32_t high[width] = {};
+  uint32_t slot[width];
   while (!out.empty()) {
     const size_t count = std::min(width, out.size());
     assert(first >= 0 && static_cast<uint64_t>(first) + count <= size_);
@@ -41,11 +47,16 @@ void permutation::apply(int64_t first, std::span<int64_t> out) const noexcept {
       slot[i] = static_cast<uint32_t>(i);
     }
     for (size_t walking = count; walking > 0;) {
-      for (size_t r = 0; r < rounds; r += 2) {
-        for (size_t i = 0; i < walking; ++i)
-          high[i] ^= scrambled(low[i] ^ keys_[r]) & high_mask_;
-        for (size_t i = 0; i < walking; ++i)
-          low[i] ^= scrambled(high[i] ^ keys_[r + 1]) & low_mask_;
+      for (size_t i = 0; i < walking; i += lane_count) {
+        lanes l, h;
+        std::memcpy(&l, low + i, sizeof l);
+        std::memcpy(&h, high + i, sizeof h);
+        for (size_t r = 0; r < rounds; r += 2) {
+          h ^= scrambled(l ^ keys_[r]) & high_mask_;
+          l ^= scrambled(h ^ keys_[r + 1]) & low_mask_;
+        }
+        std::memcpy(low + i, &l, sizeof l);
+        std::memcpy(high + i, &h, sizeof h);
       }
       size_t outside = 0;
       for (size_t i = 0; i < walking; ++i) {

@@ -1,23 +1,7 @@
 #include "pipeline/input/position_iterator.hpp"
 
+#include "counted_new.hpp"
 #include "reading.hpp"
-
-#include <cstdlib>
-#include <new>
-
-namespace {
-int64_t allocations = 0;
-}
-
-// Counted in the whole program; nothing else is changed.
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size ? size : 1))
-    return p;
-  throw std::bad_alloc();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace troupe {
 
@@ -109,11 +93,11 @@ TEST_CASE("reading a batch allocates nothing, not even the first") {
     auto it = iterate(pipeline);
     std::vector<int64_t> ids(static_cast<size_t>(it->batch_rows()));
     std::byte* into[] = {reinterpret_cast<std::byte*>(ids.data())};
-    const int64_t before = allocations;
+    const int64_t before = allocations();
     bool read_all = true;
     for (int i = 0; i < 100; ++i)
       read_all = it->read(into, {}) && read_all;
-    CHECK(allocations == before);
+    CHECK(allocations() == before);
     CHECK(read_all);
   }
 }
