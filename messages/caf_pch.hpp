@@ -1,5 +1,6 @@
 // What sources that speak CAF include most, precompiled once for each target. Sources still include what they use.
-#pragma once
+#ifndef TROUPE_CAF_PCH  // GCC rejects `#pragma once` in a header that it precompiles.
+#define TROUPE_CAF_PCH
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -16,3 +17,5 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#endif
