@@ -22,18 +22,21 @@ void* original(const char* symbol) {
 
 }  // namespace
 
-#define IN_FRONT_OF(name, symbol, ...)                                                          \
-  extern "C" __attribute__((visibility("default"))) word name(__VA_ARGS__) __asm__(symbol);     \
+#define IN_FRONT_OF(name, symbol, ...)                                                      \
+  extern "C" __attribute__((visibility("default"))) word name(__VA_ARGS__) __asm__(symbol); \
   extern "C" word name(__VA_ARGS__)
 #define FIND_NEXT(symbol, ...) static auto* const next = reinterpret_cast<word (*)(__VA_ARGS__)>(original(symbol))
 
 #define SCHEDULED_LAUNCH "_ZN3caf15scheduled_actor6launchEPNS_14execution_unitEbb"
-#define SCHEDULED_ENQUEUE "_ZN3caf15scheduled_actor7enqueueESt10unique_ptrINS_15mailbox_elementENS_6detail8disposerEEPNS_14execution_unitE"
+#define SCHEDULED_ENQUEUE \
+  "_ZN3caf15scheduled_actor7enqueueESt10unique_ptrINS_15mailbox_elementENS_6detail8disposerEEPNS_14execution_unitE"
 #define SCHEDULED_ACTIVATE "_ZN3caf15scheduled_actor8activateEPNS_14execution_unitE"
 #define SCHEDULED_REACTIVATE "_ZN3caf15scheduled_actor10reactivateERNS_15mailbox_elementE"
-#define BLOCKING_ENQUEUE "_ZN3caf14blocking_actor7enqueueESt10unique_ptrINS_15mailbox_elementENS_6detail8disposerEEPNS_14execution_unitE"
+#define BLOCKING_ENQUEUE \
+  "_ZN3caf14blocking_actor7enqueueESt10unique_ptrINS_15mailbox_elementENS_6detail8disposerEEPNS_14execution_unitE"
 #define BLOCKING_AWAIT "_ZN3caf14blocking_actor10await_dataEv"
-#define BLOCKING_AWAIT_UNTIL "_ZN3caf14blocking_actor10await_dataENSt6chrono10time_pointINS1_3_V212system_clockENS1_8durationIlSt5ratioILl1ELl1000000000EEEEEE"
+#define BLOCKING_AWAIT_UNTIL \
+  "_ZN3caf14blocking_actor10await_dataENSt6chrono10time_pointINS1_3_V212system_clockENS1_8durationIlSt5ratioILl1ELl1000000000EEEEEE"
 #define RELEASE_ACTOR "_ZN3caf21intrusive_ptr_releaseEPNS_19actor_control_blockE"
 #define RELEASE_COUNTED "_ZNK3caf11ref_counted5derefEv"
 
