@@ -10,8 +10,11 @@
 // One program runs on one thread at a time; programs do not share memory.
 #pragma once
 
+#include <troupe/dataset.hpp>
+
 #include "compute/parameter_store.hpp"
 
+#include <troupe/dataset.hpp>
 #include <troupe/model.hpp>
 
 #include <atomic>

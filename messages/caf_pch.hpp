@@ -1,6 +1,6 @@
 // What sources that speak CAF include most, precompiled once for each target. Sources still include what they use.
-#ifndef TROUPE_CAF_PCH  // GCC rejects `#pragma once` in a header that it precompiles.
-#define TROUPE_CAF_PCH
+#ifndef TROUPE_CAF_PCH_HPP  // Not #pragma once: it is the main file of its own compilation.
+#define TROUPE_CAF_PCH_HPP
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

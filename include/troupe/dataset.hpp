@@ -5,6 +5,10 @@
 //
 // A random-access dataset is a function from position to example, so its whole state is a position: resuming is exact.
 // A dataset is a cheap value; any thread may copy or describe it.
+//
+// Transformations return datasets, not errors, so that a pipeline is one chain of calls: a count that makes no sense, a
+// batch of batches, a shuffle after an endless repeat or data without an element are reported when the dataset is read
+// (`iterate`, and so the start of a job), naming the first such stage and the whole chain.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -34,7 +38,8 @@ class TROUPE_API dataset {
   static expected<dataset> from_tensors(std::vector<std::pair<std::string, tensor>> features,
                                         std::vector<std::pair<std::string, tensor>> labels = {});
 
-  /// A keyed permutation of the examples, another one for each epoch. Without a seed the job's seed is used.
+  /// A keyed permutation of the elements (examples; whole batches after `batch`), another one for each epoch. Without a
+  /// seed the job's seed is used.
   dataset shuffle(std::optional<uint64_t> seed = {}) const;
   /// `size` consecutive examples as one element. A partial last one is dropped while training and kept otherwise,
   /// unless said here.

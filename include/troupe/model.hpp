@@ -10,6 +10,7 @@
 #include <troupe/nn.hpp>
 #include <troupe/optimizer.hpp>
 
+#include <concepts>
 #include <map>
 
 namespace troupe {
@@ -21,10 +22,19 @@ TROUPE_API std::string_view to_string(mode m) noexcept;
 class TROUPE_API named_symbols {
  public:
   named_symbols(graph* owner, std::map<std::string, symbol> values) : graph_(owner), values_(std::move(values)) {}
+
+  /// A name, and the line it was written in: an operator has no other way to learn where it is used.
+  struct key {
+    template <class Text>
+      requires std::convertible_to<const Text&, std::string_view>
+    key(const Text& text, std::source_location where = std::source_location::current()) : name(text), at(where) {}  // NOLINT(google-explicit-constructor)
+    std::string_view name;
+    std::source_location at;
+  };
   /// A missing name is an error of the graph (key_missing, with the names there are) and an invalid symbol.
-  symbol operator[](std::string_view name) const;
-  /// The only symbol there is; an error of the graph when there are none or several.
-  symbol only() const;
+  symbol operator[](key k) const;
+  /// The only symbol there is; an error of the graph (invalid_argument, with the names) when there are none or several.
+  symbol only(TROUPE_AT) const;
   const std::map<std::string, symbol>& all() const noexcept { return values_; }
   bool empty() const noexcept { return values_.empty(); }
 
@@ -70,7 +80,9 @@ struct head_spec_options {
 class TROUPE_API multi_class_head {
  public:
   explicit multi_class_head(int64_t classes) : classes_(classes) {}
-  model_spec spec(graph& g, const head_spec_options& options) const;
+  /// Logits of another shape than [batch, classes], or fewer than 2 classes, are an error of the graph. Labels may also be
+  /// [batch, 1].
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
 
  private:
   int64_t classes_;
@@ -83,7 +95,8 @@ struct dnn_classifier_options {
   troupe::activation activation = relu;
   double dropout = 0;  ///< After every hidden layer, while training.
 };
-/// Dense layers over all features (float32, flattened and concatenated in name order; here exactly one feature).
+/// Dense layers over all features (float32, flattened and concatenated in name order; here exactly one feature), under
+/// the Estimator's names: dnn/hiddenlayer_<i>/{kernel,bias}, dnn/logits/{kernel,bias}.
 /// invalid_argument is kept for `train` to report: classes < 2, a layer < 1 unit, dropout outside [0, 1).
 TROUPE_API model dnn_classifier(dnn_classifier_options options);
 

@@ -1,0 +1,37 @@
+#include "actors/checkpoint_loading.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+std::vector<component> wanted_tensors(const parameter_layout& layout) {
+  std::vector<component> wanted;
+  for (const auto& e : layout.entries())
+    wanted.push_back({e.name, e.type, e.dims});
+  wanted.push_back({std::string{global_step_name}, dtype::int64, {}});
+  std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return wanted;
+}
+
+expected<void> load_into(parameter_store& store, const restored_checkpoint& from, bool exact) {
+  const auto& layout = store.layout();
+  const auto wanted = wanted_tensors(layout);
+  checkpoint_info found{from.content.step, from.prefix, {}, {}, {}};
+  for (const auto& t : from.content.tensors)
+    if (exact || std::any_of(wanted.begin(), wanted.end(), [&](const auto& w) { return w.name == t.name; }))
+      found.tensors.push_back({t.name, t.value.type(), t.value.dims(), 0, {}, 0, 0});
+  if (auto all = differences(wanted, found); !all.empty()) {
+    error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
+                                         + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
+    for (size_t i = 0; i < all.size(); ++i)
+      e.message += (i ? "; " : "") + all[i];
+    return fail(std::move(e));
+  }
+  for (const auto& t : from.content.tensors)
+    if (layout.find(t.name) >= 0)
+      if (auto done = store.assign(t.name, t.value); !done)
+        return done;
+  return {};
+}
+
+}  // namespace troupe

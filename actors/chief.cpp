@@ -1,0 +1,229 @@
+#include "actors/chief.hpp"
+
+#include "actors/decisions.hpp"
+#include "actors/exit_reason.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+// -- starting ------------------------------------------------------------------------------
+
+void chief_state::start_crew() {
+  started = self->clock().now();
+  auto& nodes = *options.nodes;
+  const auto me = caf::actor_cast<chief_actor>(self);
+  const auto enlist = [this](const auto& handle, std::string who) {
+    if (!handle)
+      return;
+    self->monitor(handle);
+    alive.emplace(handle->address(), std::move(who));
+  };
+  writer = nodes.start_checkpoint_writer(me);
+  enlist(writer, "checkpoint_writer");
+  outfeed = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self));
+  enlist(outfeed, "outfeed");
+  reducer = nodes.start_reducer();
+  enlist(reducer, "reducer");
+  const auto parts = options.checkpoints ? caf::actor_cast<part_sink_actor>(writer) : part_sink_actor{};
+  for (int32_t r = 0; r < nodes.replicas(); ++r) {
+    replicas.push_back(nodes.start_replica(r, {outfeed, parts, reducer}));
+    enlist(replicas.back(), "replica/" + std::to_string(r));
+  }
+  for (int32_t i = 0; i < nodes.infeeds(); ++i) {
+    infeeds.push_back(nodes.start_infeed(i, parts));
+    enlist(infeeds.back(), "infeed/" + std::to_string(i));
+    for (const auto& [edge, to] : nodes.edges_of(i)) {
+      auto& reader = replicas[static_cast<size_t>(to)];
+      self->send(infeeds.back(), connect{edge, caf::actor_cast<caf::strong_actor_ptr>(reader)});
+      self->send(reader, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(infeeds.back())});
+    }
+  }
+  if (options.evaluates) {
+    evaluator = nodes.start_evaluator(me);
+    enlist(evaluator, "evaluator");
+  }
+  callbacks = nodes.start_callbacks(me);
+  enlist(callbacks, "callbacks");
+  self->send(writer, restore{attempt});
+  arm(wait_start, options.deadlines.start, "the checkpoint writer to load the newest checkpoint");
+  show_status();
+}
+
+void chief_state::on_restored(const restored& x) {
+  if (now != phase::starting || x.attempt != attempt)
+    return;
+  disarm(wait_start);
+  now = phase::restoring;
+  start_step = first_step = reached = until = x.step;
+  if (const auto books = x.properties.find("first_step"); books != x.properties.end())
+    first_step = std::strtoll(books->second.c_str(), nullptr, 10);
+  if (x.found) {
+    checkpoint = x.prefix;
+    committed_at = x.step;
+  }
+  end_at = goal();
+  end_is_final = end_at.has_value();
+  for (const auto& w : x.warnings)
+    publish({.what = job_event::kind::warning, .step = x.step, .text = w});
+  begin news{attempt, x.step, x.blobs};
+  self->send(outfeed, begin{attempt, x.step, {}});
+  for (auto& r : replicas)
+    self->send(r, begin{attempt, x.step, {}});
+  for (auto& i : infeeds)
+    self->send(i, news);
+  if (!callbacks)
+    return begin_training();
+  fact first;
+  first.what = fact::begin_at;
+  first.at = x.step;
+  self->send(callbacks, std::move(first));
+  arm(wait_hooks, options.deadlines.hooks, "the hooks to begin");
+}
+
+std::optional<int64_t> chief_state::goal() const {
+  std::optional<int64_t> goal = options.max_steps;
+  if (options.steps)
+    goal = std::min(goal.value_or(INT64_MAX), start_step + *options.steps);
+  return goal;
+}
+
+void chief_state::begin_training() {
+  now = phase::training;
+  publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at,
+           .text = committed_at ? "resumed from " + checkpoint : "a fresh start"});
+  if (end_at && *end_at <= start_step) {
+    remark = "nothing to train: " + (checkpoint.empty() ? "the job" : checkpoint) + " stands at step "
+             + std::to_string(start_step) + " already, and max_steps is " + std::to_string(*end_at);
+    end_at = start_step;
+    if (options.evaluates && checkpoint.empty() == false) {
+      now = phase::draining;
+      newest_unevaluated = start_step;
+      commit_gates.insert(start_step);
+      return evaluate_next();
+    }
+    return end();
+  }
+  // A step-0 checkpoint at a fresh start; a resumed run verifies and re-lists the one it came from.
+  std::vector<mark> first;
+  if (options.checkpoints) {
+    place_save(start_step);
+    first.push_back({start_step, mark_snapshot});
+  }
+  if (const auto kinds = marks_at(start_step) & mark_watch; kinds != 0)
+    first.push_back({start_step, static_cast<uint8_t>(kinds)});
+  grant(start_step, std::move(first));
+  if (options.save_secs && options.checkpoints)
+    arm(wait_timer, std::chrono::milliseconds(static_cast<int64_t>(*options.save_secs * 1000)), "");
+  if (stopping)
+    return drain(until, false);
+  extend();
+}
+
+// -- requests and waits ----------------------------------------------------------------------
+
+void chief_state::on_request(const request& x) {
+  if (now == phase::finished || now == phase::failed || ending_said)
+    return;
+  if (x.what == request::save) {
+    if (!options.checkpoints || now != phase::training)
+      return;
+    if (saving.empty())
+      mark_here(mark_snapshot);
+    else
+      save_again = true;
+    return;
+  }
+  if (x.what == request::abort)
+    return fail_now(error{errc::cancelled, "the job was aborted", {}, options.name, reached});
+  stopping = true;
+  by_signal = by_signal || x.by_signal;
+  if (by_signal && evaluating && !std::exchange(cancelled_evaluation, true))
+    self->send(evaluator, request{request::stop});
+  if (now == phase::training)
+    drain(until, false);
+}
+
+void chief_state::arm(wait w, std::chrono::milliseconds after, std::string what) {
+  wait_what[w] = std::move(what);
+  self->delayed_send(self, after, deadline{++wait_number[w], w});
+}
+
+void chief_state::on_deadline(const deadline& x) {
+  if (x.what < 0 || x.what >= wait_kinds || x.number != wait_number[x.what])
+    return;
+  const auto w = static_cast<wait>(x.what);
+  if (w == wait_timer) {
+    if (now == phase::training) {
+      if (saving.empty())
+        mark_here(mark_snapshot);
+      else
+        publish({.what = job_event::kind::warning, .step = reached,
+                 .text = "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step "
+                         + std::to_string(*saving.begin()) + " is still on its way; it is skipped"});
+      arm(wait_timer, std::chrono::milliseconds(static_cast<int64_t>(*options.save_secs * 1000)), "");
+    }
+    return;
+  }
+  if (w == wait_save && !saving.empty() && *saving.begin() <= reached && !wait_what[w].ends_with("at last")) {
+    self->send(writer, abandon{attempt, *saving.begin(), true});
+    arm(wait_save, options.deadlines.stop, wait_what[w] + " at last");
+    return;
+  }
+  if (w == wait_stop)
+    return finish();
+  if (w == wait_flush) {
+    flushes = 0;
+    return on_flushed({0});
+  }
+  fail_now(error{errc::deadline_exceeded, options.name + " waited too long for " + wait_what[w], {}, options.name, reached});
+}
+
+// -- what others are shown ----------------------------------------------------------------------
+
+double chief_state::seconds() const {
+  return std::chrono::duration<double>(const_cast<chief_state*>(this)->self->clock().now() - started).count();
+}
+
+void chief_state::publish(job_event e) {
+  e.seconds = seconds();
+  options.board->event(e);
+  if (!callbacks)
+    return;
+  fact f;
+  f.what = fact::event;
+  f.at = e.step;
+  f.news = std::move(e);
+  self->send(callbacks, std::move(f));
+}
+
+void chief_state::show_status() {
+  options.board->status({now, reached, end_at, loss, seconds_per_step > 0 ? 1 / seconds_per_step : 0,
+                         committed_at.value_or(-1), metrics});
+}
+
+chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options) {
+  auto& state = self->state;
+  state.self = self;
+  state.options = std::move(options);
+  self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
+  state.start_crew();
+  return {
+    [&state](const restored& x) { state.on_restored(x); },
+    [&state](const progress& x) { state.on_progress(x); },
+    [&state](const stream_end& x) { state.on_stream_end(x); },
+    [&state](const failure& x) { state.on_failure(x.what); },
+    [&state](const flushed& x) { state.on_flushed(x); },
+    [&state](const committed& x) { state.on_committed(x); },
+    [&state](const save_failed& x) { state.on_save_failed(x); },
+    [&state](const evaluated& x) { state.on_evaluated(x); },
+    [&state](const answered& x) { state.on_answered(x); },
+    [&state](const request& x) { state.on_request(x); },
+    [&state](const deadline& x) { state.on_deadline(x); },
+  };
+}
+
+}  // namespace troupe

@@ -1,0 +1,149 @@
+// The chief: a job's bookkeeper and the only one who decides. It computes nothing and answers within milliseconds.
+//
+//   starting ──restored──► restoring ──hooks ready──► training ──end marked──► draining ──all saved, evaluated──► ending
+//      │                       │                          │                        │                                │
+//      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
+//                                                                                                                  failed
+//   starting:   the crew is up, the checkpoint writer loads the newest checkpoint into the parameter store
+//   restoring:  hooks say what they need
+//   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
+//   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
+//   ending:     hooks see the end, the crew is sent home, and its downs are counted
+#pragma once
+
+#include "actors/crew.hpp"
+#include "actors/job_board.hpp"
+
+#include <set>
+
+namespace troupe {
+
+struct chief_deadlines {
+  std::chrono::milliseconds start{120'000};     ///< Until the newest checkpoint is loaded, hooks have begun.
+  std::chrono::milliseconds silence{600'000};   ///< Between two reports while steps are granted.
+  std::chrono::milliseconds save{600'000};      ///< From reaching a snapshot's step to its commit.
+  std::chrono::milliseconds hooks{60'000};      ///< For a gate's answer, and for the last call.
+  std::chrono::milliseconds stop{30'000};       ///< For every actor to end.
+};
+
+struct chief_options {
+  std::string name = "chief";
+  std::shared_ptr<crew> nodes;
+  std::shared_ptr<job_board> board;
+  std::optional<int64_t> max_steps;             ///< Absolute.
+  std::optional<int64_t> steps;                 ///< Relative to the step found; with both, the earlier end wins.
+  bool checkpoints = true;
+  std::optional<int64_t> save_steps;
+  std::optional<double> save_secs;
+  bool evaluates = false;
+  double throttle_secs = 600;
+  evaluation_mode when = evaluation_mode::waits;
+  bool evaluator_may_fail = false;              ///< Policy go_on: training goes on without evaluations.
+  chief_deadlines deadlines;
+};
+
+struct chief_state {
+  static inline const char* name = "chief";
+  chief_actor::stateful_pointer<chief_state> self = nullptr;
+  chief_options options;
+  using phase = job_progress::phase;
+  phase now = phase::starting;
+
+  // -- the crew ---------------------------------------------------------------------------
+  std::vector<infeed_actor> infeeds;
+  std::vector<replica_actor> replicas;
+  reducer_actor reducer;
+  outfeed_actor outfeed;
+  checkpoint_writer_actor writer;
+  evaluator_actor evaluator;
+  callbacks_actor callbacks;
+  std::map<caf::actor_addr, std::string> alive;
+  bool writer_replaced = false;
+
+  // -- the books --------------------------------------------------------------------------
+  int32_t attempt = 1;
+  int64_t first_step = 0;                       ///< Where the job first started; kept over restarts.
+  int64_t start_step = 0;                       ///< Where this run of it started.
+  int64_t reached = 0;                          ///< Reports below this step are in.
+  int64_t until = 0;                            ///< The horizon.
+  std::optional<int64_t> end_at;                ///< Where it ends, as far as known.
+  bool end_is_final = false;                    ///< max_steps or the end of the data, not a request to stop.
+  int64_t block_steps = 1;
+  double seconds_per_step = 0;
+  double loss = 0;
+  caf::actor_clock::time_point started{};
+
+  // -- saves, gates, evaluations ------------------------------------------------------------
+  std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.
+  std::optional<int64_t> committed_at;
+  std::map<int64_t, committed> held;            ///< Commits whose reports are not in yet.
+  bool save_again = false;                      ///< A save was asked for while one was on its way.
+  std::set<int64_t> commit_gates;               ///< Nothing runs past these until their commit is dealt with.
+  std::set<int64_t> hook_gates;                 ///< … until the hooks have answered.
+  std::vector<need> needs;
+  std::optional<int64_t> evaluating;
+  std::optional<int64_t> evaluated_at;
+  std::optional<int64_t> newest_unevaluated;    ///< beside: what to evaluate next.
+  std::optional<caf::actor_clock::time_point> evaluation_began;
+  std::map<std::string, double> metrics;
+  std::string checkpoint;
+
+  // -- the end ------------------------------------------------------------------------------
+  std::vector<error> causes;
+  bool stopping = false, by_signal = false, cancelled_evaluation = false;
+  bool ending_said = false;
+  std::string remark;
+
+  // -- waits: one deadline of each kind at a time -------------------------------------------
+  enum wait : int32_t { wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_timer, wait_flush, wait_kinds };
+  uint64_t wait_number[wait_kinds] = {};
+  std::string wait_what[wait_kinds];
+  uint64_t flushes = 0;
+
+  // chief.cpp: phases
+  void start_crew();
+  void on_restored(const restored& x);
+  void begin_training();
+  void on_request(const request& x);
+  void on_deadline(const deadline& x);
+  void arm(wait w, std::chrono::milliseconds after, std::string what);
+  void disarm(wait w) { ++wait_number[w]; }
+  double seconds() const;
+  void publish(job_event e);
+  void show_status();
+  std::optional<int64_t> goal() const;
+
+  // chief_training.cpp: horizon, marks, saves, evaluations
+  void on_progress(const progress& x);
+  void on_stream_end(const stream_end& x);
+  void on_committed(const committed& x);
+  void on_save_failed(const save_failed& x);
+  void on_evaluated(const evaluated& x);
+  void on_answered(const answered& x);
+  int64_t limit() const;
+  void extend();
+  void grant(int64_t new_until, std::vector<mark> marks);
+  uint8_t marks_at(int64_t step);
+  void mark_here(uint8_t kinds);
+  void place_save(int64_t step);
+  void deal_with(const committed& x);
+  void evaluate_next();
+  void drain(int64_t at, bool final);
+  void check_end();
+
+  // chief_ending.cpp: failures, downs, the last waits
+  void on_failure(const error& cause);
+  void on_down(const caf::down_msg& x);
+  void on_flushed(const flushed& x);
+  void fail_now(error cause);
+  void fail_after_save(error cause);
+  void replace_writer(error cause);
+  void end();
+  void send_home();
+  void check_gone();
+  void finish();
+};
+
+chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options);
+
+}  // namespace troupe

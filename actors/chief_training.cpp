@@ -1,0 +1,316 @@
+// The chief while it trains and drains: the horizon, its marks, and what follows from them.
+#include "actors/chief.hpp"
+#include "actors/decisions.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+// -- the horizon ------------------------------------------------------------------------------
+
+int64_t chief_state::limit() const {
+  int64_t limit = end_at.value_or(INT64_MAX);
+  if (!commit_gates.empty())
+    limit = std::min(limit, *commit_gates.begin());
+  if (!hook_gates.empty())
+    limit = std::min(limit, *hook_gates.begin());
+  if (options.evaluates && options.when == evaluation_mode::waits && options.checkpoints)
+    limit = std::min(limit, next_multiple(until, options.save_steps));
+  for (const auto& n : needs)
+    if (n.gate)
+      limit = std::min(limit, next_need(until, n));
+  return limit;
+}
+
+uint8_t chief_state::marks_at(int64_t step) {
+  uint8_t kinds = 0;
+  if (options.checkpoints && (end_at == step || (options.save_steps && *options.save_steps > 0 && step % *options.save_steps == 0)))
+    kinds |= mark_snapshot;
+  if (end_at == step)
+    kinds |= mark_end;
+  for (const auto& n : needs)
+    if (next_need(step - 1, n) == step) {
+      kinds |= mark_watch;
+      if (n.gate)
+        hook_gates.insert(step);
+    }
+  return kinds;
+}
+
+void chief_state::extend() {
+  if (now != phase::training)
+    return;
+  const int64_t target = std::min(reached + horizon_ahead(block_steps, seconds_per_step), limit());
+  if (target <= until)
+    return;
+  std::vector<mark> marks;
+  for (int64_t step = until; step < target;) {
+    int64_t next = std::min(target, options.checkpoints ? next_multiple(step, options.save_steps) : INT64_MAX);
+    for (const auto& n : needs)
+      next = std::min(next, next_need(step, n));
+    step = next;
+    if (const uint8_t kinds = marks_at(step); kinds != 0) {
+      marks.push_back({step, kinds});
+      if ((kinds & mark_snapshot) != 0)
+        place_save(step);
+    }
+  }
+  grant(target, std::move(marks));
+  if (end_at && until >= *end_at) {
+    now = phase::draining;
+    show_status();
+  }
+}
+
+void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
+  const bool idle = reached >= until;
+  until = std::max(until, new_until);
+  const run news{attempt, until, std::move(marks)};
+  for (auto& i : infeeds)
+    self->send(i, news);
+  for (auto& r : replicas)
+    self->send(r, news);
+  if (idle && until > reached)
+    arm(wait_silence, options.deadlines.silence, "a report of step " + std::to_string(reached) + " from the replicas");
+}
+
+void chief_state::mark_here(uint8_t kinds) {
+  if ((kinds & mark_snapshot) != 0 && committed_at == until)
+    kinds &= static_cast<uint8_t>(~mark_snapshot);
+  if ((kinds & mark_snapshot) != 0 && !saving.contains(until))
+    place_save(until);
+  if (kinds != 0)
+    grant(until, {{until, kinds}});
+}
+
+void chief_state::place_save(int64_t step) {
+  saving.insert(step);
+  if (options.evaluates && options.when == evaluation_mode::waits && step != start_step)
+    commit_gates.insert(step);
+  snapshot_part books{attempt, step, options.name};
+  books.properties["first_step"] = std::to_string(first_step);
+  books.properties["finished"] = end_is_final && end_at == step ? "true" : "false";
+  self->send(caf::actor_cast<part_sink_actor>(writer), std::move(books));
+}
+
+// -- reports ----------------------------------------------------------------------------------
+
+void chief_state::on_progress(const progress& x) {
+  if (x.attempt != attempt || (now != phase::training && now != phase::draining))
+    return;
+  if (x.step > reached) {
+    reached = x.step;
+    block_steps = x.block_steps;
+    if (x.seconds_per_step > 0)
+      seconds_per_step = seconds_per_step > 0 ? 0.8 * seconds_per_step + 0.2 * x.seconds_per_step : x.seconds_per_step;
+    loss = x.loss.mean;
+    disarm(wait_silence);
+    if (until > reached)
+      arm(wait_silence, options.deadlines.silence, "a report of step " + std::to_string(reached) + " from the replicas");
+  }
+  for (const auto& point : x.logged) {
+    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = end_at, .loss = point.mean};
+    e.steps_per_second = seconds_per_step > 0 ? 1 / seconds_per_step : 0;
+    publish(std::move(e));
+  }
+  for (const auto& values : x.watched) {
+    if (!callbacks)
+      continue;
+    fact f;
+    f.what = fact::step;
+    f.at = values.step;
+    f.values = values;
+    f.gate = hook_gates.contains(values.step);
+    if (f.gate)
+      arm(wait_hooks, options.deadlines.hooks, "a hook's answer at step " + std::to_string(values.step));
+    self->send(callbacks, std::move(f));
+  }
+  if (!saving.empty() && *saving.begin() <= reached && wait_what[wait_save].empty())
+    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  // Facts in step order: a commit is published when the reports below it are in.
+  while (!held.empty() && held.begin()->first <= reached)
+    deal_with(held.extract(held.begin()).mapped());
+  extend();
+  show_status();
+  check_end();
+}
+
+void chief_state::on_stream_end(const stream_end& x) {
+  if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said)
+    return;
+  if (x.cause.category != errc::out_of_range)
+    return fail_now(x.cause);
+  if (x.step == 0)
+    return fail_now(error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
+  if (end_at == x.step && end_is_final)
+    return;
+  remark = "the data ended at step " + std::to_string(x.step)
+           + (end_at ? ", before max_steps " + std::to_string(*end_at) : std::string{});
+  publish({.what = job_event::kind::warning, .step = x.step, .text = remark});
+  // What was to happen beyond the end will not: neither awaited nor missed.
+  saving.erase(saving.upper_bound(x.step), saving.end());
+  commit_gates.erase(commit_gates.upper_bound(x.step), commit_gates.end());
+  hook_gates.erase(hook_gates.upper_bound(x.step), hook_gates.end());
+  self->send(writer, abandon{attempt, x.step});
+  for (auto& i : infeeds)
+    self->send(i, rewind{attempt, x.step});
+  now = phase::draining;
+  end_at = x.step;
+  end_is_final = true;
+  disarm(wait_silence);
+  if (options.checkpoints && committed_at != x.step && !saving.contains(x.step))
+    place_save(x.step);
+  if (!saving.empty())
+    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  check_end();
+}
+
+// -- saves --------------------------------------------------------------------------------------
+
+void chief_state::on_committed(const committed& x) {
+  if (x.attempt != attempt)
+    return;
+  const bool in_order = x.step <= reached || causes.size() > 0;
+  if (in_order)
+    deal_with(x);
+  else
+    held.emplace(x.step, x);
+  check_end();
+}
+
+void chief_state::deal_with(const committed& x) {
+  saving.erase(x.step);
+  disarm(wait_save);
+  wait_what[wait_save].clear();
+  const bool fresh = committed_at != x.step || x.step != start_step;
+  committed_at = std::max(committed_at.value_or(x.step), x.step);
+  checkpoint = x.prefix;
+  for (const auto& w : x.warnings)
+    publish({.what = job_event::kind::warning, .step = x.step, .text = w});
+  if (fresh)
+    publish({.what = job_event::kind::saved, .step = x.step, .text = x.prefix});
+  if (!saving.empty() && *saving.begin() <= reached)
+    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  if (std::exchange(save_again, false) && now == phase::training)
+    mark_here(mark_snapshot);
+
+  if (options.evaluates && x.step != start_step && causes.empty()) {
+    if (newest_unevaluated && *newest_unevaluated < x.step)
+      self->send(writer, unlease{*newest_unevaluated});
+    newest_unevaluated = x.step;
+    evaluate_next();
+  } else {
+    self->send(writer, unlease{x.step});
+  }
+  show_status();
+}
+
+void chief_state::on_save_failed(const save_failed& x) {
+  if (x.attempt != attempt)
+    return;
+  saving.erase(x.step);
+  commit_gates.erase(x.step);
+  if (!causes.empty()) {  // The final save after a failure did not work out either.
+    causes.push_back(x.cause);
+    return check_end();
+  }
+  fail_now(x.cause);
+}
+
+// -- evaluations --------------------------------------------------------------------------------
+
+void chief_state::evaluate_next() {
+  if (evaluating || !newest_unevaluated)
+    return;
+  const int64_t step = *std::exchange(newest_unevaluated, std::nullopt);
+  const auto clock_now = self->clock().now();
+  std::optional<double> since;
+  if (evaluation_began)
+    since = std::chrono::duration<double>(clock_now - *evaluation_began).count();
+  const bool last = end_at == step && now == phase::draining;
+  if (!evaluator || by_signal || !evaluation_due(since, options.throttle_secs, last)) {
+    self->send(writer, unlease{step});
+    commit_gates.erase(step);
+    extend();
+    return check_end();
+  }
+  evaluating = step;
+  evaluation_began = clock_now;
+  self->send(evaluator, evaluate_at{attempt, step, checkpoint});
+}
+
+void chief_state::on_evaluated(const evaluated& x) {
+  if (x.attempt != attempt || !evaluating)
+    return;
+  const int64_t step = *std::exchange(evaluating, std::nullopt);
+  self->send(writer, unlease{step});
+  commit_gates.erase(step);
+  if (x.ok) {
+    evaluated_at = step;
+    metrics = x.metrics;
+    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
+  } else if (!cancelled_evaluation) {
+    auto cause = x.cause;
+    cause.notes.push_back("while evaluating the checkpoint of step " + std::to_string(step));
+    if (!options.evaluator_may_fail)
+      return fail_after_save(std::move(cause));
+    publish({.what = job_event::kind::warning, .step = step, .text = to_string(cause)});
+  }
+  show_status();
+  evaluate_next();
+  extend();
+  check_end();
+}
+
+void chief_state::on_answered(const answered& x) {
+  if (x.at_begin) {
+    if (now != phase::restoring)
+      return;
+    disarm(wait_hooks);
+    needs = x.needs;
+    return begin_training();
+  }
+  if (x.at_end) {
+    disarm(wait_hooks);
+    return send_home();
+  }
+  disarm(wait_hooks);
+  hook_gates.erase(x.step);
+  extend();
+  check_end();
+}
+
+// -- the end in sight ---------------------------------------------------------------------------
+
+void chief_state::drain(int64_t at, bool final) {
+  now = phase::draining;
+  end_at = at;
+  end_is_final = final;
+  mark_here(static_cast<uint8_t>((options.checkpoints ? mark_snapshot : 0) | mark_end));
+  if (!saving.empty() && *saving.begin() <= reached)
+    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  show_status();
+  check_end();
+}
+
+void chief_state::check_end() {
+  if (now != phase::draining || ending_said || !end_at)
+    return;
+  if (!causes.empty()) {  // Draining after a failure: only the save matters.
+    if (saving.empty())
+      end();
+    return;
+  }
+  if (reached < *end_at || !saving.empty() || !held.empty() || evaluating || newest_unevaluated || !hook_gates.empty())
+    return;
+  if (options.evaluates && !by_signal && evaluated_at != end_at && committed_at == end_at && *end_at > start_step) {
+    newest_unevaluated = *end_at;  // The last checkpoint is evaluated whatever the throttle says.
+    return evaluate_next();
+  }
+  end();
+}
+
+}  // namespace troupe

@@ -1,0 +1,50 @@
+#include "actors/decisions.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+int64_t next_multiple(int64_t after, std::optional<int64_t> every) {
+  return every && *every > 0 ? (after / *every + 1) * *every : INT64_MAX;
+}
+
+int64_t next_need(int64_t after, const need& n) {
+  if (n.first > after)
+    return n.first;
+  return n.every > 0 ? n.first + ((after - n.first) / n.every + 1) * n.every : INT64_MAX;
+}
+
+int64_t horizon_ahead(int64_t block_steps, double seconds_per_step) {
+  constexpr double ahead_seconds = 0.2;
+  const int64_t blocks = 2 * std::max<int64_t>(block_steps, 1);
+  if (seconds_per_step <= 0)
+    return blocks;
+  return std::max(blocks, static_cast<int64_t>(std::min(ahead_seconds / seconds_per_step, 1e15)));
+}
+
+bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {
+  return at_the_end || !seconds_since_last || *seconds_since_last >= throttle_secs;
+}
+
+error root_cause(std::span<const error> causes) {
+  const auto weight = [](const error& e) {
+    switch (e.category) {
+      case errc::cancelled: return 2;
+      case errc::aborted:
+      case errc::unavailable: return 1;
+      default: return 0;
+    }
+  };
+  const auto root = std::min_element(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+  error chosen = *root;
+  for (auto e = causes.begin(); e != causes.end(); ++e)
+    if (e != root) {
+      const auto note = to_string(*e);
+      if (std::find(chosen.notes.begin(), chosen.notes.end(), note) == chosen.notes.end())
+        chosen.notes.push_back(note);
+    }
+  return chosen;
+}
+
+}  // namespace troupe

@@ -1,0 +1,26 @@
+// What the chief decides, as plain functions on plain data.
+#pragma once
+
+#include <troupe/hook.hpp>
+
+#include <span>
+
+namespace troupe {
+
+/// The first step after `after` at which something that happens every `every` steps happens; INT64_MAX for never.
+int64_t next_multiple(int64_t after, std::optional<int64_t> every);
+
+/// The first state after `after` that a need names; INT64_MAX for none.
+int64_t next_need(int64_t after, const need& n);
+
+/// How far ahead of `reached` the horizon may lie: two blocks, and beyond that at most 200 ms of measured steps.
+int64_t horizon_ahead(int64_t block_steps, double seconds_per_step);
+
+/// An evaluation is due when none has been made, or `throttle_secs` have passed since the last one began, or it is the last.
+bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end);
+
+/// Which of several errors was the cause (dataflow.md 12.1): the earliest that is not cancelled, aborted or unavailable;
+/// else the earliest that is not cancelled; else the first. `causes` is in order of time; the others become its notes.
+error root_cause(std::span<const error> causes);
+
+}  // namespace troupe

@@ -1,0 +1,53 @@
+// The evaluator: a small chief over an `evaluate` sub-plan of its own (infeed, replica, outfeed).
+#pragma once
+
+#include "actors/crew.hpp"
+#include "compute/metric_totals.hpp"
+#include "storage/checkpoint_store.hpp"
+
+namespace troupe {
+
+struct evaluator_options {
+  std::string name = "evaluator";
+  std::shared_ptr<crew> nodes;
+  std::shared_ptr<file_system> files;
+  std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
+  std::shared_ptr<parameter_store> parameters;  ///< Its own, read by its replica only.
+  std::vector<component> outputs;               ///< Of the evaluation program.
+  std::optional<int64_t> steps;                 ///< Batches; until the end of the data when absent.
+  uint64_t seed = 0;
+  std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
+};
+
+/// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`.
+struct evaluator_state {
+  static inline const char* name = "evaluator";
+  evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
+  evaluator_options options;
+  caf::strong_actor_ptr asker;                  ///< Who gets the result: a chief, or the launcher of a lone evaluation.
+
+  infeed_actor source;
+  replica_actor worker;
+  outfeed_actor drain;
+  bool running = false;
+  evaluate_at current;
+  int64_t at_step = 0;                          ///< global_step of what is being evaluated.
+  int32_t attempt = 0;                          ///< Of the sub-plan: one an evaluation.
+  int64_t until = 0;
+  uint64_t waits = 0;
+  std::optional<metric_totals> totals;
+  caf::actor_clock::time_point started{};
+
+  void on_evaluate(const evaluate_at& x);
+  expected<void> load();
+  void start_nodes();
+  void extend(int64_t reached);
+  void on_progress(const progress& x);
+  void on_end(const stream_end& x);
+  void finish(std::optional<error> cause);
+};
+
+evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,
+                                         caf::strong_actor_ptr asker);
+
+}  // namespace troupe

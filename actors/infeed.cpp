@@ -1,0 +1,230 @@
+#include "actors/infeed.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+void infeed_state::on_begin(const begin& x) {
+  if (x.attempt <= attempt)
+    return;
+  attempt = x.attempt;
+  step = until = x.step;
+  marks.clear();
+  positions.clear();
+  for (auto& r : readers)
+    r.credit = r.applied = x.step;
+  begun = true;
+  ended = false;
+  const auto position = x.positions.find(options.name);
+  if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened)
+    end(opened.error());
+}
+
+expected<void> infeed_state::open_at(const std::string* position) {
+  auto opened = options.open();
+  if (!opened)
+    return fail(opened.error());
+  source = std::move(*opened);
+  row_bytes.clear();
+  for (const auto* group : {&source->spec().features, &source->spec().labels})
+    for (const auto& c : *group)
+      row_bytes.push_back(c.dims.elements() * size_of(c.type));
+  pools.resize(row_bytes.size());
+  return position ? source->restore(*position) : expected<void>{};
+}
+
+void infeed_state::on_run(const run& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  for (const auto& m : x.marks)
+    if (m.step >= step)
+      marks[m.step] |= m.kinds;
+  until = std::max(until, x.until);
+  if (!ended)
+    reach();
+  advance();
+}
+
+void infeed_state::advance() {
+  if (!begun || ended)
+    return;
+  int64_t limit = until;
+  for (const auto& r : readers)
+    limit = std::min(limit, r.sink ? r.credit : step);
+  if (step >= limit)
+    return;
+  read_block(std::min(limit - step, block_steps));
+  if (!ended && step < limit)
+    self->send(self, proceed{attempt});
+}
+
+void infeed_state::read_block(int64_t count) {
+  const int64_t rows_max = source->batch_rows();
+  int64_t batch_bytes = 0;
+  for (int64_t b : row_bytes)
+    batch_bytes += b * rows_max;
+  count = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, count);
+
+  std::vector<std::shared_ptr<std::byte>> memory;
+  for (size_t c = 0; c < row_bytes.size(); ++c) {
+    memory.push_back(pools[c].take(count * rows_max * row_bytes[c]));
+    if (!memory.back())
+      return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
+                                                   + std::to_string(batch_bytes) + " bytes"});
+  }
+  if (auto position = source->save())
+    positions.emplace_back(step, std::move(*position));
+
+  const int64_t first = step;
+  std::vector<std::byte*> into(memory.size());
+  for (int64_t i = 0; i < count; ++i) {
+    reach();
+    for (size_t c = 0; c < into.size(); ++c)
+      into[c] = memory[c].get() + i * rows_max * row_bytes[c];
+    auto rows = source->read(into, options.stop.get_token());
+    if (!rows || *rows != rows_max) {
+      if (i > 0)
+        send_block(first, i, rows_max, memory);
+      if (!rows)
+        return end(rows.error());
+      // A partial batch is another binding of the program, so it travels alone.
+      std::vector<std::shared_ptr<std::byte>> alone;
+      for (size_t c = 0; c < into.size(); ++c) {
+        alone.push_back(pools[c].take(*rows * row_bytes[c]));
+        if (!alone.back())
+          return end(error{errc::resource_exhausted, "no memory for a partial batch"});
+        std::copy_n(into[c], *rows * row_bytes[c], alone.back().get());
+      }
+      send_block(step++, 1, *rows, alone);
+      return reach();
+    }
+    ++step;
+  }
+  send_block(first, count, rows_max, memory);
+  reach();
+}
+
+void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
+                              const std::vector<std::shared_ptr<std::byte>>& memory) {
+  std::vector<tensor> components;
+  size_t c = 0;
+  for (const auto* group : {&source->spec().features, &source->spec().labels})
+    for (const auto& part : *group)
+      components.emplace_back(part.type, part.dims.prepend(rows).prepend(count), memory[c++]);
+  for (auto& r : readers) {
+    if (rows % r.edge.parts != 0)
+      return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
+                                                 + std::to_string(r.edge.parts) + " replicas"});
+    const int64_t share = rows / r.edge.parts;
+    self->send(r.sink, block{attempt, r.edge.id, first, count, share * r.edge.part, share, components});
+  }
+}
+
+void infeed_state::end(error cause) {
+  if (std::exchange(ended, true))
+    return;
+  if (cause.source.empty())
+    cause.source = options.name;
+  if (!cause.step)
+    cause.step = step;
+  for (auto& r : readers)
+    self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause});
+}
+
+void infeed_state::reach() {
+  const auto m = marks.find(step);
+  if (m == marks.end())
+    return;
+  const uint8_t kinds = m->second;
+  marks.erase(marks.begin(), std::next(m));
+  if ((kinds & mark_snapshot) == 0)
+    return;
+  auto position = source->save();
+  if (!position)
+    return end(position.error());  // A checkpoint was asked for, and this pipeline cannot give its part of it.
+  send_part(step, std::move(*position));
+}
+
+void infeed_state::send_part(int64_t at, std::string position) {
+  if (!parts)
+    return;
+  snapshot_part part{attempt, at, options.name};
+  part.blobs[options.name] = std::move(position);
+  self->send(parts, std::move(part));
+}
+
+void infeed_state::on_rewind(const rewind& x) {
+  if (x.attempt != attempt || !begun || x.step > step)
+    return;
+  ended = true;
+  marks.clear();
+  if (x.step == step) {
+    if (auto position = source->save())
+      send_part(step, std::move(*position));
+    return;
+  }
+  while (positions.size() > 1 && positions.back().first > x.step)
+    positions.pop_back();
+  if (positions.empty() || positions.back().first > x.step)
+    return;  // The checkpoint writer's deadline will name the missing part.
+  const auto [from, position] = positions.back();
+  if (!open_at(&position))
+    return;
+  std::vector<std::shared_ptr<std::byte>> memory;
+  std::vector<std::byte*> into;
+  for (size_t c = 0; c < row_bytes.size(); ++c) {
+    memory.push_back(pools[c].take(source->batch_rows() * row_bytes[c]));
+    into.push_back(memory.back().get());
+  }
+  for (int64_t s = from; s < x.step; ++s)
+    if (!source->read(into, options.stop.get_token()))
+      return;
+  if (auto there = source->save())
+    send_part(x.step, std::move(*there));
+}
+
+infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
+                                   part_sink_actor parts) {
+  auto& state = self->state;
+  state.self = self;
+  for (const auto& e : options.edges)
+    state.readers.push_back({e, {}, 0, 0});
+  state.options = std::move(options);
+  state.parts = std::move(parts);
+  return {
+    [&state](const pull& x) {
+      if (x.attempt != state.attempt)
+        return;
+      int64_t applied = INT64_MAX;
+      for (auto& r : state.readers) {
+        if (r.edge.id == x.edge) {
+          r.credit = std::max(r.credit, x.until_step);
+          r.applied = std::max(r.applied, x.applied_step);
+        }
+        applied = std::min(applied, r.applied);
+      }
+      state.block_steps = std::max<int64_t>(1, x.block_steps);
+      while (state.positions.size() > 1 && state.positions[1].first <= applied)
+        state.positions.pop_front();
+      state.advance();
+    },
+    [&state](const begin& x) { state.on_begin(x); },
+    [&state](const run& x) { state.on_run(x); },
+    [&state](const rewind& x) { state.on_rewind(x); },
+    [&state](const connect& x) {
+      for (auto& r : state.readers)
+        if (r.edge.id == x.edge)
+          r.sink = caf::actor_cast<block_sink_actor>(x.peer);
+    },
+    [&state](const connect_parts& x) { state.parts = caf::actor_cast<part_sink_actor>(x.writer); },
+    [&state](const proceed& x) {
+      if (x.attempt == state.attempt)
+        state.advance();
+    },
+  };
+}
+
+}  // namespace troupe

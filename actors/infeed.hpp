@@ -1,0 +1,69 @@
+// The infeed: one per host.
+#pragma once
+
+#include "messages/interfaces.hpp"
+#include "words/buffer_pool.hpp"
+
+#include <troupe/dataset_iterator.hpp>
+
+#include <deque>
+
+namespace troupe {
+
+struct infeed_options {
+  std::string name = "infeed/0";
+  /// The dataset from its beginning; called at the first attempt, at later ones, and to rebuild an earlier position.
+  std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
+  /// Its readers: rows are divided evenly among `parts`, and this edge gets number `part`.
+  struct edge {
+    int32_t id = 0;
+    int32_t part = 0;
+    int32_t parts = 1;
+  };
+  std::vector<edge> edges;
+  int64_t block_bytes_max = int64_t{1} << 20;  ///< A block holds no more, or one batch.
+  std::stop_source stop;                       ///< Shared with the crew: frees a read that blocks.
+};
+
+/// Reads the source in step order, never past the horizon or the credit.
+struct infeed_state {
+  static inline const char* name = "infeed";
+  infeed_actor::stateful_pointer<infeed_state> self = nullptr;
+  infeed_options options;
+  part_sink_actor parts;
+  struct reader {
+    infeed_options::edge edge;
+    block_sink_actor sink;
+    int64_t credit = 0;
+    int64_t applied = 0;
+  };
+  std::vector<reader> readers;
+
+  int32_t attempt = 0;
+  bool begun = false, ended = false;
+  int64_t step = 0;         ///< Of the next batch to read.
+  int64_t until = 0;        ///< The horizon.
+  int64_t block_steps = 1;
+  std::map<int64_t, uint8_t> marks;
+  std::unique_ptr<dataset_iterator> source;
+  std::vector<int64_t> row_bytes;
+  std::vector<buffer_pool> pools;
+  /// Positions at the starts of blocks not yet applied everywhere: what `rewind` goes back to.
+  std::deque<std::pair<int64_t, std::string>> positions;
+
+  void on_begin(const begin& x);
+  void on_run(const run& x);
+  void on_rewind(const rewind& x);
+  void advance();
+  expected<void> open_at(const std::string* position);
+  void read_block(int64_t count);
+  void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
+  void end(error cause);
+  void reach();             ///< Serves a mark at the state where it stands.
+  void send_part(int64_t at, std::string position);
+};
+
+infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
+                                   part_sink_actor parts);
+
+}  // namespace troupe

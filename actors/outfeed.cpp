@@ -1,0 +1,110 @@
+#include "actors/outfeed.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+void outfeed_state::on_begin(const begin& x) {
+  if (x.attempt <= attempt)
+    return;
+  attempt = x.attempt;
+  step = x.step;
+  lanes.assign(static_cast<size_t>(options.replicas), {});
+  since_progress = since_log = {};
+}
+
+void outfeed_state::on_report(const step_report& x) {
+  if (x.attempt != attempt)
+    return;
+  auto& l = lanes[static_cast<size_t>(x.replica)];
+  l.losses.insert(l.losses.end(), x.losses.begin(), x.losses.end());
+  l.watched.insert(l.watched.end(), x.watched.begin(), x.watched.end());
+  if (!x.losses.empty())
+    l.seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
+  pass_on();
+}
+
+void outfeed_state::on_end(const stream_end& x) {
+  if (x.attempt != attempt)
+    return;
+  lanes[static_cast<size_t>(x.replica)].end = x;
+  pass_end(false);
+}
+
+void outfeed_state::pass_on() {
+  size_t ready = lanes.front().losses.size();
+  bool watched = false;
+  progress p{attempt};
+  for (const auto& l : lanes) {
+    ready = std::min(ready, l.losses.size());
+    p.seconds_per_step = std::max(p.seconds_per_step, l.seconds_per_step);
+  }
+  std::vector<double> of_step(lanes.size());
+  for (size_t i = 0; i < ready; ++i) {
+    for (size_t r = 0; r < lanes.size(); ++r) {
+      of_step[r] = lanes[r].losses.front();
+      lanes[r].losses.pop_front();
+    }
+    const double loss = tree_mean(of_step);
+    since_progress.add(loss);
+    since_log.add(loss);
+    ++step;
+    if (options.log_every > 0 && step % options.log_every == 0) {
+      p.logged.push_back({step, since_log.last(), since_log.mean()});
+      since_log.clear();
+    }
+  }
+  // Replica 0 speaks for the values of a step: all replicas have the same parameters, each its own rows.
+  auto& first = lanes.front();
+  for (; !first.watched.empty() && first.watched.front().step <= step; first.watched.pop_front()) {
+    p.watched.push_back(std::move(first.watched.front()));
+    watched = true;
+  }
+  for (size_t r = 1; r < lanes.size(); ++r)
+    while (!lanes[r].watched.empty() && lanes[r].watched.front().step <= step)
+      lanes[r].watched.pop_front();
+  if (ready == 0 && !watched)
+    return;
+  p.step = step;
+  p.block_steps = static_cast<int64_t>(ready);
+  p.loss = {step, since_progress.last(), since_progress.mean()};
+  since_progress.clear();
+  self->send(sink, std::move(p));
+}
+
+void outfeed_state::pass_end(bool whatever_there_is) {
+  const stream_end* end = nullptr;
+  for (const auto& l : lanes) {
+    if (!l.end && !whatever_there_is)
+      return;  // All replicas stop at the same step; the last one to say so speaks for its own reports too.
+    if (l.end && !end)
+      end = &*l.end;
+  }
+  if (end)
+    self->send(sink, *end);
+}
+
+outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,
+                                     progress_sink_actor sink) {
+  auto& state = self->state;
+  state.self = self;
+  state.options = std::move(options);
+  state.sink = std::move(sink);
+  return {
+    [&state](const step_report& x) { state.on_report(x); },
+    [&state](const stream_end& x) { state.on_end(x); },
+    [&state](const begin& x) { state.on_begin(x); },
+    [&state](const flush& x) {
+      if (!state.lanes.empty()) {
+        state.pass_on();
+        state.pass_end(true);
+      }
+      state.self->send(caf::actor_cast<chief_actor>(state.self->current_sender()), flushed{x.number});
+    },
+  };
+}
+
+}  // namespace troupe

@@ -1,0 +1,310 @@
+#include "actors/replica.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+// -- what it is told -------------------------------------------------------------------
+
+void replica_state::on_begin(const begin& x) {
+  if (x.attempt <= attempt)
+    return;
+  attempt = x.attempt;
+  step = until = x.step;
+  marks.clear();
+  current = 0;
+  lent[0] = lent[1] = last_part = std::nullopt;
+  waiting = wait::none;
+  pending = {};
+  has_values = false;
+  begun = true;
+  ended = false;
+  for (auto& p : ports) {
+    p.blocks.clear();
+    p.end.reset();
+    p.arrived = p.granted = step;
+  }
+  give_credit(true);
+}
+
+void replica_state::on_run(const run& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  for (const auto& m : x.marks)
+    if (m.step >= step)
+      marks[m.step] |= m.kinds;
+  until = std::max(until, x.until);
+  if (waiting == wait::none && !ended)
+    reach();
+  advance();
+}
+
+void replica_state::on_block(const block& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& p : ports)
+    if (p.edge == x.edge && x.step == p.arrived) {
+      p.arrived += x.count;
+      p.blocks.push_back(x);
+    }
+  advance();
+}
+
+void replica_state::on_end(const end_of_data& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& p : ports)
+    if (p.edge == x.edge)
+      p.end = x;
+  advance();
+}
+
+void replica_state::on_sum(const gradient_sum& x) {
+  if (x.attempt != attempt || x.step != step || waiting != wait::sum)
+    return;
+  if (const auto status = static_cast<step_status>(x.status); status != step_status::ok) {
+    waiting = wait::none;
+    return stop_at(status, x.cause);
+  }
+  options.engine->apply(step, x.gradient, current, target);
+  waiting = wait::applied;
+  self->send(peers.reducer, applied{attempt, step, options.index});
+}
+
+void replica_state::on_applied(const applied& x) {
+  if (x.attempt != attempt || x.step != step || waiting != wait::applied)
+    return;
+  waiting = wait::none;
+  finish_step();
+  advance();
+}
+
+void replica_state::on_released(const released& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& holder : lent)
+    if (holder == x.step)
+      holder.reset();
+  advance();
+}
+
+// -- the firing rule -------------------------------------------------------------------
+
+bool replica_state::can_fire() const {
+  if (!begun || ended || waiting != wait::none || until <= step)
+    return false;
+  for (const auto& p : ports)
+    if (p.arrived <= step && !(p.end && p.end->first_missing_step <= step))
+      return false;
+  if (options.mode == mode::train && lent[current])
+    return options.engine->arenas() > 1 && !lent[1 - current];
+  return true;
+}
+
+void replica_state::advance() {
+  const int64_t turn_end = step + block_steps;
+  while (can_fire()) {
+    fire();
+    if (step >= turn_end) {
+      self->send(self, proceed{attempt});
+      return;
+    }
+  }
+}
+
+const end_of_data* replica_state::earliest_end() const {
+  const end_of_data* first = nullptr;
+  for (const auto& p : ports)
+    if (p.end && p.end->first_missing_step <= step && (!first || p.end->first_missing_step < first->first_missing_step))
+      first = &*p.end;
+  return first;
+}
+
+void replica_state::fire() {
+  if (pending.losses.empty())
+    pending_since = self->clock().now();
+  auto status = step_status::ok;
+  error cause;
+  auto& engine = *options.engine;
+  if (const auto* end = earliest_end()) {
+    status = end->cause.category == errc::out_of_range ? step_status::ended : step_status::bad_input;
+    cause = end->cause;
+  } else {
+    std::array<const std::byte*, 32> feeds;
+    size_t count = 0;
+    int64_t rows = 0;
+    for (const auto& p : ports) {
+      const auto& b = p.blocks.front();
+      rows = b.rows;
+      for (const auto& c : b.components) {
+        const int64_t row_bytes = c.byte_size() / (c.dims()[0] * c.dims()[1]);
+        feeds[count++] = c.data() + ((step - b.step) * c.dims()[1] + b.first_row) * row_bytes;
+      }
+    }
+    const batch_feeds in{{feeds.data(), count}, rows};
+    status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
+    if (status == step_status::ok && options.mode == mode::train && options.replicas == 1 && !engine.finite(engine.gradient())) {
+      status = step_status::not_finite;
+      cause = error{errc::nan_loss, "the gradient is not finite"};
+    } else if (status != step_status::ok) {
+      cause = engine.last_error();
+    }
+    has_values = status == step_status::ok;
+  }
+  if (status != step_status::ok) {
+    if (cause.source.empty())
+      cause.source = options.name;
+    cause.step = step;
+  }
+  target = lent[current] && options.mode == mode::train ? 1 - current : current;
+  if (options.replicas > 1 && options.mode == mode::train) {
+    waiting = wait::sum;
+    self->send(peers.reducer, gradient_part{attempt, step, options.index, static_cast<uint32_t>(status),
+                                            status == step_status::ok ? engine.gradient() : tensor{}, cause});
+    return;
+  }
+  if (status != step_status::ok)
+    return stop_at(status, std::move(cause));
+  if (options.mode == mode::train)
+    engine.apply(step, engine.gradient(), current, target);
+  finish_step();
+}
+
+void replica_state::finish_step() {
+  current = target;
+  if (pending.losses.empty())
+    pending.step = step;
+  pending.losses.push_back(options.engine->loss());
+  if (options.mode != mode::train)
+    pending.watched.push_back({step, options.engine->values()});
+  ++step;
+  bool block_done = false;
+  for (auto& p : ports)
+    if (!p.blocks.empty() && step >= p.blocks.front().step + p.blocks.front().count) {
+      p.blocks.pop_front();
+      block_done = true;
+    }
+  if (block_done)
+    send_report();
+  reach();
+  if (block_done)
+    give_credit(false);
+}
+
+void replica_state::reach() {
+  while (!marks.empty() && marks.begin()->first < step)
+    marks.erase(marks.begin());
+  if (marks.empty() || marks.begin()->first != step)
+    return;
+  const uint8_t kinds = marks.begin()->second;
+  marks.erase(marks.begin());
+  if ((kinds & mark_watch) != 0) {
+    if (pending.losses.empty())
+      pending.step = step;
+    if (has_values || options.mode != mode::train)
+      pending.watched.push_back({step, options.engine->values()});
+    else
+      pending.watched.push_back({step, {}});
+  }
+  send_report();
+  if ((kinds & mark_snapshot) != 0)
+    lend();
+  if ((kinds & mark_end) != 0)
+    ended = true;
+}
+
+// -- what it tells ---------------------------------------------------------------------
+
+void replica_state::lend() {
+  if (!peers.parts || last_part == step)
+    return;
+  last_part = step;
+  lent[current] = step;
+  snapshot_part part{attempt, step, options.name};
+  for (auto& piece : options.engine->pieces(current))
+    part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
+                           piece.trainable, std::move(piece.elements)});
+  self->send(peers.parts, std::move(part));
+}
+
+void replica_state::stop_at(step_status status, error cause) {
+  ended = true;
+  send_report();
+  const bool data_ended = has(status, step_status::ended) && !has(status, step_status::not_finite)
+                          && !has(status, step_status::bad_input) && cause.category == errc::out_of_range;
+  if (data_ended && options.mode == mode::train)
+    lend();  // The end of the data is a snapshot mark that nobody could place in advance.
+  self->send(peers.outfeed, stream_end{attempt, options.index, step, std::move(cause)});
+}
+
+void replica_state::send_report() {
+  if (pending.losses.empty() && pending.watched.empty())
+    return;
+  pending.attempt = attempt;
+  pending.replica = options.index;
+  if (!pending.losses.empty()) {
+    pending.seconds = std::chrono::duration<double>(self->clock().now() - pending_since).count();
+    seconds_per_step = pending.seconds / static_cast<double>(pending.losses.size());
+  }
+  self->send(peers.outfeed, std::move(pending));
+  pending = {};
+}
+
+void replica_state::give_credit(bool at_once) {
+  // A step too short to be measured may be of any length: grow by doubling. One batch bounds from below.
+  const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
+  block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
+  for (auto& p : ports) {
+    if (!p.blocks.empty()) {
+      int64_t batch_bytes = 0;
+      for (const auto& c : p.blocks.front().components)
+        batch_bytes += c.byte_size() / p.blocks.front().count;
+      block_steps = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, block_steps);
+    }
+    const int64_t until_step = step + options.window_blocks * block_steps;
+    if (!p.source || (until_step <= p.granted && !at_once))
+      continue;
+    p.granted = std::max(p.granted, until_step);
+    self->send(p.source, pull{attempt, p.edge, p.granted, step, block_steps});
+  }
+}
+
+replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options,
+                                     replica_peers peers) {
+  auto& state = self->state;
+  state.self = self;
+  for (int32_t edge : options.in_edges)
+    state.ports.push_back({edge, {}, {}, {}, 0, 0});
+  state.options = std::move(options);
+  state.peers = std::move(peers);
+  return {
+    [&state](const block& x) { state.on_block(x); },
+    [&state](const end_of_data& x) { state.on_end(x); },
+    [&state](const begin& x) { state.on_begin(x); },
+    [&state](const run& x) { state.on_run(x); },
+    [&state](const connect& x) {
+      for (auto& p : state.ports)
+        if (p.edge == x.edge)
+          p.source = caf::actor_cast<credit_source_actor>(x.peer);
+      if (state.begun)
+        state.give_credit(true);
+    },
+    [&state](const connect_parts& x) {
+      state.peers.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      state.lent[0] = state.lent[1] = state.last_part = std::nullopt;
+      state.advance();
+    },
+    [&state](const gradient_sum& x) { state.on_sum(x); },
+    [&state](const applied& x) { state.on_applied(x); },
+    [&state](const released& x) { state.on_released(x); },
+    [&state](const proceed& x) {
+      if (x.attempt == state.attempt)
+        state.advance();
+    },
+  };
+}
+
+}  // namespace troupe

@@ -1,0 +1,11 @@
+// Whether numbers are numbers.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+namespace troupe {
+
+/// Whether every element of a floating tensor is finite; true for other dtypes. Near memory speed.
+bool is_finite(const tensor& values) noexcept;
+
+}  // namespace troupe

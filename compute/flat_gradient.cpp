@@ -1,0 +1,67 @@
+// Arithmetic on flat gradients.
+#include "compute/kernels/simd.hpp"
+#include "compute/parameter_layout.hpp"
+#include "compute/program.hpp"
+
+#include <cmath>
+
+namespace troupe {
+namespace {
+
+template <class T>
+void add(T* into, const T* from, int64_t n) {
+  for (int64_t i = 0; i < n; i += simd::width<T>)
+    simd::store(into + i, simd::padd(simd::load(into + i), simd::load(from + i)));
+}
+
+/// 0·x is 0 for what is finite and NaN for the rest; sums of it tell at the speed of memory.
+template <class T>
+bool all_finite(const T* x, int64_t n) {
+  constexpr int64_t w = simd::width<T>;
+  const auto zero = simd::set(T{0});
+  simd::packet<T> sums[4] = {zero, zero, zero, zero};
+  int64_t i = 0;
+  for (; i + 4 * w <= n; i += 4 * w)
+    for (int64_t j = 0; j < 4; ++j)
+      sums[j] = simd::pmadd(zero, simd::load(x + i + j * w), sums[j]);
+  for (; i < n; i += w)
+    sums[0] = simd::pmadd(zero, simd::load(x + i), sums[0]);
+  const auto sum = simd::padd(simd::padd(sums[0], sums[1]), simd::padd(sums[2], sums[3]));
+  return simd::fold<T>(sum, [](T a, T b) { return a + b; }) == T{0};
+}
+
+bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
+  return type == dtype::float64 ? all_finite(reinterpret_cast<const double*>(x), bytes / 8)
+                                : all_finite(reinterpret_cast<const float*>(x), bytes / 4);
+}
+
+}  // namespace
+
+void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
+  for (const auto& run : gradient_runs(layout)) {
+    std::byte* to = into + run.first;
+    if (run.type == dtype::float64)
+      add(reinterpret_cast<double*>(to), reinterpret_cast<const double*>(from + run.first), (run.last - run.first) / 8);
+    else
+      add(reinterpret_cast<float*>(to), reinterpret_cast<const float*>(from + run.first), (run.last - run.first) / 4);
+  }
+}
+
+bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
+  bool all = true;
+  for (const auto& run : gradient_runs(layout)) {
+    const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
+    if (first < last)
+      all = run_is_finite(run.type, gradient + first, last - first) && all;
+  }
+  return all;
+}
+
+std::string first_not_finite(const parameter_layout& layout, const std::byte* arena) {
+  for (const auto& e : layout.entries())
+    if (e.gradient_offset >= 0 && !run_is_finite(e.type, arena + e.offset, (e.dims.elements() * size_of(e.type) + 63) / 64 * 64))
+      return e.name;
+  return {};
+}
+
+}  // namespace troupe

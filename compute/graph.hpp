@@ -1,0 +1,90 @@
+// What a graph holds, and the few calls that operations are written with.
+//
+// Nodes are only ever appended, so a node's number is also its place in a topological order.
+#pragma once
+
+#include <troupe/graph.hpp>
+
+#include <map>
+
+namespace troupe {
+
+struct operation;
+
+/// What distinguishes two nodes of one operation; each operation uses a few of these.
+struct attributes {
+  double number = 0;        ///< scale: the factor; dropout: the rate.
+  symbol_shape per;         ///< scale: the factor is divided by the product of these.
+  std::vector<int> axes;    ///< Reductions: sorted, not negative.
+  bool keep = false;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same.
+  int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
+};
+
+struct node {
+  std::string name;
+  const operation* op = nullptr;
+  std::vector<int32_t> inputs;
+  attributes attr;
+  dtype type = dtype::float32;
+  symbol_shape dims;
+  std::source_location at;
+};
+
+struct graph_variable {
+  variable_options options;  ///< With the scoped name.
+  int32_t node = -1;
+};
+
+struct graph::impl {
+  std::vector<node> nodes;
+  std::vector<std::string> unknowns;
+  std::vector<graph_variable> variables;
+  std::vector<int32_t> placeholders;
+  std::vector<tensor> constants;
+  std::vector<std::string> scopes;        ///< Prefixes in force, each the whole of it: "a/", "a/b/".
+  std::map<std::string, int> names;       ///< How often a name was asked for.
+  std::optional<error> first_error;
+
+  /// The scoped name, made unique by "_1", "_2", ...
+  std::string unique(std::string_view name);
+};
+
+// -- for operations ----------------------------------------------------------------
+
+bool is_floating(dtype type) noexcept;
+bool is_integer(dtype type) noexcept;
+std::string to_string(const graph::impl& g, const symbol_shape& dims);
+std::string to_string(const graph& g, const symbol_shape& dims);
+/// "matmul: <message> (model.cpp:12)", kept in the graph; yields an invalid symbol.
+symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at);
+/// The graph of all the operands; null (and the reason kept) when one is invalid or they are of different graphs.
+graph* common_graph(std::string_view operation, std::initializer_list<symbol> operands, std::source_location at);
+/// Appends a node.
+symbol append(graph& g, const operation& op, std::initializer_list<symbol> inputs, dtype type, symbol_shape dims,
+              std::source_location at, attributes attr = {});
+/// The product of the extents where all are known.
+std::optional<int64_t> known_elements(const symbol_shape& dims);
+/// The extents as numbers; all must be known.
+shape known_shape(const symbol_shape& dims);
+
+// -- operations that gradients are written with; not public --------------------------
+
+symbol greater_equal(symbol a, symbol b, std::source_location at);         ///< boolean; no gradient.
+symbol sign(symbol x, std::source_location at);                            ///< -1, 0 or 1.
+symbol relu_gradient(symbol dy, symbol y, std::source_location at);        ///< dy where y > 0, else 0.
+symbol scale_per(symbol x, double factor, symbol_shape per, std::source_location at);  ///< x · factor / Π per.
+symbol broadcast_to(symbol x, symbol_shape dims, std::source_location at);
+/// The sum of x over whatever was stretched to get from `dims` to x's shape.
+symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at);
+symbol one_hot(symbol labels, int64_t depth, dtype type, std::source_location at);     ///< [b] -> [b, depth]; no gradient.
+/// (softmax(logits) - one_hot(labels)) · dy[:, None].
+symbol cross_entropy_gradient(symbol logits, symbol labels, symbol dy, std::source_location at);
+/// Dropout under a key that is given.
+symbol keyed_dropout(symbol x, double rate, std::string key, std::source_location at);
+/// `value` in every element.
+symbol fill(graph& g, double value, dtype type, symbol_shape dims, std::source_location at);
+
+}  // namespace troupe

@@ -1,0 +1,93 @@
+// Starting values, each drawn from (seed, variable's name, element): independent of the order of creation.
+#include "compute/parameter_layout.hpp"
+#include "compute/random.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace troupe {
+namespace {
+
+/// Inputs and outputs of a variable: of a matrix its extents, of a kernel the last two times the field before them.
+std::pair<double, double> fans(const shape& dims) {
+  if (dims.rank() == 0)
+    return {1, 1};
+  if (dims.rank() == 1)
+    return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
+  double field = 1;
+  for (int i = 0; i + 2 < dims.rank(); ++i)
+    field *= static_cast<double>(dims[i]);
+  return {field * static_cast<double>(dims[dims.rank() - 2]), field * static_cast<double>(dims[dims.rank() - 1])};
+}
+
+class draws {
+ public:
+  draws(uint64_t seed, std::string_view name) : key_(random::key(seed, "initializer", name)) {}
+
+  double uniform(int64_t element) const {
+    const auto bits = block(element, 0);
+    return random::unit_double(bits[0], bits[1]);
+  }
+  /// Box and Muller 1958; the k-th attempt at an element.
+  double normal(int64_t element, uint32_t attempt) const {
+    const auto bits = block(element, attempt);
+    const double radius = std::sqrt(-2 * std::log(1 - random::unit_double(bits[0], bits[1])));
+    return radius * std::cos(2 * std::numbers::pi * random::unit_double(bits[2], bits[3]));
+  }
+  double truncated(int64_t element) const {
+    for (uint32_t attempt = 0;; ++attempt)
+      if (const double x = normal(element, attempt); std::abs(x) <= 2)
+        return x;
+  }
+
+ private:
+  random::block block(int64_t element, uint32_t attempt) const {
+    const auto e = static_cast<uint64_t>(element);
+    return random::philox({static_cast<uint32_t>(e), static_cast<uint32_t>(e >> 32), attempt, 0}, key_);
+  }
+  uint64_t key_;
+};
+
+double value(const initializer& i, const shape& dims, const draws& d, int64_t element) {
+  using kind = initializer::kind;
+  const auto [in, out] = fans(dims);
+  const auto within = [&](double least, double greatest) { return least + (greatest - least) * d.uniform(element); };
+  // What is left of a deviation of 1 when the tails beyond two are redrawn; dividing by it restores the deviation.
+  constexpr double left = 0.87962566103423978;
+  switch (i.what) {
+    case kind::zeros: return 0;
+    case kind::ones: return 1;
+    case kind::constant: return i.a;
+    case kind::uniform: return within(i.a, i.b);
+    case kind::normal: return i.a + i.b * d.normal(element, 0);
+    case kind::truncated_normal: return i.a + i.b * d.truncated(element);
+    case kind::glorot_uniform: return within(-std::sqrt(6 / (in + out)), std::sqrt(6 / (in + out)));
+    case kind::glorot_normal: return std::sqrt(2 / (in + out)) / left * d.truncated(element);
+    case kind::he_uniform: return within(-std::sqrt(6 / in), std::sqrt(6 / in));
+    case kind::he_normal: return std::sqrt(2 / in) / left * d.truncated(element);
+  }
+  return 0;
+}
+
+template <class T>
+void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
+  T* x = reinterpret_cast<T*>(to);
+  for (int64_t i = 0; i < e.dims.elements(); ++i)
+    x[i] = static_cast<T>(value(e.initial, e.dims, d, i));
+}
+
+}  // namespace
+
+void initialise(const parameter_entry& e, uint64_t seed, std::byte* to) {
+  const draws d{seed, e.name};
+  switch (e.type) {
+    case dtype::float32: return fill_with<float>(e, d, to);
+    case dtype::float64: return fill_with<double>(e, d, to);
+    case dtype::int32: return fill_with<int32_t>(e, d, to);
+    case dtype::int64: return fill_with<int64_t>(e, d, to);
+    case dtype::boolean: return fill_with<bool>(e, d, to);
+    case dtype::uint8: return fill_with<uint8_t>(e, d, to);
+  }
+}
+
+}  // namespace troupe

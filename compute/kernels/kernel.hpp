@@ -1,0 +1,56 @@
+// The seam between plan and arithmetic: a kernel call is a plain function over operands that were resolved when planned.
+//
+// An operand is base + offset; bases are passed for each run. Kernels neither allocate nor lock, and what they compute
+// depends on their operands' values and extents only, never on addresses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace troupe {
+
+/// Indices into `run_state::bases`; feeds follow.
+enum base : int32_t { base_arena, base_parameters, base_shared, base_gradient, base_feeds };
+
+struct operand {
+  int32_t base = base_arena;
+  int64_t offset = -1;  ///< -1: absent.
+};
+
+/// What one run knows beside its operands.
+struct run_state {
+  std::byte* const* bases = nullptr;
+  int64_t step = 0;
+  int32_t shard = 0;
+  bool bad_input = false;   ///< The first bad label, if any:
+  int64_t bad_row = 0, bad_value = 0, bad_limit = 0;
+};
+
+/// Up to six loops of a strided walk: extents, and each operand's stride in elements.
+struct walk {
+  int rank = 0;
+  int64_t extent[8] = {};
+  int64_t stride_a[8] = {};
+  int64_t stride_b[8] = {};
+};
+
+struct kernel_call {
+  void (*run)(const kernel_call& c, run_state& s) = nullptr;
+  operand at[6];                ///< The kernel says which is which.
+  int64_t n[4] = {};            ///< Extents.
+  double number = 0;
+  uint64_t key = 0;
+  uint32_t flags = 0;
+  const struct walk* strides = nullptr;  ///< Owned by the plan.
+
+  template <class T>
+  T* to(const run_state& s, int i) const {
+    return reinterpret_cast<T*>(s.bases[at[i].base] + at[i].offset);
+  }
+  template <class T>
+  T* maybe(const run_state& s, int i) const { return at[i].offset < 0 ? nullptr : to<T>(s, i); }
+};
+
+using kernel_function = void (*)(const kernel_call&, run_state&);
+
+}  // namespace troupe

@@ -1,0 +1,85 @@
+// Vectors of the CPU level that was compiled for: Eigen's packets, and loads and stores of part of one.
+//
+// Loops over packets treat the last, partial one with the same instructions as the others, so that an element's bits do
+// not depend on where it stands.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace troupe::simd {
+
+template <class T>
+using packet = typename Eigen::internal::packet_traits<T>::type;
+template <class T>
+inline constexpr int64_t width = Eigen::internal::packet_traits<T>::size;
+
+using Eigen::internal::padd;
+using Eigen::internal::pdiv;
+using Eigen::internal::pexp;
+using Eigen::internal::plog;
+using Eigen::internal::pmadd;
+using Eigen::internal::pmax;
+using Eigen::internal::pmul;
+using Eigen::internal::psqrt;
+using Eigen::internal::psub;
+
+template <class T>
+inline packet<T> set(T x) { return Eigen::internal::pset1<packet<T>>(x); }
+template <class T>
+inline packet<T> load(const T* p) { return Eigen::internal::ploadu<packet<T>>(p); }
+template <class T>
+inline void store(T* p, const packet<T>& x) { Eigen::internal::pstoreu(p, x); }
+
+#ifdef __AVX2__
+namespace detail {
+alignas(64) inline constexpr int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+alignas(64) inline constexpr int64_t ones_then_zeros64[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+inline __m256i mask(const float*, int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - n)); }
+inline __m256i mask(const double*, int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - n)); }
+}  // namespace detail
+/// The first n elements (1 <= n <= width), then zeros; nothing beyond them is touched.
+inline packet<float> load_part(const float* p, int64_t n) { return _mm256_maskload_ps(p, detail::mask(p, n)); }
+inline packet<double> load_part(const double* p, int64_t n) { return _mm256_maskload_pd(p, detail::mask(p, n)); }
+inline void store_part(float* p, const packet<float>& x, int64_t n) { _mm256_maskstore_ps(p, detail::mask(p, n), x); }
+inline void store_part(double* p, const packet<double>& x, int64_t n) { _mm256_maskstore_pd(p, detail::mask(p, n), x); }
+#else
+template <class T>
+inline packet<T> load_part(const T* p, int64_t n) {
+  alignas(64) T t[width<T>] = {};
+  std::memcpy(t, p, static_cast<size_t>(n) * sizeof(T));
+  return load(t);
+}
+template <class T>
+inline void store_part(T* p, const packet<T>& x, int64_t n) {
+  alignas(64) T t[width<T>];
+  store(t, x);
+  std::memcpy(p, t, static_cast<size_t>(n) * sizeof(T));
+}
+#endif
+
+/// The elements of x folded by halves: a fixed tree.
+template <class T, class F>
+inline T fold(const packet<T>& x, F f) {
+  alignas(64) T t[width<T>];
+  store(t, x);
+  for (int64_t n = width<T> / 2; n > 0; n /= 2)
+    for (int64_t i = 0; i < n; ++i)
+      t[i] = f(t[i], t[i + n]);
+  return t[0];
+}
+
+/// y[i] = f(x[i]) for a function on packets; x and y may be the same.
+template <class T, class F>
+inline void map(const T* x, T* y, int64_t n, F f) {
+  int64_t i = 0;
+  for (; i + width<T> <= n; i += width<T>)
+    store(y + i, f(load(x + i)));
+  if (i < n)
+    store_part(y + i, f(load_part(x + i, n - i)), n - i);
+}
+
+}  // namespace troupe::simd

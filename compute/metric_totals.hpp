@@ -1,0 +1,29 @@
+// Metrics over many batches: sums in float64, in step order.
+#pragma once
+
+#include <troupe/dataset.hpp>
+
+#include <map>
+
+namespace troupe {
+
+/// loss = mean over batches, each weighing the same (estimator.md 8); every ratio metric = Σ total / Σ weight.
+class metric_totals {
+ public:
+  /// `outputs` as `program::outputs()` names them: "loss", "<metric>/total", "<metric>/weight", others ignored.
+  explicit metric_totals(std::vector<component> outputs) : outputs_(std::move(outputs)), sums_(outputs_.size(), 0.0) {}
+
+  void clear();
+  /// One batch: values in the order of the outputs.
+  void add(std::span<const tensor> values);
+  int64_t batches() const noexcept { return batches_; }
+  /// Without `global_step`. With no batch the loss is 0 and ratios are 0.
+  std::map<std::string, double> results() const;
+
+ private:
+  std::vector<component> outputs_;
+  std::vector<double> sums_;
+  int64_t batches_ = 0;
+};
+
+}  // namespace troupe

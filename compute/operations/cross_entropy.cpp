@@ -1,0 +1,175 @@
+// sparse_softmax_cross_entropy: loss[i] = log Σ_j e^(x_ij) - x_i,label(i), and its gradient, softmax(x) - one_hot(label).
+//
+// One kernel computes either or both. A packet holds one column of several rows, so that rows of two or ten classes cost
+// few exponentials and a row's bits do not depend on its neighbours.
+#include "compute/kernels/simd.hpp"
+#include "compute/planner/plan.hpp"
+
+namespace troupe {
+namespace {
+
+enum at { logits_at, labels_at, loss_at, gradient_at, dy_at };
+
+template <class T>
+void gather(const T* x, int64_t stride, int64_t rows, T* lanes) {
+  for (int64_t r = 0; r < rows; ++r)
+    lanes[r] = x[r * stride];
+}
+
+/// Whether every label is a class; the first that is not is noted.
+template <class Label>
+bool labels_are_classes(const Label* labels, int64_t rows, int64_t classes, run_state& s) {
+  bool all = true;
+  for (int64_t i = 0; i < rows; ++i)
+    all &= static_cast<uint64_t>(labels[i]) < static_cast<uint64_t>(classes);
+  for (int64_t i = 0; !all && !s.bad_input && i < rows; ++i)
+    if (static_cast<uint64_t>(labels[i]) >= static_cast<uint64_t>(classes)) {
+      s.bad_input = true;
+      s.bad_row = i;
+      s.bad_value = static_cast<int64_t>(labels[i]);
+      s.bad_limit = classes;
+    }
+  return all;
+}
+
+template <class T, class Label>
+void cross_entropy_kernel(const kernel_call& c, run_state& s) {
+  using simd::packet;
+  constexpr int64_t w = simd::width<T>;
+  const int64_t rows = c.n[0], classes = c.n[1];
+  const T* logits = c.to<const T>(s, logits_at);
+  const Label* labels = c.to<const Label>(s, labels_at);
+  T* loss = c.maybe<T>(s, loss_at);
+  T* gradient = c.maybe<T>(s, gradient_at);
+  const T* dy = c.maybe<const T>(s, dy_at);
+  if (!labels_are_classes(labels, rows, classes, s))
+    return;
+  for (int64_t first = 0; first < rows; first += w) {
+    const int64_t count = std::min(w, rows - first);
+    const T* x = logits + first * classes;
+    alignas(64) T lanes[w] = {};
+    const auto column = [&](const T* from, int64_t j) {
+      if (count == w)
+        for (int64_t r = 0; r < w; ++r)
+          lanes[r] = from[r * classes + j];
+      else
+        gather(from + j, classes, count, lanes);
+      return simd::load(lanes);
+    };
+    packet<T> highest = column(x, 0);
+    for (int64_t j = 1; j < classes; ++j)
+      highest = simd::pmax(highest, column(x, j));
+    // Differences are kept where they are wanted again: in the gradient, which may lie over the logits.
+    alignas(64) T chosen[w] = {};
+    gather(x, classes, count, chosen);
+    for (int64_t r = 0; r < count; ++r)
+      chosen[r] = x[r * classes + static_cast<int64_t>(labels[first + r])];
+    T* g = gradient ? gradient + first * classes : nullptr;
+    packet<T> sum = simd::set(T{0});
+    for (int64_t j = 0; j < classes; ++j) {
+      const auto e = simd::pexp(simd::psub(column(x, j), highest));
+      sum = simd::padd(sum, e);
+      if (g) {
+        simd::store(lanes, e);
+        for (int64_t r = 0; r < count; ++r)
+          g[r * classes + j] = lanes[r];
+      }
+    }
+    if (loss)
+      simd::store_part(loss + first, simd::psub(simd::padd(highest, simd::plog(sum)), simd::load(chosen)), count);
+    if (g) {
+      packet<T> factor = dy ? simd::load_part(dy + first, count) : simd::set(static_cast<T>(c.number));
+      alignas(64) T scaled[w], each[w];
+      simd::store(each, factor);
+      simd::store(scaled, simd::pdiv(factor, sum));
+      for (int64_t r = 0; r < count; ++r) {
+        T* row = g + r * classes;
+        for (int64_t j = 0; j < classes; ++j)
+          row[j] *= scaled[r];
+        row[static_cast<int64_t>(labels[first + r])] -= each[r];
+      }
+    }
+  }
+}
+
+void lower_common(lowering& l) {
+  l.kernel.at[logits_at] = l.in_at(0);
+  l.kernel.at[labels_at] = l.in_at(1);
+  l.kernel.n[0] = l.in(0).dims[0];
+  l.kernel.n[1] = l.in(0).dims[1];
+  l.kernel.number = l.call.attr.number;
+  switch (l.in(1).type) {
+    case dtype::int32: l.run(l.in(0).type, cross_entropy_kernel<float, int32_t>, cross_entropy_kernel<double, int32_t>); break;
+    case dtype::int64: l.run(l.in(0).type, cross_entropy_kernel<float, int64_t>, cross_entropy_kernel<double, int64_t>); break;
+    default: l.run(l.in(0).type, cross_entropy_kernel<float, uint8_t>, cross_entropy_kernel<double, uint8_t>); break;
+  }
+}
+
+void lower_loss(lowering& l) {
+  lower_common(l);
+  l.kernel.at[loss_at] = l.out_at();
+}
+
+void lower_gradient(lowering& l) {
+  lower_common(l);
+  l.kernel.at[dy_at] = l.in_at(2);
+  l.kernel.at[gradient_at] = l.out_at();
+}
+
+void lower_both(lowering& l) {
+  lower_common(l);
+  l.kernel.at[loss_at] = l.out_at(0);
+  l.kernel.at[gradient_at] = l.out_at(1);
+}
+
+symbol column_of(symbol x, std::source_location at) { return reshape(x, {x.dims()[0], extent{1}}, at); }
+
+/// With p = softmax(x), q = p - one_hot: d/dx of q·dy is p·(v - Σ p·v), v = dz·dy; d/d(dy) is Σ dz·q.
+std::vector<symbol> gradient_of_gradient(const gradient_input& in) {
+  const symbol p = softmax(in.x[0], in.at);
+  const symbol v = mul(in.dy, column_of(in.x[2], in.at), in.at);
+  const symbol inner = reduce_sum(mul(p, v, in.at), {{-1}, true}, in.at);
+  const auto& classes = in.x[0].dims()[1];
+  const symbol q = sub(p, one_hot(in.x[1], classes.coefficient, in.n.type, in.at), in.at);
+  return {mul(p, sub(v, inner, in.at), in.at), symbol{}, reduce_sum(mul(in.dy, q, in.at), {{-1}}, in.at)};
+}
+
+graph* checked(std::string_view name, symbol logits, symbol labels, std::source_location at) {
+  graph* g = common_graph(name, {logits, labels}, at);
+  if (!g)
+    return nullptr;
+  const bool fits = logits.rank() == 2 && labels.rank() == 1 && logits.dims()[0] == labels.dims()[0] && logits.dims()[1].known();
+  if (fits && is_floating(logits.type()) && is_integer(labels.type()))
+    return g;
+  refuse(*g, name, "logits must be floating [rows, classes] and labels integers [rows], not " + std::string{to_string(logits.type())} + " "
+                     + to_string(*g, logits.dims()) + " and " + std::string{to_string(labels.type())} + " " + to_string(*g, labels.dims()), at);
+  return nullptr;
+}
+
+}  // namespace
+
+namespace ops {
+const operation sparse_softmax_cross_entropy{
+  .name = "sparse_softmax_cross_entropy", .gradient = [](const gradient_input& in) {
+    return std::vector<symbol>{troupe::cross_entropy_gradient(in.x[0], in.x[1], in.dy, in.at), symbol{}};
+  }, .lower = lower_loss};
+const operation cross_entropy_gradient{.name = "cross_entropy_gradient", .gradient = gradient_of_gradient, .lower = lower_gradient, .in_place = true};
+const operation cross_entropy_with_gradient{.name = "cross_entropy_with_gradient", .no_gradient = "made by the planner", .lower = lower_both,
+                                            .in_place = true};
+}  // namespace ops
+
+symbol sparse_softmax_cross_entropy(symbol logits, symbol labels, std::source_location at) {
+  graph* g = checked("sparse_softmax_cross_entropy", logits, labels, at);
+  if (!g)
+    return logits.owner() ? logits.owner()->make_symbol(-1) : symbol{};
+  return append(*g, ops::sparse_softmax_cross_entropy, {logits, labels}, logits.type(), {logits.dims()[0]}, at);
+}
+
+symbol cross_entropy_gradient(symbol logits, symbol labels, symbol dy, std::source_location at) {
+  graph* g = checked("cross_entropy_gradient", logits, labels, at);
+  if (!g || !dy.valid())
+    return logits.owner() ? logits.owner()->make_symbol(-1) : symbol{};
+  return append(*g, ops::cross_entropy_gradient, {logits, labels, dy}, logits.type(), symbol_shape{logits.dims()}, at);
+}
+
+}  // namespace troupe

@@ -1,0 +1,258 @@
+// Reductions. Each has an order of its own, fixed by the shape: bits do not depend on addresses or threads.
+#include "compute/kernels/simd.hpp"
+#include "compute/operations/elementwise.hpp"
+
+#include <limits>
+
+namespace troupe {
+namespace {
+
+// The operand seen as [outer, reduced, inner] when the reduced axes are neighbours.
+enum extent_of { outer, reduced, inner };
+
+constexpr int64_t chunk = 4096;
+
+/// The sum of n neighbours: packets within chunks, chunks in double.
+template <class T>
+double sum_of(const T* x, int64_t n) {
+  double total = 0;
+  for (int64_t start = 0; start < n; start += chunk) {
+    const int64_t count = std::min(chunk, n - start);
+    auto lanes = simd::set(T{0});
+    int64_t i = 0;
+    for (; i + simd::width<T> <= count; i += simd::width<T>)
+      lanes = simd::padd(lanes, simd::load(x + start + i));
+    if (i < count)
+      lanes = simd::padd(lanes, simd::load_part(x + start + i, count - i));
+    total += static_cast<double>(simd::fold<T>(lanes, [](T a, T b) { return a + b; }));
+  }
+  return total;
+}
+
+template <class T>
+void sum_rows_kernel(const kernel_call& c, run_state& s) {
+  const T* x = c.to<const T>(s, 0);
+  T* y = c.to<T>(s, 1);
+  for (int64_t i = 0; i < c.n[outer]; ++i)
+    y[i] = static_cast<T>(c.number * sum_of(x + i * c.n[reduced], c.n[reduced]));
+}
+
+/// One packet of columns, rows in order.
+template <class T, class Load>
+simd::packet<T> sum_column(const T* x, int64_t rows, int64_t stride, Load load) {
+  // Two chains hide the latency of addition; they join at the end.
+  auto even = simd::set(T{0}), odd = even;
+  int64_t r = 0;
+  for (; r + 2 <= rows; r += 2) {
+    even = simd::padd(even, load(x + r * stride));
+    odd = simd::padd(odd, load(x + (r + 1) * stride));
+  }
+  if (r < rows)
+    even = simd::padd(even, load(x + r * stride));
+  return simd::padd(even, odd);
+}
+
+template <class T>
+void sum_columns_kernel(const kernel_call& c, run_state& s) {
+  const int64_t columns = c.n[inner], rows = c.n[reduced];
+  const auto factor = simd::set(static_cast<T>(c.number));
+  for (int64_t o = 0; o < c.n[outer]; ++o) {
+    const T* x = c.to<const T>(s, 0) + o * rows * columns;
+    T* y = c.to<T>(s, 1) + o * columns;
+    int64_t j = 0;
+    for (; j + simd::width<T> <= columns; j += simd::width<T>)
+      simd::store(y + j, simd::pmul(factor, sum_column(x + j, rows, columns, [](const T* p) { return simd::load(p); })));
+    if (const int64_t n = columns - j; n > 0)
+      simd::store_part(y + j, simd::pmul(factor, sum_column(x + j, rows, columns, [n](const T* p) { return simd::load_part(p, n); })), n);
+  }
+}
+
+/// Reduced axes that are not neighbours: element after element, in the operand's order.
+template <class T>
+void sum_any_kernel(const kernel_call& c, run_state& s) {
+  const T* x = c.to<const T>(s, 0);
+  T* y = c.to<T>(s, 1);
+  std::fill(y, y + c.n[outer], T{0});
+  for_each_run(*c.strides, [&](int64_t at, int64_t to, int64_t, int64_t n, int64_t stride, int64_t) {
+    for (int64_t i = 0; i < n; ++i)
+      y[to + i * stride] += x[at + i];
+  });
+  for (int64_t i = 0; i < c.n[outer]; ++i)
+    y[i] *= static_cast<T>(c.number);
+}
+
+template <class T>
+void max_kernel(const kernel_call& c, run_state& s) {
+  const T* x = c.to<const T>(s, 0);
+  T* y = c.to<T>(s, 1);
+  std::fill(y, y + c.n[outer], -std::numeric_limits<T>::infinity());
+  for_each_run(*c.strides, [&](int64_t at, int64_t to, int64_t, int64_t n, int64_t stride, int64_t) {
+    for (int64_t i = 0; i < n; ++i) {
+      T& best = y[to + i * stride];
+      const T v = x[at + i];
+      best = v > best || v != v ? v : best;  // A NaN wins and stays.
+    }
+  });
+}
+
+template <class T>
+void argmax_kernel(const kernel_call& c, run_state& s) {
+  const T* x = c.to<const T>(s, 0);
+  int64_t* y = c.to<int64_t>(s, 1);
+  for (int64_t o = 0; o < c.n[outer]; ++o)
+    for (int64_t i = 0; i < c.n[inner]; ++i) {
+      const T* column = x + o * c.n[reduced] * c.n[inner] + i;
+      int64_t best = 0;
+      for (int64_t r = 1; r < c.n[reduced]; ++r)
+        if (column[r * c.n[inner]] > column[best * c.n[inner]])
+          best = r;
+      y[o * c.n[inner] + i] = best;
+    }
+}
+
+void lower_ends(lowering& l) {
+  l.kernel.at[0] = l.in_at(0);
+  l.kernel.at[1] = l.out_at();
+  l.kernel.number = l.call.factor;
+}
+
+/// Extents before, of and after the reduced axes; false when they are not neighbours.
+bool three_parts(const shape& x, const std::vector<int>& axes, int64_t (&n)[4]) {
+  n[outer] = n[reduced] = n[inner] = 1;
+  for (int i = 0; i < x.rank(); ++i) {
+    const bool is_reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (is_reduced && i > axes.front() && std::find(axes.begin(), axes.end(), i - 1) == axes.end())
+      return false;
+    n[is_reduced ? reduced : axes.empty() || i < axes.front() ? outer : inner] *= x[i];
+  }
+  return true;
+}
+
+/// A walk over the operand whose stride a leads to the output element.
+void lower_walk(lowering& l) {
+  const shape& x = l.in(0).dims;
+  std::vector<int64_t> kept(x.extents().begin(), x.extents().end());
+  for (int axis : l.call.attr.axes)
+    kept[static_cast<size_t>(axis)] = 1;
+  walk& w = l.new_walk();
+  w = make_walk(x, shape{std::span<const int64_t>{kept}}, x);
+  l.kernel.strides = &w;
+  l.kernel.n[outer] = l.out().dims.elements();
+}
+
+void lower_sum(lowering& l) {
+  lower_ends(l);
+  if (!three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n)) {
+    lower_walk(l);
+    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>);
+  } else if (l.kernel.n[inner] == 1) {
+    l.run(l.in(0).type, sum_rows_kernel<float>, sum_rows_kernel<double>);
+  } else {
+    l.run(l.in(0).type, sum_columns_kernel<float>, sum_columns_kernel<double>);
+  }
+}
+
+void lower_max(lowering& l) {
+  lower_ends(l);
+  lower_walk(l);
+  l.run(l.in(0).type, max_kernel<float>, max_kernel<double>);
+}
+
+void lower_argmax(lowering& l) {
+  lower_ends(l);
+  three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n);
+  l.run(l.in(0).type, argmax_kernel<float>, argmax_kernel<double>);
+}
+
+/// The axes as sorted numbers; nothing when one is outside the rank or named twice.
+std::optional<std::vector<int>> normal(const std::vector<int>& axes, int rank) {
+  std::vector<int> all;
+  for (int axis : axes)
+    all.push_back(axis < 0 ? axis + rank : axis);
+  for (int i = 0; axes.empty() && i < rank; ++i)
+    all.push_back(i);
+  std::sort(all.begin(), all.end());
+  if (std::adjacent_find(all.begin(), all.end()) != all.end() || (!all.empty() && (all.front() < 0 || all.back() >= rank)))
+    return {};
+  return all;
+}
+
+symbol_shape without(const symbol_shape& dims, const std::vector<int>& axes, bool keep) {
+  symbol_shape out;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (std::find(axes.begin(), axes.end(), static_cast<int>(i)) == axes.end())
+      out.push_back(dims[i]);
+    else if (keep)
+      out.push_back(extent{1});
+  return out;
+}
+
+symbol reduce(const operation& op, symbol x, const reduce_options& options, dtype type, std::source_location at) {
+  graph* g = common_graph(op.name, {x}, at);
+  if (!g)
+    return x;
+  if (!is_floating(x.type()))
+    return refuse(*g, op.name, "no such operation on " + std::string{to_string(x.type())} + " " + to_string(*g, x.dims()), at);
+  attributes attr;
+  auto axes = normal(options.axes, x.rank());
+  if (!axes) {
+    std::string text;
+    for (int axis : options.axes)
+      text += (text.empty() ? "" : ", ") + std::to_string(axis);
+    return refuse(*g, op.name, "axes {" + text + "} are not distinct axes of " + to_string(*g, x.dims()), at);
+  }
+  attr.axes = std::move(*axes);
+  attr.keep = options.keep;
+  auto dims = without(x.dims(), attr.axes, options.keep);
+  return append(*g, op, {x}, type, std::move(dims), at, std::move(attr));
+}
+
+/// y, which has lost the reduced axes, stretched over x's shape.
+symbol stretch(const gradient_input& in, symbol y) {
+  const auto& dims = in.x[0].dims();
+  return broadcast_to(reshape(y, without(dims, in.n.attr.axes, true), in.at), symbol_shape{dims}, in.at);
+}
+
+std::vector<symbol> max_gradient(const gradient_input& in) {
+  const symbol chosen = cast(equal(in.x[0], stretch(in, in.y), in.at), in.n.type, in.at);
+  const symbol ties = reduce_sum(chosen, {in.n.attr.axes, in.n.attr.keep}, in.at);
+  return {mul(chosen, stretch(in, div(in.dy, ties, in.at)), in.at)};
+}
+
+}  // namespace
+
+namespace ops {
+const operation reduce_sum{.name = "reduce_sum", .gradient = [](const gradient_input& in) { return std::vector<symbol>{stretch(in, in.dy)}; },
+                           .lower = lower_sum};
+const operation reduce_max{.name = "reduce_max", .gradient = max_gradient, .lower = lower_max};
+const operation argmax{.name = "argmax", .no_gradient = "its value is an index", .lower = lower_argmax};
+}  // namespace ops
+
+symbol reduce_sum(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_sum, x, options, x.type(), at); }
+symbol reduce_max(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_max, x, options, x.type(), at); }
+
+symbol reduce_mean(symbol x, reduce_options options, std::source_location at) {
+  const symbol sum = reduce(ops::reduce_sum, x, options, x.type(), at);
+  if (!sum.valid())
+    return sum;
+  symbol_shape per;
+  const auto axes = *normal(options.axes, x.rank());
+  for (int axis : axes)
+    per.push_back(x.dims()[static_cast<size_t>(axis)]);
+  return scale_per(sum, 1, std::move(per), at);
+}
+
+symbol argmax(symbol x, int axis, std::source_location at) { return reduce(ops::argmax, x, {{axis}}, dtype::int64, at); }
+
+symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at) {
+  if (!x.valid() || x.dims() == dims)
+    return x;
+  reduce_options over;
+  const size_t lead = x.dims().size() - dims.size();
+  for (size_t i = 0; i < x.dims().size(); ++i)
+    if (i < lead || (dims[i - lead] == extent{1} && x.dims()[i] != extent{1}))
+      over.axes.push_back(static_cast<int>(i));
+  return reshape(reduce_sum(x, over, at), symbol_shape{dims}, at);
+}
+
+}  // namespace troupe

@@ -1,0 +1,55 @@
+// Sources, what only the planner makes, and the list of all that a graph can hold.
+#include "compute/planner/plan.hpp"
+
+namespace troupe {
+namespace {
+
+template <class T>
+void fill_kernel(const kernel_call& c, run_state& s) {
+  std::fill_n(c.to<T>(s, 0), c.n[0], static_cast<T>(c.number));
+}
+
+void lower_fill(lowering& l) {
+  l.kernel.at[0] = l.out_at();
+  l.kernel.n[0] = l.out().dims.elements();
+  l.kernel.number = l.call.attr.number;
+  l.run(l.out().type, fill_kernel<float>, fill_kernel<double>);
+}
+
+void copy_kernel(const kernel_call& c, run_state& s) {
+  std::memcpy(c.to<std::byte>(s, 1), c.to<const std::byte>(s, 0), static_cast<size_t>(c.n[0]));
+}
+
+void lower_copy(lowering& l) {
+  l.kernel.at[0] = l.in_at(0);
+  l.kernel.at[1] = l.out_at();
+  l.kernel.n[0] = l.out().bytes();
+  l.kernel.run = copy_kernel;
+}
+
+}  // namespace
+
+namespace ops {
+const operation placeholder{.name = "placeholder", .no_gradient = "a source"};
+const operation constant{.name = "constant", .no_gradient = "a source"};
+const operation variable{.name = "variable", .no_gradient = "a source"};
+const operation fill_value{.name = "fill_value", .no_gradient = "made by the planner", .lower = lower_fill};
+const operation copy{.name = "copy", .no_gradient = "made by the planner", .lower = lower_copy};
+}  // namespace ops
+
+std::span<const operation* const> operations() {
+  static constexpr const operation* all[] = {
+    &ops::placeholder, &ops::constant, &ops::variable,
+    &ops::matmul,
+    &ops::add, &ops::sub, &ops::mul, &ops::div, &ops::maximum, &ops::minimum, &ops::equal, &ops::greater_equal, &ops::relu_gradient,
+    &ops::neg, &ops::exp, &ops::log, &ops::sqrt, &ops::square, &ops::abs, &ops::sign, &ops::relu, &ops::sigmoid, &ops::tanh, &ops::scale,
+    &ops::cast, &ops::stop_gradient,
+    &ops::reduce_sum, &ops::reduce_max, &ops::argmax,
+    &ops::reshape, &ops::broadcast_to, &ops::one_hot,
+    &ops::softmax, &ops::log_softmax, &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient,
+    &ops::dropout,
+  };
+  return all;
+}
+
+}  // namespace troupe

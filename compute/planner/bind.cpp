@@ -1,0 +1,131 @@
+// From a graph to a plan: what the roots need, with every unknown bound.
+#include "compute/planner/plan.hpp"
+#include "compute/program.hpp"
+
+namespace troupe {
+
+int32_t plan::root(int32_t i) const {
+  while (value(i).view_of >= 0)
+    i = value(i).view_of;
+  return i;
+}
+
+int32_t plan::uses(int32_t i) const {
+  int32_t n = 0;
+  for (const auto& c : calls)
+    if (!c.removed)
+      n += static_cast<int32_t>(std::count(c.in.begin(), c.in.end(), i));
+  return n;
+}
+
+int32_t plan::producer(int32_t i) const {
+  for (size_t c = 0; c < calls.size(); ++c)
+    if (!calls[c].removed && std::find(calls[c].out.begin(), calls[c].out.end(), i) != calls[c].out.end())
+      return static_cast<int32_t>(c);
+  return -1;
+}
+
+namespace {
+
+std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots) {
+  std::vector<bool> needed(g.nodes.size());
+  for (int32_t r : roots)
+    needed[static_cast<size_t>(r)] = true;
+  for (size_t i = g.nodes.size(); i-- > 0;)
+    if (needed[i])
+      for (int32_t input : g.nodes[i].inputs)
+        needed[static_cast<size_t>(input)] = true;
+  return needed;
+}
+
+std::string place_of(const node& n) {
+  return std::string{" ("} + n.at.file_name() + ":" + std::to_string(n.at.line()) + ")";
+}
+
+struct binding {
+  const graph::impl& g;
+  std::vector<int64_t> unknowns;  ///< 0: not bound.
+
+  expected<int64_t> number(const extent& e, const node& n) const {
+    if (e.known())
+      return e.coefficient;
+    const auto at = static_cast<size_t>(e.unknown);
+    if (unknowns[at] == 0)
+      return fail(errc::invalid_argument, n.name + ": the unknown '" + g.unknowns[at] + "' is not bound" + place_of(n));
+    return e.coefficient * unknowns[at];
+  }
+  expected<shape> dims(const node& n) const {
+    std::vector<int64_t> extents;
+    for (const extent& e : n.dims) {
+      auto x = number(e, n);
+      if (!x)
+        return fail(x.error());
+      extents.push_back(*x);
+    }
+    return shape{std::span<const int64_t>{extents}};
+  }
+};
+
+expected<void> bind_variable(planned_value& v, const node& n, const parameter_layout& layout) {
+  const int32_t at = layout.find(n.name);
+  if (at < 0)
+    return fail(errc::invalid_argument, "the store has no variable named '" + n.name + "'" + place_of(n));
+  const auto& e = layout.entries()[static_cast<size_t>(at)];
+  if (e.type != v.type || e.dims != v.dims)
+    return fail(errc::invalid_argument, "variable '" + n.name + "' is " + std::string{to_string(v.type)} + " " + to_string(v.dims) + " here and "
+                                          + std::string{to_string(e.type)} + " " + to_string(e.dims) + " in the store" + place_of(n));
+  v.where = {e.updated ? base_parameters : base_shared, e.offset};
+  v.read_only = true;
+  return {};
+}
+
+}  // namespace
+
+expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options) {
+  binding b{g, std::vector<int64_t>(g.unknowns.size())};
+  for (size_t i = 0; i < g.unknowns.size(); ++i)
+    b.unknowns[i] = g.unknowns[i] == "batch" ? options.batch : 0;
+  const auto needed = needed_by(g, roots);
+  plan p;
+  p.seed = options.seed;
+  p.values.resize(g.nodes.size());
+  for (size_t i = 0; i < g.nodes.size(); ++i) {
+    const node& n = g.nodes[i];
+    const bool fed = n.op == &ops::placeholder;
+    if (!needed[i] && !fed)
+      continue;
+    auto dims = b.dims(n);
+    if (!dims)
+      return fail(dims.error());
+    auto& v = p.values[i];
+    v.name = n.name;
+    v.type = n.type;
+    v.dims = *dims;
+    if (fed) {
+      v.feed = n.attr.index;
+      v.where = {base_feeds + n.attr.index, 0};
+      v.read_only = true;
+    } else if (n.op == &ops::variable) {
+      if (auto bound = bind_variable(v, n, layout); !bound)
+        return fail(bound.error());
+    } else if (n.op == &ops::constant) {
+      v.constant = g.constants[static_cast<size_t>(n.attr.index)];
+      v.read_only = true;
+    } else if (n.op->view) {
+      v.view_of = n.inputs[0];
+      v.read_only = p.value(n.inputs[0]).read_only;
+    } else {
+      planned_call c{.op = n.op, .in = n.inputs, .out = {static_cast<int32_t>(i)}, .attr = n.attr};
+      for (const extent& e : n.attr.per) {
+        auto x = b.number(e, n);
+        if (!x)
+          return fail(x.error());
+        c.attr.number /= static_cast<double>(*x);
+      }
+      p.calls.push_back(std::move(c));
+    }
+  }
+  return p;
+}
+
+}  // namespace troupe

@@ -1,0 +1,100 @@
+// Values that are one number everywhere (mostly the start of a gradient) are known while planning.
+#include "compute/planner/plan.hpp"
+
+namespace troupe {
+namespace {
+
+template <class T>
+std::optional<double> same_everywhere(const tensor& t) {
+  const auto x = t.as<T>();
+  for (T v : x)
+    if (v != x[0])
+      return {};
+  return x.empty() ? std::optional<double>{} : static_cast<double>(x[0]);
+}
+
+std::optional<double> splat_of(const tensor& t) {
+  switch (t.type()) {
+    case dtype::float32: return same_everywhere<float>(t);
+    case dtype::float64: return same_everywhere<double>(t);
+    default: return {};
+  }
+}
+
+/// What the call yields when its operands are known; nothing when it has to be run.
+std::optional<double> evaluate(const plan& p, const planned_call& c) {
+  std::vector<double> x;
+  for (int32_t i : c.in) {
+    const auto& v = p.value(p.root(i)).splat;
+    if (!v)
+      return {};
+    x.push_back(*v);
+  }
+  const auto is = [&](const operation& op) { return c.op == &op; };
+  if (x.empty() || !is_floating(p.value(c.out[0]).type))
+    return {};
+  if (is(ops::broadcast_to)) return x[0];
+  if (is(ops::scale)) return x[0] * c.attr.number;
+  if (is(ops::neg)) return -x[0];
+  if (is(ops::square)) return x[0] * x[0];
+  if (is(ops::add)) return x[0] + x[1];
+  if (is(ops::sub)) return x[0] - x[1];
+  if (is(ops::mul)) return x[0] * x[1];
+  if (is(ops::div)) return x[0] / x[1];
+  return {};
+}
+
+/// x·c and x/c for a known c are a scale, by 1 nothing at all.
+void simplify_product(plan& p, planned_call& c) {
+  const bool division = c.op == &ops::div;
+  if (c.op != &ops::mul && !division)
+    return;
+  const shape& dims = p.value(c.out[0]).dims;
+  for (size_t known : {size_t{1}, size_t{0}}) {
+    const auto& number = p.value(p.root(c.in[known])).splat;
+    const int32_t other = c.in[1 - known];
+    if (!number || (division && known == 0) || p.value(other).dims != dims)
+      continue;
+    c.op = &ops::scale;
+    c.attr.number = division ? 1 / *number : *number;
+    c.in = {other};
+    return;
+  }
+}
+
+}  // namespace
+
+void fold_constants(plan& p) {
+  for (auto& v : p.values)
+    if (v.constant.elements() > 0)
+      v.splat = splat_of(v.constant);
+  for (auto& c : p.calls) {
+    if (const auto number = evaluate(p, c)) {
+      p.value(c.out[0]).splat = number;
+      c.op = &ops::fill_value;
+      c.in.clear();
+      c.attr.number = *number;
+      continue;
+    }
+    simplify_product(p, c);
+    if (c.op == &ops::scale && c.attr.number == 1 && !p.value(c.out[0]).keep && !p.value(c.in[0]).read_only) {
+      p.value(c.out[0]).view_of = c.in[0];
+      c.removed = true;
+    }
+  }
+}
+
+void remove_dead_code(plan& p) {
+  for (size_t i = p.calls.size(); i-- > 0;) {
+    auto& c = p.calls[i];
+    bool used = c.removed;
+    for (int32_t out : c.out)
+      for (size_t v = 0; v < p.values.size() && !used; ++v)
+        used = p.root(static_cast<int32_t>(v)) == out
+               && (p.value(static_cast<int32_t>(v)).keep || p.uses(static_cast<int32_t>(v)) > 0);
+    c.removed = c.removed || !used;
+  }
+  std::erase_if(p.calls, [](const planned_call& c) { return c.removed; });
+}
+
+}  // namespace troupe

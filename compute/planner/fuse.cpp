@@ -1,0 +1,107 @@
+// Fusions: pairs of calls whose values in between nobody else sees become one.
+#include "compute/planner/plan.hpp"
+
+namespace troupe {
+namespace {
+
+/// The call that yields `value` when it is of `op` and nothing but one operand of one call sees it; else null.
+planned_call* sole_producer(plan& p, int32_t value, const operation& op) {
+  if (p.root(value) != value || p.value(value).keep || p.uses(value) != 1)
+    return nullptr;
+  for (const auto& v : p.values)
+    if (v.view_of == value)
+      return nullptr;
+  const int32_t at = p.producer(value);
+  planned_call* c = at < 0 ? nullptr : &p.calls[static_cast<size_t>(at)];
+  return c && c->op == &op ? c : nullptr;
+}
+
+/// `c` becomes what `inner` was, yielding c's value at c's place in the order.
+void absorb(planned_call& c, planned_call& inner) {
+  planned_call whole = inner;
+  whole.out = c.out;
+  inner.removed = true;
+  c = std::move(whole);
+}
+
+void fuse_bias(plan& p, planned_call& c) {
+  if (c.op != &ops::add)
+    return;
+  for (size_t product : {size_t{0}, size_t{1}}) {
+    planned_call* inner = sole_producer(p, c.in[product], ops::matmul);
+    const int32_t bias = c.in[1 - product];
+    const shape& out = p.value(c.out[0]).dims;
+    if (!inner || inner->bias >= 0 || inner->relu || inner->mask >= 0 || p.value(c.in[product]).dims != out
+        || p.value(bias).dims != shape{out[1]})
+      continue;
+    absorb(c, *inner);
+    c.bias = static_cast<int32_t>(c.in.size());
+    c.in.push_back(bias);
+    return;
+  }
+}
+
+void fuse_relu(plan& p, planned_call& c) {
+  if (c.op != &ops::relu)
+    return;
+  if (planned_call* inner = sole_producer(p, c.in[0], ops::matmul); inner && !inner->relu && inner->mask < 0) {
+    absorb(c, *inner);
+    c.relu = true;
+  }
+}
+
+void fuse_mask(plan& p, planned_call& c) {
+  if (c.op != &ops::relu_gradient)
+    return;
+  const int32_t mask = c.in[1];
+  planned_call* inner = sole_producer(p, c.in[0], ops::matmul);
+  if (!inner || inner->relu || inner->mask >= 0 || p.value(mask).dims != p.value(c.out[0]).dims || p.value(c.in[0]).dims != p.value(c.out[0]).dims)
+    return;
+  absorb(c, *inner);
+  c.mask = static_cast<int32_t>(c.in.size());
+  c.in.push_back(mask);
+}
+
+}  // namespace
+
+void fuse_dense(plan& p) {
+  for (auto& c : p.calls)
+    if (!c.removed) {
+      fuse_bias(p, c);
+      fuse_relu(p, c);
+      fuse_mask(p, c);
+    }
+}
+
+void fuse_cross_entropy(plan& p) {
+  for (auto& loss : p.calls) {
+    if (loss.removed || loss.op != &ops::sparse_softmax_cross_entropy)
+      continue;
+    for (auto& gradient : p.calls) {
+      if (gradient.removed || gradient.op != &ops::cross_entropy_gradient || gradient.in[0] != loss.in[0] || gradient.in[1] != loss.in[1])
+        continue;
+      const auto& dy = p.value(p.root(gradient.in[2])).splat;
+      if (!dy)
+        continue;
+      loss.op = &ops::cross_entropy_with_gradient;
+      loss.out.push_back(gradient.out[0]);
+      loss.attr.number = *dy;
+      gradient.removed = true;
+      break;
+    }
+  }
+}
+
+void fuse_scaled_sum(plan& p) {
+  for (auto& c : p.calls) {
+    if (c.removed || c.op != &ops::scale)
+      continue;
+    if (planned_call* inner = sole_producer(p, c.in[0], ops::reduce_sum)) {
+      const double factor = inner->factor * c.attr.number;
+      absorb(c, *inner);
+      c.factor = factor;
+    }
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,101 @@
+// A plan while it is made: bound values and calls in order, rewritten by one pass after the other, then placed.
+#pragma once
+
+#include "compute/kernels/kernel.hpp"
+#include "compute/operation.hpp"
+#include "compute/parameter_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+namespace troupe {
+
+struct program_options;
+
+struct planned_value {
+  std::string name;
+  dtype type = dtype::float32;
+  shape dims;
+  operand where;                 ///< Offset -1 until placed.
+  int32_t view_of = -1;          ///< Shares the place of that value.
+  bool keep = false;             ///< To be found in the arena after the run.
+  bool read_only = false;        ///< A parameter, feed, constant or gradient: never overwritten in place.
+  std::optional<double> splat;   ///< Known while planning: this in every element.
+  tensor constant;               ///< With elements: known while planning.
+  int32_t feed = -1;
+  int64_t copy_offset = -1;      ///< Of a feed: where it is copied to when its memory is not aligned.
+  int32_t first = -1, last = -1; ///< The calls that write it first and use it last; set by `place`.
+  int64_t bytes() const { return dims.elements() * size_of(type); }
+};
+
+struct planned_call {
+  const operation* op = nullptr;
+  std::vector<int32_t> in, out;
+  attributes attr;               ///< `number` already divided by what it is per.
+  double factor = 1;             ///< reduce_sum: the sum is scaled by it.
+  int32_t bias = -1;             ///< matmul: the input that is added to every row,
+  int32_t mask = -1;             ///<   the one where the product counts (elsewhere 0 is written),
+  bool relu = false;             ///<   and whether what is negative becomes 0.
+  int64_t workspace_bytes = 0, workspace_offset = -1;
+  bool removed = false;
+};
+
+struct plan {
+  std::vector<planned_value> values;
+  std::vector<planned_call> calls;
+  int64_t arena_bytes = 0;
+  uint64_t seed = 0;
+  std::deque<walk> walks;        ///< Referred to by kernel calls.
+
+  planned_value& value(int32_t i) { return values[static_cast<size_t>(i)]; }
+  const planned_value& value(int32_t i) const { return values[static_cast<size_t>(i)]; }
+  /// The value whose memory this one is.
+  int32_t root(int32_t i) const;
+  /// How many calls that are not removed read `i`, and the last of them.
+  int32_t uses(int32_t i) const;
+  int32_t producer(int32_t i) const;
+};
+
+/// One call as its operation sees it, and the kernel call that comes of it.
+class lowering {
+ public:
+  lowering(plan& p, const planned_call& c) : call(c), plan_(p) {}
+
+  const planned_call& call;
+  kernel_call kernel;
+
+  const planned_value& in(int i) const { return plan_.value(call.in[static_cast<size_t>(i)]); }
+  const planned_value& out(int i = 0) const { return plan_.value(call.out[static_cast<size_t>(i)]); }
+  operand in_at(int i) const { return plan_.value(plan_.root(call.in[static_cast<size_t>(i)])).where; }
+  operand out_at(int i = 0) const { return plan_.value(plan_.root(call.out[static_cast<size_t>(i)])).where; }
+  operand workspace() const { return {base_arena, call.workspace_offset}; }
+  uint64_t seed() const { return plan_.seed; }
+  walk& new_walk() { return plan_.walks.emplace_back(); }
+  /// Sets the kernel for the dtype: one for float32, one for float64.
+  void run(dtype t, kernel_function f32, kernel_function f64) { kernel.run = t == dtype::float64 ? f64 : f32; }
+
+ private:
+  plan& plan_;
+};
+
+// -- passes, in the order they run ---------------------------------------------------
+
+/// The nodes that `roots` need, bound; value i of the plan is node i of the graph.
+expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options);
+/// Values that are the same number everywhere are known now, and so is arithmetic on them.
+void fold_constants(plan& p);
+/// matmul, + bias, relu as one call; the product with a mask where relu's gradient follows it.
+void fuse_dense(plan& p);
+/// The loss and the gradient of the logits in one pass over them.
+void fuse_cross_entropy(plan& p);
+/// A factor after a sum goes into the sum.
+void fuse_scaled_sum(plan& p);
+/// Calls whose values nobody uses.
+void remove_dead_code(plan& p);
+/// One arena by liveness, outputs in place where the operation allows.
+void place(plan& p);
+
+std::string to_text(const plan& p);
+
+}  // namespace troupe

@@ -1,0 +1,171 @@
+#include "compute/parameter_layout.hpp"
+#include "compute/planner/plan.hpp"
+#include "compute/program_impl.hpp"
+
+namespace troupe {
+namespace {
+
+error trouble(std::string message) { return {errc::invalid_argument, std::move(message)}; }
+
+bool is_one_number(const graph& g, symbol s) {
+  return s.valid() && s.owner() == &g && is_floating(s.type()) && known_elements(s.dims()) == 1;
+}
+
+/// What a run of this mode has to yield, in the order of `outputs()`.
+expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec) {
+  std::vector<std::pair<std::string, symbol>> all;
+  if (spec.mode != mode::predict) {
+    if (!spec.loss.valid() || spec.loss.owner() != &g)
+      return fail(trouble("the loss is not a valid symbol of this graph"));
+    if (!is_one_number(g, spec.loss))
+      return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " " + to_string(g, spec.loss.dims())));
+    all.emplace_back("loss", spec.loss);
+  }
+  if (spec.mode == mode::evaluate)
+    for (const auto& [name, metric] : spec.metrics) {
+      for (symbol s : {metric.total, metric.weight})
+        if (!is_one_number(g, s))
+          return fail(trouble("metric '" + name + "' must be a ratio of floating scalars of this graph"));
+      all.emplace_back(name + "/total", metric.total);
+      all.emplace_back(name + "/weight", metric.weight);
+    }
+  if (spec.mode == mode::predict) {
+    if (spec.predictions.empty())
+      return fail(trouble("a model that predicts needs predictions"));
+    for (const auto& [name, s] : spec.predictions) {
+      if (!s.valid() || s.owner() != &g)
+        return fail(trouble("prediction '" + name + "' is not a valid symbol of this graph"));
+      all.emplace_back(name, s);
+    }
+  }
+  return all;
+}
+
+/// A copy of the graph, to which gradients can be added.
+graph clone(const graph& g) {
+  graph copy;
+  copy.internals() = g.internals();
+  copy.internals().scopes.clear();
+  return copy;
+}
+
+planned_call copy_call(int32_t from, int32_t to) { return {.op = &ops::copy, .in = {from}, .out = {to}}; }
+
+/// A new value of the plan, filled from `from`.
+int32_t add_copy(plan& p, int32_t from) {
+  planned_value v;
+  v.name = p.value(from).name + "/copy";
+  v.type = p.value(from).type;
+  v.dims = p.value(from).dims;
+  p.values.push_back(std::move(v));
+  const auto to = static_cast<int32_t>(p.values.size()) - 1;
+  p.calls.push_back(copy_call(from, to));
+  return to;
+}
+
+/// The gradient of one variable is computed where it belongs in the flat vector, or copied there.
+void send_gradient(plan& p, int32_t value, int64_t offset) {
+  const int32_t r = p.root(value);
+  if (p.value(r).read_only || p.value(r).keep)
+    value = add_copy(p, value);
+  auto& v = p.value(p.root(value));
+  v.where = {base_gradient, offset};
+  v.read_only = v.keep = true;
+}
+
+struct training {
+  std::vector<int32_t> nodes;            ///< Of the gradients, in the order of the variables,
+  std::vector<int64_t> offsets;          ///<   and where they belong.
+};
+
+expected<training> differentiate(graph& g, symbol loss, const parameter_layout& layout, int32_t shards) {
+  training t;
+  std::vector<symbol> variables;
+  for (const auto& v : g.internals().variables) {
+    const int32_t at = layout.find(v.options.name);
+    if (!v.options.trainable)
+      continue;
+    if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
+      return fail(trouble("the store has no trainable variable named '" + v.options.name + "'"));
+    variables.push_back(g.make_symbol(v.node));
+    t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
+  }
+  if (shards > 1)
+    loss = scale(loss, 1.0 / shards);
+  const auto all = gradients(loss, variables);
+  if (auto status = g.status(); !status)
+    return fail(status.error());
+  for (symbol s : all)
+    t.nodes.push_back(s.node());
+  return t;
+}
+
+}  // namespace
+
+expected<std::unique_ptr<program>> program::plan(const graph& source, const model_spec& spec, const parameter_layout& layout,
+                                                 const program_options& options) {
+  if (auto status = source.status(); !status)
+    return fail(status.error());
+  if (options.batch < 1 || options.shards < 1)
+    return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
+  auto outputs = wanted(source, spec);
+  if (!outputs)
+    return fail(outputs.error());
+  auto i = std::make_unique<impl>();
+  if (spec.mode == mode::train) {
+    if (!spec.optimizer)
+      return fail(trouble("a model that trains needs an optimizer"));
+    if (auto valid = validate(*spec.optimizer); !valid)
+      return fail(valid.error());
+    i->optimizer = *spec.optimizer;
+    i->runs = gradient_runs(layout);
+    for (const auto& run : i->runs)
+      if (run.slots.size() != slot_names(i->optimizer).size())
+        return fail(trouble("the store has not the slots of " + to_string(i->optimizer)));
+  }
+
+  graph g = clone(source);
+  training t;
+  if (spec.mode == mode::train) {
+    auto made = differentiate(g, g.make_symbol(spec.loss.node()), layout, options.shards);
+    if (!made)
+      return fail(made.error());
+    t = std::move(*made);
+  }
+  std::vector<int32_t> roots = t.nodes;
+  for (const auto& [name, s] : *outputs)
+    roots.push_back(s.node());
+  auto bound = bind_unknowns(g.internals(), roots, layout, options);
+  if (!bound)
+    return fail(bound.error());
+  i->plan = std::move(*bound);
+  auto& p = i->plan;
+
+  for (const auto& [name, s] : *outputs)
+    p.value(s.node()).keep = true;
+  for (int32_t n : t.nodes)
+    p.value(n).keep = true;
+  fold_constants(p);
+  fuse_dense(p);
+  fuse_cross_entropy(p);
+  fuse_scaled_sum(p);
+  remove_dead_code(p);
+  for (int32_t n : t.nodes)
+    p.value(n).keep = false;
+  std::vector<int32_t> kept;
+  for (const auto& [name, s] : *outputs)
+    kept.push_back(p.value(p.root(s.node())).read_only ? add_copy(p, s.node()) : s.node());
+  for (int32_t n : kept)
+    p.value(n).keep = p.value(p.root(n)).keep = true;
+  for (size_t n = 0; n < t.nodes.size(); ++n)
+    send_gradient(p, t.nodes[n], t.offsets[n]);
+  place(p);
+  if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, spec.mode); !ready)
+    return fail(ready.error());
+  return std::unique_ptr<program>{new program(std::move(i))};
+}
+
+program::program(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+program::~program() = default;
+
+}  // namespace troupe

@@ -1,0 +1,259 @@
+// The step engine over planned programs.
+#include "compute/loss_meter.hpp"
+#include "compute/step_engine.hpp"
+
+#include <bit>
+
+namespace troupe {
+
+namespace {
+
+/// The model described for one element structure and mode: inputs are placeholders by name.
+struct described {
+  graph g;
+  model_spec spec;
+};
+
+expected<std::unique_ptr<described>> describe(const model& source, const element_spec& element, mode m) {
+  auto d = std::make_unique<described>();
+  const extent batch = d->g.unknown("batch");
+  const auto placeholders = [&](const std::vector<component>& group) {
+    std::map<std::string, symbol> symbols;
+    for (const auto& c : group) {
+      symbol_shape dims{batch};
+      for (int64_t e : c.dims.extents())
+        dims.emplace_back(e);
+      symbols[c.name] = d->g.placeholder(c.name, c.type, std::move(dims));
+    }
+    return named_symbols{&d->g, std::move(symbols)};
+  };
+  const auto features = placeholders(element.features);
+  const auto labels = placeholders(element.labels);
+  d->spec = source.build(d->g, features, labels, m);
+  if (auto status = d->g.status(); !status)
+    return fail(status.error());
+  return d;
+}
+
+class program_engine final : public step_engine {
+ public:
+  explicit program_engine(program_engine_options options) : options_(std::move(options)) {}
+
+  expected<void> prepare() {
+    auto d = describe(*options_.source, options_.element, options_.mode);
+    if (!d)
+      return fail(d.error());
+    model_ = std::move(*d);
+    local_shards_ = options_.shards / options_.replicas;
+    if (options_.shards % options_.replicas != 0 || (local_shards_ > 1 && !std::has_single_bit(static_cast<uint32_t>(local_shards_))))
+      return fail(errc::invalid_argument, std::to_string(options_.shards) + " gradient shards cannot be divided among "
+                                            + std::to_string(options_.replicas) + " replicas into powers of two");
+    if (options_.batch_rows % local_shards_ != 0)
+      return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
+                                            + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
+    auto first = program_for(options_.batch_rows / local_shards_);
+    if (!first)
+      return fail(first.error());
+    current_ = *first;
+    slice_ = layout().slice(options_.replica, options_.replicas);
+    // One buffer a level of the pairwise tree, and one for the shard at hand.
+    if (options_.mode == mode::train)
+      for (int32_t level = 0; level <= std::bit_width(static_cast<uint32_t>(local_shards_)); ++level) {
+        sums_.push_back(allocate_buffer(layout().gradient_bytes()));
+        if (!sums_.back())
+          return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout().gradient_bytes()) + " bytes");
+        std::fill_n(sums_.back().get(), layout().gradient_bytes(), std::byte{0});
+      }
+    losses_.resize(static_cast<size_t>(local_shards_));
+    feeds_.resize(current_->inputs().size());
+    return {};
+  }
+
+  std::span<const component> inputs() const override { return current_->inputs(); }
+  std::span<const component> outputs() const override { return current_->outputs(); }
+
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    if (auto ready = bind(in, local_shards_); ready != step_status::ok)
+      return ready;
+    if (local_shards_ == 1) {
+      const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
+      losses_.front() = current_->loss();
+      return status;
+    }
+    // A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in
+    // the order in which one replica of S would.
+    uint32_t filled = 0;
+    for (int32_t shard = 0; shard < local_shards_; ++shard) {
+      auto* at = sums_.back().get();
+      const auto status = current_->gradients(input(step, in, arena, shard), at);
+      if (status != step_status::ok)
+        return status;
+      losses_[static_cast<size_t>(shard)] = current_->loss();
+      size_t level = 0;
+      for (; (filled >> level & 1) != 0; ++level) {
+        add_gradient(layout(), sums_[level].get(), sums_.back().get());
+        std::swap(sums_[level], sums_.back());
+      }
+      std::swap(sums_[level], sums_.back());
+      ++filled;
+    }
+    return step_status::ok;
+  }
+
+  tensor gradient() const override {
+    const auto& sum = sums_[static_cast<size_t>(std::bit_width(static_cast<uint32_t>(local_shards_)) - 1)];
+    return {dtype::uint8, {layout().gradient_bytes()}, sum};
+  }
+
+  void apply(int64_t step, const tensor& sum, int from, int to) override {
+    current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to));
+  }
+
+  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
+    if (auto ready = bind(in, 1); ready != step_status::ok)
+      return ready;
+    const auto status = current_->run(input(step, in, arena, 0));
+    losses_.front() = current_->loss();
+    return status;
+  }
+
+  double loss() const override { return tree_mean(losses_); }
+
+  std::vector<tensor> values() const override {
+    std::vector<tensor> all;
+    for (size_t i = 0; i < current_->outputs().size(); ++i)
+      all.push_back(current_->output(static_cast<int32_t>(i)));
+    return all;
+  }
+
+  error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
+
+  bool finite(const tensor& sum) const override { return is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
+
+  std::vector<stored_piece> pieces(int arena) const override {
+    std::vector<stored_piece> all;
+    for (const auto& p : layout().pieces(options_.replica, options_.replicas)) {
+      const auto& e = layout().entries()[static_cast<size_t>(p.entry)];
+      all.push_back({e.name, e.dims, p.first, e.trainable, options_.store->view(arena, p)});
+    }
+    return all;
+  }
+
+  int arenas() const override { return options_.store->arenas(); }
+
+ private:
+  const parameter_layout& layout() const { return options_.store->layout(); }
+
+  /// The program for so many rows: the last short batch of an evaluation is another binding.
+  expected<program*> program_for(int64_t rows) {
+    constexpr size_t bindings_max = 8;
+    for (auto& [bound, p] : programs_)
+      if (bound == rows)
+        return p.get();
+    auto planned = program::plan(model_->g, model_->spec, layout(), {rows, options_.shards, options_.seed});
+    if (!planned)
+      return fail(planned.error());
+    if (programs_.size() == bindings_max)
+      programs_.erase(programs_.begin() + 1);  // The first is the full batch, which comes back.
+    programs_.emplace_back(rows, std::move(*planned));
+    return programs_.back().second.get();
+  }
+
+  step_status bind(const batch_feeds& in, int32_t shards) {
+    binding_error_.reset();
+    rows_ = in.rows / shards;
+    if (rows_ == programs_.front().first) {
+      current_ = programs_.front().second.get();
+      return step_status::ok;
+    }
+    if (in.rows % shards != 0) {
+      binding_error_ = error{errc::invalid_argument, "a batch of " + std::to_string(in.rows) + " rows cannot be cut into "
+                                                       + std::to_string(shards) + " gradient shards"};
+      return step_status::bad_input;
+    }
+    auto bound = program_for(rows_);
+    if (!bound) {
+      binding_error_ = bound.error();
+      return step_status::bad_input;
+    }
+    current_ = *bound;
+    return step_status::ok;
+  }
+
+  step_input input(int64_t step, const batch_feeds& in, int arena, int32_t shard) {
+    for (size_t c = 0; c < feeds_.size(); ++c)
+      feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
+    return {step, options_.replica * local_shards_ + shard, options_.store->arena(arena), options_.store->shared(), feeds_,
+            options_.cancel.get()};
+  }
+
+ public:
+  /// Where each of the program's inputs is among the components that the infeed delivers.
+  expected<void> find_inputs() {
+    std::vector<component> delivered = options_.element.features;
+    delivered.insert(delivered.end(), options_.element.labels.begin(), options_.element.labels.end());
+    for (const auto& wanted : current_->inputs()) {
+      size_t at = 0;
+      while (at < delivered.size() && delivered[at].name != wanted.name)
+        ++at;
+      if (at == delivered.size())
+        return fail(errc::key_missing, "the model is fed " + wanted.name + ", which the dataset does not have");
+      order_.push_back(at);
+      row_bytes_.push_back(delivered[at].dims.elements() * size_of(delivered[at].type));
+    }
+    return {};
+  }
+
+ private:
+  program_engine_options options_;
+  std::unique_ptr<described> model_;
+  std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
+  program* current_ = nullptr;
+  std::pair<int64_t, int64_t> slice_;
+  int32_t local_shards_ = 1;
+  int64_t rows_ = 0;
+  std::vector<std::shared_ptr<std::byte>> sums_;
+  std::vector<double> losses_;
+  std::vector<const std::byte*> feeds_;
+  std::vector<size_t> order_;
+  std::vector<int64_t> row_bytes_;
+  std::optional<error> binding_error_;
+};
+
+void add_tree(const parameter_layout& layout, std::span<const tensor> parts, std::byte* into) {
+  if (parts.size() == 1) {
+    std::copy_n(parts[0].data(), layout.gradient_bytes(), into);
+    return;
+  }
+  const size_t half = std::bit_ceil(parts.size()) / 2;
+  add_tree(layout, parts.first(half), into);
+  const auto right = allocate_buffer(layout.gradient_bytes());
+  add_tree(layout, parts.subspan(half), right.get());
+  add_gradient(layout, into, right.get());
+}
+
+}  // namespace
+
+tensor reduce_gradients(const parameter_layout& layout, std::span<const tensor> parts) {
+  auto sum = allocate_buffer(layout.gradient_bytes());
+  add_tree(layout, parts, sum.get());
+  return {dtype::uint8, {layout.gradient_bytes()}, std::move(sum)};
+}
+
+expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options) {
+  auto engine = std::make_unique<program_engine>(std::move(options));
+  if (auto ready = engine->prepare(); !ready)
+    return fail(ready.error());
+  if (auto found = engine->find_inputs(); !found)
+    return fail(found.error());
+  return engine;
+}
+
+expected<parameter_layout> layout_of(const model& source, const element_spec& element, mode m) {
+  auto d = describe(source, element, m);
+  if (!d)
+    return fail(d.error());
+  return parameter_layout::of((*d)->g, m == mode::train ? (*d)->spec.optimizer : std::nullopt);
+}
+
+}  // namespace troupe

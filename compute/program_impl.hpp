@@ -1,0 +1,37 @@
+// What a program keeps to run: the kernel calls, the arena, and where inputs and outputs are.
+#pragma once
+
+#include "compute/optimizers/update.hpp"
+#include "compute/parameter_layout.hpp"
+#include "compute/planner/plan.hpp"
+#include "compute/program.hpp"
+
+namespace troupe {
+
+struct program::impl {
+  troupe::plan plan;
+  std::vector<kernel_call> calls;
+  std::shared_ptr<std::byte> arena;
+  std::vector<std::byte*> bases;
+  std::vector<component> inputs, outputs;
+  std::vector<int32_t> kept;              ///< The value of each output.
+  struct feed { int64_t bytes = 0, copy_offset = -1; };
+  std::vector<feed> feeds;
+  /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
+  std::vector<std::pair<int64_t, int64_t>> gaps;
+  bool trains = false, has_loss = false;
+  dtype loss_type = dtype::float32;
+  operand loss_at;
+  int64_t flops = 0;
+  troupe::optimizer optimizer;
+  std::vector<gradient_run> runs;
+  run_state last;
+
+  expected<void> prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names, std::vector<int32_t> values,
+                         const parameter_layout& layout, mode m);
+  step_status run(const step_input& in, std::byte* gradient);
+  double loss() const;
+  const std::byte* address(operand at) const { return bases[static_cast<size_t>(at.base)] + at.offset; }
+};
+
+}  // namespace troupe

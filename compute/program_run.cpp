@@ -1,0 +1,179 @@
+// Running a program: kernel after kernel over base + offset; no lock, no allocation.
+#include "compute/program_impl.hpp"
+
+#include <cmath>
+
+namespace troupe {
+namespace {
+
+constexpr uintptr_t alignment = 64;
+
+/// What is left of [0, end) when the written ranges are taken out.
+std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int64_t, int64_t>> written, int64_t end) {
+  std::sort(written.begin(), written.end());
+  std::vector<std::pair<int64_t, int64_t>> gaps;
+  int64_t at = 0;
+  for (const auto& [first, last] : written) {
+    if (at < first)
+      gaps.emplace_back(at, first);
+    at = last;
+  }
+  if (at < end)
+    gaps.emplace_back(at, end);
+  return gaps;
+}
+
+}  // namespace
+
+expected<void> program::impl::prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names,
+                                      std::vector<int32_t> values, const parameter_layout& layout, mode m) {
+  arena = allocate_buffer(plan.arena_bytes);
+  if (!arena)
+    return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(plan.arena_bytes) + " bytes");
+  std::memset(arena.get(), 0, static_cast<size_t>(plan.arena_bytes));
+  for (int32_t node : g.placeholders) {
+    const auto& v = plan.value(node);
+    inputs.push_back({v.name, v.type, v.dims.rank() > 0 ? v.dims.inner() : v.dims});
+    feeds.push_back({v.bytes(), v.copy_offset});
+  }
+  bases.assign(base_feeds + feeds.size(), nullptr);
+  bases[base_arena] = arena.get();
+  for (const auto& v : plan.values)
+    if (v.constant.elements() > 0 && v.where.offset >= 0)
+      std::memcpy(arena.get() + v.where.offset, v.constant.data(), static_cast<size_t>(v.constant.byte_size()));
+  for (const auto& c : plan.calls) {
+    lowering l{plan, c};
+    c.op->lower(l);
+    calls.push_back(l.kernel);
+    flops += c.op->flops ? c.op->flops(l) : 0;
+  }
+  kept = std::move(values);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto& v = plan.value(kept[i]);
+    outputs.push_back({names[i].first, v.type, v.dims});
+  }
+  has_loss = m != mode::predict;
+  if (has_loss) {
+    loss_type = plan.value(kept[0]).type;
+    loss_at = plan.value(plan.root(kept[0])).where;
+  }
+  trains = m == mode::train;
+  if (trains) {
+    std::vector<std::pair<int64_t, int64_t>> written;
+    for (const auto& v : g.variables)
+      if (const int32_t at = layout.find(v.options.name); v.options.trainable && at >= 0) {
+        const auto& e = layout.entries()[static_cast<size_t>(at)];
+        written.emplace_back(e.gradient_offset, e.gradient_offset + e.dims.elements() * size_of(e.type));
+      }
+    gaps = gaps_between(std::move(written), layout.gradient_bytes());
+  }
+  return {};
+}
+
+step_status program::impl::run(const step_input& in, std::byte* gradient) {
+  assert(in.feeds.size() == feeds.size());
+  bases[base_parameters] = const_cast<std::byte*>(in.parameters);  // Kernels only read there.
+  bases[base_shared] = const_cast<std::byte*>(in.shared);
+  bases[base_gradient] = gradient;
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    const std::byte* from = in.feeds[i];
+    if (reinterpret_cast<uintptr_t>(from) % alignment != 0 && feeds[i].copy_offset >= 0) {
+      std::memcpy(arena.get() + feeds[i].copy_offset, from, static_cast<size_t>(feeds[i].bytes));
+      from = arena.get() + feeds[i].copy_offset;
+    }
+    bases[base_feeds + i] = const_cast<std::byte*>(from);
+  }
+  last = {.bases = bases.data(), .step = in.step, .shard = in.shard};
+  for (const auto& c : calls) {
+    if (in.cancel && in.cancel->load(std::memory_order_relaxed))
+      return step_status::cancelled;
+    c.run(c, last);
+  }
+  for (const auto& [first, end] : gaps)
+    std::memset(gradient + first, 0, static_cast<size_t>(end - first));
+  step_status status = last.bad_input ? step_status::bad_input : step_status::ok;
+  if (has_loss && !last.bad_input && !std::isfinite(loss()))
+    status = status | step_status::not_finite;
+  return status;
+}
+
+double program::impl::loss() const {
+  if (!has_loss)
+    return 0;
+  const std::byte* at = address(loss_at);
+  return loss_type == dtype::float64 ? *reinterpret_cast<const double*>(at) : static_cast<double>(*reinterpret_cast<const float*>(at));
+}
+
+step_status program::gradients(const step_input& in, std::byte* gradient) {
+  assert(impl_->trains);
+  return impl_->run(in, gradient);
+}
+
+step_status program::run(const step_input& in) {
+  assert(!impl_->trains);
+  return impl_->run(in, nullptr);
+}
+
+error program::last_error() const {
+  const auto& s = impl_->last;
+  error e{errc::invalid_argument, {}};
+  e.step = s.step;
+  if (s.bad_input)
+    e.message = "label " + std::to_string(s.bad_value) + " of row " + std::to_string(s.bad_row) + " is outside [0, " + std::to_string(s.bad_limit) + ")";
+  else
+    e.message = "no bad input in the last run";
+  return e;
+}
+
+namespace {
+
+template <class T>
+void update_run(const optimizer& o, int64_t step, const gradient_run& run, int64_t first, int64_t last, const std::byte* gradient,
+                const std::byte* from, std::byte* to) {
+  const auto at = [&](auto* base, int64_t vector) {
+    using byte_type = std::remove_pointer_t<decltype(base)>;
+    using value = std::conditional_t<std::is_const_v<byte_type>, const T, T>;
+    return reinterpret_cast<value*>(base + vector + (first - run.first));
+  };
+  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(gradient + first),
+                    .v = at(from, run.variables), .v_to = at(to, run.variables), .slot = {}, .slot_to = {}};
+  for (size_t s = 0; s < run.slots.size(); ++s) {
+    x.slot[s] = at(from, run.slots[s]);
+    x.slot_to[s] = at(to, run.slots[s]);
+  }
+  std::visit([&](const auto& kind) { update(kind, step + 1, x); }, o);
+}
+
+}  // namespace
+
+void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
+  for (const auto& run : impl_->runs) {
+    const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
+    if (first >= last)
+      continue;
+    if (run.type == dtype::float64)
+      update_run<double>(impl_->optimizer, step, run, first, last, gradient, from, to);
+    else
+      update_run<float>(impl_->optimizer, step, run, first, last, gradient, from, to);
+  }
+}
+
+std::span<const component> program::inputs() const noexcept { return impl_->inputs; }
+std::span<const component> program::outputs() const noexcept { return impl_->outputs; }
+double program::loss() const noexcept { return impl_->loss(); }
+int64_t program::arena_bytes() const noexcept { return impl_->plan.arena_bytes; }
+int64_t program::flops() const noexcept { return impl_->flops; }
+std::string program::to_text() const { return troupe::to_text(impl_->plan); }
+
+std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {
+  const auto& p = impl_->plan;
+  const int32_t value = impl_->kept[static_cast<size_t>(index)];
+  return {impl_->address(p.value(p.root(value)).where), static_cast<size_t>(p.value(value).bytes())};
+}
+
+tensor program::output(int32_t index) const {
+  const auto& v = impl_->plan.value(impl_->kept[static_cast<size_t>(index)]);
+  return tensor::copy_of(v.type, v.dims, output_bytes(index));
+}
+
+}  // namespace troupe

@@ -1,0 +1,104 @@
+#include "estimator/describe.hpp"
+
+#include "estimator/model_spec.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+expected<void> check_positive(std::string_view name, const std::optional<int64_t>& value) {
+  if (value && *value <= 0)
+    return fail(errc::invalid_argument, std::string{name} + " must be positive, not " + std::to_string(*value));
+  return {};
+}
+
+expected<job_description> describe_model(const estimator& e) {
+  if (!e.model.build)
+    return fail(errc::invalid_argument, "the model " + e.model.name + " has no function to build it");
+  if (auto valid = validate(e.config); !valid)
+    return fail(valid.error());
+  job_description job;
+  // What the model function returned is checked where it is built; the graph carries the error to whoever plans it.
+  job.source = std::make_shared<const model>(model{e.model.name, [build = e.model.build](graph& g, const features& x, const labels& y, mode m) {
+    auto spec = build(g, x, y, m);
+    if (auto valid = check(spec, g, m); !valid)
+      g.invalid(valid.error());
+    return spec;
+  }});
+  job.config = e.config;
+  return job;
+}
+
+expected<void> add_evaluation(job_description& job, const eval_spec& evaluation) {
+  if (auto valid = check_positive("steps of the evaluation", evaluation.steps); !valid)
+    return valid;
+  if (!(evaluation.throttle_secs >= 0))
+    return fail(errc::invalid_argument, "throttle_secs must be at least 0, not " + std::to_string(evaluation.throttle_secs));
+  job.eval_input = evaluation.input;
+  job.eval_steps = evaluation.steps;
+  job.throttle_secs = evaluation.throttle_secs;
+  job.when = evaluation.when;
+  return {};
+}
+
+}  // namespace
+
+expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
+  // `elements` counts one whole pass of the stage; below an endless repeat that is one pass of its source.
+  auto iterator = input.node()->iterate({.drop_remainder = true});
+  if (!iterator)
+    return fail(iterator.error());
+  const auto examples = input.source_size();
+  const int64_t rows = (*iterator)->batch_rows();
+  if (!examples)
+    return fail(errc::invalid_argument, "epochs cannot be counted: the size of " + input.to_text() + " is not known");
+  int64_t steps = 0;
+  if (__builtin_mul_overflow(epochs, *examples / rows, &steps))
+    return fail(errc::invalid_argument, "epochs is too large: " + std::to_string(epochs));
+  return steps;
+}
+
+expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation) {
+  auto job = describe_model(e);
+  if (!job)
+    return job;
+  if (training.steps && training.max_steps)
+    return fail(errc::invalid_argument, "steps (" + std::to_string(*training.steps) + ") and max_steps ("
+                                          + std::to_string(*training.max_steps) + ") cannot both be given");
+  for (const auto& [name, value] : {std::pair{"steps", training.steps}, {"max_steps", training.max_steps}, {"epochs", training.epochs}})
+    if (auto valid = check_positive(name, value); !valid)
+      return fail(valid.error());
+  job->train_input = training.input;
+  job->max_steps = training.max_steps;
+  job->steps = training.steps;
+  job->hooks = training.hooks;
+  if (training.epochs) {
+    auto end = steps_of_epochs(training.input, *training.epochs);
+    if (!end)
+      return fail(end.error());
+    if (*end == 0)
+      return fail(errc::out_of_range, "the dataset has no batches: an epoch of " + training.input.to_text() + " is shorter than one batch");
+    job->max_steps = std::min(job->max_steps.value_or(INT64_MAX), *end);
+  }
+  if (evaluation) {
+    if (auto added = add_evaluation(*job, *evaluation); !added)
+      return fail(added.error());
+    if (!saves(*job))
+      return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                                          "save_checkpoints_steps or save_checkpoints_secs that is not none");
+  }
+  return job;
+}
+
+expected<job_description> describe(const estimator& e, const eval_spec& evaluation) {
+  auto job = describe_model(e);
+  if (!job)
+    return job;
+  if (auto added = add_evaluation(*job, evaluation); !added)
+    return fail(added.error());
+  return job;
+}
+
+}  // namespace troupe

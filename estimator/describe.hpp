@@ -1,0 +1,17 @@
+// From the user's words to a job description: what can be checked before anything is built is checked here.
+#pragma once
+
+#include "pipeline/prepared_job.hpp"
+
+namespace troupe {
+
+/// invalid_argument naming the field: the configuration's, then max_steps, steps, epochs, throttle_secs, eval steps; both
+/// steps and max_steps; an evaluation of a job that never saves.
+expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
+expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
+
+/// The step at which `epochs` passes over the source end: whole batches of each pass, the partial last one dropped.
+/// invalid_argument where the size of the source is not known.
+expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs);
+
+}  // namespace troupe

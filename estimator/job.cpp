@@ -1,0 +1,70 @@
+// The handle of a running job, and the calls that start one and wait for it.
+#include <troupe/job.hpp>
+
+#include "estimator/describe.hpp"
+#include "messages/control.hpp"
+#include "pipeline/launch.hpp"
+
+namespace troupe {
+
+struct job::impl {
+  std::unique_ptr<running_job> running;
+};
+
+job::job(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+job::job(job&&) noexcept = default;
+job& job::operator=(job&&) noexcept = default;
+job::~job() = default;
+
+job_progress job::progress() const {
+  return impl_->running->progress();
+}
+void job::save() {
+  impl_->running->ask(request::save, false);
+}
+void job::stop(bool by_signal) {
+  impl_->running->ask(request::stop, by_signal);
+}
+void job::abort() {
+  impl_->running->ask(request::abort, false);
+}
+
+expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadline) {
+  if (auto result = impl_->running->wait(deadline))
+    return *result;
+  const auto now = progress();
+  return fail(errc::deadline_exceeded, "the job is " + std::string{to_string(now.now)} + " at step " + std::to_string(now.step)
+                                         + " and did not end within " + std::to_string(deadline->count()) + " ms");
+}
+
+expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation) {
+  auto description = describe(e, training, evaluation);
+  if (!description)
+    return fail(description.error());
+  auto prepared = prepare(std::move(*description));
+  if (!prepared)
+    return fail(prepared.error());
+  return job{std::make_unique<job::impl>(job::impl{launch_local(std::move(*prepared))})};
+}
+
+expected<train_result> train(const estimator& e, const train_spec& training) {
+  auto running = start(e, training);
+  return running ? running->wait() : expected<train_result>{fail(running.error())};
+}
+
+expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
+  auto running = start(e, training, evaluation);
+  return running ? running->wait() : expected<train_result>{fail(running.error())};
+}
+
+expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+  auto description = describe(e, evaluation);
+  if (!description)
+    return fail(description.error());
+  auto prepared = prepare(std::move(*description));
+  if (!prepared)
+    return fail(prepared.error());
+  return evaluate_local(std::move(*prepared), step.value_or(-1));
+}
+
+}  // namespace troupe

@@ -1,0 +1,41 @@
+// Results and errors for a main function that has nothing better to do with them.
+#include <troupe/estimator.hpp>
+
+#include <cstdio>
+
+namespace troupe {
+
+namespace {
+
+void print_metrics(const std::map<std::string, double>& metrics) {
+  for (const auto& [name, value] : metrics)
+    std::printf("  %s = %.6g\n", name.c_str(), value);
+}
+
+}  // namespace
+
+int report(const error& e) {
+  std::fprintf(stderr, "error: %s\n", to_string(e).c_str());
+  return 1;
+}
+
+int report(const expected<train_result>& result) {
+  if (!result)
+    return report(result.error());
+  std::printf("%s at step %lld, %lld steps in %.1f s\n", result->stopped ? "stopped" : "finished",
+              static_cast<long long>(result->global_step), static_cast<long long>(result->steps_run), result->seconds);
+  if (!result->remark.empty())
+    std::printf("  %s\n", result->remark.c_str());
+  print_metrics(result->metrics);
+  return 0;
+}
+
+int report(const expected<evaluation_result>& result) {
+  if (!result)
+    return report(result.error());
+  std::printf("step %lld, %lld batches\n", static_cast<long long>(result->global_step), static_cast<long long>(result->batches));
+  print_metrics(result->metrics);
+  return 0;
+}
+
+}  // namespace troupe

@@ -1,0 +1,66 @@
+// Hooks: the user's objects beside a job. They run on a thread of their own, in the order of the facts, never in the
+// way of training unless they ask for it with a gate.
+//
+//   struct stop_at_target : tr::hook {
+//     void on_event(const tr::job_event& e, tr::job_control& job) override {
+//       if (e.what == tr::job_event::kind::evaluated && e.metrics.at("accuracy") > 0.9) job.stop();
+//     }
+//   };
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <map>
+
+namespace troupe {
+
+/// Something that happened, published in step order: nothing about step s before all that lies below s.
+struct job_event {
+  enum class kind : uint8_t { started, progress, saved, evaluated, warning, finished, stopped, failed };
+  kind what = kind::progress;
+  int64_t step = 0;                      ///< The state it is about.
+  double seconds = 0;                    ///< Since the job started, by its clock.
+  std::optional<int64_t> max_steps = {}; ///< started, progress: where it will end.
+  double loss = 0;                       ///< progress: mean over the steps since the previous one.
+  double steps_per_second = 0;           ///< progress.
+  std::map<std::string, double> metrics = {};  ///< evaluated, finished: `loss`, `global_step`, and the model's own.
+  std::string text = {};                 ///< saved: the checkpoint's prefix; warning, started, stopped: a sentence.
+  std::optional<error> failure = {};     ///< failed.
+};
+TROUPE_API std::string_view to_string(job_event::kind k) noexcept;
+
+/// What a hook may ask for; any thread.
+class TROUPE_API job_control {
+ public:
+  virtual ~job_control();
+  virtual void save() = 0;  ///< A checkpoint at the current horizon; joins one that is on its way.
+  virtual void stop() = 0;  ///< Saves, and ends there.
+};
+
+/// A step that a hook wants to see: the values of the step that leads to state `first`, then every `every`-th after it.
+struct need {
+  int64_t first = 0;
+  int64_t every = 0;  ///< 0: only once.
+  bool gate = false;  ///< Nothing runs past the state until the hook has returned. A watch holds nobody up.
+};
+
+struct step_facts {
+  int64_t step = 0;                      ///< The state that was reached; its last step was step - 1.
+  std::map<std::string, tensor> values;  ///< The program's outputs of that step: "loss", ...; empty at the first state.
+};
+
+/// Every call on the job's callbacks thread, one at a time. An exception that leaves a hook ends the job as `state`.
+class TROUPE_API hook {
+ public:
+  virtual ~hook();
+  /// Before the first step; `step` is where the job starts. What is not asked for here is not seen later.
+  virtual std::vector<need> begin(int64_t step);
+  virtual void at(const step_facts& facts, job_control& job);
+  virtual void on_event(const job_event& event, job_control& job);
+  /// Last call of a job that ended cleanly, stopped ones included.
+  virtual void end(int64_t step);
+  /// Last call of one that failed.
+  virtual void on_abort(const error& cause);
+};
+
+}  // namespace troupe

@@ -1,0 +1,108 @@
+// How a job is run: where it keeps its files, how often it saves and speaks, how many replicas share the work.
+//
+//   tr::run_config config{.model_dir = "runs/fashion", .save_checkpoints_steps = 500};
+//   auto longer = tr::replace(config, {.save_checkpoints_secs = 60.0});   // The steps lose their say.
+//
+// A plain value with the Estimator's names and defaults; nothing is checked before `validate`. `std::nullopt` is the
+// Estimator's None: no such thing. That is not the same as a field that was never mentioned where a default depends on it.
+#pragma once
+
+#include <troupe/error.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace troupe {
+
+/// An option of three states: never mentioned, std::nullopt (off), or a value.
+template <class T>
+class setting {
+ public:
+  constexpr setting() = default;
+  constexpr setting(std::nullopt_t) : mentioned_(true) {}       // NOLINT(google-explicit-constructor): reads as in the
+  constexpr setting(T value) : mentioned_(true), value_(value) {}  // NOLINT(google-explicit-constructor): example above.
+
+  constexpr bool mentioned() const noexcept { return mentioned_; }
+  /// Absent when off or never mentioned.
+  constexpr const std::optional<T>& value() const noexcept { return value_; }
+
+  friend constexpr bool operator==(const setting&, const setting&) = default;
+
+ private:
+  bool mentioned_ = false;
+  std::optional<T> value_;
+};
+
+struct run_config {
+  std::optional<std::string> model_dir = {};            ///< Without one, nothing is kept.
+  std::optional<uint64_t> seed = {};                    ///< tf_random_seed.
+  int64_t save_summary_steps = 100;                     ///< 0: no summaries.
+  setting<int64_t> save_checkpoints_steps = {};         ///< At most one of these two has a value.
+  setting<double> save_checkpoints_secs = {};           ///< 600 when neither is mentioned.
+  std::optional<int64_t> keep_checkpoint_max = 5;       ///< 0 or none: all are kept.
+  double keep_checkpoint_every_n_hours = 10000;
+  std::optional<int64_t> log_step_count_steps = 100;    ///< None: neither steps per second nor the loss is logged.
+  int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
+  std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides; none: `replicas`.
+  int64_t replicas = 1;
+
+  friend bool operator==(const run_config&, const run_config&) = default;
+};
+
+/// invalid_argument naming the first field that cannot be, and its value.
+TROUPE_API expected<void> validate(const run_config& config);
+
+/// When checkpoints are saved, the defaults being settled: every `steps`, every `secs`, or never.
+struct checkpoint_trigger {
+  std::optional<int64_t> steps = {};
+  std::optional<double> secs = {};
+
+  /// False where both are absent or 0.
+  bool enabled() const noexcept { return steps.value_or(0) > 0 || secs.value_or(0) > 0; }
+  friend bool operator==(const checkpoint_trigger&, const checkpoint_trigger&) = default;
+};
+/// estimator.md 3.2: mentioning one of the two fields, even as none, takes the other's default away.
+/// invalid_argument when both have a value.
+TROUPE_API expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& config);
+
+/// A field of `run_config_changes`: absent, or the new value, which may itself be none.
+template <class T>
+class change {
+ public:
+  constexpr change() = default;
+  template <class U>
+    requires std::convertible_to<U, T> && (!std::same_as<std::remove_cvref_t<U>, change>)
+  constexpr change(U&& value) : given_(true), value_(std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+
+  constexpr bool given() const noexcept { return given_; }
+  constexpr const T& value() const noexcept { return value_; }
+
+ private:
+  bool given_ = false;
+  T value_{};
+};
+
+/// The same fields as `run_config`.
+struct run_config_changes {
+  change<std::optional<std::string>> model_dir = {};
+  change<std::optional<uint64_t>> seed = {};
+  change<int64_t> save_summary_steps = {};
+  change<setting<int64_t>> save_checkpoints_steps = {};
+  change<setting<double>> save_checkpoints_secs = {};
+  change<std::optional<int64_t>> keep_checkpoint_max = {};
+  change<double> keep_checkpoint_every_n_hours = {};
+  change<std::optional<int64_t>> log_step_count_steps = {};
+  change<int64_t> steps_per_loop = {};
+  change<std::optional<int64_t>> gradient_shards = {};
+  change<int64_t> replicas = {};
+};
+
+/// A copy with the changes applied, validated. Giving only one of the two save_checkpoints fields, and with a value,
+/// sets the other to none; giving both with values is invalid_argument.
+TROUPE_API expected<run_config> replace(const run_config& config, const run_config_changes& changes);
+
+/// The same by the name of a field, its value as text ("none" is std::nullopt), for files and command lines: how one
+/// says replace(foo=1). invalid_argument naming an unknown field and those there are, or the value that does not fit.
+TROUPE_API expected<run_config> replace(const run_config& config, std::string_view field, std::string_view value);
+
+}  // namespace troupe

@@ -1,0 +1,37 @@
+// Blocks: consecutive batches from an infeed to a replica, in one message.
+#pragma once
+
+#include "messages/control.hpp"
+
+namespace troupe {
+
+/// Batches `step` … `step + count - 1` of one edge, stacked: component c is a tensor [count, rows of the whole batch,
+/// ...]; the reader's rows are [first_row, first_row + rows) of each. Complete when sent, never modified after.
+struct block {
+  int32_t attempt = 0;
+  int32_t edge = 0;
+  int64_t step = 0;
+  int64_t count = 0;
+  int64_t first_row = 0;
+  int64_t rows = 0;
+  std::vector<tensor> components;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, block& x) {
+  return f(caf::meta::type_name("block"), x.attempt, x.edge, x.step, x.count, x.first_row, x.rows, x.components);
+}
+
+/// Follows the last block of an edge: there is no batch `first_missing_step`. With a cause other than out_of_range the
+/// data did not end but could not be read.
+struct end_of_data {
+  int32_t attempt = 0;
+  int32_t edge = 0;
+  int64_t first_missing_step = 0;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, end_of_data& x) {
+  return f(caf::meta::type_name("end_of_data"), x.attempt, x.edge, x.first_missing_step, x.cause);
+}
+
+}  // namespace troupe

@@ -1,0 +1,34 @@
+// Evaluation: one checkpoint, all of the data, a map of metrics.
+#pragma once
+
+#include "messages/control.hpp"
+
+namespace troupe {
+
+/// Evaluate the checkpoint of `step`, or the newest one when `step` is negative. `prefix` is for messages only.
+struct evaluate_at {
+  int32_t attempt = 0;
+  int64_t step = -1;
+  std::string prefix;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
+  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.step, x.prefix);
+}
+
+/// Its result. `metrics` hold `loss` and `global_step` too; `cause` says why there are none.
+struct evaluated {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  bool ok = false;
+  std::map<std::string, double> metrics;
+  int64_t batches = 0;
+  double seconds = 0;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, evaluated& x) {
+  return f(caf::meta::type_name("evaluated"), x.attempt, x.step, x.ok, x.metrics, x.batches, x.seconds, x.cause);
+}
+
+}  // namespace troupe

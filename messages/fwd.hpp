@@ -1,0 +1,85 @@
+// Everything that actors of Troupe say to each other, by name: the single type-ID block.
+// A type missing here serialises to an empty message without an error; tests/messages sends every one through the wire.
+#pragma once
+
+#include <caf/type_id.hpp>
+
+namespace troupe {
+
+// -- data: paid for in credit ------------------------------------------------------
+struct block;
+struct end_of_data;
+struct gradient_part;
+struct gradient_sum;
+struct step_report;
+struct snapshot_part;
+struct stream_end;
+
+// -- control -------------------------------------------------------------------------
+struct abandon;
+struct answered;
+struct applied;
+struct begin;
+struct connect;
+struct connect_parts;
+struct deadline;
+struct evaluate_at;
+struct fact;
+struct flush;
+struct proceed;
+struct pull;
+struct request;
+struct restore;
+struct rewind;
+struct run;
+struct unlease;
+
+// -- facts ---------------------------------------------------------------------------
+struct committed;
+struct evaluated;
+struct failure;
+struct flushed;
+struct progress;
+struct released;
+struct restored;
+struct save_failed;
+
+}  // namespace troupe
+
+// A host program's own block usually starts at first_custom_type_id; ours keeps out of its way.
+CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
+
+  CAF_ADD_TYPE_ID(troupe, (troupe::abandon))
+  CAF_ADD_TYPE_ID(troupe, (troupe::answered))
+  CAF_ADD_TYPE_ID(troupe, (troupe::applied))
+  CAF_ADD_TYPE_ID(troupe, (troupe::begin))
+  CAF_ADD_TYPE_ID(troupe, (troupe::block))
+  CAF_ADD_TYPE_ID(troupe, (troupe::committed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
+  CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
+  CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
+  CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
+  CAF_ADD_TYPE_ID(troupe, (troupe::evaluated))
+  CAF_ADD_TYPE_ID(troupe, (troupe::fact))
+  CAF_ADD_TYPE_ID(troupe, (troupe::failure))
+  CAF_ADD_TYPE_ID(troupe, (troupe::flush))
+  CAF_ADD_TYPE_ID(troupe, (troupe::flushed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::gradient_part))
+  CAF_ADD_TYPE_ID(troupe, (troupe::gradient_sum))
+  CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::progress))
+  CAF_ADD_TYPE_ID(troupe, (troupe::pull))
+  CAF_ADD_TYPE_ID(troupe, (troupe::released))
+  CAF_ADD_TYPE_ID(troupe, (troupe::step_report))
+  CAF_ADD_TYPE_ID(troupe, (troupe::request))
+  CAF_ADD_TYPE_ID(troupe, (troupe::restore))
+  CAF_ADD_TYPE_ID(troupe, (troupe::restored))
+  CAF_ADD_TYPE_ID(troupe, (troupe::rewind))
+  CAF_ADD_TYPE_ID(troupe, (troupe::run))
+  CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
+  CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
+  CAF_ADD_TYPE_ID(troupe, (troupe::unlease))
+
+CAF_END_TYPE_ID_BLOCK(troupe)

@@ -1,0 +1,103 @@
+// The protocol: every typed actor, one sentence above each message. Who may be told what.
+//
+//        dataset ─► infeed ══ block ══► replica ══ report ══► outfeed ── progress ──► chief ── fact ──► callbacks
+//                     ▲                  │   ▲                                          │  ▲
+//                     └────── pull ──────┘   └── gradient_sum ── reducer                │  └── committed ── checkpoint_writer
+//                                        └── snapshot_part ──► checkpoint_writer        └── evaluate_at ─► evaluator
+#pragma once
+
+#include "messages/block.hpp"
+#include "messages/control.hpp"
+#include "messages/evaluation.hpp"
+#include "messages/reduction.hpp"
+#include "messages/report.hpp"
+#include "messages/snapshot.hpp"
+#include "messages/status.hpp"
+
+#include <caf/typed_actor.hpp>
+
+namespace troupe {
+
+// -- small interfaces, named for what they accept ---------------------------------------
+
+using block_sink_actor = caf::typed_actor<
+  caf::reacts_to<block>,          // Batches the sink has room for, in step order.
+  caf::reacts_to<end_of_data>>;   // The source ended; nothing follows on that edge.
+
+using credit_source_actor = caf::typed_actor<
+  caf::reacts_to<pull>>;          // Credit: the sink has room up to `until_step`.
+
+using report_sink_actor = caf::typed_actor<
+  caf::reacts_to<step_report>,         // Steps that are done, in step order for each replica.
+  caf::reacts_to<stream_end>>;    // Nothing of that replica follows.
+
+using part_sink_actor = caf::typed_actor<
+  caf::reacts_to<snapshot_part>>; // One part of the snapshot at its step.
+
+using arena_owner_actor = caf::typed_actor<
+  caf::reacts_to<released>>;      // The memory lent at that step may be written again.
+
+using gradient_sink_actor = caf::typed_actor<
+  caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
+  caf::reacts_to<applied>>;       // One replica has applied a step to its slice.
+
+// -- roles --------------------------------------------------------------------------------
+
+using infeed_actor = credit_source_actor::extend<
+  caf::reacts_to<begin>,          // A new attempt: stand at its step, at its position.
+  caf::reacts_to<run>,            // The horizon: nothing is read past `until`.
+  caf::reacts_to<rewind>,         // The job ended at an earlier step: send the part of that one.
+  caf::reacts_to<connect>,        // The reader of an edge.
+  caf::reacts_to<connect_parts>,  // Another checkpoint writer.
+  caf::reacts_to<proceed>>;       // To itself.
+
+using replica_actor = block_sink_actor::extend<
+  caf::reacts_to<begin>,          // A new attempt: stand at its step.
+  caf::reacts_to<run>,            // The horizon: nothing is computed past `until`.
+  caf::reacts_to<connect>,        // Whom to pull from, for an edge.
+  caf::reacts_to<connect_parts>,  // Another checkpoint writer.
+  caf::reacts_to<gradient_sum>,   // What to apply, or why nobody does.
+  caf::reacts_to<applied>,        // Every slice holds the step.
+  caf::reacts_to<released>,       // A lent arena is free again.
+  caf::reacts_to<proceed>>;       // To itself.
+
+using reducer_actor = gradient_sink_actor;
+
+using outfeed_actor = report_sink_actor::extend<
+  caf::reacts_to<begin>,          // A new attempt: drop what older ones left.
+  caf::reacts_to<flush>>;         // Pass on all that is complete, then say so.
+
+using checkpoint_writer_actor = part_sink_actor::extend<
+  caf::reacts_to<restore>,        // Open the directory, load its newest whole checkpoint.
+  caf::reacts_to<abandon>,        // Snapshots that will not be complete.
+  caf::reacts_to<unlease>>;       // Nobody reads that commit any more.
+
+using evaluator_actor = caf::typed_actor<
+  caf::reacts_to<evaluate_at>,       // Evaluate one checkpoint; answered by `evaluated`.
+  caf::reacts_to<request>,        // Stop: the running evaluation is cancelled.
+  caf::reacts_to<progress>,       // Its own outfeed has all steps below this one.
+  caf::reacts_to<stream_end>,     // Its data ended, or could not be read.
+  caf::reacts_to<deadline>>;      // To itself.
+
+using callbacks_actor = caf::typed_actor<
+  caf::reacts_to<fact>>;          // What happened, in step order.
+
+using chief_actor = caf::typed_actor<
+  caf::reacts_to<restored>,       // The parameter store is filled.
+  caf::reacts_to<progress>,       // All replicas reached a state.
+  caf::reacts_to<stream_end>,     // The job's data ended there, or a step could not be made.
+  caf::reacts_to<failure>,        // Something else went wrong.
+  caf::reacts_to<flushed>,        // The outfeed holds nothing more.
+  caf::reacts_to<committed>,      // A snapshot is durable.
+  caf::reacts_to<save_failed>,    // A snapshot never will be.
+  caf::reacts_to<evaluated>,      // An evaluation ended.
+  caf::reacts_to<answered>,       // The hooks have seen a state.
+  caf::reacts_to<request>,        // The user wants something.
+  caf::reacts_to<deadline>>;      // To itself.
+
+/// Where an outfeed's progress goes: a chief, or an evaluator.
+using progress_sink_actor = caf::typed_actor<
+  caf::reacts_to<progress>,
+  caf::reacts_to<stream_end>>;
+
+}  // namespace troupe

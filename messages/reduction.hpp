@@ -1,0 +1,47 @@
+// One step's reduction between replicas, when it goes by message. In one process a shared-memory collective may stand
+// in its place; the rules are the same: a status word is OR-ed over all replicas, and if it is set nobody applies.
+#pragma once
+
+#include "messages/control.hpp"
+
+namespace troupe {
+
+/// The gradient of one replica, its own shards already added up; empty when its status forbids to use it.
+struct gradient_part {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  int32_t replica = 0;
+  uint32_t status = 0;
+  tensor gradient;
+  error cause;  ///< Why, when the status is not ok.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, gradient_part& x) {
+  return f(caf::meta::type_name("gradient_part"), x.attempt, x.step, x.replica, x.status, x.gradient, x.cause);
+}
+
+/// The sum over all replicas by a fixed pairwise tree, and the status of the step.
+struct gradient_sum {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  uint32_t status = 0;
+  tensor gradient;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, gradient_sum& x) {
+  return f(caf::meta::type_name("gradient_sum"), x.attempt, x.step, x.status, x.gradient, x.cause);
+}
+
+/// From a replica: my slice holds step `step`. From the reducer (replica -1): all slices do.
+struct applied {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  int32_t replica = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, applied& x) {
+  return f(caf::meta::type_name("applied"), x.attempt, x.step, x.replica);
+}
+
+}  // namespace troupe

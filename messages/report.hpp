@@ -1,0 +1,96 @@
+// Reports: what replicas produced, on the way to the outfeed and on to the chief.
+#pragma once
+
+#include "messages/control.hpp"
+
+namespace troupe {
+
+/// The outputs of step `step` on one replica, in the order of `program::outputs()`.
+struct step_values {
+  int64_t step = 0;
+  std::vector<tensor> values;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, step_values& x) {
+  return f(caf::meta::type_name("step_values"), x.step, x.values);
+}
+
+/// Steps [step, step + losses.size()) are done on one replica: sent for every block, and at every mark and stop.
+struct step_report {
+  int32_t attempt = 0;
+  int32_t replica = 0;
+  int64_t step = 0;
+  std::vector<double> losses;
+  std::vector<step_values> watched;  ///< Of every step while evaluating, of watched ones while training.
+  double seconds = 0;                ///< Time spent computing them.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, step_report& x) {
+  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.seconds);
+}
+
+/// Nothing of this replica follows state `step`: the data ended there, or the step could not be made (`cause`).
+struct stream_end {
+  int32_t attempt = 0;
+  int32_t replica = 0;
+  int64_t step = 0;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stream_end& x) {
+  return f(caf::meta::type_name("stream_end"), x.attempt, x.replica, x.step, x.cause);
+}
+
+/// Loss over the steps that led to state `step`, since the point before.
+struct loss_point {
+  int64_t step = 0;
+  double last = 0;  ///< Mean over replicas of the last step.
+  double mean = 0;  ///< Mean over replicas and steps.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
+  return f(caf::meta::type_name("loss_point"), x.step, x.last, x.mean);
+}
+
+/// From the outfeed: all replicas reached state `step`, and every host call below it has run.
+struct progress {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  int64_t block_steps = 1;           ///< Steps of the report that brought it there.
+  double seconds_per_step = 0;       ///< Of the slowest replica in that report.
+  loss_point loss;                   ///< Since the last progress.
+  std::vector<loss_point> logged;    ///< One for each multiple of log_step_count_steps passed.
+  std::vector<step_values> watched;  ///< Of replica 0.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, progress& x) {
+  return f(caf::meta::type_name("progress"), x.attempt, x.step, x.block_steps, x.seconds_per_step, x.loss, x.logged, x.watched);
+}
+
+/// Asks the outfeed to pass on all it holds; answered by `flushed`, which follows everything passed on.
+struct flush {
+  uint64_t number = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, flush& x) {
+  return f(caf::meta::type_name("flush"), x.number);
+}
+struct flushed {
+  uint64_t number = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, flushed& x) {
+  return f(caf::meta::type_name("flushed"), x.number);
+}
+
+/// What went wrong, to whoever decides. An error with a step comes by the report edge, after the reports before it.
+struct failure {
+  int32_t attempt = 0;
+  error what;  ///< `source` and `step` say where.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, failure& x) {
+  return f(caf::meta::type_name("failure"), x.attempt, x.what);
+}
+
+}  // namespace troupe

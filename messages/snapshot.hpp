@@ -1,0 +1,115 @@
+// Snapshots: the state at one step boundary, in parts, on its way to storage.
+#pragma once
+
+#include "messages/control.hpp"
+
+namespace troupe {
+
+/// A run of elements of one variable or slot. The tensor shares the parameter store's memory.
+struct variable_piece {
+  std::string name;
+  std::vector<int64_t> dims;  ///< Of the whole variable.
+  int64_t first = 0;          ///< First element of the run.
+  bool trainable = false;
+  tensor elements;            ///< Rank 1.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, variable_piece& x) {
+  return f(caf::meta::type_name("variable_piece"), x.name, x.dims, x.first, x.trainable, x.elements);
+}
+
+/// One part of the snapshot at state `step`: a replica's slice, an infeed's position, the chief's books.
+struct snapshot_part {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  std::string part;                          ///< As the plan lists it: "replica/0", "infeed/0", "chief".
+  std::vector<variable_piece> pieces;
+  std::map<std::string, std::string> blobs;
+  std::map<std::string, std::string> properties;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, snapshot_part& x) {
+  return f(caf::meta::type_name("snapshot_part"), x.attempt, x.step, x.part, x.pieces, x.blobs, x.properties);
+}
+
+/// The writer no longer needs the memory lent to it at `step`; to the owner of the arena, directly.
+struct released {
+  int32_t attempt = 0;
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, released& x) {
+  return f(caf::meta::type_name("released"), x.attempt, x.step);
+}
+
+/// All parts of `step` are on the medium: after the directory fsync that follows the commit.
+struct committed {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  std::string prefix;
+  std::vector<std::string> warnings;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, committed& x) {
+  return f(caf::meta::type_name("committed"), x.attempt, x.step, x.prefix, x.warnings);
+}
+
+/// The snapshot at `step` will not be committed.
+struct save_failed {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, save_failed& x) {
+  return f(caf::meta::type_name("save_failed"), x.attempt, x.step, x.cause);
+}
+
+/// Snapshots above `above` will never be complete: drop their parts without a word. With `overdue` instead: the one at
+/// `step` has waited long enough; say which part is missing.
+struct abandon {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  bool overdue = false;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, abandon& x) {
+  return f(caf::meta::type_name("abandon"), x.attempt, x.step, x.overdue);
+}
+
+/// The evaluator is done with the commit at `step`: retention may delete it.
+struct unlease {
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, unlease& x) {
+  return f(caf::meta::type_name("unlease"), x.step);
+}
+
+/// Opens the directory and loads its newest whole checkpoint into the parameter store. With `load` false it only opens:
+/// a writer that stands in for a dead one, whose store is in use.
+struct restore {
+  int32_t attempt = 0;
+  bool load = true;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, restore& x) {
+  return f(caf::meta::type_name("restore"), x.attempt, x.load);
+}
+
+/// The store holds state `step`. `found` is false when there was no checkpoint and variables were initialised.
+struct restored {
+  int32_t attempt = 0;
+  bool found = false;
+  int64_t step = 0;
+  std::string prefix;
+  std::map<std::string, std::string> blobs;
+  std::map<std::string, std::string> properties;
+  std::vector<std::string> warnings;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, restored& x) {
+  return f(caf::meta::type_name("restored"), x.attempt, x.found, x.step, x.prefix, x.blobs, x.properties, x.warnings);
+}
+
+}  // namespace troupe

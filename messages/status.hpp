@@ -1,0 +1,57 @@
+// Status: what the chief makes known to the user's side, and what comes back.
+#pragma once
+
+#include "messages/report.hpp"
+
+#include <troupe/hook.hpp>
+
+namespace troupe {
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, need& x) {
+  return f(caf::meta::type_name("need"), x.first, x.every, x.gate);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, job_event& x) {
+  auto what = static_cast<uint8_t>(x.what);
+  bool bounded = x.max_steps.has_value(), failed = x.failure.has_value();
+  int64_t max_steps = x.max_steps.value_or(0);
+  error failure = x.failure.value_or(error{});
+  auto load = [&]() -> caf::error {
+    x.what = static_cast<job_event::kind>(what);
+    x.max_steps = bounded ? std::optional<int64_t>{max_steps} : std::nullopt;
+    x.failure = failed ? std::optional<error>{failure} : std::nullopt;
+    return caf::none;
+  };
+  return f(caf::meta::type_name("job_event"), what, x.step, x.seconds, bounded, max_steps, x.loss, x.steps_per_second,
+           x.metrics, x.text, failed, failure, caf::meta::load_callback(load));
+}
+
+/// To the callbacks, in step order: an event, or the values of a step that a hook needs.
+struct fact {
+  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4 };
+  uint8_t what = event;
+  job_event news;        ///< event; end_at: finished, stopped or failed.
+  step_values values;    ///< step.
+  int64_t at = 0;        ///< begin_at, step, end_at: the state.
+  bool gate = false;     ///< step: someone waits for `answered`.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, fact& x) {
+  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate);
+}
+
+/// From the callbacks: they have seen the state `step`. After begin_at, `needs` are all that hooks will ever want.
+struct answered {
+  int64_t step = 0;
+  bool at_begin = false;
+  bool at_end = false;
+  std::vector<need> needs;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, answered& x) {
+  return f(caf::meta::type_name("answered"), x.step, x.at_begin, x.at_end, x.needs);
+}
+
+}  // namespace troupe

@@ -1,0 +1,54 @@
+#include "pipeline/input/idx_source.hpp"
+
+#include "pipeline/input/memory_source.hpp"
+
+namespace troupe::input {
+
+namespace {
+
+/// "train-images" of "/data/train-images-idx3-ubyte.gz".
+std::string short_name(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (name.ends_with(".gz"))
+    name.resize(name.size() - 3);
+  return name.substr(0, name.find("-idx"));
+}
+
+expected<void> check_bytes(const std::string& path, const tensor& t, bool rank_fits, const std::string& wanted) {
+  if (t.type() == dtype::uint8 && rank_fits)
+    return {};
+  return fail(errc::invalid_argument, path + " holds " + std::string{to_string(t.type())} + to_string(t.dims()) + ", not " + wanted);
+}
+
+}  // namespace
+
+expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels) {
+  if (auto ok = check_bytes(paths.images, images, images.dims().rank() >= 2, "images: uint8 of rank 2 or more"); !ok)
+    return fail(ok.error());
+  if (auto ok = check_bytes(paths.labels, labels, labels.dims().rank() == 1, "labels: uint8 of rank 1"); !ok)
+    return fail(ok.error());
+  if (images.dims()[0] != labels.dims()[0])
+    return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, " + paths.labels
+                                          + " holds " + std::to_string(labels.dims()[0]) + " labels");
+  const shape pixels{images.dims().inner().elements()};
+  return memory_source("idx(" + short_name(paths.images) + ")",
+                       {{{"pixels", dtype::float32, pixels}, std::move(images), column::conversion::unit_float}},
+                       {{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32}});
+}
+
+expected<idx_pair_of_files> find_mnist_files(const std::string& directory, const std::function<bool(const std::string&)>& exists) {
+  idx_pair_of_files found;
+  struct wanted { const char* name; std::string* path; };
+  for (auto [name, path] : {wanted{"train-images-idx3-ubyte", &found.train.images}, wanted{"train-labels-idx1-ubyte", &found.train.labels},
+                            wanted{"t10k-images-idx3-ubyte", &found.test.images}, wanted{"t10k-labels-idx1-ubyte", &found.test.labels}}) {
+    *path = directory + (directory.ends_with('/') ? "" : "/") + name;
+    if (exists(*path))
+      continue;
+    if (!exists(*path + ".gz"))
+      return fail(errc::not_found, "neither " + *path + " nor " + *path + ".gz is there");
+    *path += ".gz";
+  }
+  return found;
+}
+
+}  // namespace troupe::input

@@ -1,0 +1,21 @@
+// Datasets of IDX files (MNIST's format) once they are decoded: storage/idx.hpp reads the bytes.
+#pragma once
+
+#include <troupe/dataset.hpp>
+
+#include <functional>
+
+namespace troupe::input {
+
+/// Feature "pixels", label "label", from images (uint8, rank >= 2) and labels (uint8, rank 1). The bytes are kept as they
+/// are and converted into each batch. invalid_argument naming file, dtype and shape, or both counts.
+expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels);
+
+/// The four published names in `directory`, each plain or else with ".gz"; not_found naming a file that is neither.
+struct idx_pair_of_files {
+  idx_options train;
+  idx_options test;
+};
+expected<idx_pair_of_files> find_mnist_files(const std::string& directory, const std::function<bool(const std::string&)>& exists);
+
+}  // namespace troupe::input

@@ -1,0 +1,44 @@
+// Keyed permutations of [0, size) that are computed, not stored: what a shuffle is made of.
+//
+// An alternating Feistel network over the next power of two above `size`; a result outside the range is sent through
+// again until it falls inside (cycle walking: Black & Rogaway 2002), on average less than twice from 64 elements on.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace troupe::input {
+
+/// SplitMix64's finaliser (Steele et al. 2014): a bijection in which every input bit moves every output bit.
+constexpr uint64_t mixed(uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+class permutation {
+ public:
+  /// `size` >= 1.
+  permutation(uint64_t key, int64_t size) noexcept;
+  /// Where first, first + 1, ... go, all of them in [0, size): many at once, as the network runs in vector registers.
+  void apply(int64_t first, std::span<int64_t> out) const noexcept;
+  int64_t operator()(int64_t i) const noexcept {
+    int64_t out = 0;
+    apply(i, {&out, 1});
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t rounds = 8;
+
+  uint64_t size_;
+  int low_bits_;
+  uint32_t low_mask_;
+  uint32_t high_mask_;
+  std::array<uint32_t, rounds> keys_;
+};
+
+}  // namespace troupe::input

@@ -1,0 +1,186 @@
+#include "pipeline/job_crew.hpp"
+
+#include "actors/callbacks.hpp"
+#include "actors/checkpoint_writer.hpp"
+#include "actors/evaluator.hpp"
+#include "actors/infeed.hpp"
+#include "actors/outfeed.hpp"
+#include "actors/reducer.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+std::string index_of(const std::string& name) {
+  return name.substr(name.rfind('/') + 1);
+}
+
+class job_crew final : public crew {
+  template <class F, class... Ts>
+  auto spawn(const std::string& name, F f, Ts&&... xs) {
+    auto node = threads_ ? system_.spawn<caf::detached>(f, std::forward<Ts>(xs)...) : system_.spawn(f, std::forward<Ts>(xs)...);
+    if (started_)
+      started_(name, caf::actor_cast<caf::strong_actor_ptr>(node));
+    return node;
+  }
+
+ public:
+  job_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, prepared_crew& nodes, bool threads, node_listener started)
+    : system_(system), job_(std::move(job)), nodes_(nodes), threads_(threads), started_(std::move(started)) {}
+
+  int32_t infeeds() const override { return nodes_.hosts; }
+  int32_t replicas() const override { return static_cast<int32_t>(nodes_.engines.size()); }
+
+  std::vector<std::pair<int32_t, int32_t>> edges_of(int32_t index) const override {
+    std::vector<std::pair<int32_t, int32_t>> edges;
+    for (const auto& e : nodes_.edges)
+      if (index_of(e.from) == std::to_string(index))
+        edges.emplace_back(e.id, std::stoi(index_of(e.to)));
+    return edges;
+  }
+
+  infeed_actor start_infeed(int32_t index, part_sink_actor parts) override {
+    infeed_options options;
+    options.name = prefix() + "infeed/" + std::to_string(index);
+    auto iterate = nodes_.iterate;
+    iterate.host = index;
+    options.open = [input = nodes_.input, iterate] { return input.node()->iterate(iterate); };
+    const auto edges = edges_of(index);
+    for (size_t i = 0; i < edges.size(); ++i)
+      options.edges.push_back({edges[i].first, static_cast<int32_t>(i), static_cast<int32_t>(edges.size())});
+    options.stop = nodes_.stop;
+    const auto name = options.name;
+    return spawn(name, infeed, std::move(options), std::move(parts));
+  }
+
+  replica_actor start_replica(int32_t index, const replica_peers& peers) override {
+    replica_options options;
+    options.name = prefix() + "replica/" + std::to_string(index);
+    options.index = index;
+    options.replicas = replicas();
+    options.mode = nodes_.what;
+    for (const auto& e : nodes_.edges)
+      if (index_of(e.to) == std::to_string(index)) {
+        options.in_edges.push_back(e.id);
+        options.window_blocks = e.credit_blocks;
+      }
+    options.engine = nodes_.engines[static_cast<size_t>(index)];
+    const auto name = options.name;
+    return spawn(name, replica, std::move(options), peers);
+  }
+
+  reducer_actor start_reducer() override {
+    if (replicas() == 1)
+      return {};
+    // Small and never blocking: it shares the scheduler.
+    auto node = system_.spawn(reducer, reducer_options{replicas(), {nodes_.parameters, &nodes_.parameters->layout()}});
+    if (started_)
+      started_("reducer", caf::actor_cast<caf::strong_actor_ptr>(node));
+    return node;
+  }
+
+  outfeed_actor start_outfeed(progress_sink_actor sink) override {
+    return spawn(prefix() + "outfeed", outfeed, outfeed_options{prefix() + "outfeed", replicas(), job_->description.config.log_step_count_steps.value_or(0)},
+                 std::move(sink));
+  }
+
+  checkpoint_writer_actor start_checkpoint_writer(chief_actor chief) override {
+    const auto& d = job_->description;
+    checkpoint_writer_options options;
+    options.files = d.files;
+    options.directory = d.config.model_dir.value_or("");
+    options.store.keep_checkpoint_max = static_cast<int>(d.config.keep_checkpoint_max.value_or(0));
+    options.parts = job_->shape.snapshot_parts;
+    options.parameters = nodes_.parameters;
+    options.lease_commits = d.eval_input.has_value();
+    options.seed = d.config.seed.value_or(0);
+    options.properties = {{"model", d.source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", "1"},
+                          {"gradient_shards", std::to_string(d.config.gradient_shards.value_or(d.config.replicas))}};
+    return spawn("checkpoint_writer", checkpoint_writer, std::move(options), std::move(chief));
+  }
+
+  evaluator_actor start_evaluator(chief_actor chief) override {
+    return spawn_evaluator(system_, job_, threads_, caf::actor_cast<caf::strong_actor_ptr>(chief), started_);
+  }
+
+  callbacks_actor start_callbacks(chief_actor chief) override {
+    if (job_->description.hooks.empty())
+      return {};
+    callbacks_options options;
+    options.hooks = job_->description.hooks;
+    for (const auto& o : nodes_.engines.front()->outputs())
+      options.outputs.push_back(o.name);
+    return spawn("callbacks", callbacks, std::move(options), std::move(chief));
+  }
+
+  void cancel() override {
+    nodes_.cancel->store(true);
+    nodes_.stop.request_stop();
+    if (job_->evaluation) {
+      job_->evaluation->cancel->store(true);
+      job_->evaluation->stop.request_stop();
+    }
+  }
+
+ private:
+  std::string prefix() const { return nodes_.what == mode::train ? "" : "evaluator/"; }
+
+  caf::actor_system& system_;
+  std::shared_ptr<prepared_job> job_;
+  prepared_crew& nodes_;
+  bool threads_;
+  node_listener started_;
+};
+
+}  // namespace
+
+std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, node_listener started) {
+  auto& nodes = *job->training;
+  return std::make_shared<job_crew>(system, std::move(job), nodes, threads, std::move(started));
+}
+
+chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> nodes, std::shared_ptr<job_board> board) {
+  const auto& d = job.description;
+  const auto trigger = resolve_checkpoint_trigger(d.config);
+  chief_options options;
+  options.nodes = std::move(nodes);
+  options.board = std::move(board);
+  options.max_steps = d.max_steps;
+  options.steps = d.steps;
+  options.checkpoints = saves(d);
+  if (trigger && trigger->steps.value_or(0) > 0)
+    options.save_steps = trigger->steps;
+  if (trigger && trigger->secs.value_or(0) > 0)
+    options.save_secs = trigger->secs;
+  options.evaluates = job.evaluation.has_value();
+  options.throttle_secs = d.throttle_secs;
+  options.when = d.when;
+  options.deadlines = d.deadlines;
+  return options;
+}
+
+evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, caf::strong_actor_ptr asker,
+                                node_listener started) {
+  const auto& d = job->description;
+  auto& nodes = *job->evaluation;
+  evaluator_options options;
+  options.files = d.files;
+  options.directory = d.config.model_dir.value_or("");
+  options.parameters = nodes.parameters;
+  const auto outputs = nodes.engines.front()->outputs();
+  options.outputs.assign(outputs.begin(), outputs.end());
+  options.steps = d.eval_steps;
+  options.seed = d.config.seed.value_or(0);
+  options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
+  auto node = threads ? system.spawn<caf::detached>(evaluator, std::move(options), std::move(asker))
+                      : system.spawn(evaluator, std::move(options), std::move(asker));
+  if (started)
+    started("evaluator", caf::actor_cast<caf::strong_actor_ptr>(node));
+  return node;
+}
+
+}  // namespace troupe

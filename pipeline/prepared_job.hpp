@@ -1,0 +1,56 @@
+// A plan with everything it needs to run: models planned, memory allocated. Made before any actor exists, so that what
+// is wrong with a model, an input or a configuration is said at once.
+#pragma once
+
+#include "actors/chief.hpp"
+#include "compute/step_engine.hpp"
+#include "pipeline/plan.hpp"
+#include "storage/checkpoint_store.hpp"
+
+#include <troupe/dataset_iterator.hpp>
+
+namespace troupe {
+
+/// What a job is made of, as the front door says it.
+struct job_description {
+  std::shared_ptr<const model> source;
+  run_config config;
+  std::optional<dataset> train_input;           ///< Absent: an evaluation alone.
+  std::optional<int64_t> max_steps, steps;
+  std::optional<dataset> eval_input;
+  std::optional<int64_t> eval_steps;
+  double throttle_secs = 600;
+  evaluation_mode when = evaluation_mode::waits;
+  std::vector<std::shared_ptr<hook>> hooks;
+  int32_t hosts = 1;
+  chief_deadlines deadlines;
+  std::shared_ptr<file_system> files;           ///< The disk when null.
+};
+
+/// One copy of the nodes that compute: the training crew's, or the evaluator's.
+struct prepared_crew {
+  mode what = mode::train;
+  dataset input;
+  iterate_options iterate;                      ///< host is filled in for each infeed.
+  int32_t hosts = 1;
+  std::shared_ptr<parameter_store> parameters;
+  std::vector<std::shared_ptr<step_engine>> engines;  ///< One a replica.
+  std::vector<plan_edge> edges;
+  std::shared_ptr<std::atomic<bool>> cancel;
+  std::stop_source stop;
+};
+
+struct prepared_job {
+  job_description description;
+  plan shape;
+  std::optional<prepared_crew> training;
+  std::optional<prepared_crew> evaluation;
+};
+
+/// Whether a job writes checkpoints: it has a model directory and something that triggers a save.
+bool saves(const job_description& job);
+
+/// invalid_argument and whatever the model, the datasets and memory have to say.
+expected<std::shared_ptr<prepared_job>> prepare(job_description description);
+
+}  // namespace troupe

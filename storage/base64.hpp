@@ -1,0 +1,14 @@
+// Bytes as text (RFC 4648, with padding), for what a JSON file must carry.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace troupe {
+
+std::string to_base64(std::string_view bytes);
+/// Absent for anything that `to_base64` does not write.
+std::optional<std::string> from_base64(std::string_view text);
+
+}  // namespace troupe

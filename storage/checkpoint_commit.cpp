@@ -1,0 +1,143 @@
+#include "storage/checkpoint_files.hpp"
+#include "storage/checkpoint_names.hpp"
+#include "storage/checkpoint_store_impl.hpp"
+#include "storage/crc32c.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+bool contains(const std::vector<int64_t>& steps, int64_t step) {
+  return std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+/// The first tensor in which `content` is not what was committed; empty when there is none.
+std::string first_difference(const checkpoint_content& content, const manifest& committed) {
+  std::map<std::string_view, const stored_tensor_info*> by_name;
+  for (const auto& t : committed.tensors)
+    by_name.emplace(t.name, &t);
+  for (const auto& t : content.tensors) {
+    const auto found = by_name.find(t.name);
+    if (found == by_name.end() || found->second->type != t.value.type() || found->second->dims != t.value.dims()
+        || found->second->crc32c != crc32c(t.value.bytes()))
+      return t.name;
+    by_name.erase(found);
+  }
+  return by_name.empty() ? "" : std::string{by_name.begin()->first};
+}
+
+}  // namespace
+
+expected<void> checkpoint_store::impl::settle() {
+  if (!list_uncertain)
+    return {};
+  if (auto synced = fs->sync_directory(directory); !synced)
+    return synced;
+  auto reading = read_state();
+  if (!reading)
+    return fail(std::move(reading.error()));
+  if (reading->state) {
+    for (const int64_t step : list)
+      if (!contains(reading->state->steps, step) && options.keep_checkpoint_max > 0)
+        doomed.insert(step);
+    list = std::move(reading->state->steps);
+    for (const int64_t step : list)
+      doomed.erase(step);
+  }
+  list_uncertain = false;
+  return {};
+}
+
+/// Whether the step is committed and whole already, so that its files must stay as they are.
+expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
+  // A leased step may have been dropped from the list: somebody is reading the files that would be replaced.
+  if (!contains(list, content.step) && !leases.contains(content.step))
+    return false;
+  const auto m = load_manifest(*fs, directory, content.step);
+  const auto whole = m ? verify_checkpoint_files(*fs, directory, *m) : fail(m.error());
+  if (!whole) {
+    if (!says_damaged(whole.error()))
+      return fail(whole.error());
+    warnings.push_back(checkpoint_name(content.step) + " was damaged and is written anew: " + whole.error().message);
+    return false;
+  }
+  if (const auto tensor = first_difference(content, *m); !tensor.empty())
+    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor + "; the committed files stay");
+  return true;
+}
+
+expected<void> checkpoint_store::impl::write_files(const checkpoint_content& content) {
+  auto written = write_checkpoint_files(*fs, directory, content, options.shard_bytes_max);
+  if (written)
+    return {};
+  // Of a full disk the part that was written is given back; of a dead one nothing is expected.
+  if (written.error().category != errc::invalid_argument)
+    (void)remove_checkpoint_files(*fs, directory, content.step);
+  return fail(std::move(written.error()));
+}
+
+expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next) {
+  list_uncertain = true;
+  if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, write_state_file(next)); !written)
+    return written;
+  list_uncertain = false;
+  list = std::move(next);
+  return {};
+}
+
+void checkpoint_store::impl::sweep(commit_result& result) {
+  const auto steps = doomed;
+  for (const int64_t step : steps) {
+    if (leases.contains(step))
+      continue;
+    if (auto removed = remove_checkpoint_files(*fs, directory, step); !removed) {
+      result.warnings.push_back(checkpoint_name(step) + " could not be deleted: " + removed.error().message);
+      continue;
+    }
+    doomed.erase(step);
+    result.deleted.push_back(step);
+  }
+}
+
+expected<commit_result> checkpoint_store::commit(const checkpoint_content& content) {
+  auto& s = *impl_;
+  const int64_t step = content.step;
+  if (s.options.read_only)
+    return fail(errc::failed_precondition, s.directory + " was opened to be read only");
+  if (auto settled = s.settle(); !settled)
+    return fail(std::move(settled.error()));
+
+  commit_result result{.prefix = s.prefix(step)};
+  const auto kept = s.keep_committed(content, result.warnings);
+  if (!kept)
+    return fail(kept.error());
+  if (!*kept)
+    if (auto written = s.write_files(content); !written)
+      return fail(std::move(written.error()));
+
+  auto next = s.list;
+  std::erase(next, step);
+  next.push_back(step);
+  const size_t listed_max = s.options.keep_checkpoint_max == 0 ? 1 : static_cast<size_t>(s.options.keep_checkpoint_max);
+  const size_t surplus = next.size() > listed_max ? next.size() - listed_max : 0;
+  const std::vector<int64_t> dropped(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(surplus));
+  next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(surplus));
+
+  if (auto listed = s.replace_list(std::move(next)); !listed) {
+    // Which of the two lists is on disk decides whether the files just written belong to anyone.
+    if (s.settle() && !*kept && !contains(s.list, step))
+      (void)remove_checkpoint_files(*s.fs, s.directory, step);
+    return fail(std::move(listed.error()));
+  }
+  s.doomed.erase(step);
+  if (s.options.keep_checkpoint_max > 0)
+    s.doomed.insert(dropped.begin(), dropped.end());
+  s.sweep(result);
+  std::move(s.pending_warnings.begin(), s.pending_warnings.end(), std::back_inserter(result.warnings));
+  s.pending_warnings.clear();
+  return result;
+}
+
+}  // namespace troupe

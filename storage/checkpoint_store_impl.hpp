@@ -1,0 +1,57 @@
+// What a store remembers between calls. Shared by the files that implement it, and by nobody else.
+#pragma once
+
+#include "storage/checkpoint_store.hpp"
+#include "storage/state_file.hpp"
+
+#include <set>
+
+namespace troupe {
+
+/// The state file as it is on disk now.
+struct state_reading {
+  std::optional<checkpoint_state> state;  ///< Absent when the file is missing or cannot be understood.
+  std::string text;                       ///< To see whether another process has replaced it since.
+  std::vector<std::string> warnings;
+};
+
+struct checkpoint_store::impl {
+  std::shared_ptr<file_system> fs;
+  std::string directory;
+  checkpoint_store_options options;
+  std::unique_ptr<directory_lock> lock;
+
+  std::vector<int64_t> list;       ///< What the state file lists, oldest first.
+  std::set<int64_t> doomed;        ///< No longer listed, to be deleted once no lease holds them.
+  std::map<int64_t, int> leases;
+  /// The state file was being replaced when a call failed: the disk alone knows which one counts.
+  bool list_uncertain = false;
+  std::vector<std::string> pending_warnings;  ///< Found when opening, told by the next commit.
+
+  std::string prefix(int64_t step) const;
+  /// Any other error than a missing or senseless file is returned.
+  expected<state_reading> read_state() const;
+  /// Steps that have a manifest, ascending, whatever the state file says.
+  expected<std::vector<int64_t>> scan() const;
+  /// Steps whose manifest is sound and whose files have their sizes.
+  expected<std::vector<int64_t>> scan_complete() const;
+
+  expected<void> prepare_directory();
+  expected<void> recover();
+
+  /// Makes `list` what the disk says, after a commit of which the outcome was not known.
+  expected<void> settle();
+  expected<void> replace_list(std::vector<int64_t> next);
+  expected<bool> keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings);
+  expected<void> write_files(const checkpoint_content& content);
+  void sweep(commit_result& result);
+
+  expected<restored_checkpoint> load(int64_t step) const;
+};
+
+/// Whether an error says that a checkpoint is not usable, and not merely that it could not be read now.
+inline bool says_damaged(const error& e) {
+  return e.category == errc::data_loss || e.category == errc::not_found || e.category == errc::unimplemented;
+}
+
+}  // namespace troupe

@@ -1,0 +1,385 @@
+#include "storage/memory_file_system.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+
+namespace troupe {
+
+namespace {
+
+using bytes_ptr = std::shared_ptr<std::string>;
+
+/// A file or directory, whatever it is called. Bytes are only ever appended, so that what is synced is a prefix.
+struct node {
+  bool directory = false;
+  bytes_ptr content = std::make_shared<std::string>();
+  size_t synced = 0;
+  bytes_ptr before_truncation;  ///< What a crash brings back if the file is not synced after it was created anew.
+  double modified = 0;
+
+  void crash(const crash_options& options, std::mt19937_64& random) {
+    if (before_truncation && !(options.torn_tails && random() % 2)) {
+      content = before_truncation;
+    } else if (content->size() > synced) {
+      auto survived = std::make_shared<std::string>(*content, 0, synced);
+      if (options.torn_tails) {
+        const size_t kept = random() % (content->size() - synced + 1);
+        const bool zeros = random() % 2;
+        survived->append(zeros ? std::string(kept, '\0') : content->substr(synced, kept));
+      }
+      content = std::move(survived);
+    }
+    before_truncation.reset();
+    synced = content->size();
+  }
+};
+using node_ptr = std::shared_ptr<node>;
+
+/// One change of a directory; a rename is one, so that it cannot survive by half.
+struct change {
+  std::string erased;
+  std::string set;
+  node_ptr what;
+};
+
+using entries = std::map<std::string, node_ptr>;
+
+void put(entries& to, const change& c) {
+  if (!c.erased.empty())
+    to.erase(c.erased);
+  if (!c.set.empty())
+    to[c.set] = c.what;
+}
+
+struct directory {
+  entries now;
+  entries durable;
+  std::vector<change> unsynced;
+
+  void make(change c) {
+    put(now, c);
+    unsynced.push_back(std::move(c));
+  }
+};
+
+struct world {
+  std::mutex mutex;
+  std::map<const node*, directory> directories;
+  node_ptr root = std::make_shared<node>(node{.directory = true});
+  std::set<const node*> locked;
+  uint64_t life = 0;   ///< Grows with every crash; a handle of an earlier life is dead.
+  double clock = 0;    ///< Ticks with every change, so that times are ordered and the same in every run.
+};
+
+std::vector<std::string> parts_of(const std::string& path) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    if (auto part = path.substr(begin, end - begin); !part.empty() && part != ".")
+      parts.push_back(std::move(part));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+tl::unexpected<error> fail_at(errc category, const char* operation, const std::string& path, const char* reason) {
+  return fail(category, std::string{"cannot "} + operation + " " + path + ": " + reason);
+}
+
+class memory_writable_file final : public writable_file {
+ public:
+  memory_writable_file(std::shared_ptr<world> w, node_ptr n, std::string path)
+    : world_(std::move(w)), node_(std::move(n)), path_(std::move(path)), life_(world_->life) {}
+
+  expected<void> append(std::span<const std::byte> bytes) override {
+    return use("write", [&] {
+      node_->content->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      node_->modified = ++world_->clock;
+    });
+  }
+  expected<void> sync() override {
+    return use("sync", [&] {
+      node_->synced = node_->content->size();
+      node_->before_truncation.reset();
+    });
+  }
+  expected<void> close() override {
+    return use("close", [&] { closed_ = true; });
+  }
+
+ private:
+  template <class Action>
+  expected<void> use(const char* operation, Action action) {
+    const std::lock_guard guard{world_->mutex};
+    if (closed_ || life_ != world_->life)
+      return fail_at(errc::unavailable, operation, path_, closed_ ? "it is closed" : "the disk lost power");
+    action();
+    return {};
+  }
+
+  std::shared_ptr<world> world_;
+  node_ptr node_;
+  std::string path_;
+  uint64_t life_;
+  bool closed_ = false;
+};
+
+class memory_readable_file final : public readable_file {
+ public:
+  memory_readable_file(std::shared_ptr<world> w, bytes_ptr content, std::string path)
+    : world_(std::move(w)), content_(std::move(content)), path_(std::move(path)), life_(world_->life), size_(static_cast<int64_t>(content_->size())) {}
+
+  expected<void> read(int64_t offset, std::span<std::byte> into) const override {
+    const std::lock_guard guard{world_->mutex};
+    if (life_ != world_->life)
+      return fail_at(errc::unavailable, "read", path_, "the disk lost power");
+    const auto begin = std::min(static_cast<size_t>(std::max<int64_t>(offset, 0)), content_->size());
+    if (offset < 0 || content_->size() - begin < into.size())
+      return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(content_->size()) + ": wanted " + std::to_string(into.size())
+                                     + " bytes at " + std::to_string(offset) + ", found " + std::to_string(content_->size() - begin));
+    if (!into.empty())
+      std::memcpy(into.data(), content_->data() + begin, into.size());
+    return {};
+  }
+  int64_t size() const noexcept override { return size_; }
+
+ private:
+  std::shared_ptr<world> world_;
+  bytes_ptr content_;
+  std::string path_;
+  uint64_t life_;
+  int64_t size_;
+};
+
+class memory_lock final : public directory_lock {
+ public:
+  memory_lock(std::shared_ptr<world> w, const node* held) : world_(std::move(w)), held_(held), life_(world_->life) {}
+  ~memory_lock() override {
+    const std::lock_guard guard{world_->mutex};
+    if (life_ == world_->life)
+      world_->locked.erase(held_);
+  }
+
+ private:
+  std::shared_ptr<world> world_;
+  const node* held_;
+  uint64_t life_;
+};
+
+class disk final : public memory_disk {
+ public:
+  disk() { world_->directories[world_->root.get()]; }
+
+  expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = place_of("create", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    node_ptr file = place->found;
+    if (file && file->directory)
+      return fail_at(errc::failed_precondition, "create", path, "it is a directory");
+    if (!file) {
+      file = std::make_shared<node>();
+      place->in->make({.set = place->name, .what = file});
+    } else if (!file->before_truncation) {
+      file->before_truncation = std::make_shared<std::string>(*file->content, 0, file->synced);
+    }
+    file->content = std::make_shared<std::string>();
+    file->synced = 0;
+    file->modified = ++world_->clock;
+    return std::make_unique<memory_writable_file>(world_, file, path);
+  }
+
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing("open", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    if (place->found->directory)
+      return fail_at(errc::failed_precondition, "open", path, "it is a directory");
+    return std::make_unique<memory_readable_file>(world_, place->found->content, path);
+  }
+
+  expected<void> rename(const std::string& from, const std::string& to) override {
+    const std::lock_guard guard{world_->mutex};
+    auto source = existing("rename", from);
+    if (!source)
+      return fail(std::move(source.error()));
+    auto target = place_of("rename", to);
+    if (!target)
+      return fail(std::move(target.error()));
+    if (source->found->directory || (target->found && target->found->directory) || source->in != target->in)
+      return fail_at(errc::unimplemented, "rename", from + " to " + to, "only a file within its directory can be renamed in memory");
+    if (source->name != target->name)
+      source->in->make({source->name, target->name, source->found});
+    return {};
+  }
+
+  expected<void> remove(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing("remove", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    if (place->found->directory)
+      return fail_at(errc::failed_precondition, "remove", path, "it is a directory");
+    place->in->make({.erased = place->name});
+    return {};
+  }
+
+  expected<void> create_directories(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    node_ptr at = world_->root;
+    for (const auto& part : parts_of(path)) {
+      directory& in = world_->directories[at.get()];
+      auto& found = in.now[part];
+      if (found && !found->directory)
+        return fail_at(errc::failed_precondition, "create directory", path, "a part of it is a file");
+      if (!found) {
+        auto fresh = std::make_shared<node>(node{.directory = true, .modified = ++world_->clock});
+        world_->directories[fresh.get()];
+        in.make({.set = part, .what = fresh});
+      }
+      at = in.now[part];
+    }
+    return {};
+  }
+
+  expected<void> sync_directory(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto found = directory_at("sync directory", path);
+    if (!found)
+      return fail(std::move(found.error()));
+    directory& d = world_->directories[found->get()];
+    d.durable = d.now;
+    d.unsynced.clear();
+    return {};
+  }
+
+  expected<std::vector<file_info>> list(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto found = directory_at("list", path);
+    if (!found)
+      return fail(std::move(found.error()));
+    std::vector<file_info> files;
+    for (const auto& [name, n] : world_->directories[found->get()].now)
+      files.push_back({name, n->directory, static_cast<int64_t>(n->content->size()), n->modified});
+    return files;
+  }
+
+  expected<file_info> info(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    if (parts_of(path).empty())
+      return file_info{.name = path, .directory = true};
+    auto place = existing("look at", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    const node& n = *place->found;
+    return file_info{place->name, n.directory, static_cast<int64_t>(n.content->size()), n.modified};
+  }
+
+  expected<std::unique_ptr<directory_lock>> lock(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto found = directory_at("lock", path);
+    if (!found)
+      return fail(std::move(found.error()));
+    if (!world_->locked.insert(found->get()).second)
+      return fail(errc::failed_precondition, path + " is in use by this process");
+    return std::make_unique<memory_lock>(world_, found->get());
+  }
+
+  void crash(const crash_options& options) override {
+    const std::lock_guard guard{world_->mutex};
+    ++world_->life;
+    world_->locked.clear();
+    std::mt19937_64 random{options.seed};
+    std::set<node*> alive;
+    survive(*world_->root, options, random, alive);
+    std::erase_if(world_->directories, [&](const auto& d) { return !alive.contains(const_cast<node*>(d.first)); });
+  }
+
+  void overwrite(const std::string& path, std::string_view bytes) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing("overwrite", path);
+    assert(place && !place->found->directory);
+    place->found->content = std::make_shared<std::string>(bytes);
+    place->found->synced = bytes.size();
+  }
+
+ private:
+  struct found_place {
+    directory* in;
+    std::string name;
+    node_ptr found;  ///< Null when nothing has this name yet.
+  };
+
+  void survive(node& n, const crash_options& options, std::mt19937_64& random, std::set<node*>& alive) {
+    if (!alive.insert(&n).second)
+      return;  // Two names may have survived for one file: a rename in between was lost.
+    if (!n.directory)
+      return n.crash(options, random);
+    directory& d = world_->directories[&n];
+    for (const auto& c : d.unsynced)
+      if (options.entries_may_survive && random() % 2)
+        put(d.durable, c);
+    d.unsynced.clear();
+    d.now = d.durable;
+    for (const auto& [name, child] : d.now)
+      survive(*child, options, random, alive);
+  }
+
+  expected<node_ptr> walk(const char* operation, const std::string& path, std::span<const std::string> parts) {
+    node_ptr at = world_->root;
+    for (const auto& part : parts) {
+      auto& names = world_->directories[at.get()].now;
+      const auto found = names.find(part);
+      if (found == names.end())
+        return fail_at(errc::not_found, operation, path, "no such file or directory");
+      if (!found->second->directory)
+        return fail_at(errc::failed_precondition, operation, path, "not a directory");
+      at = found->second;
+    }
+    return at;
+  }
+
+  expected<node_ptr> directory_at(const char* operation, const std::string& path) {
+    return walk(operation, path, parts_of(path));
+  }
+
+  expected<found_place> place_of(const char* operation, const std::string& path) {
+    const auto parts = parts_of(path);
+    if (parts.empty())
+      return fail_at(errc::failed_precondition, operation, path, "it is a directory");
+    auto in = walk(operation, path, std::span{parts}.first(parts.size() - 1));
+    if (!in)
+      return fail(std::move(in.error()));
+    directory& d = world_->directories[in->get()];
+    const auto found = d.now.find(parts.back());
+    return found_place{&d, parts.back(), found == d.now.end() ? nullptr : found->second};
+  }
+
+  expected<found_place> existing(const char* operation, const std::string& path) {
+    auto p = place_of(operation, path);
+    if (p && !p->found)
+      return fail_at(errc::not_found, operation, path, "no such file or directory");
+    return p;
+  }
+
+  std::shared_ptr<world> world_ = std::make_shared<world>();
+};
+
+}  // namespace
+
+std::shared_ptr<memory_disk> memory_disk::make() {
+  return std::make_shared<disk>();
+}
+
+std::shared_ptr<file_system> memory_file_system() {
+  return memory_disk::make();
+}
+
+}  // namespace troupe

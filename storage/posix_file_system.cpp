@@ -1,0 +1,261 @@
+#include "storage/file_system.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace troupe {
+
+namespace {
+
+errc category_of(int code) {
+  switch (code) {
+    case ENOENT: return errc::not_found;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM: return errc::resource_exhausted;
+    case ENAMETOOLONG:
+    case EINVAL: return errc::invalid_argument;
+    case EIO:
+    case ESTALE:
+    case ETIMEDOUT: return errc::unavailable;
+    default: return errc::failed_precondition;  // EACCES, EPERM, ENOTDIR, EISDIR, EEXIST, EROFS, EFBIG and the like.
+  }
+}
+
+tl::unexpected<error> fail_at(std::string_view operation, const std::string& path, int code) {
+  return fail(category_of(code), "cannot " + std::string{operation} + " " + path + ": " + std::strerror(code));
+}
+
+/// Signals interrupt slow calls of threads that do not handle them; the call is then simply made again.
+template <class Call>
+auto uninterrupted(Call call) {
+  decltype(call()) result;
+  do
+    result = call();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+class descriptor {
+ public:
+  explicit descriptor(int fd) : fd_(fd) {}
+  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  descriptor& operator=(descriptor&&) = delete;
+  ~descriptor() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+
+  int get() const noexcept { return fd_; }
+  bool valid() const noexcept { return fd_ >= 0; }
+  /// An interrupted close has closed on Linux; calling again could close another thread's file.
+  int close() noexcept {
+    const int result = ::close(std::exchange(fd_, -1));
+    return result < 0 && errno == EINTR ? 0 : result;
+  }
+
+ private:
+  int fd_;
+};
+
+descriptor open_file(const std::string& path, int flags) {
+  return descriptor{uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); })};
+}
+
+class posix_writable_file final : public writable_file {
+ public:
+  posix_writable_file(descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  expected<void> append(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const auto n = uninterrupted([&] { return ::write(fd_.get(), bytes.data(), bytes.size()); });
+      if (n < 0)
+        return fail_at("write", path_, errno);
+      bytes = bytes.subspan(static_cast<size_t>(n));
+    }
+    return {};
+  }
+  expected<void> sync() override {
+    if (uninterrupted([&] { return ::fsync(fd_.get()); }) < 0)
+      return fail_at("sync", path_, errno);
+    return {};
+  }
+  expected<void> close() override {
+    if (fd_.valid() && fd_.close() < 0)
+      return fail_at("close", path_, errno);
+    return {};
+  }
+
+ private:
+  descriptor fd_;
+  std::string path_;
+};
+
+class posix_readable_file final : public readable_file {
+ public:
+  posix_readable_file(descriptor fd, std::string path, int64_t size) : fd_(std::move(fd)), path_(std::move(path)), size_(size) {}
+
+  expected<void> read(int64_t offset, std::span<std::byte> into) const override {
+    for (size_t done = 0; done < into.size();) {
+      const auto n = uninterrupted([&] {
+        return ::pread(fd_.get(), into.data() + done, into.size() - done, offset + static_cast<int64_t>(done));
+      });
+      if (n < 0)
+        return fail_at("read", path_, errno);
+      if (n == 0)
+        return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(offset + static_cast<int64_t>(done)) + ": wanted "
+                                       + std::to_string(into.size()) + " bytes at " + std::to_string(offset) + ", found " + std::to_string(done));
+      done += static_cast<size_t>(n);
+    }
+    return {};
+  }
+  int64_t size() const noexcept override { return size_; }
+
+ private:
+  descriptor fd_;
+  std::string path_;
+  int64_t size_;
+};
+
+/// flock belongs to the open file, so a second open in the same process is refused too. The file stays when the lock
+/// goes: removing it would let two processes lock two files of one name.
+class posix_lock final : public directory_lock {
+ public:
+  explicit posix_lock(descriptor fd) : fd_(std::move(fd)) {}
+
+ private:
+  descriptor fd_;
+};
+
+file_info to_info(std::string name, const struct stat& s) {
+  return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
+          static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec)};
+}
+
+class posix final : public file_system {
+ public:
+  expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
+    auto fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!fd.valid())
+      return fail_at("create", path, errno);
+    return std::make_unique<posix_writable_file>(std::move(fd), path);
+  }
+
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
+    auto fd = open_file(path, O_RDONLY);
+    if (!fd.valid())
+      return fail_at("open", path, errno);
+    struct stat s;
+    if (::fstat(fd.get(), &s) < 0)
+      return fail_at("open", path, errno);
+    if (S_ISDIR(s.st_mode))
+      return fail_at("open", path, EISDIR);
+    return std::make_unique<posix_readable_file>(std::move(fd), path, s.st_size);
+  }
+
+  expected<void> rename(const std::string& from, const std::string& to) override {
+    if (uninterrupted([&] { return ::rename(from.c_str(), to.c_str()); }) < 0)
+      return fail_at("rename", from + " to " + to, errno);
+    return {};
+  }
+
+  expected<void> remove(const std::string& path) override {
+    if (uninterrupted([&] { return ::unlink(path.c_str()); }) < 0)
+      return fail_at("remove", path, errno);
+    return {};
+  }
+
+  expected<void> create_directories(const std::string& path) override {
+    for (size_t end = 0; end != std::string::npos;) {
+      end = path.find('/', end + 1);
+      const std::string part = path.substr(0, end);
+      if (part.empty() || ::mkdir(part.c_str(), 0755) == 0)
+        continue;
+      const int code = errno;  // Of an ancestor that is there, a read-only disk and the like may be told too.
+      struct stat s;
+      if (::stat(part.c_str(), &s) < 0)
+        return fail_at("create directory", part, code);
+      if (!S_ISDIR(s.st_mode))
+        return fail_at("create directory", part, ENOTDIR);
+    }
+    return {};
+  }
+
+  expected<void> sync_directory(const std::string& path) override {
+    auto fd = open_file(path, O_RDONLY | O_DIRECTORY);
+    if (!fd.valid())
+      return fail_at("sync directory", path, errno);
+    // Some file systems have no fsync for directories and say EINVAL; there is nothing better to do on them.
+    if (uninterrupted([&] { return ::fsync(fd.get()); }) < 0 && errno != EINVAL)
+      return fail_at("sync directory", path, errno);
+    return {};
+  }
+
+  expected<std::vector<file_info>> list(const std::string& path) override {
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory{::opendir(path.c_str()), ::closedir};
+    if (!directory)
+      return fail_at("list", path, errno);
+    std::vector<file_info> found;
+    for (;;) {
+      errno = 0;
+      const dirent* entry = ::readdir(directory.get());
+      if (!entry && errno != 0)
+        return fail_at("list", path, errno);
+      if (!entry)
+        break;
+      const std::string name = entry->d_name;
+      struct stat s;
+      if (name == "." || name == "..")
+        continue;
+      if (::fstatat(::dirfd(directory.get()), entry->d_name, &s, 0) == 0)
+        found.push_back(to_info(name, s));  // What cannot be looked at was removed meanwhile, or is a broken link.
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return found;
+  }
+
+  expected<file_info> info(const std::string& path) override {
+    struct stat s;
+    if (::stat(path.c_str(), &s) < 0)
+      return fail_at("look at", path, errno);
+    return to_info(path.substr(path.rfind('/') + 1), s);
+  }
+
+  expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
+    const std::string path = join_path(directory, ".lock");
+    auto fd = open_file(path, O_RDWR | O_CREAT);
+    if (!fd.valid())
+      return fail_at("lock", path, errno);
+    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) < 0) {
+      if (errno != EWOULDBLOCK)
+        return fail_at("lock", path, errno);
+      char text[32] = {};
+      const auto n = ::pread(fd.get(), text, sizeof text - 1, 0);
+      const std::string owner{text, n > 0 ? std::strcspn(text, "\n") : 0};
+      return fail(errc::failed_precondition, directory + " is in use by " + (owner.empty() ? "another process" : "process " + owner));
+    }
+    // The number is for the message above alone: a full disk must not keep anyone from locking.
+    const std::string text = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(fd.get(), 0) < 0 || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0)
+      errno = 0;
+    return std::make_unique<posix_lock>(std::move(fd));
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<file_system> posix_file_system() {
+  return std::make_shared<posix>();
+}
+
+}  // namespace troupe

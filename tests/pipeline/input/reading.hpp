@@ -1,0 +1,85 @@
+// Numbered examples, and what comes out of a pipeline of them.
+#pragma once
+
+#include <troupe/dataset_iterator.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace troupe {
+
+using batches = std::vector<std::vector<int64_t>>;
+
+/// Feature "id": 0, 1, ... as int64.
+inline dataset numbered(int64_t count) {
+  std::vector<int64_t> ids(static_cast<size_t>(count));
+  std::iota(ids.begin(), ids.end(), int64_t{0});
+  auto made = dataset::from_tensors({{"id", tensor::of<int64_t>({count}, ids)}});
+  REQUIRE(made);
+  return *made;
+}
+
+inline std::unique_ptr<dataset_iterator> iterate(const dataset& d, const iterate_options& options = {}) {
+  auto it = d.node()->iterate(options);
+  REQUIRE_MESSAGE(it.has_value(), (it ? "" : to_string(it.error())));
+  return std::move(*it);
+}
+
+/// The ids of the next batch; empty at the end.
+inline std::vector<int64_t> next(dataset_iterator& it) {
+  std::vector<int64_t> ids(static_cast<size_t>(it.batch_rows()));
+  std::byte* into[] = {reinterpret_cast<std::byte*>(ids.data())};
+  auto rows = it.read(into, {});
+  if (!rows)
+    REQUIRE(rows.error().category == errc::out_of_range);
+  ids.resize(rows ? static_cast<size_t>(*rows) : 0);
+  return ids;
+}
+
+/// At most `most` batches.
+inline batches read(dataset_iterator& it, size_t most = 1000) {
+  batches all;
+  while (all.size() < most) {
+    auto one = next(it);
+    if (one.empty())
+      break;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+inline batches read(const dataset& d, const iterate_options& options = {}, size_t most = 1000) {
+  auto it = iterate(d, options);
+  return read(*it, most);
+}
+
+inline std::vector<int64_t> flat(const batches& all) {
+  std::vector<int64_t> ids;
+  for (const auto& one : all)
+    ids.insert(ids.end(), one.begin(), one.end());
+  return ids;
+}
+
+inline std::vector<int64_t> counting(int64_t first, int64_t last) {
+  std::vector<int64_t> ids(static_cast<size_t>(last - first));
+  std::iota(ids.begin(), ids.end(), first);
+  return ids;
+}
+
+inline std::vector<int64_t> sorted(std::vector<int64_t> ids) {
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+/// The error that `iterate` returns.
+inline error refusal(const dataset& d, const iterate_options& options = {}) {
+  auto it = d.node()->iterate(options);
+  REQUIRE_FALSE(it);
+  return it.error();
+}
+
+inline bool names(const error& e, std::string_view what) { return to_string(e).find(what) != std::string::npos; }
+
+}  // namespace troupe

@@ -1,0 +1,133 @@
+#include <troupe/run_config.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+/// The message of `validate`; empty when the configuration may be.
+std::string refused(const run_config& c) {
+  auto ok = validate(c);
+  if (!ok)
+    CHECK(ok.error().category == errc::invalid_argument);
+  return ok ? "" : ok.error().message;
+}
+
+checkpoint_trigger resolved(const run_config& c) {
+  auto trigger = resolve_checkpoint_trigger(c);
+  REQUIRE(trigger);
+  return *trigger;
+}
+
+}  // namespace
+
+TEST_CASE("[EST-1] the defaults save every 600 seconds, keep 5, and summarise and log every 100 steps") {
+  const run_config c;
+  CHECK(refused(c) == "");
+  CHECK(resolved(c) == checkpoint_trigger{.secs = 600});
+  CHECK(c.keep_checkpoint_max == 5);
+  CHECK(c.keep_checkpoint_every_n_hours == 10000);
+  CHECK(c.save_summary_steps == 100);
+  CHECK(c.log_step_count_steps == 100);
+  CHECK(c.steps_per_loop == 100);
+  CHECK(c.replicas == 1);
+  CHECK_FALSE(c.model_dir);
+  CHECK_FALSE(c.seed);
+  CHECK_FALSE(c.gradient_shards);
+}
+
+TEST_CASE("[EST-2] mentioning one checkpoint trigger, even as none, takes the other's default away") {
+  CHECK(resolved({.save_checkpoints_steps = 10}) == checkpoint_trigger{.steps = 10});
+  CHECK(resolved({.save_checkpoints_secs = 5}) == checkpoint_trigger{.secs = 5});
+  CHECK(resolved({.save_checkpoints_steps = 10, .save_checkpoints_secs = std::nullopt}) == checkpoint_trigger{.steps = 10});
+  CHECK(resolved({.save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = 5}) == checkpoint_trigger{.secs = 5});
+  for (const auto& off : {run_config{.save_checkpoints_steps = std::nullopt, .save_checkpoints_secs = std::nullopt},
+                          run_config{.save_checkpoints_steps = std::nullopt}, run_config{.save_checkpoints_secs = std::nullopt}}) {
+    CHECK(resolved(off) == checkpoint_trigger{});
+    CHECK_FALSE(resolved(off).enabled());
+    CHECK(refused(off) == "");
+  }
+  CHECK_FALSE(resolved({.save_checkpoints_steps = 0}).enabled());
+  CHECK(resolved({.save_checkpoints_steps = 1}).enabled());
+  CHECK(resolved({}).enabled());
+}
+
+TEST_CASE("[EST-2] two checkpoint triggers with values are refused, naming both") {
+  const run_config c{.save_checkpoints_steps = 10, .save_checkpoints_secs = 2.5};
+  CHECK(refused(c) == "at most one of save_checkpoints_steps (10) and save_checkpoints_secs (2.5) may have a value");
+  CHECK_FALSE(resolve_checkpoint_trigger(c));
+}
+
+TEST_CASE("[EST-3] replacing one checkpoint trigger turns the other off and leaves the original as it was") {
+  const run_config original;
+  const auto by_steps = replace(original, {.save_checkpoints_steps = 20});
+  REQUIRE(by_steps);
+  CHECK(resolved(*by_steps) == checkpoint_trigger{.steps = 20});
+  const auto by_secs = replace(*by_steps, {.save_checkpoints_secs = 30});
+  REQUIRE(by_secs);
+  CHECK(resolved(*by_secs) == checkpoint_trigger{.secs = 30});
+  CHECK(resolved(*by_steps) == checkpoint_trigger{.steps = 20});
+  CHECK(original == run_config{});
+  CHECK_FALSE(replace(original, {.save_checkpoints_steps = 1, .save_checkpoints_secs = 1}));
+  CHECK(resolved(*replace(*by_secs, {.save_checkpoints_steps = std::nullopt})) == checkpoint_trigger{.secs = 30});
+}
+
+TEST_CASE("[EST-3] replacing a field that does not exist names it and those there are") {
+  const auto e = replace(run_config{}, "foo", "1").error();
+  CHECK(e.category == errc::invalid_argument);
+  CHECK(e.message.find("'foo'") != std::string::npos);
+  CHECK(e.message.find("save_checkpoints_secs") != std::string::npos);
+}
+
+TEST_CASE("a change is applied alone, and none is a value like others") {
+  const run_config original{.model_dir = "a", .seed = 3, .keep_checkpoint_max = 2};
+  const auto changed = replace(original, {.seed = std::nullopt, .keep_checkpoint_max = std::nullopt, .replicas = 2});
+  REQUIRE(changed);
+  CHECK(*changed == run_config{.model_dir = "a", .keep_checkpoint_max = std::nullopt, .replicas = 2});
+  CHECK(*replace(original, run_config_changes{}) == original);
+}
+
+TEST_CASE("a field replaced by name takes the text of a value or none, and refuses another by name") {
+  const auto config = replace(run_config{}, "save_checkpoints_secs", "0.5");
+  REQUIRE(config);
+  CHECK(resolved(*config) == checkpoint_trigger{.secs = 0.5});
+  CHECK_FALSE(resolved(*replace(run_config{}, "save_checkpoints_steps", "none")).enabled());
+  CHECK(replace(run_config{}, "model_dir", "runs/a")->model_dir == "runs/a");
+  CHECK(replace(run_config{}, "log_step_count_steps", "none")->log_step_count_steps == std::nullopt);
+  CHECK(replace(run_config{}, "replicas", "two").error().message == "replicas cannot be 'two'");
+  CHECK(replace(run_config{}, "replicas", "2.5").error().message == "replicas cannot be '2.5'");
+  CHECK(replace(run_config{}, "replicas", "none").error().message == "replicas cannot be 'none'");
+  CHECK(replace(run_config{}, "replicas", "0").error().message == "replicas must be at least 1, not 0");
+}
+
+TEST_CASE("[EST-4] a value that a field cannot have is refused, naming both") {
+  CHECK(refused({.save_summary_steps = -1}) == "save_summary_steps must be at least 0, not -1");
+  CHECK(refused({.save_checkpoints_steps = -5}) == "save_checkpoints_steps must be at least 0, not -5");
+  CHECK(refused({.save_checkpoints_secs = -0.5}) == "save_checkpoints_secs must be at least 0, not -0.5");
+  CHECK(refused({.save_checkpoints_secs = std::nan("")}) == "save_checkpoints_secs must be at least 0, not nan");
+  CHECK(refused({.keep_checkpoint_max = -1}) == "keep_checkpoint_max must be at least 0, not -1");
+  CHECK(refused({.keep_checkpoint_every_n_hours = 0}) == "keep_checkpoint_every_n_hours must be more than 0, not 0");
+  CHECK(refused({.log_step_count_steps = 0}) == "log_step_count_steps must be at least 1, not 0");
+  CHECK(refused({.steps_per_loop = 0}) == "steps_per_loop must be at least 1, not 0");
+  CHECK(refused({.replicas = 0}) == "replicas must be at least 1, not 0");
+  CHECK(refused({.save_summary_steps = 0, .keep_checkpoint_max = 0, .log_step_count_steps = std::nullopt}) == "");
+}
+
+TEST_CASE("[EST-6] the empty string is no directory") {
+  CHECK(refused({.model_dir = ""}) == "model_dir must not be ''");
+  CHECK(replace(run_config{}, "model_dir", "").error().message == "model_dir must not be ''");
+}
+
+TEST_CASE("gradient shards are a power of two that the replicas divide") {
+  CHECK(refused({.gradient_shards = 4, .replicas = 2}) == "");
+  CHECK(refused({.gradient_shards = 1}) == "");
+  CHECK(refused({.gradient_shards = 6}) == "gradient_shards must be a power of two, not 6");
+  CHECK(refused({.gradient_shards = 0}) == "gradient_shards must be a power of two, not 0");
+  CHECK(refused({.gradient_shards = 4, .replicas = 3}) == "gradient_shards (4) must be a multiple of replicas (3)");
+  CHECK(refused({.gradient_shards = 2, .replicas = 4}) == "gradient_shards (2) must be a multiple of replicas (4)");
+}
+
+}  // namespace troupe

@@ -1,0 +1,42 @@
+#include <troupe/job.hpp>
+
+namespace troupe {
+
+std::string_view to_string(job_event::kind k) noexcept {
+  switch (k) {
+    case job_event::kind::started: return "started";
+    case job_event::kind::progress: return "progress";
+    case job_event::kind::saved: return "saved";
+    case job_event::kind::evaluated: return "evaluated";
+    case job_event::kind::warning: return "warning";
+    case job_event::kind::finished: return "finished";
+    case job_event::kind::stopped: return "stopped";
+    case job_event::kind::failed: return "failed";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(job_progress::phase p) noexcept {
+  switch (p) {
+    case job_progress::phase::starting: return "starting";
+    case job_progress::phase::restoring: return "restoring";
+    case job_progress::phase::training: return "training";
+    case job_progress::phase::draining: return "draining";
+    case job_progress::phase::finished: return "finished";
+    case job_progress::phase::failed: return "failed";
+  }
+  return "unknown";
+}
+
+job_control::~job_control() = default;
+hook::~hook() = default;
+
+std::vector<need> hook::begin(int64_t) {
+  return {};
+}
+void hook::at(const step_facts&, job_control&) {}
+void hook::on_event(const job_event&, job_control&) {}
+void hook::end(int64_t) {}
+void hook::on_abort(const error&) {}
+
+}  // namespace troupe
