@@ -45,7 +45,8 @@ std::string lines_found(violations (*rule)(const source_files&), const std::stri
 
 TEST_CASE("the rules see the whole tree") {
   CHECK(tree().size() > 20);
-  CHECK(std::any_of(tree().begin(), tree().end(), [](const auto& f) { return f.path == "include/troupe/error.hpp" && f.lines.size() > 10; }));
+  CHECK(std::any_of(tree().begin(), tree().end(),
+                    [](const auto& f) { return f.path == "include/troupe/error.hpp" && f.lines.size() > 10; }));
 }
 
 TEST_CASE("no folder includes against the arrows") {
@@ -61,7 +62,8 @@ TEST_CASE("public headers mention no protobuf, and CAF and Eigen in one header e
 }
 
 TEST_CASE("every public header is installed") {
-  CHECK_NONE(unlisted_public_headers(tree(), read("include/meson.build")), "include/meson.build lists every public header");
+  CHECK_NONE(unlisted_public_headers(tree(), read("include/meson.build")),
+             "include/meson.build lists every public header");
 }
 
 TEST_CASE("only storage/ touches files") {
@@ -78,7 +80,8 @@ TEST_CASE("no file has more than 400 lines") {
 
 TEST_CASE("a planted violation is found on its line, and what only looks like one is not") {
   SUBCASE("arrows") {
-    const std::string text = "#include <troupe/error.hpp>\n#include \"compute/program.hpp\"\n#include \"program.hpp\"\n#include <vector>\n";
+    const std::string text =
+        "#include <troupe/error.hpp>\n#include \"compute/program.hpp\"\n#include \"program.hpp\"\n#include <vector>\n";
     CHECK(lines_found(includes_against_the_arrows, "storage/x.cpp", text) == "2 3");
     CHECK(lines_found(includes_against_the_arrows, "cli/x.cpp", text) == "2 3");
     CHECK(lines_found(includes_against_the_arrows, "actors/x.cpp", text) == "3");
@@ -94,9 +97,11 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     CHECK(lines_found(caf_outside_its_folders, "include/troupe/caf.hpp", text) == "");
   }
   SUBCASE("public headers") {
-    CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/x.hpp",
-                      "#include <Eigen/Core>\n#include \"storage/event.pb.h\"\ncaf::actor a;\n/* Eigen */ google::protobuf::Message m;\n")
-          == "1 2 3 4");
+    CHECK(
+        lines_found(
+            foreign_types_in_public_headers, "include/troupe/x.hpp",
+            "#include <Eigen/Core>\n#include \"storage/event.pb.h\"\ncaf::actor a;\n/* Eigen */ google::protobuf::Message m;\n")
+        == "1 2 3 4");
     CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/eigen.hpp", "#include <Eigen/Core>\n") == "");
   }
   SUBCASE("files") {
@@ -104,17 +109,20 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
                       "#include <fstream>\nstd::ifstream in;\nauto f = fopen(p, \"r\");\nint d = ::open(p, 0);\n"
                       "std::filesystem::path q;\nauto t = toml::parse_file(p);\nstd::remove(p);\n")
           == "1 2 3 4 5 6 7");
-    CHECK(lines_found(file_access_outside_storage, "pipeline/x.cpp",
-                      "auto s = checkpoint_store::open(fs, d);\nfs->open(p);\nfs.rename(a, b);\n// std::ifstream\nlog(\"fopen(\");\n"
-                      "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
-          == "");
+    CHECK(
+        lines_found(
+            file_access_outside_storage, "pipeline/x.cpp",
+            "auto s = checkpoint_store::open(fs, d);\nfs->open(p);\nfs.rename(a, b);\n// std::ifstream\nlog(\"fopen(\");\n"
+            "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
+        == "");
     CHECK(lines_found(file_access_outside_storage, "storage/x.cpp", "std::ifstream in;\n") == "");
   }
   SUBCASE("clocks and chance") {
-    CHECK(lines_found(clocks_and_chance, "actors/x.cpp",
-                      "auto t = std::chrono::steady_clock::now();\nint r = rand();\n#include <random>\nstd::mt19937 g;\n"
-                      "std::this_thread::sleep_for(d);\nauto n = time(nullptr);\n")
-          == "1 2 3 4 5 6");
+    CHECK(
+        lines_found(clocks_and_chance, "actors/x.cpp",
+                    "auto t = std::chrono::steady_clock::now();\nint r = rand();\n#include <random>\nstd::mt19937 g;\n"
+                    "std::this_thread::sleep_for(d);\nauto n = time(nullptr);\n")
+        == "1 2 3 4 5 6");
     CHECK(lines_found(clocks_and_chance, "actors/x.cpp",
                       "auto t = self->clock().now();\nauto o = operand(x);\n// rand()\nreport.time(0);\n")
           == "");

@@ -14,7 +14,7 @@ constexpr size_t lines_max = 400;
 
 /// The arrows: what each folder may include from, beside itself.
 const std::map<std::string, std::set<std::string>>& arrows() {
-  static const std::set<std::string> below_pipeline{"include", "words",    "compute", "storage",
+  static const std::set<std::string> below_pipeline{"include",  "words",    "compute", "storage",
                                                     "messages", "ensemble", "actors"};
   static const std::map<std::string, std::set<std::string>> table = [] {
     std::map<std::string, std::set<std::string>> t{
@@ -44,7 +44,8 @@ std::string folder_of(const include_line& i) {
 }
 
 /// Lines whose code without literals matches, in files that `applies` to.
-violations matching(const source_files& files, const std::regex& pattern, const std::function<bool(const source_file&)>& applies) {
+violations matching(const source_files& files, const std::regex& pattern,
+                    const std::function<bool(const source_file&)>& applies) {
   violations found;
   std::smatch match;
   for (const auto& file : files)
@@ -106,7 +107,8 @@ violations includes_against_the_arrows(const source_files& files) {
 violations caf_outside_its_folders(const source_files& files) {
   const auto applies = [](const source_file& f) {
     const bool launches = f.under("pipeline") && !f.under("pipeline/input") && !f.path.starts_with("pipeline/plan.");
-    return !f.under("messages") && !f.under("actors") && !launches && f.path != "include/troupe/caf.hpp" && !f.under("tests");
+    return !f.under("messages") && !f.under("actors") && !launches && f.path != "include/troupe/caf.hpp"
+           && !f.under("tests");
   };
   static const std::regex name{R"(\bcaf::)"};
   return including(files, {"caf/"}, applies) + matching(files, name, applies);
@@ -121,7 +123,8 @@ violations foreign_types_in_public_headers(const source_files& files) {
   static const std::regex eigen{R"(\bEigen\b)"};
   violations found = including(files, {"google/protobuf"}, public_header) + matching(files, protobuf, public_header);
   found = found + including(files, {"caf/"}, but("caf.hpp")) + matching(files, caf, but("caf.hpp"));
-  found = found + including(files, {"Eigen/", "unsupported/Eigen"}, but("eigen.hpp")) + matching(files, eigen, but("eigen.hpp"));
+  found = found + including(files, {"Eigen/", "unsupported/Eigen"}, but("eigen.hpp"))
+          + matching(files, eigen, but("eigen.hpp"));
   for (const auto& file : files)
     if (public_header(file))
       for (const auto& i : includes(file))
@@ -137,7 +140,8 @@ violations file_access_outside_storage(const source_files& files) {
       R"((^|[^\w.>:]|[^\w]::|\bstd::)(fopen|freopen|tmpfile|opendir|openat|creat|mkdir|mkdtemp|mkstemp|unlink|rmdir|truncate|fsync|flock|mmap)\s*\()"
       R"(|(^|[^\w:])::(open|rename|remove|stat|read|write|close)\s*\(|\bstd::rename\s*\(|\bstd::remove\s*\([^,()]*(\(\))?\))"
       R"(|\bstd::(basic_)?(i|o|)f(ile)?stream\b|\b(i|o)fstream\b|\bstd::filesystem\b|\btoml::parse_file\b)"};
-  return including(files, {"fstream", "filesystem", "fcntl.h", "dirent.h", "sys/stat.h", "sys/mman.h", "sys/file.h"}, applies)
+  return including(files, {"fstream", "filesystem", "fcntl.h", "dirent.h", "sys/stat.h", "sys/mman.h", "sys/file.h"},
+                   applies)
          + matching(files, call, applies);
 }
 
@@ -162,7 +166,8 @@ violations long_files(const source_files& files) {
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build) {
   violations found;
   for (const auto& file : files)
-    if (public_header(file) && meson_build.find("'" + file.path.substr(std::string{"include/troupe/"}.size()) + "'") == std::string::npos)
+    if (public_header(file)
+        && meson_build.find("'" + file.path.substr(std::string{"include/troupe/"}.size()) + "'") == std::string::npos)
       found.push_back({file.path, 1, "not in include/meson.build"});
   return found;
 }

@@ -35,7 +35,9 @@ class stripper {
   std::string code, bare;
 
  private:
-  bool after_word() const { return i_ > 0 && (std::isalnum(static_cast<unsigned char>(text_[i_ - 1])) || text_[i_ - 1] == '_'); }
+  bool after_word() const {
+    return i_ > 0 && (std::isalnum(static_cast<unsigned char>(text_[i_ - 1])) || text_[i_ - 1] == '_');
+  }
 
   void put(char in_code, char in_bare) {
     const bool newline = text_[i_] == '\n';

@@ -7,13 +7,13 @@
 namespace troupe::arch {
 
 struct source_line {
-  int number = 0;     ///< From 1.
-  std::string code;   ///< Without comments.
-  std::string bare;   ///< Without comments and the contents of string and character literals.
+  int number = 0;    ///< From 1.
+  std::string code;  ///< Without comments.
+  std::string bare;  ///< Without comments and the contents of string and character literals.
 };
 
 struct source_file {
-  std::string path;   ///< Relative to the root: "actors/infeed.cpp".
+  std::string path;  ///< Relative to the root: "actors/infeed.cpp".
   std::vector<source_line> lines;
 
   std::string folder() const { return path.substr(0, path.find('/')); }
@@ -22,8 +22,8 @@ struct source_file {
 
 struct include_line {
   int number = 0;
-  std::string target;    ///< "actors/infeed.hpp"
-  bool quoted = false;   ///< With "" and not <>.
+  std::string target;   ///< "actors/infeed.hpp"
+  bool quoted = false;  ///< With "" and not <>.
 };
 
 /// What a rule found.
