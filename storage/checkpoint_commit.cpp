@@ -64,7 +64,8 @@ expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& 
     return false;
   }
   if (const auto tensor = first_difference(content, *m); !tensor.empty())
-    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor + "; the committed files stay");
+    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor
+                       + "; the committed files stay");
   return true;
 }
 

@@ -102,7 +102,9 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
         auto t = run(s, calls, variant % 2 == 1);
         finished = t.finished;
         // The first two forget all that was not synced; the others let parts of it survive, by seed.
-        t.disk->crash({.torn_tails = variant >= 2, .entries_may_survive = variant >= 2, .seed = static_cast<uint64_t>(1000 * calls + variant)});
+        t.disk->crash({.torn_tails = variant >= 2,
+                       .entries_may_survive = variant >= 2,
+                       .seed = static_cast<uint64_t>(1000 * calls + variant)});
         check_after(s, t);
         ++crashes;
       }
@@ -166,10 +168,12 @@ TEST_CASE("after any one call has failed once, the same store goes on: nothing l
       CHECK(restored->warnings.empty());
       CHECK((restored->content.step == 3 || (restored->content.step == 2 && !reported)));
       CHECK(same(restored->content, sample(restored->content.step)));
-      CHECK(same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{}, sample(3)));
+      CHECK(same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{},
+                 sample(3)));
       commit(*store, 4);
       CHECK(store->listed() == (max == 1 ? steps{4} : steps{2, 3, 4}));
-      CHECK(names_in(*disk).size() == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each; nothing is left over.
+      CHECK(names_in(*disk).size()
+            == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each; nothing is left over.
       if (!reached)
         break;
       ++points;

@@ -160,7 +160,8 @@ TEST_CASE("with torn tails every length of an unsynced tail is met, and zeros; a
     const bool survived = contents.back() != "old";
     CHECK_FALSE((survived && disk->info("/from")));
   }
-  for (const auto& wanted : {std::string{"old"}, std::string{"ab"}, std::string{"abc"}, std::string{"abcd"}, std::string("ab\0\0", 4)})
+  for (const auto& wanted :
+       {std::string{"old"}, std::string{"ab"}, std::string{"abc"}, std::string{"abcd"}, std::string("ab\0\0", 4)})
     CHECK(std::find(contents.begin(), contents.end(), wanted) != contents.end());
 }
 

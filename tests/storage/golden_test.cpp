@@ -41,6 +41,15 @@ TEST_CASE("the checkpoint directory that the first version wrote is read, value 
   CHECK(same(store->restore(100)->content, version_1(100)));
 }
 
+TEST_CASE("the manifest in the document of the format is the golden one, byte by byte") {
+  auto fs = posix_file_system();
+  const auto document = read_file(*fs, std::string{TROUPE_GOLDEN_DIR} + "/../../docs/checkpoint_format.md");
+  const auto manifest = read_file(*fs, directory + "/model.ckpt-100.manifest.json");
+  REQUIRE(document);
+  REQUIRE(manifest);
+  CHECK(contains(*document, "```json\n" + *manifest + "```\n"));
+}
+
 TEST_CASE("write the directory of the first version" * doctest::skip()) {
   const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
   REQUIRE(to);

@@ -98,8 +98,10 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
   CHECK(wrong.error().category == errc::data_loss);
   CHECK(contains(wrong.error().message, "/m/checkpoint: line 2, column"));
 
-  const auto mixed = parse_state_file("model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"best\" "
-                                      "all_model_checkpoint_paths: \"model.ckpt-1\" all_model_checkpoint_paths: \"model.ckpt-1\"", "f");
+  const auto mixed = parse_state_file(
+    "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"best\" "
+    "all_model_checkpoint_paths: \"model.ckpt-1\" all_model_checkpoint_paths: \"model.ckpt-1\"",
+    "f");
   REQUIRE(mixed);
   CHECK(mixed->steps == steps{1, 3});
   CHECK(mixed->newest == 3);

@@ -35,7 +35,8 @@ TEST_CASE("[EST-55] a state file of garbage names no newest; what is there is fo
   auto store = open_store(fs);
   for (const int64_t step : {1, 2})
     commit(*store, step);
-  for (const std::string text : {"{{{{ not a state file", "", "from_the_future: 1", "model_checkpoint_path: \"\"", "\x01\x02"}) {
+  for (const std::string text :
+       {"{{{{ not a state file", "", "from_the_future: 1", "model_checkpoint_path: \"\"", "\x01\x02"}) {
     CAPTURE(text);
     edit(*fs, "checkpoint", text);
     CHECK_FALSE(store->newest_step());
@@ -89,7 +90,9 @@ TEST_CASE("what a hand-edited state file goes back behind is never restored inst
   auto store = open_store(fs);
   for (const int64_t step : {5, 10, 15})
     commit(*store, step);
-  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-10\"\n");
+  edit(*fs, "checkpoint",
+       "model_checkpoint_path: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: "
+       "\"model.ckpt-10\"\n");
   REQUIRE(fs->remove("/m/model.ckpt-5-00000-of-00001.safetensors"));
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
@@ -165,7 +168,8 @@ TEST_CASE("differences name every variable that is missing, unexpected or of ano
   REQUIRE(store->commit({.step = 1, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
   const auto info = store->inspect(1);
   REQUIRE(info);
-  const std::vector<component> wanted{{"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};
+  const std::vector<component> wanted{
+    {"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};
   CHECK(differences(wanted, *info) == std::vector<std::string>{
     "b differs: the model wants float32 [3, 2], the checkpoint has float32 [2, 3]",
     "c differs: the model wants float64 [1], the checkpoint has float32 [1]",

@@ -34,7 +34,8 @@ TEST_CASE("a shard is a safetensors file: its header places every tensor, its da
   for (const auto& place : *places) {
     CHECK(place.offset % size_of(place.type) == 0);
     const auto content = sample(1);
-    const auto wanted = std::find_if(content.tensors.begin(), content.tensors.end(), [&](const auto& t) { return t.name == place.name; });
+    const auto wanted =
+      std::find_if(content.tensors.begin(), content.tensors.end(), [&](const auto& t) { return t.name == place.name; });
     REQUIRE(wanted != content.tensors.end());
     CHECK(read_tensor(*file, path, place)->value == wanted->value);
   }
