@@ -5,8 +5,11 @@
 #include "tests/storage/samples.hpp"
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <thread>
+
+#include <sys/wait.h>
 
 namespace troupe {
 
@@ -71,6 +74,43 @@ TEST_CASE("a reader restores the newest checkpoint whole while its owner commits
     REQUIRE(same(restored->content, sample(newest)));
   });
   CHECK(newest == last_step);
+}
+
+TEST_CASE("a process killed at any moment of its saves leaves the newest it had reported, or a newer one, and no lock") {
+  const temporary_directory disk;
+  int64_t newest = 0;
+  for (int round = 0; round < 12; ++round) {
+    CAPTURE(round);
+    int reports[2];
+    REQUIRE(::pipe(reports) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);  // Should the parent fail before it kills.
+      auto store = checkpoint_store::open(posix_file_system(), disk.path, {.keep_checkpoint_max = 2, .shard_bytes_max = 64});
+      for (int64_t step = newest + 1; store && (*store)->commit(sample(step)); ++step)
+        if (::write(reports[1], &step, sizeof step) != sizeof step)
+          break;
+      ::_exit(1);
+    }
+    ::close(reports[1]);
+    int64_t reported = 0;
+    for (int i = 0; i < 2; ++i)
+      REQUIRE(::read(reports[0], &reported, sizeof reported) == sizeof reported);
+    std::this_thread::sleep_for(std::chrono::microseconds{1700 * round});
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    for (int64_t step; ::read(reports[0], &step, sizeof step) == sizeof step;)
+      reported = step;
+    ::close(reports[0]);
+    const auto store = open_store(posix_file_system(), {.keep_checkpoint_max = 2, .shard_bytes_max = 64}, disk.path);
+    const auto restored = store->restore_newest();
+    REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+    CHECK(restored->warnings.empty());
+    CHECK(restored->content.step >= reported);
+    CHECK(restored->content.step <= reported + 1);
+    CHECK(same(restored->content, sample(restored->content.step)));
+    newest = restored->content.step;
+  }
 }
 
 }  // namespace troupe

@@ -90,6 +90,16 @@ TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last
   }
 }
 
+TEST_CASE("a lease may be taken before there is anything to hold") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  store->lease(1);
+  CHECK(commit(*store, 1).warnings.empty());
+  CHECK(commit(*store, 2).deleted.empty());
+  REQUIRE(store->release(1));
+  CHECK_FALSE(there(*fs, 1));
+}
+
 TEST_CASE("a checkpoint that could not be deleted is a warning, and goes at the next commit") {
   auto fs = faulty_file_system::around(memory_file_system());
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
