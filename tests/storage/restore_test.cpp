@@ -1,5 +1,6 @@
 #include "storage/checkpoint_store.hpp"
 
+#include "storage/crc32c.hpp"
 #include "tests/storage/samples.hpp"
 
 namespace troupe {
@@ -144,6 +145,21 @@ TEST_CASE("when every listed checkpoint is damaged the error names each with its
   CHECK(restored.error().category == errc::data_loss);
   CHECK(contains(to_string(restored.error()), "model.ckpt-1.manifest.json"));
   CHECK(contains(to_string(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
+}
+
+TEST_CASE("a checkpoint of a later version is an error, neither passed over nor written anew") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2})
+    commit(*store, step);
+  auto text = read_file(*fs, "/m/model.ckpt-2.manifest.json").value();
+  text.replace(text.find("\"format_version\": 1"), 19, "\"format_version\": 2");
+  text.replace(text.size() - 12, 8, "00000000");
+  text.replace(text.size() - 12, 8, crc32c_text(crc32c(text)));
+  edit(*fs, "model.ckpt-2.manifest.json", text);
+  CHECK(store->restore_newest().error().category == errc::unimplemented);
+  CHECK(store->commit(sample(2)).error().category == errc::unimplemented);
+  CHECK(read_file(*fs, "/m/model.ckpt-2.manifest.json") == text);
 }
 
 TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor") {
