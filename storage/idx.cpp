@@ -144,10 +144,10 @@ expected<shape> read_header(source& from, const std::string& path) {
     return fail(errc::data_loss, path + ": the magic number at offset 0 is " + hexadecimal(magic)
                                    + ", and that of an IDX file is 0x000008 and its rank");
   if (type != unsigned_byte)
-    return fail(errc::unimplemented, path + ": the element type at offset 2 is " + hexadecimal(std::span{magic}.subspan(2, 1))
+    return fail(errc::data_loss, path + ": the element type at offset 2 is " + hexadecimal(std::span{magic}.subspan(2, 1))
                                        + ", and only 0x08, unsigned bytes, is read");
   if (rank > rank_max)
-    return fail(errc::unimplemented, path + ": the rank at offset 3 is " + std::to_string(rank) + ", and at most "
+    return fail(errc::data_loss, path + ": the rank at offset 3 is " + std::to_string(rank) + ", and at most "
                                        + std::to_string(rank_max) + " is read");
   std::byte extents[4 * rank_max];
   const auto used = std::span{extents}.first(static_cast<size_t>(4 * rank));

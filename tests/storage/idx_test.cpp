@@ -102,8 +102,8 @@ TEST_CASE("wrong magic, other element types, other ranks and trailing bytes are 
   refused("not an IDX file", errc::data_loss, "magic number at offset 0");
   refused(std::string("\0\0\x07\x01\0\0\0\x01x", 9), errc::data_loss, "magic number");
   refused(std::string("\0\0\x08\0", 4), errc::data_loss, "magic number");
-  refused(std::string("\0\0\x0d\x01\0\0\0\x01xxxx", 12), errc::unimplemented, "element type at offset 2 is 0x0d");
-  refused(std::string("\0\0\x08\x05", 4) + std::string(21, '\1'), errc::unimplemented, "rank at offset 3 is 5");
+  refused(std::string("\0\0\x0d\x01\0\0\0\x01xxxx", 12), errc::data_loss, "element type at offset 2 is 0x0d");
+  refused(std::string("\0\0\x08\x05", 4) + std::string(21, '\1'), errc::data_loss, "rank at offset 3 is 5");
   refused(images + "x", errc::data_loss, "offset 28");
   refused(gzip(images + "x"), errc::data_loss, "offset 28");
   refused(gzip(images) + "x", errc::data_loss, "1 bytes follow");
