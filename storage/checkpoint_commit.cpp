@@ -53,18 +53,21 @@ expected<void> checkpoint_store::impl::settle() {
 /// Whether the step is committed and whole already, so that its files must stay as they are.
 expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
   // A leased step may have been dropped from the list: somebody is reading the files that would be replaced.
-  if (!contains(list, content.step) && !leases.contains(content.step))
+  const bool listed = contains(list, content.step);
+  if (!listed && !leases.contains(content.step))
     return false;
   const auto m = load_manifest(*fs, directory, content.step);
   const auto whole = m ? verify_checkpoint_files(*fs, directory, *m) : fail(m.error());
   if (!whole) {
     if (!says_damaged(whole.error()))
       return fail(whole.error());
-    warnings.push_back(checkpoint_name(content.step) + " was damaged and is written anew: " + whole.error().message);
+    if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before there was anything.
+      warnings.push_back(checkpoint_name(content.step) + " was damaged and is written anew: " + whole.error().message);
     return false;
   }
   if (const auto tensor = first_difference(content, *m); !tensor.empty())
-    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor + "; the committed files stay");
+    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor
+                       + "; the committed files stay");
   return true;
 }
 

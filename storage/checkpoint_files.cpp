@@ -39,7 +39,8 @@ std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors
     filled += bytes;
   }
   for (auto& shard : shards)
-    std::stable_sort(shard.begin(), shard.end(), [&](size_t a, size_t b) { return size_of(tensors[a].value.type()) > size_of(tensors[b].value.type()); });
+    std::stable_sort(shard.begin(), shard.end(),
+                     [&](size_t a, size_t b) { return size_of(tensors[a].value.type()) > size_of(tensors[b].value.type()); });
   return shards;
 }
 
@@ -81,9 +82,12 @@ expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& conte
   const auto division = divide(content.tensors, bytes_max);
   std::vector<planned_shard> shards;
   for (const auto& indices : division) {
-    planned_shard shard{.name = shard_name(content.step, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())), .indices = indices};
+    planned_shard shard{
+      .name = shard_name(content.step, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())),
+      .indices = indices};
     for (const size_t i : indices)
-      shard.places.push_back({.name = content.tensors[i].name, .type = content.tensors[i].value.type(), .dims = content.tensors[i].value.dims()});
+      shard.places.push_back(
+        {.name = content.tensors[i].name, .type = content.tensors[i].value.type(), .dims = content.tensors[i].value.dims()});
     auto header = lay_out_safetensors(shard.places);
     if (!header)
       return fail(std::move(header.error()));
@@ -93,7 +97,8 @@ expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& conte
   return shards;
 }
 
-expected<void> write_shard(file_system& fs, const std::string& directory, const checkpoint_content& content, const planned_shard& shard, manifest& m) {
+expected<void> write_shard(file_system& fs, const std::string& directory, const checkpoint_content& content,
+                           const planned_shard& shard, manifest& m) {
   const int64_t header_bytes = static_cast<int64_t>(shard.header.size());
   int64_t bytes = header_bytes;
   auto written = write_new_file(fs, directory, shard.name, [&](writable_file& file) -> expected<void> {
@@ -126,12 +131,14 @@ expected<void> visit_tensors(file_system& fs, const std::string& directory, cons
     if (!file)
       return fail(std::move(file.error()));
     if ((*file)->size() != f.bytes)
-      return fail(errc::data_loss, path + " has " + std::to_string((*file)->size()) + " bytes and should have " + std::to_string(f.bytes));
+      return fail(errc::data_loss,
+                  path + " has " + std::to_string((*file)->size()) + " bytes and should have " + std::to_string(f.bytes));
     const auto crc = checksum_tensor(**file, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes});
     if (!crc)
       return fail(crc.error());
     if (*crc != f.header_crc32c)
-      return fail(errc::data_loss, path + ": the header at offset 0 has the checksum " + crc32c_text(*crc) + " and should have " + crc32c_text(f.header_crc32c));
+      return fail(errc::data_loss, path + ": the header at offset 0 has the checksum " + crc32c_text(*crc) + " and should have "
+                                     + crc32c_text(f.header_crc32c));
     files.emplace(f.name, std::move(*file));
   }
   for (const auto& t : m.tensors) {
@@ -155,13 +162,17 @@ expected<void> remove_if_there(file_system& fs, const std::string& path) {
 
 }  // namespace
 
-expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const checkpoint_content& content, int64_t shard_bytes_max) {
+expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const checkpoint_content& content,
+                                          int64_t shard_bytes_max) {
   if (auto sound = check_content(content); !sound)
     return fail(std::move(sound.error()));
   auto shards = plan_shards(content, shard_bytes_max);
   if (!shards)
     return fail(std::move(shards.error()));
-  manifest m{.step = content.step, .tensors = std::vector<stored_tensor_info>(content.tensors.size()), .blobs = content.blobs, .properties = content.properties};
+  manifest m{.step = content.step,
+             .tensors = std::vector<stored_tensor_info>(content.tensors.size()),
+             .blobs = content.blobs,
+             .properties = content.properties};
   if (auto text = write_manifest(m); !text)
     return fail(std::move(text.error()));  // What cannot be written is refused before anything is removed.
   if (auto removed = remove_checkpoint_files(fs, directory, content.step); !removed)
@@ -188,13 +199,14 @@ expected<manifest> load_manifest(file_system& fs, const std::string& directory, 
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
   checkpoint_content content{.step = m.step, .blobs = m.blobs, .properties = m.properties};
   content.tensors.reserve(m.tensors.size());
-  auto visited = visit_tensors(fs, directory, m, [&](const readable_file& file, const std::string& path, const tensor_place& place) -> expected<uint32_t> {
-    auto read = read_tensor(file, path, place);
-    if (!read)
-      return fail(std::move(read.error()));
-    content.tensors.push_back({place.name, std::move(read->value)});
-    return read->crc32c;
-  });
+  auto visited = visit_tensors(
+    fs, directory, m, [&](const readable_file& file, const std::string& path, const tensor_place& place) -> expected<uint32_t> {
+      auto read = read_tensor(file, path, place);
+      if (!read)
+        return fail(std::move(read.error()));
+      content.tensors.push_back({place.name, std::move(read->value)});
+      return read->crc32c;
+    });
   if (!visited)
     return fail(std::move(visited.error()));
   return content;

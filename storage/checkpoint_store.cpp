@@ -127,7 +127,8 @@ expected<void> checkpoint_store::impl::recover() {
     names.insert(f.name);
   for (const auto& f : *files) {
     const auto step = reading->state ? step_of_shard(f.name) : std::nullopt;
-    const bool remains = step && !names.contains(manifest_name(*step)) && std::find(list.begin(), list.end(), *step) == list.end();
+    const bool remains =
+      step && !names.contains(manifest_name(*step)) && std::find(list.begin(), list.end(), *step) == list.end();
     if (!is_temporary(f.name) && !remains)
       continue;
     if (auto removed = fs->remove(join_path(directory, f.name)); !removed)
@@ -139,7 +140,8 @@ expected<void> checkpoint_store::impl::recover() {
 checkpoint_store::checkpoint_store(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 checkpoint_store::~checkpoint_store() = default;
 
-expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_ptr<file_system> fs, std::string directory, checkpoint_store_options options) {
+expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_ptr<file_system> fs, std::string directory,
+                                                                   checkpoint_store_options options) {
   if (directory.empty())
     return fail(errc::invalid_argument, "a model directory must have a name");
   if (options.keep_checkpoint_max < 0)

@@ -49,9 +49,10 @@ struct checkpoint_store::impl {
   expected<restored_checkpoint> load(int64_t step) const;
 };
 
-/// Whether an error says that a checkpoint is not usable, and not merely that it could not be read now.
+/// Whether an error says that a checkpoint is broken. One that could not be read now, or that a later version wrote, is
+/// not: neither may be passed over or written anew.
 inline bool says_damaged(const error& e) {
-  return e.category == errc::data_loss || e.category == errc::not_found || e.category == errc::unimplemented;
+  return e.category == errc::data_loss || e.category == errc::not_found;
 }
 
 }  // namespace troupe

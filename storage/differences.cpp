@@ -23,7 +23,8 @@ std::vector<std::string> differences(std::span<const component> wanted, const ch
     if (const auto t = has.find(name); t == has.end())
       lines[name] = std::string{name} + " is missing: the model wants " + want;
     else if (t->second->type != c->type || t->second->dims != c->dims)
-      lines[name] = std::string{name} + " differs: the model wants " + want + ", the checkpoint has " + to_text(t->second->type, t->second->dims);
+      lines[name] = std::string{name} + " differs: the model wants " + want + ", the checkpoint has "
+                  + to_text(t->second->type, t->second->dims);
   }
   for (const auto& [name, t] : has)
     if (!wants.contains(name))

@@ -21,7 +21,8 @@ expected<std::string> read_file(file_system& fs, const std::string& path) {
   return bytes;
 }
 
-expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes) {
+expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name,
+                                     std::string_view bytes) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
   auto file = fs.create(temporary);
   if (!file)

@@ -62,7 +62,7 @@ class file_system {
 
 /// The disk. Opens with O_CLOEXEC, repeats interrupted calls.
 std::shared_ptr<file_system> posix_file_system();
-/// One in memory, empty. Remembers what was synced, so that a `faulty_file_system` can forget the rest.
+/// One in memory, empty. To lose power on purpose, take a `memory_disk` (memory_file_system.hpp).
 std::shared_ptr<file_system> memory_file_system();
 
 /// The whole file as bytes.

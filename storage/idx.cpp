@@ -64,11 +64,13 @@ class gzip_source final : public source {
       if (code == Z_STREAM_END) {
         ended_ = true;
         if (offset != file_.size())
-          return fail(errc::data_loss, path_ + ": " + std::to_string(file_.size() - offset) + " bytes follow the gzip stream, which ends at offset " + std::to_string(offset));
+          return fail(errc::data_loss, path_ + ": " + std::to_string(file_.size() - offset)
+                                         + " bytes follow the gzip stream, which ends at offset " + std::to_string(offset));
       } else if (code == Z_BUF_ERROR && at_ == file_.size()) {
         return fail(errc::data_loss, path_ + ": the gzip stream is cut off at offset " + std::to_string(offset));
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        return fail(errc::data_loss, path_ + ": the gzip stream is corrupt at offset " + std::to_string(offset) + (stream_.msg ? std::string{": "} + stream_.msg : ""));
+        return fail(errc::data_loss, path_ + ": the gzip stream is corrupt at offset " + std::to_string(offset)
+                                       + (stream_.msg ? std::string{": "} + stream_.msg : ""));
       }
     }
     return done;
@@ -80,7 +82,8 @@ class gzip_source final : public source {
   expected<void> refill() {
     if (stream_.avail_in > 0 || at_ == file_.size())
       return {};
-    const auto chunk = std::span{buffer_}.first(static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(buffer_.size()), file_.size() - at_)));
+    const auto chunk = std::span{buffer_}.first(
+      static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(buffer_.size()), file_.size() - at_)));
     if (auto done = file_.read(at_, chunk); !done)
       return done;
     at_ += static_cast<int64_t>(chunk.size());
@@ -110,13 +113,14 @@ expected<std::unique_ptr<source>> source_of(const readable_file& file, const std
   return gzip;
 }
 
-expected<void> read_exactly(source& from, std::span<std::byte> into, int64_t offset, const std::string& path, const char* what) {
+expected<void> read_exactly(source& from, std::span<std::byte> into, int64_t offset, const std::string& path,
+                            const char* what) {
   const auto n = from.read(into);
   if (!n)
     return fail(n.error());
   if (*n < into.size())
-    return fail(errc::data_loss, path + ": the " + what + " at offset " + std::to_string(offset) + " is cut off: wanted " + std::to_string(into.size())
-                                   + " bytes, found " + std::to_string(*n));
+    return fail(errc::data_loss, path + ": the " + what + " at offset " + std::to_string(offset) + " is cut off: wanted "
+                                   + std::to_string(into.size()) + " bytes, found " + std::to_string(*n));
   return {};
 }
 
@@ -135,12 +139,16 @@ expected<shape> read_header(source& from, const std::string& path) {
   const auto type = std::to_integer<unsigned char>(magic[2]);
   const int rank = std::to_integer<int>(magic[3]);
   constexpr unsigned char known[] = {0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e};
-  if (magic[0] != std::byte{0} || magic[1] != std::byte{0} || std::find(std::begin(known), std::end(known), type) == std::end(known) || rank == 0)
-    return fail(errc::data_loss, path + ": the magic number at offset 0 is " + hexadecimal(magic) + ", and that of an IDX file is 0x000008 and its rank");
+  if (magic[0] != std::byte{0} || magic[1] != std::byte{0}
+      || std::find(std::begin(known), std::end(known), type) == std::end(known) || rank == 0)
+    return fail(errc::data_loss, path + ": the magic number at offset 0 is " + hexadecimal(magic)
+                                   + ", and that of an IDX file is 0x000008 and its rank");
   if (type != unsigned_byte)
-    return fail(errc::unimplemented, path + ": the element type at offset 2 is " + hexadecimal(std::span{magic}.subspan(2, 1)) + ", and only 0x08, unsigned bytes, is read");
+    return fail(errc::data_loss, path + ": the element type at offset 2 is " + hexadecimal(std::span{magic}.subspan(2, 1))
+                                       + ", and only 0x08, unsigned bytes, is read");
   if (rank > rank_max)
-    return fail(errc::unimplemented, path + ": the rank at offset 3 is " + std::to_string(rank) + ", and at most " + std::to_string(rank_max) + " is read");
+    return fail(errc::data_loss, path + ": the rank at offset 3 is " + std::to_string(rank) + ", and at most "
+                                       + std::to_string(rank_max) + " is read");
   std::byte extents[4 * rank_max];
   const auto used = std::span{extents}.first(static_cast<size_t>(4 * rank));
   if (auto done = read_exactly(from, used, 4, path, "header"); !done)
@@ -173,8 +181,9 @@ expected<tensor> read_idx(file_system& fs, const std::string& path) {
   for (const int64_t e : dims->extents())
     fits = fits && !__builtin_mul_overflow(bytes, e, &bytes);
   if (!fits || bytes > (*from)->size_max() - offset)
-    return fail(errc::data_loss, path + ": the data at offset " + std::to_string(offset) + " are cut off: wanted " + to_string(*dims) + " bytes, found "
-                                   + (fits ? "at most " : "fewer: at most ") + std::to_string(std::max<int64_t>(0, (*from)->size_max() - offset)));
+    return fail(errc::data_loss, path + ": the data at offset " + std::to_string(offset) + " are cut off: wanted "
+                                   + to_string(*dims) + " bytes, found " + (fits ? "at most " : "fewer: at most ")
+                                   + std::to_string(std::max<int64_t>(0, (*from)->size_max() - offset)));
   auto buffer = allocate_buffer(bytes);
   if (!buffer)
     return fail(errc::resource_exhausted, path + ": no memory for " + std::to_string(bytes) + " bytes");

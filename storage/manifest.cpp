@@ -47,7 +47,8 @@ std::optional<dtype> parse_dtype(std::string_view text) {
 /// Verifies the last member and sets it to zeros.
 expected<void> check_own_crc(std::string& text, const std::string& path) {
   const size_t ending = before_crc.size() + no_crc.size() + after_crc.size();
-  if (text.size() < ending || !text.ends_with(after_crc) || text.compare(text.size() - ending, before_crc.size(), before_crc) != 0)
+  if (text.size() < ending || !text.ends_with(after_crc)
+      || text.compare(text.size() - ending, before_crc.size(), before_crc) != 0)
     return damaged(path, "it does not end in its checksum (" + std::to_string(text.size()) + " bytes)");
   const size_t at = text.size() - after_crc.size() - no_crc.size();
   const std::string wanted = text.substr(at, no_crc.size());
@@ -90,7 +91,10 @@ expected<std::string> write_manifest(const manifest& m) {
   json j{{"format", format_name}, {"format_version", format_version}, {"step", m.step}};
   j["files"] = json::array();
   for (const auto& f : m.files)
-    j["files"].push_back({{"name", f.name}, {"bytes", f.bytes}, {"header_bytes", f.header_bytes}, {"header_crc32c", crc32c_text(f.header_crc32c)}});
+    j["files"].push_back({{"name", f.name},
+                          {"bytes", f.bytes},
+                          {"header_bytes", f.header_bytes},
+                          {"header_crc32c", crc32c_text(f.header_crc32c)}});
   j["tensors"] = json::array();
   for (const auto& t : m.tensors)
     j["tensors"].push_back({{"name", t.name}, {"dtype", to_string(t.type)}, {"shape", t.dims.extents()}, {"file", t.file},
@@ -106,7 +110,8 @@ expected<std::string> write_manifest(const manifest& m) {
   try {
     text = j.dump(1) + "\n";
   } catch (const json::exception& e) {
-    return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + std::to_string(m.step) + " is not UTF-8: " + e.what());
+    return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + std::to_string(m.step)
+                                          + " is not UTF-8: " + e.what());
   }
   return text.replace(text.size() - after_crc.size() - no_crc.size(), no_crc.size(), crc32c_text(crc32c(text)));
 }
@@ -120,7 +125,8 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, int
     if (j.at("format") != format_name)
       return damaged(path, "it is not a " + std::string{format_name});
     if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
-      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads " + std::to_string(format_version));
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
+                                         + std::to_string(format_version));
     manifest m{.step = j.at("step").get<int64_t>()};
     if (m.step != step)
       return damaged(path, "it is that of step " + std::to_string(m.step));

@@ -1,91 +1,15 @@
 #include "storage/memory_file_system.hpp"
 
-#include <algorithm>
+#include "storage/memory_world.hpp"
+
 #include <cassert>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <random>
-#include <set>
 
 namespace troupe {
 
+using namespace memory;
+
 namespace {
-
-using bytes_ptr = std::shared_ptr<std::string>;
-
-/// A file or directory, whatever it is called. Bytes are only ever appended, so that what is synced is a prefix.
-struct node {
-  bool directory = false;
-  bytes_ptr content = std::make_shared<std::string>();
-  size_t synced = 0;
-  bytes_ptr before_truncation;  ///< What a crash brings back if the file is not synced after it was created anew.
-  double modified = 0;
-
-  void crash(const crash_options& options, std::mt19937_64& random) {
-    if (before_truncation && !(options.torn_tails && random() % 2)) {
-      content = before_truncation;
-    } else if (content->size() > synced) {
-      auto survived = std::make_shared<std::string>(*content, 0, synced);
-      if (options.torn_tails) {
-        const size_t kept = random() % (content->size() - synced + 1);
-        const bool zeros = random() % 2;
-        survived->append(zeros ? std::string(kept, '\0') : content->substr(synced, kept));
-      }
-      content = std::move(survived);
-    }
-    before_truncation.reset();
-    synced = content->size();
-  }
-};
-using node_ptr = std::shared_ptr<node>;
-
-/// One change of a directory; a rename is one, so that it cannot survive by half.
-struct change {
-  std::string erased;
-  std::string set;
-  node_ptr what;
-};
-
-using entries = std::map<std::string, node_ptr>;
-
-void put(entries& to, const change& c) {
-  if (!c.erased.empty())
-    to.erase(c.erased);
-  if (!c.set.empty())
-    to[c.set] = c.what;
-}
-
-struct directory {
-  entries now;
-  entries durable;
-  std::vector<change> unsynced;
-
-  void make(change c) {
-    put(now, c);
-    unsynced.push_back(std::move(c));
-  }
-};
-
-struct world {
-  std::mutex mutex;
-  std::map<const node*, directory> directories;
-  node_ptr root = std::make_shared<node>(node{.directory = true});
-  std::set<const node*> locked;
-  uint64_t life = 0;   ///< Grows with every crash; a handle of an earlier life is dead.
-  double clock = 0;    ///< Ticks with every change, so that times are ordered and the same in every run.
-};
-
-std::vector<std::string> parts_of(const std::string& path) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin < path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    if (auto part = path.substr(begin, end - begin); !part.empty() && part != ".")
-      parts.push_back(std::move(part));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 tl::unexpected<error> fail_at(errc category, const char* operation, const std::string& path, const char* reason) {
   return fail(category, std::string{"cannot "} + operation + " " + path + ": " + reason);
@@ -132,7 +56,11 @@ class memory_writable_file final : public writable_file {
 class memory_readable_file final : public readable_file {
  public:
   memory_readable_file(std::shared_ptr<world> w, bytes_ptr content, std::string path)
-    : world_(std::move(w)), content_(std::move(content)), path_(std::move(path)), life_(world_->life), size_(static_cast<int64_t>(content_->size())) {}
+    : world_(std::move(w)),
+      content_(std::move(content)),
+      path_(std::move(path)),
+      life_(world_->life),
+      size_(static_cast<int64_t>(content_->size())) {}
 
   expected<void> read(int64_t offset, std::span<std::byte> into) const override {
     const std::lock_guard guard{world_->mutex};
@@ -140,8 +68,9 @@ class memory_readable_file final : public readable_file {
       return fail_at(errc::unavailable, "read", path_, "the disk lost power");
     const auto begin = std::min(static_cast<size_t>(std::max<int64_t>(offset, 0)), content_->size());
     if (offset < 0 || content_->size() - begin < into.size())
-      return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(content_->size()) + ": wanted " + std::to_string(into.size())
-                                     + " bytes at " + std::to_string(offset) + ", found " + std::to_string(content_->size() - begin));
+      return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(content_->size()) + ": wanted "
+                                     + std::to_string(into.size()) + " bytes at " + std::to_string(offset) + ", found "
+                                     + std::to_string(content_->size() - begin));
     if (!into.empty())
       std::memcpy(into.data(), content_->data() + begin, into.size());
     return {};
@@ -214,7 +143,8 @@ class disk final : public memory_disk {
     if (!target)
       return fail(std::move(target.error()));
     if (source->found->directory || (target->found && target->found->directory) || source->in != target->in)
-      return fail_at(errc::unimplemented, "rename", from + " to " + to, "only a file within its directory can be renamed in memory");
+      return fail_at(errc::unimplemented, "rename", from + " to " + to,
+                     "only a file within its directory can be renamed in memory");
     if (source->name != target->name)
       source->in->make({source->name, target->name, source->found});
     return {};
@@ -293,13 +223,7 @@ class disk final : public memory_disk {
   }
 
   void crash(const crash_options& options) override {
-    const std::lock_guard guard{world_->mutex};
-    ++world_->life;
-    world_->locked.clear();
-    std::mt19937_64 random{options.seed};
-    std::set<node*> alive;
-    survive(*world_->root, options, random, alive);
-    std::erase_if(world_->directories, [&](const auto& d) { return !alive.contains(const_cast<node*>(d.first)); });
+    world_->crash(options);
   }
 
   void overwrite(const std::string& path, std::string_view bytes) override {
@@ -316,21 +240,6 @@ class disk final : public memory_disk {
     std::string name;
     node_ptr found;  ///< Null when nothing has this name yet.
   };
-
-  void survive(node& n, const crash_options& options, std::mt19937_64& random, std::set<node*>& alive) {
-    if (!alive.insert(&n).second)
-      return;  // Two names may have survived for one file: a rename in between was lost.
-    if (!n.directory)
-      return n.crash(options, random);
-    directory& d = world_->directories[&n];
-    for (const auto& c : d.unsynced)
-      if (options.entries_may_survive && random() % 2)
-        put(d.durable, c);
-    d.unsynced.clear();
-    d.now = d.durable;
-    for (const auto& [name, child] : d.now)
-      survive(*child, options, random, alive);
-  }
 
   expected<node_ptr> walk(const char* operation, const std::string& path, std::span<const std::string> parts) {
     node_ptr at = world_->root;

@@ -24,18 +24,21 @@ tl::unexpected<error> damaged(const std::string& path, const std::string& what) 
 
 expected<void> check_inside(const readable_file& file, const std::string& path, const tensor_place& place) {
   if (place.offset < 0 || place.bytes < 0 || place.offset > file.size() - place.bytes)
-    return damaged(path, "tensor " + place.name + " needs " + std::to_string(place.bytes) + " bytes at offset " + std::to_string(place.offset)
-                           + ", and the file has " + std::to_string(file.size()));
+    return damaged(path, "tensor " + place.name + " needs " + std::to_string(place.bytes) + " bytes at offset "
+                           + std::to_string(place.offset) + ", and the file has " + std::to_string(file.size()));
   return {};
 }
 
-expected<tensor_place> parse_entry(const std::string& name, const json& entry, int64_t data_begin, int64_t data_bytes, const std::string& path) {
+expected<tensor_place> parse_entry(const std::string& name, const json& entry, int64_t data_begin, int64_t data_bytes,
+                                   const std::string& path) {
   const std::string tensor = "tensor " + name;
-  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape") || !entry["shape"].is_array()
-      || !entry.contains("data_offsets") || !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
+  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape")
+      || !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array()
+      || entry["data_offsets"].size() != 2)
     return damaged(path, tensor + " has no dtype, shape or data_offsets");
   tensor_place place{.name = name};
-  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes), [&](dtype t) { return safetensors_name(t) == entry["dtype"].get_ref<const std::string&>(); });
+  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes),
+                                 [&](dtype t) { return safetensors_name(t) == entry["dtype"].get_ref<const std::string&>(); });
   if (type == std::end(dtypes))
     return fail(errc::unimplemented, path + ": " + tensor + " has the dtype " + entry["dtype"].get<std::string>());
   place.type = *type;
@@ -53,8 +56,8 @@ expected<tensor_place> parse_entry(const std::string& name, const json& entry, i
     return damaged(path, tensor + " has an impossible shape or offset");
   const auto begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();
   if (begin > end || end > static_cast<uint64_t>(data_bytes) || end - begin != static_cast<uint64_t>(*bytes))
-    return damaged(path, tensor + " lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + std::to_string(data_bytes)
-                           + " bytes of data and needs " + std::to_string(*bytes));
+    return damaged(path, tensor + " lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of "
+                           + std::to_string(data_bytes) + " bytes of data and needs " + std::to_string(*bytes));
   place.dims = shape{extents};
   place.offset = data_begin + static_cast<int64_t>(begin);
   place.bytes = *bytes;
@@ -120,7 +123,8 @@ expected<std::vector<tensor_place>> read_safetensors_header(const readable_file&
     header_bytes |= static_cast<uint64_t>(length[i]) << (8 * i);
   const int64_t room = file.size() - static_cast<int64_t>(sizeof(uint64_t));
   if (header_bytes > static_cast<uint64_t>(std::min(room, header_bytes_max)))
-    return damaged(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has " + std::to_string(file.size()));
+    return damaged(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
+                           + std::to_string(file.size()));
   std::string text(header_bytes, '\0');
   if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
     return fail(std::move(done.error()));
@@ -143,7 +147,8 @@ expected<std::vector<tensor_place>> read_safetensors_header(const readable_file&
   int64_t at = data_begin;
   for (const auto& t : tensors) {
     if (t.offset != at)
-      return damaged(path, "tensor " + t.name + " begins at byte " + std::to_string(t.offset) + ", and the one before it ends at " + std::to_string(at));
+      return damaged(path, "tensor " + t.name + " begins at byte " + std::to_string(t.offset)
+                             + ", and the one before it ends at " + std::to_string(at));
     at += t.bytes;
   }
   if (at != file.size())
@@ -156,7 +161,8 @@ expected<read_tensor_result> read_tensor(const readable_file& file, const std::s
     return fail(std::move(inside.error()));
   auto buffer = allocate_buffer(place.bytes);
   if (!buffer)
-    return fail(errc::resource_exhausted, path + ": no memory for the " + std::to_string(place.bytes) + " bytes of tensor " + place.name);
+    return fail(errc::resource_exhausted,
+                path + ": no memory for the " + std::to_string(place.bytes) + " bytes of tensor " + place.name);
   uint32_t crc = 0;
   for (int64_t done = 0; done < place.bytes; done += chunk_max) {
     const std::span chunk{buffer.get() + done, static_cast<size_t>(std::min(chunk_max, place.bytes - done))};

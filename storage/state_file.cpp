@@ -68,9 +68,11 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
     return result;
   }
   // The name that counts means nothing here; the list still may.
-  result.warnings.push_back(path + " names \"" + state.model_checkpoint_path() + "\" as the newest, which is not called like a checkpoint");
+  result.warnings.push_back(path + " names \"" + state.model_checkpoint_path()
+                            + "\" as the newest, which is not called like a checkpoint");
   if (result.steps.empty())
-    return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path() + "\", which is not called like a checkpoint");
+    return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path()
+                                   + "\", which is not called like a checkpoint");
   result.newest = result.steps.back();
   return result;
 }

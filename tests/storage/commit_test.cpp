@@ -7,7 +7,8 @@ namespace troupe {
 
 TEST_CASE("what is restored is what was committed, on every file system") {
   const temporary_directory disk;
-  for (const auto& [fs, directory] : {std::pair{memory_file_system(), std::string{"/m"}}, std::pair{posix_file_system(), disk.path + "/a/b"}}) {
+  for (const auto& [fs, directory] :
+       {std::pair{memory_file_system(), std::string{"/m"}}, std::pair{posix_file_system(), disk.path + "/a/b"}}) {
     auto store = open_store(fs, {}, directory);
     const auto done = commit(*store, 1200);
     CHECK(done.prefix == directory + "/model.ckpt-1200");
@@ -34,8 +35,10 @@ TEST_CASE("every file is written, synced, renamed and its directory synced befor
     if (const auto call = fs->trace()[i]; !call.starts_with("list") && !call.starts_with("write") && !call.starts_with("close"))
       changes.push_back(call);
   std::vector<std::string> wanted;
-  for (const std::string name : {"model.ckpt-2-00000-of-00002.safetensors", "model.ckpt-2-00001-of-00002.safetensors", "model.ckpt-2.manifest.json", "checkpoint"})
-    for (const auto& call : {"create /m/" + name + ".tmp", "sync /m/" + name + ".tmp", "rename /m/" + name + ".tmp to /m/" + name, std::string{"sync directory /m"}})
+  for (const std::string name : {"model.ckpt-2-00000-of-00002.safetensors", "model.ckpt-2-00001-of-00002.safetensors",
+                                 "model.ckpt-2.manifest.json", "checkpoint"})
+    for (const auto& call : {"create /m/" + name + ".tmp", "sync /m/" + name + ".tmp",
+                             "rename /m/" + name + ".tmp to /m/" + name, std::string{"sync directory /m"}})
       wanted.push_back(call);
   for (const std::string call : {"remove /m/model.ckpt-1.manifest.json", "remove /m/model.ckpt-1-00000-of-00002.safetensors",
                                  "remove /m/model.ckpt-1-00001-of-00002.safetensors", "sync directory /m"})
@@ -46,7 +49,8 @@ TEST_CASE("every file is written, synced, renamed and its directory synced befor
 TEST_CASE("shards are filled in order up to their limit, and a larger tensor has one to itself") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.shard_bytes_max = 100});
-  const checkpoint_content content{.step = 3, .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
+  const checkpoint_content content{
+    .step = 3, .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
   REQUIRE(store->commit(content));
   const auto info = store->inspect(3);
   REQUIRE(info);
@@ -131,7 +135,8 @@ TEST_CASE("a full disk is named, gives back what was written, and leaves the old
   auto store = open_store(fs, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
   commit(*store, 1);
   const auto before = names_in(*fs);
-  for (const auto operation : {file_operation::create, file_operation::append, file_operation::sync, file_operation::close, file_operation::rename})
+  for (const auto operation :
+       {file_operation::create, file_operation::append, file_operation::sync, file_operation::close, file_operation::rename})
     for (const std::string file : {"00001-of-00002", "manifest", "checkpoint"}) {
       CAPTURE(to_string(operation));
       CAPTURE(file);

@@ -102,7 +102,9 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
         auto t = run(s, calls, variant % 2 == 1);
         finished = t.finished;
         // The first two forget all that was not synced; the others let parts of it survive, by seed.
-        t.disk->crash({.torn_tails = variant >= 2, .entries_may_survive = variant >= 2, .seed = static_cast<uint64_t>(1000 * calls + variant)});
+        t.disk->crash({.torn_tails = variant >= 2,
+                       .entries_may_survive = variant >= 2,
+                       .seed = static_cast<uint64_t>(1000 * calls + variant)});
         check_after(s, t);
         ++crashes;
       }
@@ -111,6 +113,38 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
     std::printf("crash points of %s: %lld\n", s.name.c_str(), static_cast<long long>(calls));
   }
   std::printf("crash points: %lld (%lld crashes)\n", static_cast<long long>(points), static_cast<long long>(crashes));
+}
+
+TEST_CASE("[EST-54] after a crash between the data and the state file the newest is the older one") {
+  auto disk = memory_disk::make();
+  auto faulty = faulty_file_system::around(disk);
+  auto store = open_store(faulty);
+  commit(*store, 1);
+  faulty->inject({.operation = file_operation::create, .category = errc::unavailable, .path_contains = "/m/checkpoint.tmp"});
+  const auto failed = store->commit(sample(2));
+  REQUIRE_FALSE(failed);
+  store.reset();
+  disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = 3});
+  store = open_store(disk);
+  CHECK(store->newest_step() == 1);
+  CHECK(same(store->restore_newest()->content, sample(1)));
+}
+
+TEST_CASE("[EST-54] after a crash between the state file and the deletion the restart goes on, and the list keeps its length") {
+  auto disk = memory_disk::make();
+  auto faulty = faulty_file_system::around(disk);
+  auto store = open_store(faulty, {.keep_checkpoint_max = 2});
+  for (const int64_t step : {1, 2})
+    commit(*store, step);
+  faulty->inject({.operation = file_operation::remove, .category = errc::unavailable, .path_contains = "model.ckpt-1"});
+  CHECK(store->commit(sample(3)));
+  store.reset();
+  disk->crash();
+  store = open_store(disk, {.keep_checkpoint_max = 2});
+  CHECK(store->listed() == steps{2, 3});
+  CHECK(same(store->restore_newest()->content, sample(3)));
+  CHECK(commit(*store, 4).deleted == steps{2});
+  CHECK(store->listed() == steps{3, 4});
 }
 
 TEST_CASE("after any one call has failed once, the same store goes on: nothing listed is lost and the next commit succeeds") {
@@ -134,10 +168,12 @@ TEST_CASE("after any one call has failed once, the same store goes on: nothing l
       CHECK(restored->warnings.empty());
       CHECK((restored->content.step == 3 || (restored->content.step == 2 && !reported)));
       CHECK(same(restored->content, sample(restored->content.step)));
-      CHECK(same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{}, sample(3)));
+      CHECK(same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{},
+                 sample(3)));
       commit(*store, 4);
       CHECK(store->listed() == (max == 1 ? steps{4} : steps{2, 3, 4}));
-      CHECK(names_in(*disk).size() == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each; nothing is left over.
+      CHECK(names_in(*disk).size()
+            == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each; nothing is left over.
       if (!reached)
         break;
       ++points;

@@ -1,5 +1,6 @@
 #include "storage/checkpoint_store.hpp"
 
+#include "storage/crc32c.hpp"
 #include "tests/storage/samples.hpp"
 
 namespace troupe {
@@ -35,7 +36,8 @@ TEST_CASE("[EST-55] a state file of garbage names no newest; what is there is fo
   auto store = open_store(fs);
   for (const int64_t step : {1, 2})
     commit(*store, step);
-  for (const std::string text : {"{{{{ not a state file", "", "from_the_future: 1", "model_checkpoint_path: \"\"", "\x01\x02"}) {
+  for (const std::string text :
+       {"{{{{ not a state file", "", "from_the_future: 1", "model_checkpoint_path: \"\"", "\x01\x02"}) {
     CAPTURE(text);
     edit(*fs, "checkpoint", text);
     CHECK_FALSE(store->newest_step());
@@ -89,7 +91,9 @@ TEST_CASE("what a hand-edited state file goes back behind is never restored inst
   auto store = open_store(fs);
   for (const int64_t step : {5, 10, 15})
     commit(*store, step);
-  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-10\"\n");
+  edit(*fs, "checkpoint",
+       "model_checkpoint_path: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: "
+       "\"model.ckpt-10\"\n");
   REQUIRE(fs->remove("/m/model.ckpt-5-00000-of-00001.safetensors"));
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
@@ -143,6 +147,21 @@ TEST_CASE("when every listed checkpoint is damaged the error names each with its
   CHECK(contains(to_string(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
 }
 
+TEST_CASE("a checkpoint of a later version is an error, neither passed over nor written anew") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2})
+    commit(*store, step);
+  auto text = read_file(*fs, "/m/model.ckpt-2.manifest.json").value();
+  text.replace(text.find("\"format_version\": 1"), 19, "\"format_version\": 2");
+  text.replace(text.size() - 12, 8, "00000000");
+  text.replace(text.size() - 12, 8, crc32c_text(crc32c(text)));
+  edit(*fs, "model.ckpt-2.manifest.json", text);
+  CHECK(store->restore_newest().error().category == errc::unimplemented);
+  CHECK(store->commit(sample(2)).error().category == errc::unimplemented);
+  CHECK(read_file(*fs, "/m/model.ckpt-2.manifest.json") == text);
+}
+
 TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor") {
   auto fs = memory_file_system();
   auto store = open_store(fs);
@@ -165,7 +184,8 @@ TEST_CASE("differences name every variable that is missing, unexpected or of ano
   REQUIRE(store->commit({.step = 1, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
   const auto info = store->inspect(1);
   REQUIRE(info);
-  const std::vector<component> wanted{{"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};
+  const std::vector<component> wanted{
+    {"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};
   CHECK(differences(wanted, *info) == std::vector<std::string>{
     "b differs: the model wants float32 [3, 2], the checkpoint has float32 [2, 3]",
     "c differs: the model wants float64 [1], the checkpoint has float32 [1]",

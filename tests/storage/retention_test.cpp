@@ -9,7 +9,10 @@ namespace {
 
 bool there(file_system& fs, int64_t step) {
   const auto names = names_in(fs);
-  return std::any_of(names.begin(), names.end(), [&](const auto& n) { return n.starts_with("model.ckpt-" + std::to_string(step) + ".") || n.starts_with("model.ckpt-" + std::to_string(step) + "-"); });
+  return std::any_of(names.begin(), names.end(), [&](const auto& n) {
+    return n.starts_with("model.ckpt-" + std::to_string(step) + ".")
+        || n.starts_with("model.ckpt-" + std::to_string(step) + "-");
+  });
 }
 
 }  // namespace
@@ -22,7 +25,8 @@ TEST_CASE("[EST-50] after 7 saves with keep 5 the state file lists the last five
   CHECK(commit(*store, 6).deleted == steps{1});
   CHECK(commit(*store, 7).deleted == steps{2});
   CHECK(store->listed() == steps{3, 4, 5, 6, 7});
-  CHECK(read_file(*fs, "/m/checkpoint")->starts_with("model_checkpoint_path: \"model.ckpt-7\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
+  CHECK(read_file(*fs, "/m/checkpoint")
+          ->starts_with("model_checkpoint_path: \"model.ckpt-7\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
   for (const int64_t step : {1, 2})
     CHECK_FALSE(there(*fs, step));
   for (const int64_t step : {3, 4, 5, 6, 7})
@@ -86,6 +90,16 @@ TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last
   }
 }
 
+TEST_CASE("a lease may be taken before there is anything to hold") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  store->lease(1);
+  CHECK(commit(*store, 1).warnings.empty());
+  CHECK(commit(*store, 2).deleted.empty());
+  REQUIRE(store->release(1));
+  CHECK_FALSE(there(*fs, 1));
+}
+
 TEST_CASE("a checkpoint that could not be deleted is a warning, and goes at the next commit") {
   auto fs = faulty_file_system::around(memory_file_system());
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
@@ -106,8 +120,11 @@ TEST_CASE("opening removes a dead writer's temporary files and headless shards, 
     commit(*store, step);
   store.reset();
   REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));  // Listed: damaged, but not ours to tidy away.
-  const std::vector<std::string> strangers{"notes.tmp", "model.ckpt-1.index", "model.ckpt-01-00000-of-00001.safetensors", "export.safetensors"};
-  const std::vector<std::string> remains{"checkpoint.tmp", "model.ckpt-9.manifest.json.tmp", "model.ckpt-9-00000-of-00002.safetensors", "model.ckpt-9-00001-of-00002.safetensors.tmp"};
+  const std::vector<std::string> strangers{"notes.tmp", "model.ckpt-1.index", "model.ckpt-01-00000-of-00001.safetensors",
+                                           "export.safetensors"};
+  const std::vector<std::string> remains{"checkpoint.tmp", "model.ckpt-9.manifest.json.tmp",
+                                         "model.ckpt-9-00000-of-00002.safetensors",
+                                         "model.ckpt-9-00001-of-00002.safetensors.tmp"};
   const auto before = names_in(*fs);
   for (const auto& list : {strangers, remains})
     for (const auto& name : list)

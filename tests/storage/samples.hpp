@@ -43,7 +43,8 @@ inline bool same(const checkpoint_content& a, const checkpoint_content& b) {
                        [](const auto& x, const auto& y) { return x.name == y.name && x.value == y.value; });
 }
 
-inline std::unique_ptr<checkpoint_store> open_store(std::shared_ptr<file_system> fs, checkpoint_store_options options = {}, const std::string& directory = "/m") {
+inline std::unique_ptr<checkpoint_store> open_store(std::shared_ptr<file_system> fs, checkpoint_store_options options = {},
+                                                    const std::string& directory = "/m") {
   auto store = checkpoint_store::open(std::move(fs), directory, options);
   REQUIRE_MESSAGE(store, (store ? "" : to_string(store.error())));
   return std::move(*store);
