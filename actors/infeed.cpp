@@ -21,6 +21,8 @@ void infeed_state::on_begin(const begin& x) {
   const auto position = x.positions.find(options.name);
   if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened)
     end(opened.error());
+  for (const auto& credit : std::exchange(early, {}))
+    on_pull(credit);
 }
 
 expected<void> infeed_state::open_at(const std::string* position) {
@@ -45,6 +47,25 @@ void infeed_state::on_run(const run& x) {
   until = std::max(until, x.until);
   if (!ended)
     reach();
+  advance();
+}
+
+void infeed_state::on_pull(const pull& x) {
+  if (x.attempt > attempt)
+    early.push_back(x);
+  if (x.attempt != attempt)
+    return;
+  int64_t applied = INT64_MAX;
+  for (auto& r : readers) {
+    if (r.edge.id == x.edge) {
+      r.credit = std::max(r.credit, x.until_step);
+      r.applied = std::max(r.applied, x.applied_step);
+    }
+    applied = std::min(applied, r.applied);
+  }
+  block_steps = std::max<int64_t>(1, x.block_steps);
+  while (positions.size() > 1 && positions[1].first <= applied)
+    positions.pop_front();
   advance();
 }
 
@@ -195,22 +216,7 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
   state.options = std::move(options);
   state.parts = std::move(parts);
   return {
-    [&state](const pull& x) {
-      if (x.attempt != state.attempt)
-        return;
-      int64_t applied = INT64_MAX;
-      for (auto& r : state.readers) {
-        if (r.edge.id == x.edge) {
-          r.credit = std::max(r.credit, x.until_step);
-          r.applied = std::max(r.applied, x.applied_step);
-        }
-        applied = std::min(applied, r.applied);
-      }
-      state.block_steps = std::max<int64_t>(1, x.block_steps);
-      while (state.positions.size() > 1 && state.positions[1].first <= applied)
-        state.positions.pop_front();
-      state.advance();
-    },
+    [&state](const pull& x) { state.on_pull(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const run& x) { state.on_run(x); },
     [&state](const rewind& x) { state.on_rewind(x); },

@@ -38,6 +38,7 @@ struct infeed_state {
     int64_t applied = 0;
   };
   std::vector<reader> readers;
+  std::vector<pull> early;  ///< Credit of an attempt that this actor has not begun yet: a reader may be quicker.
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
@@ -53,6 +54,7 @@ struct infeed_state {
 
   void on_begin(const begin& x);
   void on_run(const run& x);
+  void on_pull(const pull& x);
   void on_rewind(const rewind& x);
   void advance();
   expected<void> open_at(const std::string* position);
