@@ -72,6 +72,18 @@ void evaluator_state::start_nodes() {
   self->link_to(source);
 }
 
+void evaluator_state::end_nodes() {
+  // Unlinked first: the next evaluation starts with a new crew, and what becomes of this one is no news to it.
+  const auto end = [this](auto& node) {
+    self->unlink_from(node);
+    self->send_exit(node, caf::exit_reason::kill);
+    node = std::decay_t<decltype(node)>{};
+  };
+  end(source);
+  end(worker);
+  end(drain);
+}
+
 void evaluator_state::extend(int64_t reached) {
   const int64_t end = options.steps.value_or(INT64_MAX);
   until = std::min(end, reached + ahead_max);
@@ -129,7 +141,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
     if (is(state.source) || is(state.worker) || is(state.drain)) {
       if (state.running)
         state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
-      state.source = infeed_actor{};  // The next evaluation starts with a new crew.
+      state.end_nodes();
       return;
     }
     state.self->quit(x.reason);

@@ -41,6 +41,7 @@ struct evaluator_state {
   void on_evaluate(const evaluate_at& x);
   expected<void> load();
   void start_nodes();
+  void end_nodes();
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
