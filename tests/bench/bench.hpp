@@ -43,11 +43,14 @@ struct case_options {
   int rounds = 15;
   double seconds = 0.05;           ///< Of each variant in each round.
   clock_kind clock = clock_kind::thread;
+  work probe = {};                 ///< Measured in each round too: what the machine can do just then.
+  int64_t probe_units = 1000;
 };
 
 struct result {
   double ours = 0, reference = 0;  ///< Medians, units of work a second.
   double ratio = 0, ratio_min = 0, ratio_max = 0;
+  double probe = 0, ours_per_probe = 0, reference_per_probe = 0;  ///< Medians, of rates and of their ratios.
 };
 
 /// Units of work a second.
@@ -76,7 +79,7 @@ class suite {
 
   result compare(const case_options& o, const work& ours, const work& reference) {
     const int64_t n = units_for(ours, o.seconds, o.clock), m = units_for(reference, o.seconds, o.clock);
-    std::vector<double> a, b, ratios;
+    std::vector<double> a, b, ratios, probes, ours_per_probe, reference_per_probe;
     for (int round = 0; round < o.rounds; ++round) {
       const bool first = round % 2 == 0;
       if (first)
@@ -85,9 +88,15 @@ class suite {
       if (!first)
         a.push_back(rate(ours, n, o.clock));
       ratios.push_back(a.back() / b.back());
+      if (o.probe) {
+        probes.push_back(rate(o.probe, o.probe_units, o.clock));
+        ours_per_probe.push_back(a.back() / probes.back());
+        reference_per_probe.push_back(b.back() / probes.back());
+      }
     }
     const result r{median(a), median(b), median(ratios), *std::min_element(ratios.begin(), ratios.end()),
-                   *std::max_element(ratios.begin(), ratios.end())};
+                   *std::max_element(ratios.begin(), ratios.end()),
+                   median(probes), median(ours_per_probe), median(reference_per_probe)};
     if (json_)
       std::printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"ours\":%.6g,\"reference\":%.6g,\"reference_name\":\"%s\","
                   "\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"rounds\":%d}\n",

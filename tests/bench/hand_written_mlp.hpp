@@ -46,7 +46,8 @@ class hand_written_mlp {
     float chosen = 0;
     for (Eigen::Index i = 0; i < rows; ++i)
       chosen += z_(i, y[i]) - shift_[i];
-    z_.array() = (z_.array().colwise() - shift_.array()).exp();
+    z_.colwise() -= shift_;
+    z_.array() = z_.array().exp();  // By itself, so that it runs over packets.
     shift_ = z_.rowwise().sum();
     const float loss = (shift_.array().log().sum() - chosen) / static_cast<float>(rows);
     const float scale = 1.0f / static_cast<float>(rows);

@@ -157,6 +157,24 @@ TEST_CASE("cross-entropy takes labels of every integer type") {
   check_close(with(tensor::of<uint8_t>({3}, {1, 1, 1})), {3}, want);
 }
 
+TEST_CASE("cross-entropy of any number of rows and classes is that of log_softmax") {
+  for (int64_t rows : {1, 7, 8, 21})
+    for (int64_t count : {1, 2, 10, 32, 33, 100}) {
+      const tensor x = noise<float>({rows, count}, 3), y = classes(rows, count);
+      const tensor got = value([&](graph& g) { return sparse_softmax_cross_entropy(g.constant(x), g.constant(y)); });
+      const tensor log_p = value([&](graph& g) { return log_softmax(g.constant(x)); });
+      const tensor dx = value([&](graph& g) { return cross_entropy_gradient(g.constant(x), g.constant(y), fill(g, 0.5, dtype::float32, {rows}, {}), {}); });
+      for (int64_t i = 0; i < rows; ++i) {
+        const int32_t label = y.as<int32_t>()[static_cast<size_t>(i)];
+        const auto row = log_p.slice(i, 1), d = dx.slice(i, 1);
+        REQUIRE(got.as<float>()[static_cast<size_t>(i)] == doctest::Approx(-row.as<float>()[static_cast<size_t>(label)]).scale(1).epsilon(1e-6));
+        for (int64_t j = 0; j < count; ++j)
+          REQUIRE(d.as<float>()[static_cast<size_t>(j)]
+                  == doctest::Approx(0.5 * (std::exp(static_cast<double>(row.as<float>()[static_cast<size_t>(j)])) - (j == label))).scale(1).epsilon(1e-6));
+      }
+    }
+}
+
 TEST_CASE("reshape keeps the elements and infers one extent") {
   const tensor x = f64({2, 3}, {1, 2, 3, 4, 5, 6});
   check_close(value([&](graph& g) { return reshape(g.constant(x), {3, -1}); }), {3, 2}, {1, 2, 3, 4, 5, 6});
