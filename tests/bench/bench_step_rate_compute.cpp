@@ -79,7 +79,8 @@ class bare_loop {
   int64_t step_ = 0;
 };
 
-constexpr double flops_of_probe = 1000.0 * 10 * 2 * Eigen::internal::packet_traits<float>::size;
+constexpr double lanes = static_cast<int>(Eigen::internal::packet_traits<float>::size);
+constexpr double flops_of_probe = 1000.0 * 10 * 2 * lanes;
 
 /// Multiply-adds on registers only: the peak of this machine at this moment.
 void fma_peak(int64_t n) {
