@@ -137,8 +137,11 @@ void chief_state::on_request(const request& x) {
       save_again = true;
     return;
   }
-  if (x.what == request::abort)
-    return fail_now(error{errc::cancelled, "the job was aborted", {}, options.name, reached});
+  if (x.what == request::abort) {
+    causes.push_back(error{errc::cancelled, "the job was aborted", {}, options.name, reached});
+    options.nodes->cancel();
+    return end();
+  }
   stopping = true;
   by_signal = by_signal || x.by_signal;
   if (by_signal && evaluating && !std::exchange(cancelled_evaluation, true))

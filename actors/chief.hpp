@@ -92,6 +92,7 @@ struct chief_state {
   std::vector<error> causes;
   bool stopping = false, by_signal = false, cancelled_evaluation = false;
   bool ending_said = false;
+  bool last_saves_awaited = false;              ///< After a failure: once, and not again when that wait fails too.
   std::string remark;
 
   // -- waits: one deadline of each kind at a time -------------------------------------------
@@ -138,6 +139,7 @@ struct chief_state {
   void fail_now(error cause);
   void fail_after_save(error cause);
   void replace_writer(error cause);
+  void end_after_saves();
   void end();
   void send_home();
   void check_gone();

@@ -149,6 +149,10 @@ void replica_state::fire() {
     if (status == step_status::ok && options.mode == mode::train && options.replicas == 1 && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
       cause = error{errc::nan_loss, "the gradient is not finite"};
+    } else if (has(status, step_status::not_finite)) {
+      cause = error{errc::nan_loss, "the loss is not finite"};
+    } else if (has(status, step_status::cancelled)) {
+      cause = error{errc::cancelled, "the step was cancelled"};
     } else if (status != step_status::ok) {
       cause = engine.last_error();
     }
