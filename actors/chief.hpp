@@ -72,6 +72,7 @@ struct chief_state {
   double seconds_per_step = 0;
   double loss = 0;
   caf::actor_clock::time_point started{};
+  std::vector<std::string> restore_warnings;
 
   // -- saves, gates, evaluations ------------------------------------------------------------
   std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.
@@ -92,6 +93,7 @@ struct chief_state {
   std::vector<error> causes;
   bool stopping = false, by_signal = false, cancelled_evaluation = false;
   bool ending_said = false;
+  bool last_saves_awaited = false;              ///< After a failure: once, and not again when that wait fails too.
   std::string remark;
 
   // -- waits: one deadline of each kind at a time -------------------------------------------
@@ -138,6 +140,7 @@ struct chief_state {
   void fail_now(error cause);
   void fail_after_save(error cause);
   void replace_writer(error cause);
+  void end_after_saves();
   void end();
   void send_home();
   void check_gone();

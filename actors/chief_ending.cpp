@@ -59,7 +59,7 @@ void chief_state::on_down(const caf::down_msg& x) {
   causes.push_back(std::move(cause));
   options.nodes->cancel();
   if (!outfeed)
-    return end();
+    return end_after_saves();
   if (flushes == 0) {
     self->send(outfeed, flush{++flushes});
     arm(wait_flush, options.deadlines.stop, "the outfeed to pass on what it holds");
@@ -70,7 +70,7 @@ void chief_state::on_flushed(const flushed& x) {
   if (x.number != flushes || ending_said)
     return;
   disarm(wait_flush);
-  end();
+  end_after_saves();
 }
 
 void chief_state::fail_now(error cause) {
@@ -78,7 +78,20 @@ void chief_state::fail_now(error cause) {
   if (ending_said)
     return;
   options.nodes->cancel();
-  end();
+  end_after_saves();
+}
+
+void chief_state::end_after_saves() {
+  // Snapshots whose step was reported have all their parts at the writer already: they are worth waiting for. The others
+  // will never be complete.
+  saving.erase(saving.upper_bound(reached), saving.end());
+  if (std::exchange(last_saves_awaited, true) || !writer || saving.empty() || now == phase::starting || now == phase::restoring)
+    return end();
+  self->send(writer, abandon{attempt, reached});
+  now = phase::draining;
+  end_at = reached;
+  disarm(wait_silence);
+  arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()) + " at last");
 }
 
 void chief_state::fail_after_save(error cause) {
@@ -90,8 +103,8 @@ void chief_state::fail_after_save(error cause) {
   commit_gates.clear();
   hook_gates.clear();
   newest_unevaluated.reset();
-  for (; !held.empty(); held.erase(held.begin()))
-    saving.erase(held.begin()->first);
+  while (!held.empty())  // Their reports may never come; they are committed all the same.
+    deal_with(held.extract(held.begin()).mapped());
   if (!options.checkpoints || !writer)
     return end();
   disarm(wait_silence);  // Without an outfeed there are no reports to wait for.

@@ -99,7 +99,7 @@ void chief_state::place_save(int64_t step) {
 // -- reports ----------------------------------------------------------------------------------
 
 void chief_state::on_progress(const progress& x) {
-  if (x.attempt != attempt || (now != phase::training && now != phase::draining))
+  if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said)
     return;
   if (x.step > reached) {
     reached = x.step;
@@ -171,7 +171,7 @@ void chief_state::on_stream_end(const stream_end& x) {
 // -- saves --------------------------------------------------------------------------------------
 
 void chief_state::on_committed(const committed& x) {
-  if (x.attempt != attempt)
+  if (x.attempt != attempt || ending_said)
     return;
   const bool in_order = x.step <= reached || causes.size() > 0;
   if (in_order)
@@ -209,7 +209,7 @@ void chief_state::deal_with(const committed& x) {
 }
 
 void chief_state::on_save_failed(const save_failed& x) {
-  if (x.attempt != attempt)
+  if (x.attempt != attempt || ending_said)
     return;
   saving.erase(x.step);
   commit_gates.erase(x.step);
@@ -243,7 +243,7 @@ void chief_state::evaluate_next() {
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
-  if (x.attempt != attempt || !evaluating)
+  if (x.attempt != attempt || !evaluating || ending_said)
     return;
   const int64_t step = *std::exchange(evaluating, std::nullopt);
   self->send(writer, unlease{step});

@@ -3,6 +3,7 @@
 #include "actors/checkpoint_loading.hpp"
 #include "actors/exit_reason.hpp"
 
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -66,22 +67,20 @@ void evaluator_state::start_nodes() {
     self->send(source, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(worker)});
     self->send(worker, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(source)});
   }
-  // Linked: they end with this actor, however it ends.
-  self->link_to(drain);
-  self->link_to(worker);
-  self->link_to(source);
+  self->monitor(drain);
+  self->monitor(worker);
+  self->monitor(source);
 }
 
-void evaluator_state::end_nodes() {
-  // Unlinked first: the next evaluation starts with a new crew, and what becomes of this one is no news to it.
-  const auto end = [this](auto& node) {
-    self->unlink_from(node);
-    self->send_exit(node, caf::exit_reason::kill);
-    node = std::decay_t<decltype(node)>{};
+void evaluator_state::send_home() {
+  const auto home = [](auto& handle) {
+    if (handle)
+      caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
+    handle = nullptr;
   };
-  end(source);
-  end(worker);
-  end(drain);
+  home(source);
+  home(worker);
+  home(drain);
 }
 
 void evaluator_state::extend(int64_t reached) {
@@ -136,15 +135,13 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   state.self = self;
   state.options = std::move(options);
   state.asker = std::move(asker);
-  self->set_exit_handler([&state](const caf::exit_msg& x) {
+  self->set_down_handler([&state](const caf::down_msg& x) {
     const auto is = [&x](const auto& handle) { return handle && handle->address() == x.source; };
-    if (is(state.source) || is(state.worker) || is(state.drain)) {
-      if (state.running)
-        state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
-      state.end_nodes();
+    if (!is(state.source) && !is(state.worker) && !is(state.drain))
       return;
-    }
-    state.self->quit(x.reason);
+    state.send_home();
+    if (state.running)
+      state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
   });
   return {
     [&state](const evaluate_at& x) {

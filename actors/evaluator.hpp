@@ -21,6 +21,10 @@ struct evaluator_options {
 
 /// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`.
 struct evaluator_state {
+  evaluator_state() = default;
+  evaluator_state(const evaluator_state&) = delete;
+  ~evaluator_state() { send_home(); }
+
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
@@ -41,7 +45,7 @@ struct evaluator_state {
   void on_evaluate(const evaluate_at& x);
   expected<void> load();
   void start_nodes();
-  void end_nodes();
+  void send_home();             ///< Ends the sub-plan's nodes; the next evaluation starts new ones.
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);

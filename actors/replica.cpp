@@ -20,6 +20,7 @@ void replica_state::on_begin(const begin& x) {
   waiting = wait::none;
   pending = {};
   has_values = false;
+  feeds.clear();
   begun = true;
   ended = false;
   for (auto& p : ports) {
@@ -139,21 +140,17 @@ void replica_state::fire() {
     status = end->cause.category == errc::out_of_range ? step_status::ended : step_status::bad_input;
     cause = end->cause;
   } else {
-    feeds.clear();
-    int64_t rows = 0;
-    for (const auto& p : ports) {
-      const auto& b = p.blocks.front();
-      rows = b.rows;
-      for (const auto& c : b.components) {
-        const int64_t row_bytes = c.byte_size() / (c.dims()[0] * c.dims()[1]);
-        feeds.push_back(c.data() + ((step - b.step) * c.dims()[1] + b.first_row) * row_bytes);
-      }
-    }
-    const batch_feeds in{feeds, rows};
+    if (feeds.empty())
+      look_at_blocks();
+    const batch_feeds in{feeds, ports.front().blocks.front().rows};
     status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
     if (status == step_status::ok && options.mode == mode::train && options.replicas == 1 && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
       cause = error{errc::nan_loss, "the gradient is not finite"};
+    } else if (has(status, step_status::not_finite)) {
+      cause = error{errc::nan_loss, "the loss is not finite"};
+    } else if (has(status, step_status::cancelled)) {
+      cause = error{errc::cancelled, "the step was cancelled"};
     } else if (status != step_status::ok) {
       cause = engine.last_error();
     }
@@ -178,6 +175,18 @@ void replica_state::fire() {
   finish_step();
 }
 
+void replica_state::look_at_blocks() {
+  strides.clear();
+  for (const auto& p : ports) {
+    const auto& b = p.blocks.front();
+    for (const auto& c : b.components) {
+      strides.push_back(c.byte_size() / b.count);
+      const int64_t row_bytes = strides.back() / c.dims()[1];
+      feeds.push_back(c.data() + (step - b.step) * strides.back() + b.first_row * row_bytes);
+    }
+  }
+}
+
 void replica_state::finish_step() {
   current = target;
   if (pending.losses.empty())
@@ -186,10 +195,13 @@ void replica_state::finish_step() {
   if (options.mode != mode::train)
     pending.watched.push_back({step, options.engine->values()});
   ++step;
+  for (size_t c = 0; c < feeds.size(); ++c)
+    feeds[c] += strides[c];
   bool block_done = false;
   for (auto& p : ports)
     if (!p.blocks.empty() && step >= p.blocks.front().step + p.blocks.front().count) {
       p.blocks.pop_front();
+      feeds.clear();
       block_done = true;
     }
   if (block_done)

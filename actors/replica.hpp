@@ -65,7 +65,8 @@ struct replica_state {
   std::optional<int64_t> moves_at;              ///< The step whose update goes to the other arena: a snapshot has this one.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
   int target = 0;                               ///< The arena that the step being made writes to.
-  std::vector<const std::byte*> feeds;          ///< Of the step being made.
+  std::vector<const std::byte*> feeds;          ///< Of batch `step`, one a component; empty until it is looked at.
+  std::vector<int64_t> strides;                 ///< Bytes from one batch of a block to the next.
 
   step_report pending;                               ///< What the next report will say.
   bool has_values = false;                      ///< Whether the engine holds the outputs of step - 1.
@@ -85,6 +86,7 @@ struct replica_state {
   bool can_fire() const;
   bool moves() const;           ///< Whether the next update goes to the other arena.
   void fire();
+  void look_at_blocks();        ///< Where in the blocks at hand batch `step` lies.
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at the state where it stands.
   void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.

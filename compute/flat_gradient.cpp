@@ -1,7 +1,8 @@
 // Arithmetic on flat gradients.
 #include "compute/kernels/simd.hpp"
-#include "compute/parameter_layout.hpp"
+#include "compute/parameter_store.hpp"
 #include "compute/program.hpp"
+#include "compute/denormals.hpp"
 
 #include <cmath>
 
@@ -38,7 +39,8 @@ bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
 }  // namespace
 
 void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
-  for (const auto& run : gradient_runs(layout)) {
+  const flush_denormals tiny_is_zero;
+  for (const auto& run : layout.runs()) {
     std::byte* to = into + run.first;
     if (run.type == dtype::float64)
       add(reinterpret_cast<double*>(to), reinterpret_cast<const double*>(from + run.first), (run.last - run.first) / 8);
@@ -49,7 +51,7 @@ void add_gradient(const parameter_layout& layout, std::byte* into, const std::by
 
 bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
   bool all = true;
-  for (const auto& run : gradient_runs(layout)) {
+  for (const auto& run : layout.runs()) {
     const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
     if (first < last)
       all = run_is_finite(run.type, gradient + first, last - first) && all;

@@ -1,5 +1,5 @@
 // Starting values, each drawn from (seed, variable's name, element): independent of the order of creation.
-#include "compute/parameter_layout.hpp"
+#include "compute/initializers.hpp"
 #include "compute/random.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "compute/parameter_layout.hpp"
+#include "compute/parameter_store.hpp"
 
 #include "compute/graph.hpp"
 #include "compute/optimizers/update.hpp"
@@ -45,9 +45,14 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     const size_t last = layout.entries_.size();
     if (first == last)
       continue;
+    gradient_run run{type, layout.gradient_bytes_, layout.gradient_bytes_ + length, 0, {}};
     layout.gradient_bytes_ += length;
     for (size_t vector = 0; vector <= slots.size(); ++vector) {
       const int64_t start = staggered(layout.arena_bytes_, vectors++);
+      if (vector == 0)
+        run.variables = start;
+      else
+        run.slots.push_back(start);
       for (size_t i = first; i < last; ++i) {
         if (vector == 0) {
           layout.entries_[i].offset += start;
@@ -64,6 +69,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       }
       layout.arena_bytes_ = start + length;
     }
+    layout.runs_.push_back(std::move(run));
   }
   for (const auto& v : g.internals().variables) {
     const auto& options = v.options;
@@ -73,6 +79,9 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
                                layout.shared_bytes_, -1});
     layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
   }
+  for (size_t i = 0; i < layout.entries_.size(); ++i)
+    if (const auto& name = layout.entries_[i].name; layout.find(name) != static_cast<int32_t>(i))
+      return fail(errc::invalid_argument, "two variables or slots are named '" + name + "'");
   return layout;
 }
 
@@ -108,25 +117,6 @@ std::vector<parameter_piece> parameter_layout::pieces(int r, int R) const {
     if (from < to)
       runs.push_back({static_cast<int32_t>(i), from, to - from});
   }
-  return runs;
-}
-
-std::vector<gradient_run> gradient_runs(const parameter_layout& layout) {
-  std::vector<gradient_run> runs;
-  for (const auto& e : layout.entries()) {
-    if (e.gradient_offset < 0)
-      continue;
-    const int64_t end = e.gradient_offset + padded(e.dims.elements() * size_of(e.type));
-    if (runs.empty() || runs.back().type != e.type)
-      runs.push_back({e.type, e.gradient_offset, end, e.offset, {}});
-    runs.back().last = end;
-  }
-  for (auto& run : runs)
-    for (const auto& e : layout.entries())
-      if (e.gradient_offset == run.first)
-        for (const auto& s : layout.entries())
-          if (s.slot && s.name.starts_with(e.name + "/") && s.name.rfind('/') == e.name.size())
-            run.slots.push_back(s.offset);
   return runs;
 }
 

@@ -1,4 +1,4 @@
-#include "compute/parameter_layout.hpp"
+#include "compute/initializers.hpp"
 
 #include <cstring>
 

@@ -35,6 +35,15 @@ struct parameter_piece {
   int64_t count = 0;
 };
 
+/// The trainable variables of one dtype: bytes [first, last) of the gradient vector, and where the vectors of the same
+/// layout (variables, then each slot) begin in an arena.
+struct gradient_run {
+  dtype type = dtype::float32;
+  int64_t first = 0, last = 0;
+  int64_t variables = 0;
+  std::vector<int64_t> slots;
+};
+
 class parameter_layout {
  public:
   /// From the variables of a training graph; slots as the optimizer has them. A graph without an optimizer (evaluation,
@@ -46,6 +55,8 @@ class parameter_layout {
   int32_t find(std::string_view name) const;
   int64_t arena_bytes() const noexcept { return arena_bytes_; }
   int64_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// The flat vectors, a dtype each.
+  std::span<const gradient_run> runs() const noexcept { return runs_; }
   /// Of the flat gradient, a multiple of 64.
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
 
@@ -57,6 +68,7 @@ class parameter_layout {
 
  private:
   std::vector<parameter_entry> entries_;
+  std::vector<gradient_run> runs_;
   int64_t arena_bytes_ = 0, shared_bytes_ = 0, gradient_bytes_ = 0;
 };
 

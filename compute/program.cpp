@@ -1,4 +1,4 @@
-#include "compute/parameter_layout.hpp"
+#include "compute/parameter_store.hpp"
 #include "compute/planner/plan.hpp"
 #include "compute/program_impl.hpp"
 
@@ -118,7 +118,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
     if (auto valid = validate(*spec.optimizer); !valid)
       return fail(valid.error());
     i->optimizer = *spec.optimizer;
-    i->runs = gradient_runs(layout);
+    i->runs.assign(layout.runs().begin(), layout.runs().end());
     for (const auto& run : i->runs)
       if (run.slots.size() != slot_names(i->optimizer).size())
         return fail(trouble("the store has not the slots of " + to_string(i->optimizer)));

@@ -2,7 +2,7 @@
 //
 //   auto p = program::plan(graph, spec, layout, {.batch = 128, .seed = 1});
 //   auto status = p->gradients({...});                     // forward and backward: the flat gradient of one shard
-//   p->apply(step, p->whole(), gradient, base, base);      // the fused update, in place or into a spare arena
+//   p->apply(step, {0, layout.gradient_bytes()}, gradient, base, base);   // the fused update, in place or into a spare arena
 //
 // Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset, with one arena for
 // all intermediate values by liveness, in-place element-wise operations, fused bias + activation and softmax

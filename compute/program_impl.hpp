@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compute/optimizers/update.hpp"
-#include "compute/parameter_layout.hpp"
+#include "compute/parameter_store.hpp"
 #include "compute/planner/plan.hpp"
 #include "compute/program.hpp"
 

@@ -45,7 +45,7 @@ class step_engine {
   virtual double loss() const = 0;
   /// Copies of the outputs of the last step (of its last shard while training).
   virtual std::vector<tensor> values() const = 0;
-  /// What `bad_input` or `not_finite` meant.
+  /// What `bad_input` meant.
   virtual error last_error() const = 0;
 
   /// Whether every element of a reduced gradient is finite.

@@ -10,12 +10,6 @@ namespace {
 
 enum at { logits_at, labels_at, loss_at, gradient_at, dy_at };
 
-template <class T>
-void gather(const T* x, int64_t stride, int64_t rows, T* lanes) {
-  for (int64_t r = 0; r < rows; ++r)
-    lanes[r] = x[r * stride];
-}
-
 /// Whether every label is a class; the first that is not is noted.
 template <class Label>
 bool labels_are_classes(const Label* labels, int64_t rows, int64_t classes, run_state& s) {
@@ -32,63 +26,80 @@ bool labels_are_classes(const Label* labels, int64_t rows, int64_t classes, run_
   return all;
 }
 
+/// One packet's worth of rows of the operands.
+template <class T>
+struct row_block {
+  static constexpr int64_t w = simd::width<T>;
+  int64_t count;    ///< Rows there are, at most `w`; the other lanes are zeros.
+  int64_t classes;  ///< From row to row.
+
+  simd::packet<T> column(const T* x, int64_t j) const {
+    if (count == w)
+      return Eigen::internal::pgather<T, simd::packet<T>>(x + j, classes);
+    alignas(64) T lanes[w] = {};
+    for (int64_t r = 0; r < count; ++r)
+      lanes[r] = x[r * classes + j];
+    return simd::load(lanes);
+  }
+  void set_column(T* x, int64_t j, const simd::packet<T>& v) const {
+    if (count == w)
+      return Eigen::internal::pscatter<T, simd::packet<T>>(x + j, v, classes);
+    alignas(64) T lanes[w];
+    simd::store(lanes, v);
+    for (int64_t r = 0; r < count; ++r)
+      x[r * classes + j] = lanes[r];
+  }
+};
+
 template <class T, class Label>
 void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   using simd::packet;
   constexpr int64_t w = simd::width<T>;
+  constexpr int64_t classes_kept = 32;  // Columns of so many classes are gathered once; of more, each time.
   const int64_t rows = c.n[0], classes = c.n[1];
-  const T* logits = c.to<const T>(s, logits_at);
+  const bool keeps = classes <= classes_kept;
   const Label* labels = c.to<const Label>(s, labels_at);
   T* loss = c.maybe<T>(s, loss_at);
   T* gradient = c.maybe<T>(s, gradient_at);
   const T* dy = c.maybe<const T>(s, dy_at);
   if (!labels_are_classes(labels, rows, classes, s))
     return;
-  for (int64_t first = 0; first < rows; first += w) {
-    const int64_t count = std::min(w, rows - first);
-    const T* x = logits + first * classes;
-    alignas(64) T lanes[w] = {};
-    const auto column = [&](const T* from, int64_t j) {
-      if (count == w)
-        for (int64_t r = 0; r < w; ++r)
-          lanes[r] = from[r * classes + j];
-      else
-        gather(from + j, classes, count, lanes);
-      return simd::load(lanes);
-    };
-    packet<T> highest = column(x, 0);
-    for (int64_t j = 1; j < classes; ++j)
-      highest = simd::pmax(highest, column(x, j));
-    // Differences are kept where they are wanted again: in the gradient, which may lie over the logits.
+  alignas(64) T kept[classes_kept * w];
+  for (int64_t first = 0; first < rows; first += w, labels += w) {
+    const row_block<T> block{std::min(w, rows - first), classes};
+    const T* x = c.to<const T>(s, logits_at) + first * classes;
+    T* g = gradient ? gradient + first * classes : nullptr;  // May lie over the logits.
+    packet<T> highest = block.column(x, 0);
+    for (int64_t j = 0; j < classes; ++j) {
+      const packet<T> v = block.column(x, j);
+      highest = simd::pmax(highest, v);
+      if (keeps)
+        simd::store(kept + j * w, v);
+    }
     alignas(64) T chosen[w] = {};
-    gather(x, classes, count, chosen);
-    for (int64_t r = 0; r < count; ++r)
-      chosen[r] = x[r * classes + static_cast<int64_t>(labels[first + r])];
-    T* g = gradient ? gradient + first * classes : nullptr;
+    for (int64_t r = 0; r < block.count; ++r)
+      chosen[r] = x[r * classes + static_cast<int64_t>(labels[r])];
     packet<T> sum = simd::set(T{0});
     for (int64_t j = 0; j < classes; ++j) {
-      const auto e = simd::pexp(simd::psub(column(x, j), highest));
+      const auto e = simd::pexp(simd::psub(keeps ? simd::load(kept + j * w) : block.column(x, j), highest));
       sum = simd::padd(sum, e);
-      if (g) {
-        simd::store(lanes, e);
-        for (int64_t r = 0; r < count; ++r)
-          g[r * classes + j] = lanes[r];
-      }
+      if (keeps)
+        simd::store(kept + j * w, e);
+      else if (g)
+        block.set_column(g, j, e);
     }
     if (loss)
-      simd::store_part(loss + first, simd::psub(simd::padd(highest, simd::plog(sum)), simd::load(chosen)), count);
-    if (g) {
-      packet<T> factor = dy ? simd::load_part(dy + first, count) : simd::set(static_cast<T>(c.number));
-      alignas(64) T scaled[w], each[w];
-      simd::store(each, factor);
-      simd::store(scaled, simd::pdiv(factor, sum));
-      for (int64_t r = 0; r < count; ++r) {
-        T* row = g + r * classes;
-        for (int64_t j = 0; j < classes; ++j)
-          row[j] *= scaled[r];
-        row[static_cast<int64_t>(labels[first + r])] -= each[r];
-      }
-    }
+      simd::store_part(loss + first, simd::psub(simd::padd(highest, simd::plog(sum)), simd::load(chosen)), block.count);
+    if (!g)
+      continue;
+    const packet<T> factor = dy ? simd::load_part(dy + first, block.count) : simd::set(static_cast<T>(c.number));
+    const packet<T> scaled = simd::pdiv(factor, sum);
+    for (int64_t j = 0; j < classes; ++j)
+      block.set_column(g, j, simd::pmul(scaled, keeps ? simd::load(kept + j * w) : block.column(g, j)));
+    alignas(64) T each[w];
+    simd::store(each, factor);
+    for (int64_t r = 0; r < block.count; ++r)
+      g[r * classes + static_cast<int64_t>(labels[r])] -= each[r];
   }
 }
 

@@ -138,7 +138,7 @@ symbol binary(const operation& op, symbol a, symbol b, std::source_location at) 
   return append(*g, op, {a, b}, compares ? dtype::boolean : a.type(), std::move(*dims), at);
 }
 
-symbol where(symbol condition, symbol dy, std::source_location at) { return mul(dy, cast(condition, dy.type(), at), at); }
+symbol where(symbol condition, symbol dy, std::source_location at) { return mul(dy, stop_gradient(cast(condition, dy.type(), at), at), at); }
 
 std::vector<symbol> both(const gradient_input& in, symbol da, symbol db) {
   return {da.valid() ? sum_to(da, in.x[0].dims(), in.at) : da, db.valid() ? sum_to(db, in.x[1].dims(), in.at) : db};
@@ -177,7 +177,7 @@ const operation minimum{.name = "minimum", .gradient = [](const gradient_input& 
 const operation equal{.name = "equal", .no_gradient = "its value is boolean", .lower = lower_comparison<equal_of>};
 const operation greater_equal{.name = "greater_equal", .no_gradient = "its value is boolean", .lower = lower_comparison<greater_equal_of>};
 const operation relu_gradient{.name = "relu_gradient", .gradient = [](const gradient_input& in) {
-                                return std::vector<symbol>{troupe::relu_gradient(in.dy, in.x[1], in.at), symbol{}};
+                                return both(in, troupe::relu_gradient(in.dy, in.x[1], in.at), symbol{});
                               }, .lower = lower_floating<relu_gradient_of>, .in_place = true};
 
 }  // namespace ops

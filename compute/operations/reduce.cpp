@@ -10,7 +10,7 @@ namespace {
 // The operand seen as [outer, reduced, inner] when the reduced axes are neighbours.
 enum extent_of { outer, reduced, inner };
 
-constexpr int64_t chunk = 4096;
+constexpr int64_t chunk = 512;
 
 /// The sum of n neighbours: packets within chunks, chunks in double.
 template <class T>
@@ -214,7 +214,7 @@ symbol stretch(const gradient_input& in, symbol y) {
 }
 
 std::vector<symbol> max_gradient(const gradient_input& in) {
-  const symbol chosen = cast(equal(in.x[0], stretch(in, in.y), in.at), in.n.type, in.at);
+  const symbol chosen = stop_gradient(cast(equal(in.x[0], stretch(in, in.y), in.at), in.n.type, in.at), in.at);
   const symbol ties = reduce_sum(chosen, {in.n.attr.axes, in.n.attr.keep}, in.at);
   return {mul(chosen, stretch(in, div(in.dy, ties, in.at)), in.at)};
 }

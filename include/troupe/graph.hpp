@@ -144,10 +144,16 @@ TROUPE_API symbol mul(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol div(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol maximum(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol minimum(symbol a, symbol b, TROUPE_AT);
-inline symbol operator+(symbol a, symbol b) { return add(a, b); }
-inline symbol operator-(symbol a, symbol b) { return sub(a, b); }
-inline symbol operator*(symbol a, symbol b) { return mul(a, b); }
-inline symbol operator/(symbol a, symbol b) { return div(a, b); }
+/// An operand that knows where the operator stands, since operators have no room for a default argument.
+struct left_operand {
+  symbol value;
+  std::source_location at;
+  left_operand(symbol s, std::source_location where = std::source_location::current()) : value(s), at(where) {}  // NOLINT(google-explicit-constructor)
+};
+inline symbol operator+(left_operand a, symbol b) { return add(a.value, b, a.at); }
+inline symbol operator-(left_operand a, symbol b) { return sub(a.value, b, a.at); }
+inline symbol operator*(left_operand a, symbol b) { return mul(a.value, b, a.at); }
+inline symbol operator/(left_operand a, symbol b) { return div(a.value, b, a.at); }
 TROUPE_API symbol equal(symbol a, symbol b, TROUPE_AT);  ///< boolean; no gradient.
 
 TROUPE_API symbol neg(symbol x, TROUPE_AT);

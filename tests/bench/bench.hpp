@@ -1,0 +1,123 @@
+// A harness for side-by-side measurements: variants are run in turn, round after round, and medians are compared.
+//
+//   bench::suite s{"step_rate", argc, argv};
+//   s.compare({.name = "784-128-10/adam", .reference_name = "eigen"}, ours, reference);   // each runs n units of work
+//
+// Work is timed in the thread's own processor time unless told otherwise, so that neighbours on a busy machine disturb
+// little; what more than one thread does has to be timed by the wall clock.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::bench {
+
+enum class clock_kind { thread, wall };
+
+inline double now(clock_kind kind) {
+  timespec t{};
+  clock_gettime(kind == clock_kind::thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+inline double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  const size_t n = x.size();
+  return n == 0 ? 0 : n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+/// Does `n` units of work.
+using work = std::function<void(int64_t n)>;
+
+struct case_options {
+  std::string name;
+  std::string unit = "steps/s";
+  std::string reference_name;
+  int rounds = 15;
+  double seconds = 0.05;           ///< Of each variant in each round.
+  clock_kind clock = clock_kind::thread;
+  work probe = {};                 ///< Measured in each round too: what the machine can do just then.
+  int64_t probe_units = 1000;
+  int64_t granule = 1;             ///< Units are done in multiples of it.
+};
+
+struct result {
+  double ours = 0, reference = 0;  ///< Medians, units of work a second.
+  double ratio = 0, ratio_min = 0, ratio_max = 0;
+  double probe = 0, ours_per_probe = 0, reference_per_probe = 0;  ///< Medians, of rates and of their ratios.
+};
+
+/// Units of work a second.
+inline double rate(const work& w, int64_t n, clock_kind clock) {
+  const double start = now(clock);
+  w(n);
+  return static_cast<double>(n) / std::max(1e-9, now(clock) - start);
+}
+
+/// How many units take about `seconds`.
+inline int64_t units_for(const work& w, double seconds, clock_kind clock, int64_t granule = 1) {
+  int64_t n = granule;
+  for (;; n *= 2)
+    if (const double r = rate(w, n, clock); static_cast<double>(n) / r > seconds / 8)
+      return std::max<int64_t>(1, static_cast<int64_t>(r * seconds / static_cast<double>(granule))) * granule;
+}
+
+class suite {
+ public:
+  suite(std::string name, int argc, char** argv) : name_(std::move(name)) {
+    for (int i = 1; i < argc; ++i)
+      json_ = json_ || std::string_view{argv[i]} == "--json";
+    if (!json_)
+      std::printf("%-28s %-8s %12s %12s  %6s (min, max)\n", name_.c_str(), "", "ours", "reference", "ratio");
+  }
+
+  result compare(const case_options& o, const work& ours, const work& reference) {
+    const int64_t n = units_for(ours, o.seconds, o.clock, o.granule), m = units_for(reference, o.seconds, o.clock, o.granule);
+    std::vector<double> a, b, ratios, probes, ours_per_probe, reference_per_probe;
+    for (int round = 0; round < o.rounds; ++round) {
+      const bool first = round % 2 == 0;
+      if (first)
+        a.push_back(rate(ours, n, o.clock));
+      b.push_back(rate(reference, m, o.clock));
+      if (!first)
+        a.push_back(rate(ours, n, o.clock));
+      ratios.push_back(a.back() / b.back());
+      if (o.probe) {
+        probes.push_back(rate(o.probe, o.probe_units, o.clock));
+        ours_per_probe.push_back(a.back() / probes.back());
+        reference_per_probe.push_back(b.back() / probes.back());
+      }
+    }
+    const result r{median(a), median(b), median(ratios), *std::min_element(ratios.begin(), ratios.end()),
+                   *std::max_element(ratios.begin(), ratios.end()),
+                   median(probes), median(ours_per_probe), median(reference_per_probe)};
+    if (json_)
+      std::printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"ours\":%.6g,\"reference\":%.6g,\"reference_name\":\"%s\","
+                  "\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"rounds\":%d}\n",
+                  name_.c_str(), o.name.c_str(), o.unit.c_str(), r.ours, r.reference, o.reference_name.c_str(), r.ratio, r.ratio_min,
+                  r.ratio_max, o.rounds);
+    else
+      std::printf("%-28s %-8s %12.1f %12.1f  %6.3f (%.3f, %.3f)  against %s\n", o.name.c_str(), o.unit.c_str(), r.ours, r.reference, r.ratio,
+                  r.ratio_min, r.ratio_max, o.reference_name.c_str());
+    std::fflush(stdout);
+    return r;
+  }
+  /// A line of explanation; not in JSON.
+  void note(const std::string& text) const {
+    if (!json_)
+      std::printf("  %s\n", text.c_str());
+  }
+
+ private:
+  std::string name_;
+  bool json_ = false;
+};
+
+}  // namespace troupe::bench

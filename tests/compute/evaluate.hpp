@@ -1,0 +1,21 @@
+// Runs an expression over constants, or a scalar's gradient, without a model around it.
+#pragma once
+
+#include "tests/compute/model_fixture.hpp"
+
+namespace troupe::test {
+
+/// The value that `build` describes; placeholders are not fed.
+inline tensor evaluate(const std::function<symbol(graph&)>& build, const step_input& in = {}) {
+  graph g;
+  model_spec spec;
+  spec.mode = mode::predict;
+  spec.predictions["value"] = build(g);
+  const auto layout = *parameter_layout::of(g, std::nullopt);
+  auto p = program::plan(g, spec, layout, {});
+  REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+  REQUIRE((*p)->run(in) == step_status::ok);
+  return (*p)->output(0);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,120 @@
+#include <troupe/graph.hpp>
+#include <troupe/nn.hpp>
+
+#include <doctest/doctest.h>
+
+namespace troupe {
+namespace {
+
+/// Whether the graph's error names all of these.
+bool says(const graph& g, std::initializer_list<const char*> parts) {
+  if (g.status())
+    return false;
+  INFO(g.status().error().message);
+  for (const char* part : parts)
+    if (g.status().error().message.find(part) == std::string::npos) {
+      FAIL_CHECK("no '", part, "' in: ", g.status().error().message);
+      return false;
+    }
+  return g.status().error().category == errc::invalid_argument;
+}
+
+symbol floats(graph& g, const char* name, symbol_shape dims) { return g.placeholder(name, dtype::float32, std::move(dims)); }
+
+}  // namespace
+
+TEST_CASE("a wrong shape is kept with the operation, both shapes and the source line") {
+  graph g;
+  const symbol x = floats(g, "x", {g.unknown("batch"), 784});
+  SUBCASE("matmul") {
+    const symbol y = matmul(x, floats(g, "w", {100, 10}));
+    CHECK_FALSE(y.valid());
+    CHECK(says(g, {"matmul", "[batch, 784]", "[100, 10]", "graph_test.cpp"}));
+  }
+  SUBCASE("add, written as an operator") {
+    const symbol y = x + floats(g, "b", {10});
+    const std::string line = ":" + std::to_string(__LINE__ - 1) + ")";
+    CHECK_FALSE(y.valid());
+    CHECK(says(g, {"add", "[batch, 784]", "[10]", "graph_test.cpp", line.c_str()}));
+  }
+  SUBCASE("reshape") {
+    reshape(x, {10, 10});
+    CHECK(says(g, {"reshape", "[batch, 784]", "[10, 10]"}));
+  }
+  SUBCASE("cross-entropy") {
+    sparse_softmax_cross_entropy(x, floats(g, "y", {10}));
+    CHECK(says(g, {"sparse_softmax_cross_entropy", "[batch, 784]", "float32 [10]"}));
+  }
+  SUBCASE("reduce_sum") {
+    reduce_sum(x, {{2}});
+    CHECK(says(g, {"reduce_sum", "{2}", "[batch, 784]"}));
+  }
+  SUBCASE("dense") {
+    nn::dense(reshape(x, {-1}), {.units = 3});
+    CHECK(says(g, {"dense", "[784*batch]"}));
+  }
+  SUBCASE("dtypes") {
+    x + g.placeholder("d", dtype::float64, {784});
+    CHECK(says(g, {"add", "float32", "float64"}));
+  }
+}
+
+TEST_CASE("the first error is the one that is kept") {
+  graph g;
+  const symbol x = floats(g, "x", {2, 3});
+  const symbol bad = matmul(x, x);
+  const symbol worse = softmax(bad + x);
+  CHECK_FALSE(worse.valid());
+  reshape(x, {7});
+  CHECK(says(g, {"matmul", "[2, 3] and [2, 3]"}));
+}
+
+TEST_CASE("symbols of two graphs do not mix") {
+  graph g, h;
+  floats(g, "x", {2}) + floats(h, "x", {2});
+  CHECK(says(g, {"operands of two graphs"}));
+}
+
+TEST_CASE("an operand that was never made is an error of the other one's graph") {
+  graph g;
+  floats(g, "x", {2}) + symbol{};
+  CHECK(says(g, {"not a valid symbol"}));
+}
+
+TEST_CASE("scopes name variables, and a second scope of a name gets a number") {
+  graph g;
+  const symbol x = floats(g, "x", {g.unknown("batch"), 4});
+  symbol h = nn::dense(x, {.units = 3, .activation = relu});
+  h = nn::dense(h, {.units = 2, .bias = false});
+  nn::dense(h, {.units = 2, .name = "head"});
+  CHECK(g.status());
+  CHECK(g.to_text() ==
+        "x: float32 [batch, 4] = placeholder\n"
+        "dense/kernel: float32 [4, 3] = variable\n"
+        "dense/matmul: float32 [batch, 3] = matmul(x, dense/kernel)\n"
+        "dense/bias: float32 [3] = variable\n"
+        "dense/add: float32 [batch, 3] = add(dense/matmul, dense/bias)\n"
+        "dense/relu: float32 [batch, 3] = relu(dense/add)\n"
+        "dense_1/kernel: float32 [3, 2] = variable\n"
+        "dense_1/matmul: float32 [batch, 2] = matmul(dense/relu, dense_1/kernel)\n"
+        "head/kernel: float32 [2, 2] = variable\n"
+        "head/matmul: float32 [batch, 2] = matmul(dense_1/matmul, head/kernel)\n"
+        "head/bias: float32 [2] = variable\n"
+        "head/add: float32 [batch, 2] = add(head/matmul, head/bias)\n");
+}
+
+TEST_CASE("two variables of one name are refused") {
+  graph g;
+  g.variable({.name = "w", .dims = {2}});
+  CHECK(g.status());
+  CHECK_FALSE(g.variable({.name = "w", .dims = {2}}).valid());
+  CHECK(says(g, {"there already is one named 'w'", "graph_test.cpp"}));
+}
+
+TEST_CASE("an unknown is the same whenever it is asked for") {
+  graph g;
+  CHECK(g.unknown("batch") == g.unknown("batch"));
+  CHECK(g.unknown("length") != g.unknown("batch"));
+}
+
+}  // namespace troupe

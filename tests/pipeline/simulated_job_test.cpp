@@ -1,0 +1,257 @@
+#include "pipeline/launch_simulated.hpp"
+
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+
+train_result run_to_end(simulated_job& job) {
+  auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  CHECK(job.left().empty());
+  return **result;
+}
+
+}  // namespace
+
+TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end; a resumed one re-lists where it stood") {
+  small_job_options o{.max_steps = 12};
+  {
+    simulated_job job{prepare_small(o), 1};
+    const auto result = run_to_end(job);
+    CHECK(result.global_step == 12);
+    CHECK(result.steps_run == 12);
+    CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10, 12});
+  }
+  o.max_steps = 14;
+  simulated_job job{prepare_small(o), 2};
+  const auto result = run_to_end(job);
+  CHECK(result.steps_run == 2);
+  auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
+  CHECK((*store)->listed() == steps{0, 5, 10, 12, 14});
+}
+
+TEST_CASE("[EST-22] a final step that is a multiple of save_checkpoints_steps is saved once") {
+  simulated_job job{prepare_small({.max_steps = 10}), 1};
+  run_to_end(job);
+  CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10});
+}
+
+TEST_CASE("the same seed gives the same trace, another seed another trace and the same state") {
+  small_job_options o{.replicas = 2, .evaluates = true};
+  const auto run_once = [&](uint64_t seed) {
+    o.files = memory_disk::make();
+    simulated_job job{prepare_small(o), seed};
+    run_to_end(job);
+    return std::pair{job.trace_hash(), newest_checkpoint(o.files).content};
+  };
+  const auto first = run_once(1), again = run_once(1);
+  CHECK(first.first == again.first);
+  for (uint64_t seed = 2; seed < 12; ++seed) {
+    const auto other = run_once(seed);
+    CHECK(other.first != first.first);
+    CHECK(same_state(other.second, first.second));
+  }
+}
+
+TEST_CASE("a job that stops anywhere and goes on ends in the state of one that never stopped") {
+  small_job_options whole{.max_steps = 23, .evaluates = true};
+  std::map<std::string, double> metrics;
+  {
+    simulated_job job{prepare_small(whole), 1};
+    metrics = run_to_end(job).metrics;
+  }
+  int64_t broken_runs = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    small_job_options broken = whole;
+    broken.files = memory_disk::make();
+    train_result last;
+    int64_t stops = 0;
+    for (; last.global_step < 23; ++stops) {
+      REQUIRE(stops < 50);
+      simulated_job job{prepare_small(broken), seed * 100 + static_cast<uint64_t>(stops)};
+      const int64_t at = job.turns() + 30 + static_cast<int64_t>(seed * 37 % 200);
+      job.crank_until([&] { return job.turns() >= at; });
+      job.ask(request::stop, false);
+      last = run_to_end(job);
+    }
+    CAPTURE(seed);
+    broken_runs += stops > 1;
+    CHECK(same_state(newest_checkpoint(broken.files).content, newest_checkpoint(whole.files).content));
+    CHECK(last.metrics == metrics);
+  }
+  CHECK(broken_runs >= 10);  // Some seeds ask for the stop when the job is over.
+}
+
+TEST_CASE("a job whose power fails anywhere goes on from its last commit to the same state") {
+  small_job_options whole{.max_steps = 23};
+  {
+    simulated_job job{prepare_small(whole), 1};
+    run_to_end(job);
+  }
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    small_job_options broken = whole;
+    auto disk = memory_disk::make();
+    broken.files = disk;
+    for (uint64_t crash = 0; crash < 4; ++crash) {
+      simulated_job job{prepare_small(broken), seed * 10 + crash};
+      const auto at = static_cast<int64_t>(40 + seed * 53 % 300);
+      job.crank_until([&] { return job.turns() >= at; });
+      disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = seed});
+    }
+    simulated_job job{prepare_small(broken), seed};
+    CAPTURE(seed);
+    CHECK(run_to_end(job).global_step == 23);
+    CHECK(same_state(newest_checkpoint(broken.files).content, newest_checkpoint(whole.files).content));
+  }
+}
+
+TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal") {
+  std::vector<checkpoint_content> ends;
+  for (int64_t replicas : {1, 2, 4}) {
+    small_job_options o{.replicas = replicas, .shards = 4};
+    simulated_job job{prepare_small(o), 3};
+    run_to_end(job);
+    ends.push_back(newest_checkpoint(o.files).content);
+  }
+  CHECK(same_state(ends[0], ends[1]));
+  CHECK(same_state(ends[0], ends[2]));
+}
+
+TEST_CASE("R may change between runs: a checkpoint of two replicas is gone on with by one") {
+  small_job_options whole{.max_steps = 20, .replicas = 1, .shards = 2};
+  {
+    simulated_job job{prepare_small(whole), 1};
+    run_to_end(job);
+  }
+  small_job_options changed{.max_steps = 9, .replicas = 2, .shards = 2};
+  {
+    simulated_job job{prepare_small(changed), 1};
+    run_to_end(job);
+  }
+  changed.max_steps = 20;
+  changed.replicas = 1;
+  simulated_job job{prepare_small(changed), 1};
+  run_to_end(job);
+  CHECK(same_state(newest_checkpoint(changed.files).content, newest_checkpoint(whole.files).content));
+}
+
+TEST_CASE("[EST-20] data that end before max_steps finish the job cleanly, with a checkpoint where they ended") {
+  small_job_options o{.input = small_dataset(28).shuffle().batch(4)};  // 7 batches
+  simulated_job job{prepare_small(o), 5};
+  const auto result = run_to_end(job);
+  CHECK(result.global_step == 7);
+  CHECK(result.remark == "the data ended at step 7, before max_steps 20");
+  CHECK(newest_checkpoint(o.files).content.step == 7);
+  CHECK(newest_checkpoint(o.files).content.properties.at("finished") == "true");
+}
+
+TEST_CASE("two hosts whose data end at different steps both stop at the smaller one, cleanly") {
+  // Seven batches for two hosts: host 0 has four, host 1 three.
+  for (uint64_t seed = 1; seed <= 25; ++seed) {
+    small_job_options o{.replicas = 2, .hosts = 2, .input = small_dataset(28).shuffle().batch(4)};
+    simulated_job job{prepare_small(o), seed};
+    CAPTURE(seed);
+    const auto result = run_to_end(job);
+    CHECK(result.global_step == 3);
+    const auto end = newest_checkpoint(o.files).content;
+    CHECK(end.step == 3);
+    CHECK(end.blobs.contains("infeed/0"));
+    CHECK(end.blobs.contains("infeed/1"));
+  }
+}
+
+TEST_CASE("[EST-28] a dataset without a batch is an error that says so") {
+  small_job_options o{.input = small_dataset(28).batch(4).take(2).skip(2)};
+  auto prepared = prepare(describe_small(o));
+  if (!prepared) {
+    CHECK(prepared.error().category == errc::invalid_argument);
+    return;
+  }
+  simulated_job job{*prepared, 5};
+  auto result = job.wait(std::chrono::hours{1});
+  REQUIRE(result);
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().category == errc::out_of_range);
+  CHECK(result->error().message == "the dataset has no batches");
+}
+
+TEST_CASE("[EST-74] without a throttle every checkpoint but the first is evaluated, the last one too") {
+  simulated_job job{prepare_small({.max_steps = 22, .save_steps = 10, .evaluates = true}), 1};
+  const auto result = run_to_end(job);
+  CHECK(steps_of(job.events(), kind::evaluated) == steps{10, 20, 22});
+  CHECK(result.metrics.at("global_step") == 22);
+}
+
+TEST_CASE("[EST-75] with a long throttle the first real checkpoint and the last one are evaluated") {
+  simulated_job job{prepare_small({.max_steps = 22, .save_steps = 10, .evaluates = true, .throttle_secs = 1e6}), 1};
+  run_to_end(job);
+  CHECK(steps_of(job.events(), kind::evaluated) == steps{10, 22});
+}
+
+TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evaluates once and says why") {
+  small_job_options o{.max_steps = 10, .evaluates = true};
+  {
+    simulated_job job{prepare_small(o), 1};
+    run_to_end(job);
+  }
+  simulated_job job{prepare_small(o), 1};
+  const auto result = run_to_end(job);
+  CHECK(result.steps_run == 0);
+  CHECK(result.remark == "nothing to train: /run/model.ckpt-10 stands at step 10 already, and max_steps is 10");
+  CHECK(steps_of(job.events(), kind::evaluated) == steps{10});
+  CHECK(steps_of(job.events(), kind::saved).empty());
+}
+
+TEST_CASE("an evaluation that waits sees the state of its step, and no later step runs meanwhile") {
+  small_job_options o{.max_steps = 20, .evaluates = true};
+  simulated_job job{prepare_small(o), 9};
+  bool ran_ahead = false;
+  while (job.progress().now != job_progress::phase::finished) {
+    REQUIRE(job.crank());
+    const auto& events = job.events();
+    if (!events.empty() && events.back().what == kind::saved && events.back().step % 5 == 0 && events.back().step > 0)
+      ran_ahead = ran_ahead || job.progress().step > events.back().step;
+  }
+  CHECK_FALSE(ran_ahead);
+}
+
+TEST_CASE("evaluations beside training skip superseded checkpoints and never the last one") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    simulated_job job{prepare_small({.max_steps = 40, .evaluates = true, .when = evaluation_mode::beside}), seed};
+    run_to_end(job);
+    const auto evaluated = steps_of(job.events(), kind::evaluated);
+    REQUIRE_FALSE(evaluated.empty());
+    CHECK(evaluated.back() == 40);
+    CHECK(std::is_sorted(evaluated.begin(), evaluated.end()));
+  }
+}
+
+TEST_CASE("a save every few seconds is placed at the horizon and does not change the arithmetic") {
+  small_job_options by_steps{.max_steps = 30, .save_steps = 30};
+  {
+    simulated_job job{prepare_small(by_steps), 1};
+    run_to_end(job);
+  }
+  small_job_options by_time{.max_steps = 30, .save_secs = 1};
+  simulated_job job{prepare_small(by_time), 1};
+  run_to_end(job);
+  CHECK(same_state(newest_checkpoint(by_time.files).content, newest_checkpoint(by_steps.files).content));
+}
+
+TEST_CASE("a job without a model directory keeps nothing and still trains") {
+  small_job_options o{.keeps = false};
+  simulated_job job{prepare_small(o), 1};
+  const auto result = run_to_end(job);
+  CHECK(result.global_step == 20);
+  CHECK(result.checkpoint.empty());
+  CHECK(result.metrics.at("loss") > 0);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,49 @@
+// A trainer (trainer.cpp) as a child process: started, listened to, killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Used by one thread. The destructor kills a child that still runs.
+class trainer_process {
+ public:
+  explicit trainer_process(const std::vector<std::string>& arguments);
+  trainer_process(const trainer_process&) = delete;
+  trainer_process& operator=(const trainer_process&) = delete;
+  ~trainer_process();
+
+  /// Takes in what the child has said, waiting at most `patience` for some of it. False: it said its last.
+  bool listen(std::chrono::milliseconds patience);
+  /// SIGKILL; returns after the process is gone and its last words are in.
+  void kill();
+  /// Waits for its end; the exit status, or minus the signal.
+  int wait();
+
+  // -- what it said ---------------------------------------------------------
+  int64_t lines = 0;               ///< How many it said.
+  std::optional<int64_t> started;  ///< Where it resumed.
+  int64_t reached = 0;             ///< The newest step it reported, `started` included.
+  int64_t saved = -1;              ///< The newest commit it reported.
+  std::optional<int64_t> gate;     ///< It stands there.
+  std::optional<int64_t> done;
+  std::map<std::string, std::string> metrics;  ///< Hexadecimal, so that equal text is equal bits.
+  std::string error;
+
+ private:
+  void hear(const std::string& line);
+
+  pid_t process_ = -1;
+  int output_ = -1;  ///< We read what it says.
+  int input_ = -1;   ///< Held open: its end would open the gate.
+  std::string partial_;
+};
+
+}  // namespace troupe

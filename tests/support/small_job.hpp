@@ -1,0 +1,118 @@
+// A whole training job that is small enough to simulate thousands of times: 8 numbers in, 3 classes out, a few kilobytes
+// of state, on a disk in memory.
+#pragma once
+
+#include "pipeline/launch_simulated.hpp"
+#include "storage/checkpoint_store.hpp"
+#include "storage/memory_file_system.hpp"
+
+#include <troupe/dataset_iterator.hpp>
+#include <troupe/model.hpp>
+
+namespace troupe::test {
+
+/// `examples` rows of 8 numbers in [-1, 1) that are a function of the row, labelled by the largest of the first three.
+inline dataset small_dataset(int64_t examples = 48) {
+  std::vector<float> x(static_cast<size_t>(examples) * 8);
+  std::vector<int32_t> y(static_cast<size_t>(examples));
+  uint32_t state = 12345;
+  for (auto& v : x) {
+    state = state * 1664525u + 1013904223u;
+    v = static_cast<float>(state >> 8) / 8388608.0f - 1.0f;
+  }
+  for (size_t i = 0; i < y.size(); ++i) {
+    const float* row = &x[i * 8];
+    y[i] = static_cast<int32_t>(std::max_element(row, row + 3) - row);
+  }
+  return *dataset::from_tensors({{"x", tensor::of<float>({examples, 8}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}});
+}
+
+inline model small_model(double dropout = 0.2, double rate = 0.01) {
+  return model{"small", [dropout, rate](graph& g, const features& x, const labels& y, mode m) {
+    auto h = nn::dense(x["x"], {.units = 5, .activation = relu});
+    h = troupe::dropout(h, dropout, m == mode::train);
+    const auto logits = nn::dense(h, {.units = 3});
+    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = static_cast<float>(rate)}});
+  }};
+}
+
+struct small_job_options {
+  int64_t max_steps = 20;
+  std::optional<int64_t> save_steps = 5;
+  std::optional<double> save_secs = {};
+  int64_t replicas = 1;
+  int32_t hosts = 1;
+  std::optional<int64_t> shards = {};
+  bool evaluates = false;
+  double throttle_secs = 0;
+  evaluation_mode when = evaluation_mode::waits;
+  dataset input = small_dataset().shuffle().batch(4).repeat();
+  std::shared_ptr<file_system> files = memory_disk::make();
+  std::vector<std::shared_ptr<hook>> hooks = {};
+  model source = small_model();
+  bool keeps = true;
+};
+
+inline job_description describe_small(const small_job_options& o) {
+  job_description d;
+  d.source = std::make_shared<const model>(o.source);
+  d.config.model_dir = o.keeps ? std::optional<std::string>{"/run"} : std::nullopt;
+  d.config.seed = 7;
+  d.config.replicas = o.replicas;
+  d.config.gradient_shards = o.shards;
+  d.config.log_step_count_steps = 5;
+  if (o.save_secs)
+    d.config.save_checkpoints_secs = *o.save_secs;
+  else
+    d.config.save_checkpoints_steps = o.save_steps ? setting<int64_t>{*o.save_steps} : setting<int64_t>{std::nullopt};
+  d.train_input = o.input;
+  d.max_steps = o.max_steps;
+  if (o.evaluates)
+    d.eval_input = small_dataset(20).batch(8);
+  d.throttle_secs = o.throttle_secs;
+  d.when = o.when;
+  d.hooks = o.hooks;
+  d.hosts = o.hosts;
+  d.files = o.files;
+  return d;
+}
+
+inline std::shared_ptr<prepared_job> prepare_small(const small_job_options& o = {}) {
+  auto job = prepare(describe_small(o));
+  if (!job)
+    throw std::runtime_error(to_string(job.error()));
+  return *job;
+}
+
+/// What the directory holds, as any later process would find it.
+inline restored_checkpoint newest_checkpoint(const std::shared_ptr<file_system>& files) {
+  auto store = checkpoint_store::open(files, "/run", {.read_only = true});
+  if (!store)
+    throw std::runtime_error(to_string(store.error()));
+  auto found = (*store)->restore_newest();
+  if (!found)
+    throw std::runtime_error(to_string(found.error()));
+  return *found;
+}
+
+inline bool same_state(const checkpoint_content& a, const checkpoint_content& b) {
+  if (a.step != b.step || a.tensors.size() != b.tensors.size() || a.blobs != b.blobs)
+    return false;
+  for (size_t i = 0; i < a.tensors.size(); ++i)
+    if (a.tensors[i].name != b.tensors[i].name || !(a.tensors[i].value == b.tensors[i].value))
+      return false;
+  return true;
+}
+
+/// Steps of the events of one kind.
+inline std::vector<int64_t> steps_of(const std::vector<job_event>& events, job_event::kind what) {
+  std::vector<int64_t> steps;
+  for (const auto& e : events)
+    if (e.what == what)
+      steps.push_back(e.step);
+  return steps;
+}
+
+using steps = std::vector<int64_t>;
+
+}  // namespace troupe::test
