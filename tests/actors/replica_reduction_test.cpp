@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica is applied by
   for (auto& o : out) {
     REQUIRE(o.count<stream_end>() == 1);
     CHECK(o.last<stream_end>().step == 2);
-    CHECK(o.last<stream_end>().cause == error{errc::nan_loss, "the toy loss is not finite", {}, "replica/1", 2});
+    CHECK(o.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {}, "replica/1", 2});
     CHECK(o.count<snapshot_part>() == 0);
   }
   CHECK(engines[0]->applied == steps{0, 1});

@@ -31,7 +31,7 @@ class toy_engine final : public step_engine {
   std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };  ///< Trouble goes here.
   std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
   std::vector<int64_t> applied;
-  error trouble{errc::nan_loss, "the toy loss is not finite"};  ///< What a status that is not ok means.
+  error trouble{errc::nan_loss, "the loss is not finite"};  ///< What a status that is not ok means.
 
   std::span<const component> inputs() const override { return shape_; }
   std::span<const component> outputs() const override { return outputs_; }
