@@ -38,6 +38,7 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
 expected<void> evaluator_state::load() {
   at_step = 0;
   const auto initialise = [&]() -> expected<void> {
+    current.prefix.clear();
     options.parameters->initialise(options.seed);
     return {};
   };
@@ -126,6 +127,7 @@ void evaluator_state::finish(std::optional<error> cause) {
     result.metrics["global_step"] = static_cast<double>(at_step);
   }
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
+  result.checkpoint = current.prefix;
   self->send(caf::actor_cast<caf::typed_actor<caf::reacts_to<evaluated>>>(asker), std::move(result));
 }
 

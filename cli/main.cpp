@@ -1,12 +1,59 @@
 // The `troupe` program: main chooses the subcommand, and each subcommand has a file of its own.
-#include <cstdio>
-#include <string_view>
+#include "cli/commands.hpp"
+#include "cli/nearest.hpp"
+#include "cli/output.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+namespace troupe::cli {
+
+int failure(reporter& report, const error& e, bool misuse) {
+  report.fail(e, misuse);
+  return misuse ? misused : failed;
+}
+
+std::string_view signal_name(int signal) {
+  return signal == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+namespace {
+
+int run(const std::vector<std::string>& arguments) {
+  const std::string name = arguments.empty() ? "--help" : arguments.front();
+  if (name == "--version") {
+    write_output("troupe " TROUPE_VERSION "\n");
+    return succeeded;
+  }
+  if (name == "--help" || name == "-h" || name == "help") {
+    if (arguments.empty())
+      return write_error(general_help()), misused;
+    write_output(general_help());
+    return succeeded;
+  }
+  signal_watch signals;  // Before any other thread.
+  const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
+  // The flags are not read yet, and whoever asked for JSON is told in JSON that they are wrong.
+  reporter early{standard_reporter(std::count(rest.begin(), rest.end(), "--json") > 0, true)};
+  if (name != "train" && name != "evaluate")
+    return failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate"})),
+                           {"troupe --help lists the commands"}}, true);
+  const auto line = parse_command_line(name, rest);
+  if (!line)
+    return failure(early, line.error(), true);
+  if (line->help) {
+    write_output(*line->help);
+    return succeeded;
+  }
+  const auto report = std::make_shared<reporter>(standard_reporter(line->json, line->quiet));
+  return name == "train" ? train(*line, report, signals) : evaluate(*line, report, signals);
+}
+
+}  // namespace
+
+}  // namespace troupe::cli
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view{argv[1]} == "--version") {
-    std::puts("troupe " TROUPE_VERSION);
-    return 0;
-  }
-  std::fputs("usage: troupe --version\n", stderr);
-  return 2;
+  troupe::cli::occupy_standard_descriptors();
+  return troupe::cli::run({argv + 1, argv + argc});
 }

@@ -25,10 +25,11 @@ struct evaluated {
   int64_t batches = 0;
   double seconds = 0;
   error cause;
+  std::string checkpoint;  // Its prefix; empty: freshly initialised variables.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluated& x) {
-  return f(caf::meta::type_name("evaluated"), x.attempt, x.step, x.ok, x.metrics, x.batches, x.seconds, x.cause);
+  return f(caf::meta::type_name("evaluated"), x.attempt, x.step, x.ok, x.metrics, x.batches, x.seconds, x.cause, x.checkpoint);
 }
 
 }  // namespace troupe

@@ -142,7 +142,7 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
   me->receive(
     [&](const evaluated& x) {
       if (x.ok)
-        result = evaluation_result{x.step, x.metrics, x.batches, x.seconds, {}};
+        result = evaluation_result{x.step, x.metrics, x.batches, x.seconds, x.checkpoint};
       else
         result = fail(x.cause);
     },

@@ -1,0 +1,17 @@
+// The subcommands. Each returns what main returns.
+#pragma once
+
+#include "cli/command_line.hpp"
+#include "cli/reporter.hpp"
+#include "cli/signals.hpp"
+
+namespace troupe::cli {
+
+int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
+int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
+
+/// 2 for a value that can never be, 1 for everything else.
+int failure(reporter& report, const error& e, bool misuse);
+std::string_view signal_name(int signal);
+
+}  // namespace troupe::cli

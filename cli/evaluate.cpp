@@ -1,0 +1,60 @@
+// troupe evaluate: the metrics of one checkpoint.
+#include "cli/commands.hpp"
+#include "cli/job_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text) {
+  if (!text)
+    return std::nullopt;
+  int64_t step = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), step);
+  if (failed != std::errc{} || end != text->data() + text->size() || step < 0)
+    return fail(errc::invalid_argument, fmt::format("--step must be a whole number of at least 0, not '{}'", *text));
+  return step;
+}
+
+}  // namespace
+
+int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  const auto step = parse_step(line.step);
+  if (!step)
+    return failure(*report, step.error(), true);
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*report, given.error(), true);
+  const auto setup = make_job_setup(*given, false);
+  if (!setup)
+    return failure(*report, setup.error(), true);
+
+  // Nothing is written, so there is nothing to close: a signal ends it where it is.
+  signals.at_first([&] {
+    report->stop(train_result{}, signal_name(signals.first()));
+    _exit(128 + signals.first());
+  });
+  const auto data = open_data(*setup, false);
+  if (!data)
+    return failure(*report, data.error(), false);
+  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, data->test), *step);
+  signals.at_first({});
+  // The library evaluates fresh variables then; whoever names a directory here wants what is in it.
+  if (result && result->checkpoint.empty())
+    result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
+  if (!result && *step && result.error().category == errc::not_found)
+    result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, **step),
+                   {result.error().message}});
+  if (!result)
+    return failure(*report, result.error(), result.error().category == errc::invalid_argument && result.error().source.empty());
+  report->finish(*result);
+  return succeeded;
+}
+
+}  // namespace troupe::cli

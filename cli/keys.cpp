@@ -1,0 +1,173 @@
+#include "cli/keys.hpp"
+
+#include "cli/joined.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace troupe::cli {
+
+const std::vector<key_info>& known_keys() {
+  using enum value_kind;
+  constexpr double more = std::numeric_limits<double>::infinity(), less = -more;  // No bound.
+  static const std::vector<key_info> keys{
+      {"model.hidden_units", integers, "units of each hidden layer, as [256, 128]", 1},
+      {"model.classes", integer, "how many classes there are", 2},
+      {"model.activation", text, "after every hidden layer; relu", less, more, false, {"relu", "sigmoid", "tanh", "none"}},
+      {"model.dropout", number, "share of units dropped while training; 0", 0, 1},
+      {"optimizer.name", text, "adam", less, more, false, {"adam", "momentum", "gradient_descent"}},
+      {"optimizer.rate", number, "0.001 for adam, else 0.01"},
+      {"optimizer.beta1", number, "adam; 0.9", 0, 1},
+      {"optimizer.beta2", number, "adam; 0.999", 0, 1},
+      {"optimizer.epsilon", number, "adam; 1e-08"},
+      {"optimizer.decay", number, "momentum; 0.9", 0, 1},
+      {"optimizer.nesterov", boolean, "momentum; false"},
+      {"input.format", text, "fashion_mnist (the files of MNIST are named alike)", less, more, false, {"fashion_mnist", "mnist", "idx"}},
+      {"input.data", text, "directory of the data; /usr/share/datasets/fashion-mnist"},
+      {"input.images", text, "format idx: the file of the training images"},
+      {"input.labels", text, "format idx: the file of their labels"},
+      {"input.batch_size", integer, "128", 1},
+      {"input.shuffle", boolean, "true"},
+      {"input.seed", natural, "of the shuffle; run.seed unless given"},
+      {"input.epochs", integer, "passes over the training data", 1},
+      {"run.model_dir", text, "checkpoints are kept here, and gone on from", less, more, true},
+      {"run.seed", natural, "of initial values, shuffles and dropout", less, more, true},
+      {"run.max_steps", integer, "the step to end at, those of earlier runs included", 1},
+      {"run.steps", integer, "how many steps to make, whatever was done before", 1},
+      {"run.save_checkpoints_steps", integer, "steps between two checkpoints; none", 0, more, true},
+      {"run.save_checkpoints_secs", number, "or seconds; 600", 0, more, true},
+      {"run.keep_checkpoint_max", integer, "how many checkpoints are kept; 5", 0, more, true},
+      {"run.keep_checkpoint_every_n_hours", number, "and one of every so many hours; 10000"},
+      {"run.save_summary_steps", integer, "steps between two summaries; 100", 0},
+      {"run.log_step_count_steps", integer, "steps between two reports of progress; 100", 1, more, true},
+      {"run.steps_per_loop", integer, "100", 1},
+      {"run.gradient_shards", integer, "parts of a batch that are summed in a fixed order", 1, more, true},
+      {"run.replicas", integer, "copies of the model that share the work; 1", 1},
+      {"evaluate.when", text, "training waits (the default), goes on beside it, or never", less, more, false, {"waits", "beside", "never"}},
+      {"evaluate.throttle_secs", number, "least time between two evaluations; 600", 0},
+      {"evaluate.batch_size", integer, "500", 1},
+      {"evaluate.steps", integer, "batches; all of the data unless given", 1},
+      {"evaluate.name", text, "results go to eval_<name>"},
+      {"evaluate.images", text, "format idx: the file of the test images"},
+      {"evaluate.labels", text, "format idx: the file of their labels"},
+  };
+  return keys;
+}
+
+const key_info* find_key(std::string_view name) {
+  const auto& keys = known_keys();
+  const auto found = std::find_if(keys.begin(), keys.end(), [name](const key_info& k) { return k.name == name; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> keys_ending_in(std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& k : known_keys())
+    if (std::string_view{k.name}.substr(k.name.find('.') + 1) == name)
+      found.push_back(k.name);
+  return found;
+}
+
+std::vector<std::string> keys_of_table(std::string_view table) {
+  std::vector<std::string> found;
+  for (const auto& k : known_keys())
+    if (std::string_view{k.name}.substr(0, k.name.find('.')) == table)
+      found.push_back(k.name);
+  return found;
+}
+
+namespace {
+
+std::string bounds(const key_info& key) {
+  std::string text;
+  if (std::isfinite(key.least))
+    text += fmt::format(" of at least {}", key.least);
+  if (std::isfinite(key.below))
+    text += fmt::format("{} less than {}", text.empty() ? "" : " and", key.below);
+  return text;
+}
+
+template <class T>
+bool parse(std::string_view text, T& into) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), into);
+  return failed == std::errc{} && end == text.data() + text.size();
+}
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+}  // namespace
+
+std::string fits(const key_info& key) {
+  std::string text;
+  switch (key.kind) {
+    case value_kind::integer: text = "a whole number" + bounds(key); break;
+    case value_kind::natural: text = "a whole number of at least 0"; break;
+    case value_kind::number: text = "a number" + bounds(key); break;
+    case value_kind::boolean: text = "true or false"; break;
+    case value_kind::integers: text = "a list of whole numbers" + bounds(key) + ", such as [256, 128]"; break;
+    default:
+      text = key.choices.empty() ? "text" : "one of " + joined(key.choices, ", ");
+  }
+  return key.may_be_none ? text + ", or \"none\"" : text;
+}
+
+bool parse_integers(std::string_view text, std::vector<int64_t>& into) {
+  into.clear();
+  text = trimmed(text);
+  if (text.starts_with('[') != text.ends_with(']'))
+    return false;
+  if (text.starts_with('['))
+    text = trimmed(text.substr(1, text.size() - 2));
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    if (!parse(trimmed(text.substr(0, comma)), into.emplace_back()) || comma + 1 == text.size())
+      return false;
+    text = text.substr(std::min(comma + 1, text.size()));
+  }
+  return true;
+}
+
+bool accepts(const key_info& key, std::string_view value, value_kind written) {
+  const bool typed = written != value_kind::untyped;
+  if (key.may_be_none && value == "none")
+    return true;
+  const auto within = [&key](double x) { return x >= key.least && x < key.below; };
+  switch (key.kind) {
+    case value_kind::integer: {
+      int64_t x = 0;
+      return (!typed || written == value_kind::integer) && parse(value, x) && within(static_cast<double>(x));
+    }
+    case value_kind::natural: {
+      uint64_t x = 0;
+      return (!typed || written == value_kind::integer) && parse(value, x);
+    }
+    case value_kind::number: {
+      double x = 0;
+      return (!typed || written == value_kind::integer || written == value_kind::number) && parse(value, x) && within(x);
+    }
+    case value_kind::boolean: return (!typed || written == value_kind::boolean) && (value == "true" || value == "false");
+    case value_kind::integers: {
+      std::vector<int64_t> list;
+      return (!typed || written == value_kind::integers) && parse_integers(value, list)
+             && std::all_of(list.begin(), list.end(), [&](int64_t x) { return within(static_cast<double>(x)); });
+    }
+    default:
+      return (!typed || written == value_kind::text)
+             && (key.choices.empty() ? !value.empty() : std::count(key.choices.begin(), key.choices.end(), value) == 1);
+  }
+}
+
+std::string describe_keys() {
+  std::string text;
+  for (const auto& k : known_keys())
+    text += fmt::format("  {:<34} {}\n", k.name, k.about);
+  return text;
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,54 @@
+// Every key of a configuration file and of --set: its type, its bounds, and what it is for.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::cli {
+
+/// What a value is, or was written as.
+enum class value_kind : uint8_t {
+  untyped,   ///< Text of the command line, which may be anything.
+  text,
+  integer,
+  natural,   ///< A key only: 64 bits without a sign.
+  number,
+  boolean,
+  integers,  ///< "256,128", also in brackets.
+  table,     ///< One without a key, which may be misspelt.
+  other,     ///< Something of TOML's that no key takes: a date, a list of texts.
+};
+
+struct key_info {
+  std::string name;
+  value_kind kind = value_kind::text;
+  std::string about;
+  double least = -std::numeric_limits<double>::infinity();  ///< Numbers may not be less,
+  double below = std::numeric_limits<double>::infinity();   ///< and must be less than this one.
+  bool may_be_none = false;                                 ///< "none": no such thing.
+  std::vector<std::string> choices = {};                    ///< Of texts; empty: any.
+};
+
+/// Sorted by table, in the order of the documentation.
+const std::vector<key_info>& known_keys();
+const key_info* find_key(std::string_view name);
+/// The keys whose part after the dot is `name`.
+std::vector<std::string> keys_ending_in(std::string_view name);
+/// Those whose part before it is.
+std::vector<std::string> keys_of_table(std::string_view table);
+
+/// What would be right: "a whole number of at least 1".
+std::string fits(const key_info& key);
+/// Whether `value`, written as `written`, can be the key's.
+bool accepts(const key_info& key, std::string_view value, value_kind written);
+
+/// The numbers of "256,128" or "[256, 128]"; empty text is an empty list.
+bool parse_integers(std::string_view text, std::vector<int64_t>& into);
+
+/// For --help: one line for each key.
+std::string describe_keys();
+
+}  // namespace troupe::cli

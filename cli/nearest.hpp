@@ -1,0 +1,20 @@
+// "Did you mean ...?": the known name that is most like one that is not known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::cli {
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn one into the other (optimal string alignment).
+size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The known name with the least distance, the first of several; none where even that one has little in common with `name`.
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& known);
+
+/// "; did you mean X?", or nothing.
+std::string did_you_mean(const std::optional<std::string>& name);
+
+}  // namespace troupe::cli

@@ -1,0 +1,129 @@
+#include "cli/settings.hpp"
+
+#include "cli/joined.hpp"
+#include "cli/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace troupe::cli {
+
+namespace {
+
+/// The known key that was meant, or the sentence that says why there is none.
+expected<std::string> resolve(const assignment& given, bool may_be_short) {
+  if (find_key(given.key))
+    return given.key;
+  if (given.written == value_kind::table)
+    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key,
+                                                    did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate"}))));
+  const size_t dot = given.key.rfind('.');
+  const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
+  if (may_be_short && dot == std::string::npos) {
+    if (ending.size() == 1)
+      return ending.front();
+    if (ending.size() > 1)
+      return fail(errc::invalid_argument, fmt::format("{}: key {} is ambiguous: it can be {}", given.origin, given.key, joined(ending, " or ")));
+  }
+  std::optional<std::string> like;
+  if (!ending.empty()) {  // The right key in the wrong table.
+    like = joined(ending, " or ");
+  } else {
+    std::vector<std::string> names;
+    for (const auto& k : known_keys())
+      names.push_back(dot == std::string::npos ? k.name.substr(k.name.find('.') + 1) : k.name);
+    like = nearest(given.key, names);
+    if (like && dot == std::string::npos && keys_ending_in(*like).size() == 1)
+      like = keys_ending_in(*like).front();
+  }
+  return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
+}
+
+template <class T>
+std::optional<T> parsed(const std::optional<std::string>& text) {
+  T value{};
+  if (!text || *text == "none")
+    return std::nullopt;
+  std::from_chars(text->data(), text->data() + text->size(), value);  // It fits: merge has seen it.
+  return value;
+}
+
+}  // namespace
+
+expected<settings> settings::merge(const std::vector<assignment>& file, const std::vector<assignment>& set,
+                                   const std::vector<assignment>& flags) {
+  settings merged;
+  std::vector<std::string> problems;
+  const auto add = [&](const std::vector<assignment>& given, layer from) {
+    for (const auto& a : given) {
+      const auto name = resolve(a, from == layer::set);
+      if (!name) {
+        problems.push_back(name.error().message);
+        continue;
+      }
+      const auto& key = *find_key(*name);
+      if (!accepts(key, a.value, a.written))
+        problems.push_back(fmt::format("{}: {} must be {}, not {}", a.origin, key.name, fits(key),
+                                       a.written == value_kind::text || a.written == value_kind::untyped ? "'" + a.value + "'" : a.value));
+      merged.entries_.insert_or_assign(*name, entry{a, from});
+    }
+  };
+  add(file, layer::file);
+  add(set, layer::set);
+  add(flags, layer::flag);
+  if (problems.empty())
+    return merged;
+  error e{errc::invalid_argument, problems.front()};
+  e.notes.assign(problems.begin() + 1, problems.end());
+  return fail(std::move(e));
+}
+
+const settings::entry* settings::find(std::string_view key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> settings::text(std::string_view key) const {
+  const auto* e = find(key);
+  return e ? std::optional{e->given.value} : std::nullopt;
+}
+std::optional<int64_t> settings::integer(std::string_view key) const { return parsed<int64_t>(text(key)); }
+std::optional<uint64_t> settings::natural(std::string_view key) const { return parsed<uint64_t>(text(key)); }
+std::optional<double> settings::number(std::string_view key) const { return parsed<double>(text(key)); }
+std::optional<bool> settings::boolean(std::string_view key) const {
+  const auto value = text(key);
+  return value ? std::optional{*value == "true"} : std::nullopt;
+}
+std::vector<int64_t> settings::integers(std::string_view key) const {
+  std::vector<int64_t> list;
+  if (const auto value = text(key))
+    parse_integers(*value, list);
+  return list;
+}
+
+std::optional<layer> settings::layer_of(std::string_view key) const {
+  const auto* e = find(key);
+  return e ? std::optional{e->from} : std::nullopt;
+}
+std::string settings::origin(std::string_view key) const {
+  const auto* e = find(key);
+  return e ? e->given.origin + ": " : std::string{};
+}
+
+expected<assignment> parse_assignment(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return fail(errc::invalid_argument, fmt::format("--set takes key=value, such as run.max_steps=1000, not '{}'", text));
+  const auto trim = [](std::string_view s) {
+    while (s.starts_with(' '))
+      s.remove_prefix(1);
+    while (s.ends_with(' '))
+      s.remove_suffix(1);
+    return std::string{s};
+  };
+  return assignment{trim(text.substr(0, equals)), trim(text.substr(equals + 1)), "--set", value_kind::untyped};
+}
+
+}  // namespace troupe::cli

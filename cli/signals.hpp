@@ -1,0 +1,37 @@
+// SIGINT and SIGTERM, taken by a thread that waits for them, so that nothing happens inside a signal handler.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace troupe::cli {
+
+/// Made in main before any other thread: blocks both signals for all of them. The first signal is told to whoever asked;
+/// the second ends the process at once, with the status of the first. SIGPIPE is ignored, so that a reader of standard
+/// output that goes away is an error of writing and not the end.
+class signal_watch {
+ public:
+  signal_watch();
+  ~signal_watch();
+  signal_watch(const signal_watch&) = delete;
+  signal_watch& operator=(const signal_watch&) = delete;
+
+  /// The first signal, 0 before.
+  int first() const noexcept { return first_; }
+  /// What to do at the first signal, on the watching thread; now, if it has been. Nothing: forgets the last one, which
+  /// is not running any more when this returns.
+  void at_first(std::function<void()> what);
+
+ private:
+  void watch();
+
+  std::mutex guard_;
+  std::function<void()> what_;
+  std::atomic<int> first_{0};
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+}  // namespace troupe::cli

@@ -1,0 +1,58 @@
+// troupe train: starts the job, tells of it, and stops it at the first signal.
+#include "cli/commands.hpp"
+#include "cli/job_setup.hpp"
+
+namespace troupe::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The handle's own deadline, and not one of the job's actors, which name themselves.
+bool still_running(const expected<train_result>& result) {
+  return !result && result.error().category == errc::deadline_exceeded && result.error().source.empty();
+}
+
+expected<train_result> wait(job& running, reporter& report) {
+  auto result = running.wait(200ms);
+  for (; still_running(result); result = running.wait(200ms))
+    report.redraw(running.progress());
+  return result;
+}
+
+}  // namespace
+
+int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*report, given.error(), true);
+  const auto setup = make_job_setup(*given, true);
+  if (!setup)
+    return failure(*report, setup.error(), true);
+  const auto data = open_data(*setup, true);
+  if (!data)
+    return failure(*report, data.error(), false);
+
+  auto training = make_train_spec(*setup, data->train);
+  training.hooks.push_back(report);
+  std::optional<eval_spec> evaluation;
+  if (setup->evaluates)
+    evaluation = make_eval_spec(*setup, data->test);
+  auto running = start(setup->estimator, training, evaluation);
+  if (!running)
+    return failure(*report, running.error(), running.error().category == errc::invalid_argument);
+
+  signals.at_first([&] { running->stop(true); });
+  const auto result = wait(*running, *report);
+  signals.at_first({});
+  if (!result)
+    return failure(*report, result.error(), false);
+  if (const int signal = signals.first(); signal != 0) {
+    report->stop(*result, signal_name(signal));
+    return 128 + signal;
+  }
+  report->finish(*result);
+  return succeeded;
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,155 @@
+#include "tests/cli/program.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write_big_endian(std::ofstream& file, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8)
+    file.put(static_cast<char>(value >> shift));
+}
+
+/// Class c is a bright band of 78 pixels at c · 78; which class an image has is a fixed pattern.
+void write_images(const std::string& directory, const std::string& name, uint32_t count) {
+  std::ofstream images{directory + "/" + name + "-images-idx3-ubyte", std::ios::binary};
+  std::ofstream labels{directory + "/" + name + "-labels-idx1-ubyte", std::ios::binary};
+  for (const uint32_t word : {0x803u, count, 28u, 28u})
+    write_big_endian(images, word);
+  for (const uint32_t word : {0x801u, count})
+    write_big_endian(labels, word);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t label = i * 7 % 10;
+    labels.put(static_cast<char>(label));
+    for (uint32_t pixel = 0; pixel < 784; ++pixel)
+      images.put(static_cast<char>(pixel / 78 == label ? 200 : (i * 31 + pixel * 17) % 40));
+  }
+}
+
+}  // namespace
+
+temporary_directory::temporary_directory() {
+  std::string path = (std::filesystem::temp_directory_path() / "troupe-cli-XXXXXX").string();
+  if (!mkdtemp(path.data()))
+    throw std::runtime_error{"no temporary directory"};
+  path_ = path;
+}
+temporary_directory::~temporary_directory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<nlohmann::json> outcome::events() const {
+  std::vector<nlohmann::json> found;
+  std::istringstream lines{out};
+  for (std::string line; std::getline(lines, line);)
+    found.push_back(nlohmann::json::parse(line));
+  return found;
+}
+
+program::program(std::vector<std::string> arguments, output standard_output) {
+  arguments.insert(arguments.begin(), TROUPE_PROGRAM);
+  std::vector<char*> argv;
+  for (auto& a : arguments)
+    argv.push_back(a.data());
+  argv.push_back(nullptr);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw std::runtime_error{"no pipe"};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (standard_output == output::closed)
+    posix_spawn_file_actions_addclose(&actions, 1);
+  else
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
+  const int failed = posix_spawn(&child_, TROUPE_PROGRAM, &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  out_ = ends[0];
+  if (failed != 0)
+    throw std::runtime_error{"cannot start " TROUPE_PROGRAM};
+}
+
+program::~program() {
+  if (child_ > 0) {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  stop_reading();
+}
+
+bool program::read_some() {
+  char buffer[4096];
+  const ssize_t count = out_ < 0 ? 0 : read(out_, buffer, sizeof buffer);
+  if (count > 0)
+    text_.append(buffer, static_cast<size_t>(count));
+  return count > 0;
+}
+
+bool program::wait_for(const std::string& text) {
+  while (text_.find(text) == std::string::npos)
+    if (!read_some())
+      return false;
+  return true;
+}
+
+void program::send(int signal) {
+  kill(child_, signal);
+}
+
+void program::stop_reading() {
+  if (out_ >= 0)
+    close(std::exchange(out_, -1));
+}
+
+outcome program::finish() {
+  while (read_some()) {
+  }
+  int status = 0;
+  waitpid(std::exchange(child_, -1), &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_, contents(directory_ / "stderr")};
+}
+
+outcome run_program(std::vector<std::string> arguments) {
+  return program{std::move(arguments)}.finish();
+}
+
+small_project::small_project() {
+  const std::string data = path("data");
+  std::filesystem::create_directory(data);
+  write_images(data, "train", 256);
+  write_images(data, "t10k", 64);
+  std::ofstream{config()} << "[model]\nhidden_units = [16]\nclasses = 10\n[input]\ndata = \"" << data << "\"\nbatch_size = 32\n"
+                          << "[run]\nmodel_dir = \"" << path("model") << "\"\nseed = 3\nsave_checkpoints_steps = 8\n"
+                          << "log_step_count_steps = 4\n[evaluate]\nbatch_size = 32\nthrottle_secs = 0\n";
+}
+
+std::vector<std::string> small_project::command(std::string name, std::vector<std::string> more) const {
+  std::vector<std::string> all{std::move(name), "--config", config()};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+std::string small_project::parameters(const std::string& model_dir, int64_t step) const {
+  return contents(path(model_dir) + "/model.ckpt-" + std::to_string(step) + "-00000-of-00001.safetensors");
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,83 @@
+// The built program as a child process, and data small enough to train on in a moment.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace troupe::cli {
+
+/// A directory of its own that is removed with its contents.
+class temporary_directory {
+ public:
+  temporary_directory();
+  ~temporary_directory();
+  temporary_directory(const temporary_directory&) = delete;
+  temporary_directory& operator=(const temporary_directory&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct outcome {
+  int status = -1;  ///< Of exit; -1 where a signal killed it.
+  std::string out;
+  std::string err;
+
+  /// Standard output, each line parsed: nlohmann throws where one is not JSON.
+  std::vector<nlohmann::json> events() const;
+};
+
+/// `troupe ARGUMENTS...`, running. Ends with this object.
+class program {
+ public:
+  enum class output { read, closed };
+  explicit program(std::vector<std::string> arguments, output standard_output = output::read);
+  ~program();
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+  /// Reads standard output until the text has come; false at its end.
+  bool wait_for(const std::string& text);
+  void send(int signal);
+  /// From now on, printing fails.
+  void stop_reading();
+  /// Reads the rest and waits for the end.
+  outcome finish();
+
+ private:
+  bool read_some();
+
+  temporary_directory directory_;
+  pid_t child_ = -1;
+  int out_ = -1;
+  std::string text_;
+};
+
+outcome run_program(std::vector<std::string> arguments);
+
+/// Data, a configuration on it and a model directory: 256 images to train on, 64 to test, ten classes, 8 steps an epoch.
+class small_project {
+ public:
+  small_project();
+  std::string path(const std::string& name) const { return directory_ / name; }
+  std::string config() const { return path("small.toml"); }
+  /// `train --config ... MORE...`
+  std::vector<std::string> train(std::vector<std::string> more = {}) const { return command("train", std::move(more)); }
+  std::vector<std::string> evaluate(std::vector<std::string> more = {}) const { return command("evaluate", std::move(more)); }
+  /// The bytes of the parameters saved at `step`.
+  std::string parameters(const std::string& model_dir, int64_t step) const;
+
+ private:
+  std::vector<std::string> command(std::string name, std::vector<std::string> more) const;
+
+  temporary_directory directory_;
+};
+
+}  // namespace troupe::cli

@@ -1,0 +1,159 @@
+// Whole runs of the program on small data: what it prints, what it leaves, and how signals end it.
+#include "tests/cli/program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace troupe::cli {
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> names(const std::vector<nlohmann::json>& events) {
+  std::vector<std::string> all;
+  for (const auto& e : events)
+    all.push_back(e.at("event"));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("with --json every line is an event, and the last one is finished") {
+  const small_project project;
+  const auto result = run_program(project.train({"--epochs", "2", "--json"}));
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  const auto events = result.events();
+  REQUIRE(events.size() > 2);
+  auto told = names(events);
+  told.erase(std::find(told.begin(), told.end(), "saved"));  // That of step 0, which nobody waits for.
+  CHECK(told
+        == std::vector<std::string>{"started", "progress", "progress", "saved", "evaluated", "progress", "progress", "saved",
+                                    "evaluated", "finished"});
+  const auto& last = events.back();
+  CHECK(last["global_step"] == 16);
+  CHECK(last["steps_run"] == 16);
+  CHECK(last["metrics"]["accuracy"].is_number());
+  CHECK(last["metrics"]["loss"].is_number());
+  CHECK_FALSE(last["metrics"].contains("global_step"));
+  CHECK(last["seconds"].get<double>() > 0);
+  CHECK(last["metrics"] == events[events.size() - 2]["metrics"]);
+}
+
+TEST_CASE("elsewhere than on a terminal each line is plain text") {
+  const small_project project;
+  const auto result = run_program(project.train({"--max-steps", "8"}));
+  CHECK(result.status == 0);
+  CHECK(has(result.out, "started at step 0, to step 8: a fresh start\n"));
+  CHECK(has(result.out, "saved " + project.path("model") + "/model.ckpt-8\n"));
+  CHECK(has(result.out, "evaluated step 8: accuracy "));
+  CHECK(has(result.out, "finished at step 8, 8 steps in "));
+  CHECK_FALSE(has(result.out, "\r"));
+  CHECK_FALSE(has(result.out, "\x1b"));
+}
+
+TEST_CASE("--quiet leaves one line") {
+  const small_project project;
+  const auto result = run_program(project.train({"--max-steps", "8", "--quiet"}));
+  CHECK(result.out.starts_with("finished at step 8"));
+  CHECK(result.out.find('\n') == result.out.size() - 1);
+}
+
+TEST_CASE("a finished directory is not trained again: it is evaluated once, and says why") {
+  const small_project project;
+  const auto first = run_program(project.train({"--max-steps", "8", "--json"}));
+  REQUIRE(first.status == 0);
+  const auto again = run_program(project.train({"--max-steps", "8", "--json"}));
+  CHECK(again.status == 0);
+  const auto events = again.events();
+  CHECK(names(events) == std::vector<std::string>{"started", "evaluated", "finished"});
+  CHECK(events.back()["steps_run"] == 0);
+  CHECK(has(events.back()["remark"], "nothing to train"));
+  CHECK(events.back()["metrics"] == first.events().back()["metrics"]);
+  CHECK(has(run_program(project.train({"--max-steps", "8"})).out, "nothing to train"));
+}
+
+TEST_CASE("evaluate tells the metrics of the newest checkpoint, or of the one at a step") {
+  const small_project project;
+  const auto trained = run_program(project.train({"--max-steps", "16", "--json"})).events();
+  const auto newest = run_program(project.evaluate({"--json"}));
+  CHECK(newest.status == 0);
+  REQUIRE(newest.events().size() == 1);
+  CHECK(newest.events()[0]["event"] == "finished");
+  CHECK(newest.events()[0]["global_step"] == 16);
+  CHECK(newest.events()[0]["metrics"] == trained.back()["metrics"]);
+  CHECK(newest.events()[0]["batches"] == 2);
+  CHECK(run_program(project.evaluate({"--json", "--step", "8"})).events().at(0)["global_step"] == 8);
+  CHECK(run_program(project.evaluate()).out.starts_with("step 16, 2 batches in "));
+
+  const auto absent = run_program(project.evaluate({"--step", "9", "--json"}));
+  CHECK(absent.status == 1);
+  CHECK(has(absent.err, "has no checkpoint of step 9"));
+  CHECK(absent.events().back()["event"] == "failed");
+  const auto empty = run_program(project.evaluate({"--model-dir", project.path("empty")}));
+  CHECK(empty.status == 1);
+  CHECK(has(empty.err, "empty has no checkpoint to evaluate"));
+}
+
+TEST_CASE("a signal saves, closes and exits with its status, and the run that goes on ends in the same bits") {
+  for (const auto& [signal, status, name] : {std::tuple{SIGINT, 130, "SIGINT"}, std::tuple{SIGTERM, 143, "SIGTERM"}}) {
+    CAPTURE(name);
+    const small_project project;
+    program running{project.train({"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"})};
+    REQUIRE(running.wait_for("\"progress\""));
+    running.send(signal);
+    const auto stopped = running.finish();
+    CHECK(stopped.status == status);
+    const auto last = stopped.events().back();
+    CHECK(last["event"] == "stopped");
+    CHECK(last["signal"] == name);
+    const auto at = last["global_step"].get<int64_t>();
+    REQUIRE(at > 0);
+    CHECK(last["checkpoint"] == project.path("model") + "/model.ckpt-" + std::to_string(at));
+
+    const std::string end = std::to_string(at + 20);
+    const auto resumed = run_program(project.train({"--max-steps", end, "--json"}));
+    REQUIRE(resumed.status == 0);
+    CHECK(resumed.events().front()["global_step"] == at);
+    REQUIRE(run_program(project.train({"--max-steps", end, "--set", "save_checkpoints_steps=100000000", "--model-dir", project.path("whole")})).status == 0);
+    const auto bits = project.parameters("whole", at + 20);
+    CHECK_FALSE(bits.empty());
+    CHECK((project.parameters("model", at + 20) == bits));
+  }
+}
+
+TEST_CASE("a second signal ends the program with the status of the first") {
+  const small_project project;
+  program running{project.train({"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"})};
+  REQUIRE(running.wait_for("\"progress\""));
+  running.send(SIGTERM);
+  running.send(SIGINT);
+  // Both may be pending at once, and the lower one is then taken first.
+  const int status = running.finish().status;
+  CHECK((status == 143 || status == 130));
+}
+
+TEST_CASE("a reader of standard output that goes away costs no checkpoint") {
+  const small_project project;
+  program running{project.train({"--max-steps", "400"})};
+  REQUIRE(running.wait_for("started"));
+  running.stop_reading();
+  const auto result = running.finish();
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK(run_program(project.evaluate()).out.starts_with("step 400,"));
+}
+
+TEST_CASE("standard output that was closed from the start is no file to print into") {
+  const small_project project;
+  program running{project.train({"--max-steps", "16"}), program::output::closed};
+  CHECK(running.finish().status == 0);
+  CHECK(run_program(project.evaluate()).out.starts_with("step 16,"));
+}
+
+}  // namespace troupe::cli
