@@ -47,9 +47,9 @@ void callbacks_state::show(const fact& x) {
   control job{*this};
   switch (x.what) {
     case fact::begin_at:
-      needs.clear();
-      for (auto& h : options.hooks)
-        needs.push_back(h->begin(x.at));
+      needs.assign(options.hooks.size(), {});  // Whole even if one of them throws.
+      for (size_t h = 0; h < options.hooks.size(); ++h)
+        needs[h] = options.hooks[h]->begin(x.at);
       break;
     case fact::event:
       for (auto& h : options.hooks)

@@ -83,6 +83,8 @@ void checkpoint_writer_state::finish(int64_t step) {
 }
 
 expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& snapshot) {
+  if (!store)
+    return fail(errc::failed_precondition, "the checkpoint directory is not open");
   std::vector<const variable_piece*> pieces;
   checkpoint_content content{step, {}, {}, options.properties};
   for (auto& [part_name, part] : snapshot.parts) {
@@ -110,9 +112,9 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
   if (x.attempt != attempt)
     return;
   if (x.overdue) {
-    const auto s = snapshots.find(x.step);
-    if (s == snapshots.end())
+    if (newest && x.step <= *newest)
       return;  // Complete meanwhile: the answer is on its way.
+    const auto s = snapshots.try_emplace(x.step).first;
     error cause{errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of "
                                            + missing_parts(options.parts, s->second.parts), {}, options.name, x.step};
     let_go(x.step, s->second);

@@ -67,8 +67,7 @@ void chief_state::on_restored(const restored& x) {
   }
   end_at = goal();
   end_is_final = end_at.has_value();
-  for (const auto& w : x.warnings)
-    publish({.what = job_event::kind::warning, .step = x.step, .text = w});
+  restore_warnings = x.warnings;
   begin news{attempt, x.step, x.blobs};
   self->send(outfeed, begin{attempt, x.step, {}});
   for (auto& r : replicas)
@@ -95,6 +94,8 @@ void chief_state::begin_training() {
   now = phase::training;
   publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at,
            .text = committed_at ? "resumed from " + checkpoint : "a fresh start"});
+  for (const auto& w : restore_warnings)
+    publish({.what = job_event::kind::warning, .step = start_step, .text = w});
   if (end_at && *end_at <= start_step) {
     remark = "nothing to train: " + (checkpoint.empty() ? "the job" : checkpoint) + " stands at step "
              + std::to_string(start_step) + " already, and max_steps is " + std::to_string(*end_at);
@@ -176,6 +177,8 @@ void chief_state::on_deadline(const deadline& x) {
     arm(wait_save, options.deadlines.stop, wait_what[w] + " at last");
     return;
   }
+  if (w == wait_save)
+    last_saves_awaited = true;  // The writer does not answer any more; there is nothing left to wait for.
   if (w == wait_stop)
     return finish();
   if (w == wait_flush) {

@@ -72,6 +72,7 @@ struct chief_state {
   double seconds_per_step = 0;
   double loss = 0;
   caf::actor_clock::time_point started{};
+  std::vector<std::string> restore_warnings;
 
   // -- saves, gates, evaluations ------------------------------------------------------------
   std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.

@@ -91,8 +91,7 @@ void chief_state::end_after_saves() {
   now = phase::draining;
   end_at = reached;
   disarm(wait_silence);
-  if (wait_what[wait_save].empty())
-    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()) + " at last");
 }
 
 void chief_state::fail_after_save(error cause) {

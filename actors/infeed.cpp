@@ -30,6 +30,7 @@ void infeed_state::on_begin(const begin& x) {
   step = until = x.step;
   marks.clear();
   positions.clear();
+  last_part.reset();
   for (auto& r : readers)
     r.credit = r.applied = x.step;
   begun = true;
@@ -104,6 +105,10 @@ void infeed_state::read_block(int64_t count) {
   for (int64_t b : row_bytes)
     batch_bytes += b * rows_max;
   count = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, count);
+  // A block ends at a snapshot mark, so that an iterator that cannot be saved there is told after all that precedes it.
+  for (const auto& [at, kinds] : marks)
+    if (at > step && (kinds & mark_snapshot) != 0)
+      count = std::min(count, at - step);
 
   std::vector<std::shared_ptr<std::byte>> memory;
   for (size_t c = 0; c < row_bytes.size(); ++c) {
@@ -118,7 +123,6 @@ void infeed_state::read_block(int64_t count) {
   const int64_t first = step;
   std::vector<std::byte*> into(memory.size());
   for (int64_t i = 0; i < count; ++i) {
-    reach();
     for (size_t c = 0; c < into.size(); ++c)
       into[c] = memory[c].get() + i * rows_max * row_bytes[c];
     auto rows = caught([&] { return source->read(into, options.stop.get_token()); });
@@ -127,6 +131,8 @@ void infeed_state::read_block(int64_t count) {
         send_block(first, i, rows_max, memory);
       if (!rows)
         return end(rows.error());
+      if (ended)
+        return;
       // A partial batch is another binding of the program, so it travels alone.
       std::vector<std::shared_ptr<std::byte>> alone;
       for (size_t c = 0; c < into.size(); ++c) {
@@ -146,15 +152,18 @@ void infeed_state::read_block(int64_t count) {
 
 void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
                               const std::vector<std::shared_ptr<std::byte>>& memory) {
+  for (const auto& r : readers)
+    if (rows % r.edge.parts != 0) {
+      step = first;  // None of these batches will come, so the first of them is the first that is missing.
+      return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
+                                                 + std::to_string(r.edge.parts) + " replicas"});
+    }
   std::vector<tensor> components;
   size_t c = 0;
   for (const auto* group : {&source->spec().features, &source->spec().labels})
     for (const auto& part : *group)
       components.emplace_back(part.type, part.dims.prepend(rows).prepend(count), memory[c++]);
   for (auto& r : readers) {
-    if (rows % r.edge.parts != 0)
-      return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
-                                                 + std::to_string(r.edge.parts) + " replicas"});
     const int64_t share = rows / r.edge.parts;
     self->send(r.sink, block{attempt, r.edge.id, first, count, share * r.edge.part, share, components});
   }
@@ -173,7 +182,7 @@ void infeed_state::end(error cause) {
 
 void infeed_state::reach() {
   const auto m = marks.find(step);
-  if (m == marks.end())
+  if (m == marks.end() || ended)
     return;
   const uint8_t kinds = m->second;
   marks.erase(marks.begin(), std::next(m));
@@ -186,15 +195,16 @@ void infeed_state::reach() {
 }
 
 void infeed_state::send_part(int64_t at, std::string position) {
-  if (!parts)
+  if (!parts || last_part == at)
     return;
+  last_part = at;
   snapshot_part part{attempt, at, options.name};
   part.blobs[options.name] = std::move(position);
   self->send(parts, std::move(part));
 }
 
 void infeed_state::on_rewind(const rewind& x) {
-  if (x.attempt != attempt || !begun || x.step > step)
+  if (x.attempt != attempt || !source || x.step > step)
     return;
   ended = true;
   marks.clear();
@@ -241,7 +251,10 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
         if (r.edge.id == x.edge)
           r.sink = caf::actor_cast<block_sink_actor>(x.peer);
     },
-    [&state](const connect_parts& x) { state.parts = caf::actor_cast<part_sink_actor>(x.writer); },
+    [&state](const connect_parts& x) {
+      state.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      state.last_part.reset();
+    },
     [&state](const proceed& x) {
       if (x.attempt == state.attempt)
         state.advance();

@@ -20,8 +20,14 @@ void outfeed_state::on_report(const step_report& x) {
   if (x.attempt != attempt)
     return;
   auto& l = lanes[static_cast<size_t>(x.replica)];
+  if (!x.losses.empty() && x.step != step + static_cast<int64_t>(l.losses.size()))
+    return;  // A repeated one.
   l.losses.insert(l.losses.end(), x.losses.begin(), x.losses.end());
-  l.watched.insert(l.watched.end(), x.watched.begin(), x.watched.end());
+  for (const auto& w : x.watched)
+    if (w.step >= l.next_watched) {
+      l.watched.push_back(w);
+      l.next_watched = w.step + 1;
+    }
   if (!x.losses.empty())
     l.seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
   pass_on();

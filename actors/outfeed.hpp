@@ -26,6 +26,7 @@ struct outfeed_state {
   struct lane {
     std::deque<double> losses;              ///< Of steps `step`, step + 1, …
     std::deque<step_values> watched;
+    int64_t next_watched = 0;               ///< Of no earlier state are values still to come.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
   };

@@ -16,10 +16,11 @@ void replica_state::on_begin(const begin& x) {
   step = until = x.step;
   marks.clear();
   current = 0;
-  lent[0] = lent[1] = last_part = std::nullopt;
+  lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
   waiting = wait::none;
   pending = {};
   has_values = false;
+  feeds.clear();
   begun = true;
   ended = false;
   for (auto& p : ports) {
@@ -48,6 +49,9 @@ void replica_state::on_block(const block& x) {
   for (auto& p : ports)
     if (p.edge == x.edge && x.step == p.arrived) {
       p.arrived += x.count;
+      p.batch_bytes = 0;
+      for (const auto& c : x.components)
+        p.batch_bytes += c.byte_size() / x.count;
       p.blocks.push_back(x);
     }
   advance();
@@ -99,9 +103,12 @@ bool replica_state::can_fire() const {
   for (const auto& p : ports)
     if (p.arrived <= step && !(p.end && p.end->first_missing_step <= step))
       return false;
-  if (options.mode == mode::train && lent[current])
-    return options.engine->arenas() > 1 && !lent[1 - current];
-  return true;
+  return options.mode != mode::train || !lent[moves() ? 1 - current : current];
+}
+
+bool replica_state::moves() const {
+  // By the mark and not by who still holds what: releases reach replicas at different times, and all must write to one arena.
+  return moves_at == step && options.engine->arenas() > 1;
 }
 
 void replica_state::advance() {
@@ -133,18 +140,9 @@ void replica_state::fire() {
     status = end->cause.category == errc::out_of_range ? step_status::ended : step_status::bad_input;
     cause = end->cause;
   } else {
-    std::array<const std::byte*, 32> feeds;
-    size_t count = 0;
-    int64_t rows = 0;
-    for (const auto& p : ports) {
-      const auto& b = p.blocks.front();
-      rows = b.rows;
-      for (const auto& c : b.components) {
-        const int64_t row_bytes = c.byte_size() / (c.dims()[0] * c.dims()[1]);
-        feeds[count++] = c.data() + ((step - b.step) * c.dims()[1] + b.first_row) * row_bytes;
-      }
-    }
-    const batch_feeds in{{feeds.data(), count}, rows};
+    if (feeds.empty())
+      look_at_blocks();
+    const batch_feeds in{feeds, ports.front().blocks.front().rows};
     status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
     if (status == step_status::ok && options.mode == mode::train && options.replicas == 1 && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
@@ -163,7 +161,7 @@ void replica_state::fire() {
       cause.source = options.name;
     cause.step = step;
   }
-  target = lent[current] && options.mode == mode::train ? 1 - current : current;
+  target = moves() ? 1 - current : current;
   if (options.replicas > 1 && options.mode == mode::train) {
     waiting = wait::sum;
     self->send(peers.reducer, gradient_part{attempt, step, options.index, static_cast<uint32_t>(status),
@@ -177,6 +175,18 @@ void replica_state::fire() {
   finish_step();
 }
 
+void replica_state::look_at_blocks() {
+  strides.clear();
+  for (const auto& p : ports) {
+    const auto& b = p.blocks.front();
+    for (const auto& c : b.components) {
+      strides.push_back(c.byte_size() / b.count);
+      const int64_t row_bytes = strides.back() / c.dims()[1];
+      feeds.push_back(c.data() + (step - b.step) * strides.back() + b.first_row * row_bytes);
+    }
+  }
+}
+
 void replica_state::finish_step() {
   current = target;
   if (pending.losses.empty())
@@ -185,10 +195,13 @@ void replica_state::finish_step() {
   if (options.mode != mode::train)
     pending.watched.push_back({step, options.engine->values()});
   ++step;
+  for (size_t c = 0; c < feeds.size(); ++c)
+    feeds[c] += strides[c];
   bool block_done = false;
   for (auto& p : ports)
     if (!p.blocks.empty() && step >= p.blocks.front().step + p.blocks.front().count) {
       p.blocks.pop_front();
+      feeds.clear();
       block_done = true;
     }
   if (block_done)
@@ -205,7 +218,8 @@ void replica_state::reach() {
     return;
   const uint8_t kinds = marks.begin()->second;
   marks.erase(marks.begin());
-  if ((kinds & mark_watch) != 0) {
+  if ((kinds & mark_watch) != 0 && last_watch != step) {
+    last_watch = step;
     if (pending.losses.empty())
       pending.step = step;
     if (has_values || options.mode != mode::train)
@@ -225,7 +239,7 @@ void replica_state::reach() {
 void replica_state::lend() {
   if (!peers.parts || last_part == step)
     return;
-  last_part = step;
+  last_part = moves_at = step;
   lent[current] = step;
   snapshot_part part{attempt, step, options.name};
   for (auto& piece : options.engine->pieces(current))
@@ -262,12 +276,8 @@ void replica_state::give_credit(bool at_once) {
   const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
   block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
   for (auto& p : ports) {
-    if (!p.blocks.empty()) {
-      int64_t batch_bytes = 0;
-      for (const auto& c : p.blocks.front().components)
-        batch_bytes += c.byte_size() / p.blocks.front().count;
-      block_steps = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, block_steps);
-    }
+    if (p.batch_bytes > 0)
+      block_steps = std::clamp(options.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
     const int64_t until_step = step + options.window_blocks * block_steps;
     if (!p.source || (until_step <= p.granted && !at_once))
       continue;

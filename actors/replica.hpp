@@ -49,6 +49,7 @@ struct replica_state {
     std::optional<end_of_data> end;
     int64_t arrived = 0;         ///< First step not yet received.
     int64_t granted = 0;
+    int64_t batch_bytes = 0;     ///< Of the last block that came.
   };
   std::vector<in_port> ports;
 
@@ -60,9 +61,12 @@ struct replica_state {
 
   int current = 0;                              ///< The arena that holds state `step`.
   std::optional<int64_t> lent[2];               ///< By which snapshot, if any.
-  std::optional<int64_t> last_part;             ///< The newest snapshot step served in this attempt.
+  std::optional<int64_t> last_part, last_watch; ///< The newest marks served in this attempt.
+  std::optional<int64_t> moves_at;              ///< The step whose update goes to the other arena: a snapshot has this one.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
   int target = 0;                               ///< The arena that the step being made writes to.
+  std::vector<const std::byte*> feeds;          ///< Of batch `step`, one a component; empty until it is looked at.
+  std::vector<int64_t> strides;                 ///< Bytes from one batch of a block to the next.
 
   step_report pending;                               ///< What the next report will say.
   bool has_values = false;                      ///< Whether the engine holds the outputs of step - 1.
@@ -80,7 +84,9 @@ struct replica_state {
 
   void advance();
   bool can_fire() const;
+  bool moves() const;           ///< Whether the next update goes to the other arena.
   void fire();
+  void look_at_blocks();        ///< Where in the blocks at hand batch `step` lies.
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at the state where it stands.
   void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.

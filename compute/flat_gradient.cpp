@@ -2,6 +2,7 @@
 #include "compute/kernels/simd.hpp"
 #include "compute/parameter_store.hpp"
 #include "compute/program.hpp"
+#include "compute/denormals.hpp"
 
 #include <cmath>
 
@@ -38,6 +39,7 @@ bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
 }  // namespace
 
 void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
+  const flush_denormals tiny_is_zero;
   for (const auto& run : layout.runs()) {
     std::byte* to = into + run.first;
     if (run.type == dtype::float64)

@@ -1,5 +1,6 @@
 // Running a program: kernel after kernel over base + offset; no lock, no allocation.
 #include "compute/program_impl.hpp"
+#include "compute/denormals.hpp"
 
 #include <cmath>
 
@@ -106,11 +107,13 @@ double program::impl::loss() const {
 
 step_status program::gradients(const step_input& in, std::byte* gradient) {
   assert(impl_->trains);
+  const flush_denormals tiny_is_zero;
   return impl_->run(in, gradient);
 }
 
 step_status program::run(const step_input& in) {
   assert(!impl_->trains);
+  const flush_denormals tiny_is_zero;
   return impl_->run(in, nullptr);
 }
 
@@ -147,6 +150,7 @@ void update_run(const optimizer& o, int64_t step, const gradient_run& run, int64
 }  // namespace
 
 void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
+  const flush_denormals tiny_is_zero;
   for (const auto& run : impl_->runs) {
     const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
     if (first >= last)

@@ -40,6 +40,22 @@ class board final : public job_board {
       result_ = std::move(x);
     changed_.notify_all();
   }
+  void started(const caf::strong_actor_ptr& node) {
+    std::lock_guard lock{guard_};
+    nodes_.emplace_back(node->get()->address());
+  }
+  /// A chief that dies, which only a defect can bring about, takes its crew with it.
+  void chief_ended() {
+    {
+      std::lock_guard lock{guard_};
+      if (result_)
+        return;
+      for (const auto& address : nodes_)
+        if (auto node = caf::actor_cast<caf::strong_actor_ptr>(address))
+          caf::anon_send_exit(node, caf::exit_reason::kill);
+    }
+    finished(fail(errc::aborted, "the chief ended without a result"));
+  }
   job_progress progress() const {
     std::lock_guard lock{guard_};
     return now_;
@@ -59,18 +75,17 @@ class board final : public job_board {
   mutable std::condition_variable changed_;
   job_progress now_;
   std::optional<expected<train_result>> result_;
+  std::vector<caf::actor_addr> nodes_;
 };
 
 class local_job final : public running_job {
  public:
   explicit local_job(std::shared_ptr<prepared_job> job)
     : deadlines_(job->description.deadlines), system_(std::make_unique<caf::actor_system>(config_)), board_(std::make_shared<board>()) {
-    auto nodes = make_crew(*system_, job, true);
+    auto nodes = make_crew(*system_, job, true, [board = board_](const std::string&, const caf::strong_actor_ptr& node) { board->started(node); });
     chief_ = system_->spawn(chief, make_chief_options(*job, std::move(nodes), board_));
     // Whatever becomes of the chief, whoever waits for the job is told.
-    chief_->attach_functor([board = board_] {
-      board->finished(fail(errc::aborted, "the chief ended without a result"));
-    });
+    chief_->attach_functor([board = board_] { board->chief_ended(); });
   }
 
   ~local_job() override {

@@ -45,6 +45,7 @@ struct case_options {
   clock_kind clock = clock_kind::thread;
   work probe = {};                 ///< Measured in each round too: what the machine can do just then.
   int64_t probe_units = 1000;
+  int64_t granule = 1;             ///< Units are done in multiples of it.
 };
 
 struct result {
@@ -61,11 +62,11 @@ inline double rate(const work& w, int64_t n, clock_kind clock) {
 }
 
 /// How many units take about `seconds`.
-inline int64_t units_for(const work& w, double seconds, clock_kind clock) {
-  int64_t n = 1;
+inline int64_t units_for(const work& w, double seconds, clock_kind clock, int64_t granule = 1) {
+  int64_t n = granule;
   for (;; n *= 2)
     if (const double r = rate(w, n, clock); static_cast<double>(n) / r > seconds / 8)
-      return std::max<int64_t>(1, static_cast<int64_t>(r * seconds));
+      return std::max<int64_t>(1, static_cast<int64_t>(r * seconds / static_cast<double>(granule))) * granule;
 }
 
 class suite {
@@ -78,7 +79,7 @@ class suite {
   }
 
   result compare(const case_options& o, const work& ours, const work& reference) {
-    const int64_t n = units_for(ours, o.seconds, o.clock), m = units_for(reference, o.seconds, o.clock);
+    const int64_t n = units_for(ours, o.seconds, o.clock, o.granule), m = units_for(reference, o.seconds, o.clock, o.granule);
     std::vector<double> a, b, ratios, probes, ours_per_probe, reference_per_probe;
     for (int round = 0; round < o.rounds; ++round) {
       const bool first = round % 2 == 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <caf/actor_system.hpp>
+#include <caf/type_id.hpp>
 #include <caf/typed_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -17,20 +18,41 @@ class recorder {
  public:
   using actor_type = caf::typed_actor<caf::reacts_to<Ms>...>;
 
-  explicit recorder(caf::actor_system& system) : kept_(std::make_shared<std::tuple<std::vector<Ms>...>>()) {
+  explicit recorder(caf::actor_system& system) : kept_(std::make_shared<memory>()) {
     handle_ = system.spawn([kept = kept_](typename actor_type::pointer) {
-      return typename actor_type::behavior_type{[kept](const Ms& m) { std::get<std::vector<Ms>>(*kept).push_back(m); }...};
+      return typename actor_type::behavior_type{[kept](const Ms& m) {
+        std::get<std::vector<Ms>>(kept->messages).push_back(m);
+        kept->order.push_back(caf::type_id<Ms>::value);
+      }...};
     });
   }
 
   const actor_type& handle() const { return handle_; }
   caf::strong_actor_ptr address() const { return caf::actor_cast<caf::strong_actor_ptr>(handle_); }
+  /// As whatever the actor under test takes it for.
+  template <class Handle>
+  Handle as() const { return caf::actor_cast<Handle>(handle_); }
+
   template <class M>
-  std::vector<M>& all() { return std::get<std::vector<M>>(*kept_); }
+  std::vector<M>& all() { return std::get<std::vector<M>>(kept_->messages); }
+  template <class M>
+  size_t count() { return all<M>().size(); }
+  template <class M>
+  M& last() { return all<M>().at(count<M>() - 1); }
+  /// The types of all messages, oldest first.
+  const std::vector<caf::type_id_t>& order() const { return kept_->order; }
 
  private:
-  std::shared_ptr<std::tuple<std::vector<Ms>...>> kept_;
+  struct memory {
+    std::tuple<std::vector<Ms>...> messages;
+    std::vector<caf::type_id_t> order;
+  };
+  std::shared_ptr<memory> kept_;
   actor_type handle_;
 };
+
+/// To compare with `recorder::order()`.
+template <class... Ms>
+std::vector<caf::type_id_t> order_of() { return {caf::type_id<Ms>::value...}; }
 
 }  // namespace troupe::test

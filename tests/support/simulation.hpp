@@ -4,6 +4,7 @@
 #include "messages/interfaces.hpp"
 #include "support/recorder.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/send.hpp>
@@ -40,11 +41,17 @@ class simulation {
     caf::anon_send(to, std::move(message));
     run();
   }
+  /// The same, as if `from` had sent it.
+  template <class From, class Handle, class M>
+  void tell_as(const From& from, const Handle& to, M message) {
+    caf::send_as(from, to, std::move(message));
+    run();
+  }
   void run() {
     while (!schedule.jobs.empty())
       schedule.run_once();
   }
-  void advance_time(std::chrono::nanoseconds by) {
+  void advance_time(caf::timespan by) {
     schedule.advance_time(by);
     run();
   }

@@ -4,8 +4,8 @@
 
 #include "compute/step_engine.hpp"
 
-#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <numeric>
 
@@ -31,6 +31,7 @@ class toy_engine final : public step_engine {
   std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };  ///< Trouble goes here.
   std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
   std::vector<int64_t> applied;
+  error trouble{errc::nan_loss, "the toy loss is not finite"};  ///< What a status that is not ok means.
 
   std::span<const component> inputs() const override { return shape_; }
   std::span<const component> outputs() const override { return outputs_; }
@@ -42,7 +43,8 @@ class toy_engine final : public step_engine {
     const auto* x = reinterpret_cast<const float*>(in.components[0]);
     sum_ = std::accumulate(x, x + in.rows, 0.0f);
     loss_ = static_cast<double>(sum_ + memory_->arena[arena].get()[0]);
-    gradient_ = tensor::of<float>({1}, {sum_});
+    gradient_ = tensor::zeros(dtype::uint8, {64});  // As the engines of programs: bytes, a multiple of 64.
+    std::memcpy(const_cast<std::byte*>(gradient_.data()), &sum_, sizeof sum_);
     return step_status::ok;
   }
   tensor gradient() const override { return gradient_; }
@@ -50,21 +52,23 @@ class toy_engine final : public step_engine {
     applied.push_back(step);
     const auto [first, last] = slice();
     for (int64_t i = first; i < last; ++i)
-      memory_->arena[to].get()[i] = memory_->arena[from].get()[i] * 0.5f + sum.as<float>()[0] + static_cast<float>(step + i);
+      memory_->arena[to].get()[i] = memory_->arena[from].get()[i] * 0.5f + value(sum) + static_cast<float>(step + i);
   }
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return gradients(step, in, arena); }
   double loss() const override { return loss_; }
   std::vector<tensor> values() const override { return {tensor::scalar(static_cast<float>(loss_))}; }
-  error last_error() const override { return error{errc::nan_loss, "the toy loss is not finite"}; }
-  bool finite(const tensor& sum) const override { return std::isfinite(sum.as<float>()[0]); }
+  error last_error() const override { return trouble; }
+  bool finite(const tensor& sum) const override { return std::isfinite(value(sum)); }
   std::vector<stored_piece> pieces(int arena) const override {
     const auto [first, last] = slice();
     std::shared_ptr<const std::byte> at{memory_->arena[arena], reinterpret_cast<const std::byte*>(memory_->arena[arena].get() + first)};
     return {{"toy/state", {memory_->width}, first, true, tensor{dtype::float32, {last - first}, at}}};
   }
-  int arenas() const override { return 2; }
+  int arenas() const override { return arena_count; }
+  int arena_count = 2;
 
  private:
+  static float value(const tensor& sum) { return *reinterpret_cast<const float*>(sum.data()); }
   std::pair<int64_t, int64_t> slice() const {
     return {memory_->width * replica_ / replicas_, memory_->width * (replica_ + 1) / replicas_};
   }

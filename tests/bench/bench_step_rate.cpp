@@ -1,11 +1,16 @@
-// A program in a bare loop over batches that lie ready, against a loop written by hand on Eigen.
+// Steps a second, three ways: (a) through the whole actor pipeline, (b) the same program in a bare loop over batches that
+// lie ready, (c) a loop written by hand on Eigen. Rows are (a)/(b) by the wall clock and (b)/(c) by the thread's.
+#include "pipeline/launch.hpp"
+#include "compute/denormals.hpp"
 #include "compute/program.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/hand_written_mlp.hpp"
 
 #include <troupe/nn.hpp>
 
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 
 namespace troupe::bench {
@@ -79,6 +84,81 @@ class bare_loop {
   int64_t step_ = 0;
 };
 
+/// Opens the next `n` steps of a job, and waits until they are done: a gate at every multiple of `stride`.
+class turnstile final : public hook {
+ public:
+  explicit turnstile(int64_t stride) : stride_(stride) {}
+  std::vector<need> begin(int64_t step) override { return {{step + stride_, stride_, true}}; }
+  void at(const step_facts& facts, job_control&) override {
+    std::unique_lock lock{guard_};
+    reached_ = facts.step;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return allowed_ > facts.step; });
+  }
+  void pass(int64_t steps) {
+    std::unique_lock lock{guard_};
+    const int64_t target = reached_ + steps / stride_ * stride_;
+    allowed_ = target;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return reached_ >= target; });
+  }
+  void open() {
+    std::lock_guard lock{guard_};
+    allowed_ = INT64_MAX;
+    changed_.notify_all();
+  }
+
+ private:
+  const int64_t stride_;
+  std::mutex guard_;
+  std::condition_variable changed_;
+  int64_t reached_ = 0, allowed_ = 0;
+};
+
+/// The same program behind infeed, replica, outfeed and chief, reading the same batches from a dataset.
+class piped {
+ public:
+  piped(const model_case& c, const optimizer& o, const data& d, int64_t stride) : turnstile_(std::make_shared<turnstile>(stride)) {
+    std::vector<float> x;
+    std::vector<int32_t> y;
+    for (size_t b = 0; b < d.x.size(); ++b) {
+      const auto* rows = reinterpret_cast<const float*>(d.x[b].get());
+      const auto* classes = reinterpret_cast<const int32_t*>(d.y[b].get());
+      x.insert(x.end(), rows, rows + c.batch * c.inputs);
+      y.insert(y.end(), classes, classes + c.batch);
+    }
+    const int64_t examples = c.batch * batches;
+    job_description job;
+    job.source = std::make_shared<const model>(model{c.name(), [c, o](graph&, const features& f, const labels& l, mode m) {
+      model_spec spec{.mode = m};
+      const symbol h = nn::dense(f["x"], {.units = c.hidden, .activation = relu});
+      spec.loss = reduce_mean(sparse_softmax_cross_entropy(nn::dense(h, {.units = c.classes}), l["y"]));
+      spec.optimizer = o;
+      return spec;
+    }});
+    job.train_input = dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}})
+                        ->batch(c.batch).repeat();
+    job.hooks = {turnstile_};
+    job.deadlines.hooks = std::chrono::minutes{10};
+    auto prepared = prepare(std::move(job));
+    if (!prepared) {
+      std::fprintf(stderr, "%s\n", to_string(prepared.error()).c_str());
+      std::abort();
+    }
+    job_ = launch_local(std::move(*prepared));
+  }
+  ~piped() {
+    job_->ask(2, false);
+    turnstile_->open();
+    job_->wait(std::chrono::seconds{30});
+  }
+  void run(int64_t steps) { turnstile_->pass(steps); }
+
+ private:
+  std::shared_ptr<turnstile> turnstile_;
+  std::unique_ptr<running_job> job_;
+};
+
 constexpr double lanes = static_cast<int>(Eigen::internal::packet_traits<float>::size);
 constexpr double flops_of_probe = 1000.0 * 10 * 2 * lanes;
 
@@ -101,9 +181,17 @@ void fma_peak(int64_t n) {
 void compare(suite& s, const model_case& c, const optimizer& o, hand_optimizer hand, std::string_view name) {
   const data d{c};
   bare_loop ours{c, o, d};
+  const int64_t stride = c.inputs > 100 ? 100 : 10000;
+  {
+    piped through_actors{c, o, d, stride};
+    // Whole strides only, so that a round ends where a gate is.
+    s.compare({.name = c.name() + "/" + std::string{name} + "/pipeline", .reference_name = "the same program in a bare loop",
+               .rounds = 21, .seconds = 0.25, .clock = clock_kind::wall, .granule = stride},
+      [&](int64_t n) { through_actors.run(n); }, [&](int64_t n) { ours.run(n); });
+  }
   hand_written_mlp theirs{c.inputs, c.hidden, c.classes, c.batch, hand};
   int64_t at = 0;
-  const auto r = s.compare({.name = c.name() + "/" + std::string{name}, .reference_name = "hand-written loop on Eigen", .probe = fma_peak},
+  const auto r = s.compare({.name = c.name() + "/" + std::string{name} + "/bare", .reference_name = "hand-written loop on Eigen", .probe = fma_peak},
     [&](int64_t n) { ours.run(n); },
     [&](int64_t n) {
       for (int64_t i = 0; i < n; ++i, ++at) {
@@ -124,7 +212,8 @@ void compare(suite& s, const model_case& c, const optimizer& o, hand_optimizer h
 
 int main(int argc, char** argv) {
   using namespace troupe;
-  bench::suite s{"step_rate_compute", argc, argv};
+  const flush_denormals for_the_reference_too;
+  bench::suite s{"step_rate", argc, argv};
   for (const bench::model_case& c : {bench::model_case{10, 16, 2, 32}, bench::model_case{784, 128, 10, 128}}) {
     compare(s, c, momentum{}, bench::hand_optimizer::momentum, "momentum");
     compare(s, c, adam{}, bench::hand_optimizer::adam, "adam");

@@ -1,0 +1,29 @@
+// Numbers too small to be normal are zero while a program runs.
+#pragma once
+
+#include <xmmintrin.h>
+
+namespace troupe {
+
+/// Results and operands below 2^-126 (float32) count as zero on this thread as long as it lives: as probabilities and
+/// moments fade, a step on denormals would take several times as long. Part of the numerics, so always on; the caller's
+/// own setting comes back after.
+class flush_denormals {
+ public:
+  flush_denormals() noexcept : before_(_mm_getcsr()) {
+    if ((before_ & mask) != mask)
+      _mm_setcsr(before_ | mask);
+  }
+  flush_denormals(const flush_denormals&) = delete;
+  flush_denormals& operator=(const flush_denormals&) = delete;
+  ~flush_denormals() {
+    if ((before_ & mask) != mask)
+      _mm_setcsr(before_);
+  }
+
+ private:
+  static constexpr unsigned mask = 0x8040;  // Flush to zero, denormals are zero.
+  unsigned before_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,162 @@
+#include "actors/callbacks.hpp"
+
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+namespace troupe::test {
+
+namespace {
+
+/// Writes down every call, asks for what it is told to ask for, throws where it is told to.
+struct spy : hook {
+  std::vector<need> wants;
+  std::string throws_in;
+  bool asks_to_stop = false;
+  std::vector<std::string> calls;
+  std::map<std::string, tensor> seen;
+
+  void note(const std::string& what, int64_t step) {
+    calls.push_back(what + " " + std::to_string(step));
+    if (what == throws_in)
+      throw std::runtime_error("out of patience");
+  }
+  std::vector<need> begin(int64_t step) override {
+    note("begin", step);
+    return wants;
+  }
+  void at(const step_facts& facts, job_control& job) override {
+    seen = facts.values;
+    note("at", facts.step);
+    if (asks_to_stop)
+      job.stop();
+  }
+  void on_event(const job_event& event, job_control& job) override {
+    note("event", event.step);
+    if (asks_to_stop)
+      job.save();
+  }
+  void end(int64_t step) override { note("end", step); }
+  void on_abort(const error& cause) override { note("abort", cause.step.value_or(-1)); }
+};
+
+struct callbacks_alone : simulation {
+  std::shared_ptr<spy> first = std::make_shared<spy>(), second = std::make_shared<spy>();
+  recorder<answered, failure, request> chief = record<answered, failure, request>();
+  callbacks_actor hooks;
+
+  callbacks_alone() {
+    first->wants = {{.first = 5, .every = 5}, {.first = 7, .gate = true}};
+    second->wants = {{.first = 5, .every = 10}};
+  }
+  void start(int64_t step = 0) {
+    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss", "accuracy/total"}}, chief.as<chief_actor>());
+    tell(hooks, fact{.what = fact::begin_at, .at = step});
+  }
+  void reach(int64_t step, bool gate = false) {
+    tell(hooks, fact{.what = fact::step, .values = {step, {tensor::scalar(0.5f), tensor::scalar(3.0f)}}, .at = step, .gate = gate});
+  }
+  void event(int64_t step) { tell(hooks, fact{.what = fact::event, .news = {.step = step}}); }
+};
+
+using calls = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE_FIXTURE(callbacks_alone, "all that hooks will ever want is told once, when they have begun") {
+  start(3);
+  REQUIRE(chief.order() == order_of<answered>());
+  const auto& a = chief.last<answered>();
+  CHECK(a.at_begin);
+  CHECK_FALSE(a.at_end);
+  CHECK(a.step == 3);
+  REQUIRE(a.needs.size() == 3);
+  CHECK(a.needs[0].first == 5);
+  CHECK(a.needs[1].gate);
+  CHECK(a.needs[2].every == 10);
+  CHECK(first->calls == calls{"begin 3"});
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "a hook sees the steps that it asked for, and no others") {
+  start();
+  for (int64_t s : {5, 7, 10, 15})
+    reach(s);
+  CHECK(first->calls == calls{"begin 0", "at 5", "at 7", "at 10", "at 15"});
+  CHECK(second->calls == calls{"begin 0", "at 5", "at 15"});
+  CHECK(second->seen.at("loss") == tensor::scalar(0.5f));
+  CHECK(second->seen.at("accuracy/total") == tensor::scalar(3.0f));
+  CHECK_MESSAGE(chief.count<answered>() == 1, "a watch is not answered");
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "a gate is answered after its hooks have returned") {
+  first->asks_to_stop = true;
+  start();
+  reach(7, true);
+  CHECK(chief.order() == order_of<answered, request, answered>());
+  CHECK(chief.last<answered>().step == 7);
+  CHECK_FALSE(chief.last<answered>().at_begin);
+  CHECK(chief.last<request>().what == request::stop);
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "values of the first state are shown as none") {
+  first->wants = {{.first = 0}};
+  start();
+  tell(hooks, fact{.what = fact::step, .values = {0, {}}, .at = 0});
+  CHECK(first->calls == calls{"begin 0", "at 0"});
+  CHECK(first->seen.empty());
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "events reach every hook, and may ask for a checkpoint") {
+  second->asks_to_stop = true;
+  start();
+  event(12);
+  CHECK(first->calls.back() == "event 12");
+  CHECK(second->calls.back() == "event 12");
+  CHECK(chief.last<request>().what == request::save);
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure of the job, and gates are answered all the same") {
+  start();
+  SUBCASE("at a step") {
+    first->throws_in = "at";
+    reach(7, true);
+    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.last<failure>().what
+          == error{errc::state, "an exception left a hook: out of patience", {}, "callbacks", 7});
+  }
+  SUBCASE("at an event") {
+    second->throws_in = "event";
+    event(4);
+    CHECK(chief.order() == order_of<answered, failure>());
+    event(5);
+    CHECK_MESSAGE(chief.count<failure>() == 2, "the actor lives on");
+  }
+  SUBCASE("while beginning, and steps are asked of no hook that had not begun") {
+    first->throws_in = "begin";
+    tell(hooks, fact{.what = fact::begin_at, .at = 0});
+    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.last<answered>().at_begin);
+    reach(5);
+    CHECK(second->calls.back() == "begin 0");
+  }
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "the last call says whether the job ended cleanly") {
+  start();
+  SUBCASE("it did") {
+    tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9});
+    CHECK(first->calls == calls{"begin 0", "event 9", "end 9"});
+  }
+  SUBCASE("it failed") {
+    tell(hooks, fact{.what = fact::end_at,
+                     .news = {.what = job_event::kind::failed, .step = 9, .failure = error{errc::nan_loss, "no", {}, "replica/0", 8}},
+                     .at = 9});
+    CHECK(second->calls == calls{"begin 0", "event 9", "abort 8"});
+  }
+  CHECK(chief.last<answered>().at_end);
+  CHECK(chief.last<answered>().step == 9);
+}
+
+}  // namespace troupe::test

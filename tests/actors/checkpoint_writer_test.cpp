@@ -1,0 +1,379 @@
+#include "actors/checkpoint_writer.hpp"
+
+#include "actors/checkpoint_loading.hpp"
+#include "storage/faulty_file_system.hpp"
+#include "storage/memory_file_system.hpp"
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace troupe::test {
+
+namespace {
+
+using steps = std::vector<int64_t>;
+
+std::shared_ptr<parameter_store> model_store(int64_t width = 4, bool bias = true) {
+  graph g;
+  g.variable({.name = "dense/kernel", .dims = {width, 2}, .initial = init::ones()});
+  if (bias)
+    g.variable({.name = "dense/bias", .dims = {2}});
+  auto layout = parameter_layout::of(g, momentum{});
+  REQUIRE(layout);
+  return *parameter_store::create(*layout, 2);
+}
+
+struct writer_alone : simulation {
+  std::shared_ptr<memory_disk> disk = memory_disk::make();
+  std::shared_ptr<faulty_file_system> files = faulty_file_system::around(disk);
+  std::shared_ptr<parameter_store> parameters = model_store();
+  checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {"chief", "infeed/0", "replica/0"},
+                                    .parameters = parameters, .properties = {{"numerics_version", "1"}}};
+  recorder<restored, failure, committed, save_failed> chief = record<restored, failure, committed, save_failed>();
+  recorder<released> lender = record<released>();
+  checkpoint_writer_actor writer;
+
+  void start(bool load = true) {
+    writer = spawn(checkpoint_writer, options, chief.as<chief_actor>());
+    tell(writer, restore{1, load});
+  }
+  /// The part of replica `r` of `replicas`, over the store's own memory.
+  snapshot_part replica_part(int64_t step, int r = 0, int replicas = 1) {
+    snapshot_part part{1, step, "replica/" + std::to_string(r)};
+    for (const auto& piece : parameters->layout().pieces(r, replicas)) {
+      const auto& e = parameters->layout().entries()[static_cast<size_t>(piece.entry)];
+      part.pieces.push_back({e.name, {e.dims.extents().begin(), e.dims.extents().end()}, piece.first, e.trainable,
+                             parameters->view(0, piece)});
+    }
+    return part;
+  }
+  snapshot_part infeed_part(int64_t step) { return {1, step, "infeed/0", {}, {{"infeed/0", "batch " + std::to_string(step)}}, {}}; }
+  snapshot_part chief_part(int64_t step) { return {1, step, "chief", {}, {}, {{"finished", "false"}}}; }
+  void lend(int64_t step) { tell_as(lender.handle(), writer, replica_part(step)); }
+  void save(int64_t step) {
+    tell(writer, chief_part(step));
+    tell(writer, infeed_part(step));
+    lend(step);
+  }
+  steps listed() {
+    auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
+    REQUIRE(store);
+    return (*store)->listed();
+  }
+  /// Fills every entry with numbers of its own.
+  void scribble(float seed) {
+    for (const auto& e : parameters->layout().entries()) {
+      std::vector<float> v(static_cast<size_t>(e.dims.elements()));
+      for (float& x : v)
+        x = seed += 0.5f;
+      REQUIRE(parameters->assign(e.name, tensor::of<float>(e.dims, std::span<const float>{v})));
+    }
+  }
+  std::vector<tensor> all_values() {
+    std::vector<tensor> all;
+    for (size_t i = 0; i < parameters->layout().entries().size(); ++i) {
+      const auto v = parameters->view(0, static_cast<int32_t>(i));
+      all.push_back(tensor::copy_of(v.type(), v.dims(), v.bytes()));
+    }
+    return all;
+  }
+};
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE_FIXTURE(writer_alone, "a directory without a checkpoint gives freshly initialised variables") {
+  scribble(3);
+  start();
+  REQUIRE(chief.count<restored>() == 1);
+  CHECK_FALSE(chief.last<restored>().found);
+  CHECK(chief.last<restored>().step == 0);
+  CHECK(chief.last<restored>().attempt == 1);
+  CHECK(parameters->view(0, parameters->layout().find("dense/kernel")).as<float>()[7] == 1);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot is committed when all of its parts have come, and not before") {
+  start();
+  scribble(1);
+  tell(writer, chief_part(7));
+  lend(7);
+  CHECK(chief.count<committed>() == 0);
+  CHECK(lender.count<released>() == 0);
+  CHECK(listed().empty());
+  tell(writer, infeed_part(7));
+  REQUIRE(chief.count<committed>() == 1);
+  CHECK(chief.last<committed>().step == 7);
+  CHECK(chief.last<committed>().attempt == 1);
+  CHECK(chief.last<committed>().prefix == "/m/model.ckpt-7");
+  CHECK(listed() == steps{7});
+  REQUIRE(lender.count<released>() == 1);
+  CHECK(lender.last<released>().step == 7);
+  CHECK(lender.last<released>().attempt == 1);
+
+  const auto stored = (*checkpoint_store::open(disk, "/m", {.read_only = true}))->restore(7);
+  REQUIRE(stored);
+  CHECK(stored->content.blobs.at("infeed/0") == "batch 7");
+  CHECK(stored->content.properties.at("finished") == "false");
+  CHECK(stored->content.properties.at("numerics_version") == "1");
+
+  SUBCASE("a part that comes again is released again, and nothing is committed twice") {
+    lend(7);
+    tell(writer, infeed_part(7));
+    CHECK(chief.count<committed>() == 1);
+    CHECK(lender.count<released>() == 2);
+  }
+  SUBCASE("so is a part of another attempt") {
+    auto old = replica_part(9);
+    old.attempt = 0;
+    tell_as(lender.handle(), writer, old);
+    CHECK(lender.last<released>().attempt == 0);
+    CHECK(lender.last<released>().step == 9);
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "the arena is free when the commit is durable, and the chief hears of it after its owner") {
+  auto both = record<released, restored, failure, committed, save_failed>();
+  writer = spawn(checkpoint_writer, options, both.as<chief_actor>());
+  tell(writer, restore{1});
+  tell(writer, chief_part(1));
+  tell(writer, infeed_part(1));
+  tell_as(both.handle(), writer, replica_part(1));
+  CHECK(both.order() == order_of<restored, released, committed>());
+  disk->crash();
+  CHECK(listed() == steps{1});
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a part that comes twice before the set is complete counts once") {
+  start();
+  lend(3);
+  lend(3);
+  tell(writer, chief_part(3));
+  CHECK(chief.count<committed>() == 0);
+  tell(writer, infeed_part(3));
+  CHECK(chief.count<committed>() == 1);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part that is missing, and frees what was lent") {
+  start();
+  tell(writer, chief_part(5));
+  lend(5);
+  tell(writer, abandon{1, 5, true});
+  REQUIRE(chief.count<save_failed>() == 1);
+  CHECK(chief.last<save_failed>().step == 5);
+  CHECK(chief.last<save_failed>().cause.category == errc::deadline_exceeded);
+  CHECK(contains(chief.last<save_failed>().cause.message, "step 5 still lacks the part of infeed/0"));
+  CHECK(lender.count<released>() == 1);
+  CHECK(listed().empty());
+  SUBCASE("the part that comes after all completes nothing") {
+    tell(writer, infeed_part(5));
+    tell(writer, abandon{1, 5, true});
+    CHECK(chief.count<committed>() == 0);
+    CHECK(chief.count<save_failed>() == 1);
+  }
+  SUBCASE("the next snapshot is none the worse") {
+    save(6);
+    CHECK(listed() == steps{6});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot of which no part came is overdue with all of them") {
+  start();
+  tell(writer, abandon{1, 5, true});
+  REQUIRE(chief.count<save_failed>() == 1);
+  CHECK(contains(chief.last<save_failed>().cause.message, "chief, infeed/0, replica/0"));
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot that was committed meanwhile is not overdue") {
+  start();
+  save(5);
+  tell(writer, abandon{1, 5, true});
+  CHECK(chief.count<save_failed>() == 0);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a word, and what they were lent is free") {
+  start();
+  tell(writer, infeed_part(4));
+  tell(writer, infeed_part(8));
+  lend(8);
+  tell(writer, abandon{1, 6, false});
+  CHECK(lender.count<released>() == 1);
+  CHECK(lender.last<released>().step == 8);
+  CHECK(chief.count<save_failed>() == 0);
+  tell(writer, chief_part(4));
+  lend(4);
+  CHECK_MESSAGE(listed() == steps{4}, "those at or below it are still completed");
+  SUBCASE("another attempt's word is not obeyed") {
+    tell(writer, infeed_part(9));
+    tell(writer, chief_part(9));
+    tell(writer, abandon{2, 0, false});
+    lend(9);
+    CHECK(listed() == steps{4, 9});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a trainable variable that is not finite is refused, and nothing is written") {
+  start();
+  save(1);
+  const auto before = disk->list("/m");
+  std::vector<float> bad(8, 1);
+  bad[3] = NAN;
+  REQUIRE(parameters->assign("dense/kernel", tensor::of<float>({4, 2}, std::span<const float>{bad})));
+  save(2);
+  REQUIRE(chief.count<save_failed>() == 1);
+  CHECK(chief.last<save_failed>().step == 2);
+  CHECK(chief.last<save_failed>().cause.category == errc::nan_loss);
+  CHECK(contains(chief.last<save_failed>().cause.message, "dense/kernel"));
+  CHECK(chief.last<save_failed>().cause.source == "checkpoint_writer");
+  CHECK(chief.last<save_failed>().cause.step == 2);
+  CHECK(lender.count<released>() == 2);
+  CHECK(disk->list("/m")->size() == before->size());
+  CHECK(listed() == steps{1});
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a full disk fails the save and leaves the older checkpoint whole") {
+  start();
+  scribble(1);
+  const auto good = all_values();
+  save(1);
+  scribble(50);
+  files->inject({.operation = file_operation::append});
+  save(2);
+  REQUIRE(chief.count<save_failed>() == 1);
+  CHECK(chief.last<save_failed>().step == 2);
+  CHECK(chief.last<save_failed>().cause.category == errc::resource_exhausted);
+  CHECK_MESSAGE(lender.count<released>() == 2, "the arena is free all the same");
+  files->heal();
+  CHECK(listed() == steps{1});
+  SUBCASE("from which another job goes on") {
+    anon_send_exit(writer, caf::exit_reason::user_shutdown);
+    run();
+    start();
+    CHECK(chief.last<restored>().step == 1);
+    CHECK(all_values() == good);
+  }
+  SUBCASE("a later save succeeds") {
+    save(3);
+    CHECK(listed() == steps{1, 3});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "what was saved is restored bit for bit, with position and books") {
+  start();
+  scribble(0.1f);
+  const auto saved = all_values();
+  save(12);
+  anon_send_exit(writer, caf::exit_reason::user_shutdown);
+  run();
+  scribble(70);
+  start();
+  REQUIRE(chief.count<restored>() == 2);
+  const auto& r = chief.last<restored>();
+  CHECK(r.found);
+  CHECK(r.step == 12);
+  CHECK(r.prefix == "/m/model.ckpt-12");
+  CHECK(r.blobs.at("infeed/0") == "batch 12");
+  CHECK(r.properties.at("finished") == "false");
+  CHECK(r.warnings.empty());
+  CHECK(all_values() == saved);
+  SUBCASE("saving it again verifies it and lists it again") {
+    save(12);
+    CHECK(chief.count<committed>() == 2);
+    CHECK(listed() == steps{12});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a writer that stands in for a dead one opens the directory and leaves the store alone") {
+  scribble(5);
+  const auto before = all_values();
+  start(false);
+  CHECK(chief.order().empty());
+  CHECK(all_values() == before);
+  save(4);
+  CHECK(listed() == steps{4});
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an error of the restoration") {
+  start();
+  auto other = record<restored, failure>();
+  const auto second = spawn(checkpoint_writer, options, other.as<chief_actor>());
+  tell(second, restore{2});
+  REQUIRE(other.count<failure>() == 1);
+  CHECK(other.last<failure>().what.category == errc::failed_precondition);
+  CHECK(other.last<failure>().what.source == "checkpoint_writer");
+  CHECK(other.last<failure>().attempt == 2);
+  SUBCASE("and a snapshot sent to it fails") {
+    auto failed = record<save_failed, failure>();
+    const auto third = spawn(checkpoint_writer, options, failed.as<chief_actor>());
+    tell(third, restore{1, false});
+    for (const auto& part : {chief_part(2), infeed_part(2), replica_part(2)})
+      tell_as(lender.handle(), third, part);
+    CHECK(failed.count<failure>() == 1);
+    CHECK(failed.count<save_failed>() == 1);
+    CHECK(lender.count<released>() == 1);
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with every variable that differs, and both shapes") {
+  start();
+  save(3);
+  anon_send_exit(writer, caf::exit_reason::user_shutdown);
+  run();
+  options.parameters = model_store(6, false);
+  start();
+  REQUIRE(chief.count<failure>() == 1);
+  const auto& e = chief.last<failure>().what;
+  CHECK(e.category == errc::failed_precondition);
+  CHECK(contains(e.message, "/m/model.ckpt-3"));
+  CHECK(contains(e.message, "4 variables differ"));
+  CHECK(contains(e.message, "dense/kernel differs: the model wants float32 [6, 2], the checkpoint has float32 [4, 2]"));
+  CHECK(contains(e.message, "dense/kernel/Momentum differs"));
+  CHECK(contains(e.message, "dense/bias is unexpected: the checkpoint has float32 [2]"));
+}
+
+TEST_CASE_FIXTURE(writer_alone, "slices of two replicas are stored as whole variables, so their number may change") {
+  parameters = model_store(1000);
+  options.parameters = parameters;
+  options.parts = {"replica/0", "replica/1"};
+  start();
+  scribble(0.25f);
+  const auto saved = all_values();
+  auto second = record<released>();
+  tell_as(lender.handle(), writer, replica_part(5, 0, 2));
+  CHECK(chief.count<committed>() == 0);
+  tell_as(second.handle(), writer, replica_part(5, 1, 2));
+  REQUIRE(chief.count<committed>() == 1);
+  CHECK(lender.count<released>() == 1);
+  CHECK(second.count<released>() == 1);
+  anon_send_exit(writer, caf::exit_reason::user_shutdown);
+  run();
+  scribble(9);
+  start();
+  CHECK(chief.last<restored>().step == 5);
+  CHECK(all_values() == saved);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a commit under a lease is kept until it is given back") {
+  options.store.keep_checkpoint_max = 1;
+  options.lease_commits = true;
+  start();
+  const auto kept = [&](int64_t step) { return disk->info("/m/model.ckpt-" + std::to_string(step) + ".manifest.json").has_value(); };
+  save(1);
+  save(2);
+  CHECK(kept(1));
+  tell(writer, unlease{1});
+  CHECK_FALSE(kept(1));
+  CHECK(kept(2));
+}
+
+TEST_CASE_FIXTURE(writer_alone, "without a directory restoring only initialises") {
+  options.directory.clear();
+  start();
+  CHECK(chief.order() == order_of<restored>());
+  CHECK_FALSE(chief.last<restored>().found);
+  CHECK(files->calls() == 0);
+}
+
+}  // namespace troupe::test

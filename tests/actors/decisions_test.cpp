@@ -1,0 +1,83 @@
+#include "actors/decisions.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+constexpr int64_t never = INT64_MAX;
+}
+
+TEST_CASE("what happens every so many steps happens on exact multiples") {
+  CHECK(next_multiple(0, 100) == 100);
+  CHECK(next_multiple(99, 100) == 100);
+  CHECK(next_multiple(100, 100) == 200);
+  CHECK(next_multiple(5, 1) == 6);
+  CHECK(next_multiple(5, std::nullopt) == never);
+  CHECK(next_multiple(5, 0) == never);
+}
+
+TEST_CASE("a need names its first state, then every so many after it") {
+  const need once{.first = 7}, often{.first = 7, .every = 10};
+  CHECK(next_need(0, once) == 7);
+  CHECK(next_need(6, once) == 7);
+  CHECK(next_need(7, once) == never);
+  CHECK(next_need(0, often) == 7);
+  CHECK(next_need(7, often) == 17);
+  CHECK(next_need(16, often) == 17);
+  CHECK(next_need(17, often) == 27);
+  CHECK_MESSAGE(next_need(-1, need{.first = 0, .every = 5}) == 0, "the state at the start can be one");
+}
+
+TEST_CASE("the horizon lies two blocks ahead, or 200 ms where that is more") {
+  CHECK(horizon_ahead(1, 0) == 2);
+  CHECK(horizon_ahead(0, 0) == 2);
+  CHECK(horizon_ahead(8, 0) == 16);
+  CHECK(horizon_ahead(8, 0.001) == 200);
+  CHECK(horizon_ahead(8, 0.1) == 16);
+  CHECK(horizon_ahead(8, 1e9) == 16);
+  CHECK(horizon_ahead(1, 1e-300) > 0);
+}
+
+TEST_CASE("an evaluation is due at first, after the throttle, and at the end") {
+  CHECK(evaluation_due(std::nullopt, 600, false));
+  CHECK_FALSE(evaluation_due(599, 600, false));
+  CHECK(evaluation_due(600, 600, false));
+  CHECK(evaluation_due(0, 0, false));
+  CHECK(evaluation_due(1, 600, true));
+}
+
+TEST_CASE("[DF-48] an input error outranks its consequences, whichever was recorded first") {
+  const error input{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5};
+  const error cancelled{errc::cancelled, "the replica was cancelled", {}, "replica/0"};
+  const error aborted{errc::aborted, "the outfeed ended", {}, "outfeed"};
+  for (const auto& order : std::vector<std::vector<error>>{{cancelled, aborted, input}, {input, aborted, cancelled}, {aborted, input, cancelled}}) {
+    const auto root = root_cause(order);
+    CHECK(root.category == errc::data_loss);
+    CHECK(root.source == "infeed/0");
+    CHECK(root.step == 5);
+    CHECK(root.notes.size() == 2);
+  }
+  CHECK(root_cause(std::vector{cancelled, aborted, input}).notes == std::vector{to_string(cancelled), to_string(aborted)});
+}
+
+TEST_CASE("[DF-49] a cancellation is the cause only where there is nothing else") {
+  const error cancelled{errc::cancelled, "one"}, other{errc::cancelled, "two"}, unavailable{errc::unavailable, "three"}, aborted{errc::aborted, "four"};
+  CHECK(root_cause(std::vector{cancelled, other}).message == "one");
+  CHECK(root_cause(std::vector{cancelled, unavailable, aborted}).message == "three");
+  CHECK(root_cause(std::vector{aborted, unavailable}).message == "four");
+}
+
+TEST_CASE("of several errors of one weight the earliest is the cause") {
+  const error first{errc::nan_loss, "a"}, second{errc::data_loss, "b"};
+  CHECK(root_cause(std::vector{first, second}).message == "a");
+  CHECK(root_cause(std::vector{second, first}).message == "b");
+}
+
+TEST_CASE("the cause keeps its own notes first, and no error becomes a note twice") {
+  const error root{errc::data_loss, "a", {"its own"}}, aborted{errc::aborted, "b"};
+  CHECK(root_cause(std::vector{aborted, root, aborted}).notes == std::vector<std::string>{"its own", to_string(aborted)});
+  CHECK(root_cause(std::vector{root}).notes == std::vector<std::string>{"its own"});
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,226 @@
+#include "actors/evaluator.hpp"
+
+#include "actors/checkpoint_loading.hpp"
+#include "storage/memory_file_system.hpp"
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <troupe/graph.hpp>
+
+namespace troupe::test {
+
+namespace {
+
+/// Recorders for nodes, new ones at every start.
+struct crew_of_recorders final : crew {
+  explicit crew_of_recorders(simulation& w) : world(w) {}
+
+  using node = recorder<begin, troupe::run, connect>;
+  simulation& world;
+  std::vector<node> sources, workers, drains;
+
+  static node& add(simulation& world, std::vector<node>& to) {
+    to.push_back(world.record<begin, troupe::run, connect>());
+    return to.back();
+  }
+  int32_t infeeds() const override { return 1; }
+  int32_t replicas() const override { return 1; }
+  std::vector<std::pair<int32_t, int32_t>> edges_of(int32_t) const override { return {{4, 0}}; }
+  infeed_actor start_infeed(int32_t, part_sink_actor) override { return add(world, sources).as<infeed_actor>(); }
+  replica_actor start_replica(int32_t, const replica_peers&) override { return add(world, workers).as<replica_actor>(); }
+  outfeed_actor start_outfeed(progress_sink_actor) override { return add(world, drains).as<outfeed_actor>(); }
+  reducer_actor start_reducer() override { return {}; }
+  checkpoint_writer_actor start_checkpoint_writer(chief_actor) override { return {}; }
+  evaluator_actor start_evaluator(chief_actor) override { return {}; }
+  callbacks_actor start_callbacks(chief_actor) override { return {}; }
+  void cancel() override {}
+};
+
+struct evaluator_alone : simulation {
+  std::shared_ptr<crew_of_recorders> nodes = std::make_shared<crew_of_recorders>(*this);
+  std::shared_ptr<memory_disk> disk = memory_disk::make();
+  std::shared_ptr<parameter_store> parameters;
+  recorder<evaluated> asker = record<evaluated>();
+  evaluator_options options;
+  evaluator_actor judge;
+
+  evaluator_alone() {
+    graph g;
+    g.variable({.name = "v", .dims = {2}, .initial = init::ones()});
+    parameters = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
+    options = {.nodes = nodes, .files = disk, .parameters = parameters,
+               .outputs = {{"loss", dtype::float32, {}}, {"accuracy/total", dtype::float32, {}}, {"accuracy/weight", dtype::float32, {}}}};
+  }
+  void start() { judge = spawn(evaluator, options, asker.address()); }
+  void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, step, ""}); }
+  /// Batches [first, first + losses) of the sub-plan's attempt were evaluated: half of four rows each were right.
+  void batches(int32_t attempt, int64_t first, std::vector<float> losses) {
+    progress p{attempt, first + static_cast<int64_t>(losses.size())};
+    for (float loss : losses)
+      p.watched.push_back({first++, {tensor::scalar(loss), tensor::scalar(2.0f), tensor::scalar(4.0f)}});
+    tell(judge, p);
+  }
+  void end(int32_t attempt, int64_t step, error cause = {errc::out_of_range, "the data ended"}) {
+    tell(judge, stream_end{attempt, 0, step, std::move(cause)});
+  }
+  void commit(int64_t step, float value) {
+    auto store = checkpoint_store::open(disk, "/m");
+    REQUIRE(store);
+    REQUIRE((*store)->commit({step, {{"v", tensor::of<float>({2}, {value, value})}, {"v/Momentum", tensor::of<float>({2}, {0, 0})},
+                                     {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(evaluator_alone, "an evaluation connects its nodes, begins them and grants what it wants") {
+  options.steps = 3;
+  start();
+  evaluate();
+  REQUIRE(nodes->sources.size() == 1);
+  CHECK(nodes->drains[0].order() == order_of<begin>());
+  CHECK(nodes->workers[0].order() == order_of<connect, begin, troupe::run>());
+  CHECK(nodes->sources[0].order() == order_of<connect, begin, troupe::run>());
+  CHECK(nodes->sources[0].last<connect>().peer == nodes->workers[0].address());
+  CHECK(nodes->workers[0].last<connect>().peer == nodes->sources[0].address());
+  CHECK(nodes->workers[0].last<connect>().edge == 4);
+  CHECK(nodes->workers[0].last<troupe::run>().until == 3);
+  CHECK(asker.count<evaluated>() == 0);
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "[DF-45] the loss is the mean over batches, metrics are ratios of sums, and the step is the checkpoint's") {
+  options.steps = 3;
+  options.directory = "/m";
+  commit(7, 5);
+  commit(9, 6);
+  start();
+  evaluate(7);
+  CHECK(parameters->view(0, 0) == tensor::of<float>({2}, {5, 5}));
+  batches(1, 0, {1, 2});
+  CHECK(asker.count<evaluated>() == 0);
+  batches(1, 2, {6});
+  REQUIRE(asker.count<evaluated>() == 1);
+  const auto& e = asker.last<evaluated>();
+  CHECK(e.ok);
+  CHECK(e.attempt == 1);
+  CHECK(e.step == 7);
+  CHECK(e.batches == 3);
+  CHECK(e.metrics == std::map<std::string, double>{{"loss", 3}, {"accuracy", 0.5}, {"global_step", 7}});
+  SUBCASE("the next one uses the same nodes, and counts anew") {
+    evaluate(-1);
+    CHECK(nodes->sources.size() == 1);
+    CHECK(nodes->workers[0].last<begin>().attempt == 2);
+    batches(1, 3, {100});
+    batches(2, 0, {4, 4, 4});
+    CHECK(asker.last<evaluated>().step == 9);
+    CHECK(asker.last<evaluated>().metrics.at("loss") == 4);
+  }
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "data that end before the wanted number of batches end the evaluation well") {
+  options.steps = 100;
+  start();
+  evaluate();
+  batches(1, 0, {1, 3});
+  end(1, 2);
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(asker.last<evaluated>().ok);
+  CHECK(asker.last<evaluated>().batches == 2);
+  CHECK(asker.last<evaluated>().metrics.at("loss") == 2);
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "data without a bound are granted piece by piece") {
+  start();
+  evaluate();
+  const auto first = nodes->sources[0].last<troupe::run>().until;
+  CHECK(first < 1'000'000);
+  batches(1, first - 1, {1});
+  CHECK(nodes->sources[0].last<troupe::run>().until > first);
+  CHECK(nodes->workers[0].last<troupe::run>().until == nodes->sources[0].last<troupe::run>().until);
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "a batch that cannot be evaluated gives its cause in place of metrics") {
+  start();
+  evaluate();
+  batches(1, 0, {1});
+  end(1, 1, {errc::data_loss, "record 1 has a wrong checksum", {}, "infeed/0", 1});
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK_FALSE(asker.last<evaluated>().ok);
+  CHECK(asker.last<evaluated>().metrics.empty());
+  CHECK(asker.last<evaluated>().cause == error{errc::data_loss, "record 1 has a wrong checksum", {}, "infeed/0", 1});
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "a checkpoint that is not there is an error only when it was named") {
+  options.directory = "/m";
+  options.steps = 1;
+  start();
+  SUBCASE("named") {
+    commit(7, 5);
+    evaluate(8);
+    REQUIRE(asker.count<evaluated>() == 1);
+    CHECK_FALSE(asker.last<evaluated>().ok);
+    CHECK(asker.last<evaluated>().cause.category == errc::not_found);
+    CHECK(nodes->sources.empty());
+    evaluate(7);
+    batches(1, 0, {1});
+    CHECK_MESSAGE(asker.last<evaluated>().ok, "the next evaluation is none the worse");
+  }
+  SUBCASE("the newest of none: freshly initialised variables") {
+    evaluate();
+    CHECK(parameters->view(0, 0) == tensor::of<float>({2}, {1, 1}));
+    batches(1, 0, {1});
+    CHECK(asker.last<evaluated>().step == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "a stop cancels the running evaluation, and what still comes of it is dropped") {
+  options.steps = 2;
+  start();
+  evaluate();
+  batches(1, 0, {1});
+  tell(judge, request{request::stop});
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(asker.last<evaluated>().cause.category == errc::cancelled);
+  batches(1, 1, {1});
+  end(1, 2);
+  tell(judge, request{request::stop});
+  CHECK(asker.count<evaluated>() == 1);
+  evaluate();
+  batches(2, 0, {3, 3});
+  CHECK(asker.last<evaluated>().ok);
+  CHECK(asker.last<evaluated>().batches == 2);
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "an evaluation that nobody hears of any more ends with a deadline, progress puts it off") {
+  options.silence_max = std::chrono::seconds(10);
+  start();
+  evaluate();
+  advance_time(std::chrono::seconds(8));
+  batches(1, 0, {1});
+  advance_time(std::chrono::seconds(8));
+  CHECK(asker.count<evaluated>() == 0);
+  advance_time(std::chrono::seconds(2));
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(asker.last<evaluated>().cause.category == errc::deadline_exceeded);
+  CHECK(asker.last<evaluated>().seconds == doctest::Approx(18));
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "the death of a node is the end of that evaluation, and the next one has a new crew") {
+  options.steps = 1;
+  start();
+  evaluate();
+  caf::anon_send_exit(nodes->workers[0].handle(), caf::exit_reason::user_shutdown);
+  run();
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(asker.last<evaluated>().cause.category == errc::aborted);
+  evaluate();
+  REQUIRE(nodes->workers.size() == 2);
+  CHECK(nodes->sources.size() == 2);
+  caf::anon_send_exit(nodes->sources[0].handle(), caf::exit_reason::user_shutdown);
+  run();
+  batches(2, 0, {1});
+  CHECK(asker.last<evaluated>().ok);
+}
+
+}  // namespace troupe::test

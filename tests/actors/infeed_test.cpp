@@ -1,0 +1,395 @@
+#include "actors/infeed.hpp"
+
+#include "support/fake_source.hpp"
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+using steps = std::vector<int64_t>;
+
+struct infeed_alone : simulation {
+  std::shared_ptr<fake_source> source = std::make_shared<fake_source>();
+  infeed_options options{.open = opener(source), .edges = {{.id = 0}}};
+  recorder<block, end_of_data> sink = record<block, end_of_data>();
+  recorder<snapshot_part> writer = record<snapshot_part>();
+  infeed_actor feed;
+
+  void start() {
+    feed = spawn(infeed, options, writer.as<part_sink_actor>());
+    tell(feed, connect{0, sink.address()});
+  }
+  void start_at(int64_t step) {
+    start();
+    tell(feed, begin{1, step, {}});
+  }
+  void grant(int64_t until, std::vector<mark> marks = {}) { tell(feed, troupe::run{1, until, std::move(marks)}); }
+  void credit(int64_t until_step, int64_t block_steps = 1, int64_t applied = 0) {
+    tell(feed, pull{1, 0, until_step, applied, block_steps});
+  }
+  /// {first step, count} of every block.
+  std::vector<std::pair<int64_t, int64_t>> blocks() {
+    std::vector<std::pair<int64_t, int64_t>> all;
+    for (const auto& b : sink.all<block>())
+      all.emplace_back(b.step, b.count);
+    return all;
+  }
+  steps parts() {
+    steps all;
+    for (const auto& p : writer.all<snapshot_part>())
+      all.push_back(p.step);
+    return all;
+  }
+  /// The batch that an iterator restored from a part reads next.
+  int64_t next_after(const snapshot_part& part) {
+    fake_iterator again{source};
+    REQUIRE(again.restore(part.blobs.at("infeed/0")));
+    std::vector<float> x(static_cast<size_t>(source->rows));
+    std::vector<int32_t> y(2 * x.size());
+    std::byte* into[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(y.data())};
+    REQUIRE(again.read(into, {}));
+    return static_cast<int64_t>(x[0]) / 100;
+  }
+};
+
+const auto s = mark_snapshot;
+
+}  // namespace
+
+TEST_CASE_FIXTURE(infeed_alone, "infeed never runs ahead of its credit") {
+  start_at(0);
+  grant(10);
+  CHECK(source->reads.empty());
+  credit(2);
+  CHECK(source->reads == steps{0, 1});
+  SUBCASE("a repeated pull, or one for less, changes nothing") {
+    credit(2);
+    credit(1);
+    CHECK(source->reads == steps{0, 1});
+  }
+  SUBCASE("nor does a repeated grant") {
+    grant(10);
+    grant(4);
+    CHECK(source->reads == steps{0, 1});
+  }
+  SUBCASE("more of it buys what follows, once") {
+    credit(4);
+    CHECK(source->reads == steps{0, 1, 2, 3});
+    CHECK(sink.count<block>() == 4);
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "infeed never reads past the horizon") {
+  start_at(0);
+  credit(10, 4);
+  CHECK(source->reads.empty());
+  grant(3);
+  CHECK(source->reads == steps{0, 1, 2});
+  grant(5);
+  CHECK(source->reads == steps{0, 1, 2, 3, 4});
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a block holds its rows batch after batch, each component for itself") {
+  start_at(0);
+  grant(10);
+  credit(3, 3);
+  REQUIRE(sink.count<block>() == 1);
+  const auto& b = sink.last<block>();
+  CHECK(b.rows == 2);
+  CHECK(b.first_row == 0);
+  REQUIRE(b.components.size() == 2);
+  CHECK(b.components[0] == tensor::of<float>({3, 2}, {0, 1, 100, 101, 200, 201}));
+  CHECK(b.components[1] == tensor::of<int32_t>({3, 2, 2}, {0, 0, 0, 1, 1, 0, 1, 1, 2, 0, 2, 1}));
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a block holds no more batches than its reader wants, or than fit into its bytes") {
+  start();
+  SUBCASE("wanted") {
+    tell(feed, begin{1, 0, {}});
+    grant(10);
+    credit(8, 3);
+    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 3}, {6, 2}});
+  }
+  SUBCASE("bytes: a batch here has 24") {
+    options.block_bytes_max = 60;
+    start_at(0);
+    grant(10);
+    credit(5, 8);
+    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 2}, {2, 2}, {4, 1}});
+  }
+  SUBCASE("one batch travels however large it is") {
+    options.block_bytes_max = 1;
+    start_at(0);
+    grant(10);
+    credit(2, 8);
+    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {1, 1}});
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "the end is announced once, after the last batch") {
+  source->batches = 3;
+  start_at(0);
+  grant(10);
+  credit(3);
+  CHECK(sink.count<end_of_data>() == 0);
+  credit(10, 4);
+  grant(20);
+  credit(20, 4);
+  REQUIRE(sink.count<end_of_data>() == 1);
+  CHECK(sink.last<end_of_data>().first_missing_step == 3);
+  CHECK(sink.last<end_of_data>().cause.category == errc::out_of_range);
+  CHECK(source->reads == steps{0, 1, 2});
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "what was read before the end is sent before it") {
+  source->batches = 3;
+  start_at(0);
+  grant(10);
+  credit(10, 8);
+  CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}});
+  CHECK(sink.order() == order_of<block, end_of_data>());
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a partial last batch travels alone") {
+  source->batches = 4;
+  source->last_rows = 1;
+  start_at(0);
+  grant(10);
+  credit(10, 8);
+  CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 1}});
+  CHECK(sink.last<block>().rows == 1);
+  CHECK(sink.last<block>().components[0] == tensor::of<float>({1, 1}, {300}));
+  CHECK(sink.last<block>().components[1] == tensor::of<int32_t>({1, 1, 2}, {3, 0}));
+  CHECK(sink.last<end_of_data>().first_missing_step == 4);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "messages of another attempt are dropped") {
+  start();
+  tell(feed, begin{2, 5, {{"infeed/0", "batch 5"}}});
+  tell(feed, begin{1, 0, {}});
+  tell(feed, begin{2, 0, {}});
+  grant(10, {{5, s}});
+  credit(10);
+  tell(feed, rewind{1, 5});
+  CHECK(source->reads.empty());
+  CHECK(parts().empty());
+  CHECK(source->opened == 1);
+  SUBCASE("those of this one are obeyed") {
+    tell(feed, troupe::run{2, 7, {}});
+    tell(feed, pull{2, 0, 7, 5, 2});
+    CHECK(source->reads == steps{5, 6});
+    CHECK(sink.last<block>().attempt == 2);
+  }
+  SUBCASE("the next one starts where it says, with nothing of this one left") {
+    tell(feed, troupe::run{2, 7, {{7, s}}});
+    tell(feed, pull{2, 0, 6, 5, 1});
+    tell(feed, begin{3, 1, {{"infeed/0", "batch 1"}}});
+    source->reads.clear();
+    tell(feed, troupe::run{3, 3, {}});
+    CHECK(source->reads.empty());
+    tell(feed, pull{3, 0, 9, 1, 1});
+    CHECK(source->reads == steps{1, 2});
+    CHECK(parts().empty());
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "credit that comes before its attempt begins is kept") {
+  start();
+  credit(2);
+  tell(feed, pull{2, 0, 9, 0, 1});
+  tell(feed, begin{1, 0, {}});
+  grant(10);
+  CHECK(source->reads == steps{0, 1});
+  tell(feed, begin{2, 0, {}});
+  tell(feed, troupe::run{2, 3, {}});
+  CHECK(source->reads == steps{0, 1, 0, 1, 2});
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a mark's snapshot part holds the position before its batch") {
+  start_at(0);
+  SUBCASE("reached within what would have been one block") {
+    grant(10, {{3, s}, {5, mark_watch}, {7, s}});
+    credit(10, 10);
+    CHECK(parts() == steps{3, 7});
+    CHECK(next_after(writer.all<snapshot_part>()[0]) == 3);
+    CHECK(next_after(writer.all<snapshot_part>()[1]) == 7);
+  }
+  SUBCASE("at the start, before anything is read") {
+    grant(0, {{0, s}});
+    REQUIRE(parts() == steps{0});
+    CHECK(writer.last<snapshot_part>().part == "infeed/0");
+    CHECK(writer.last<snapshot_part>().attempt == 1);
+    CHECK(next_after(writer.last<snapshot_part>()) == 0);
+  }
+  SUBCASE("a save named late still has its exact input position: the infeed already stands there") {
+    grant(4);
+    credit(20, 4);
+    CHECK(source->reads.size() == 4);
+    grant(4, {{4, s}});
+    REQUIRE(parts() == steps{4});
+    CHECK(next_after(writer.last<snapshot_part>()) == 4);
+    grant(4, {{4, s}});
+    CHECK(parts() == steps{4});
+    SUBCASE("for another writer it is sent again") {
+      auto second = record<snapshot_part>();
+      tell(feed, connect_parts{second.address()});
+      grant(4, {{4, s}});
+      CHECK(second.count<snapshot_part>() == 1);
+      CHECK(parts() == steps{4});
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "rewind rebuilds the position of an earlier step, and reads no further") {
+  start_at(0);
+  grant(12);
+  credit(10, 4);
+  REQUIRE(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 4}, {4, 4}, {8, 2}});
+  SUBCASE("within a block") {
+    credit(10, 4, 5);
+    tell(feed, rewind{1, 6});
+    REQUIRE(parts() == steps{6});
+    CHECK(next_after(writer.last<snapshot_part>()) == 6);
+  }
+  SUBCASE("at the start of one") {
+    tell(feed, rewind{1, 4});
+    CHECK(next_after(writer.last<snapshot_part>()) == 4);
+  }
+  SUBCASE("at the very beginning, of which no position was saved with a name") {
+    tell(feed, rewind{1, 0});
+    CHECK(next_after(writer.last<snapshot_part>()) == 0);
+  }
+  SUBCASE("where it stands") {
+    tell(feed, rewind{1, 10});
+    REQUIRE(parts() == steps{10});
+    CHECK(next_after(writer.last<snapshot_part>()) == 10);
+  }
+  SUBCASE("a repeated one is harmless") {
+    tell(feed, rewind{1, 7});
+    tell(feed, rewind{1, 7});
+    CHECK(parts() == steps{7});
+  }
+  SUBCASE("ahead of where it stands there is nothing to rebuild") {
+    tell(feed, rewind{1, 11});
+    CHECK(parts().empty());
+    return;
+  }
+  grant(20);
+  credit(20, 4);
+  CHECK(sink.count<block>() == 3);
+  CHECK(sink.count<end_of_data>() == 0);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "after the end of the data the position of an earlier step can still be rebuilt") {
+  source->batches = 6;
+  start_at(0);
+  grant(10);
+  credit(10, 4);
+  REQUIRE(sink.count<end_of_data>() == 1);
+  tell(feed, rewind{1, 5});
+  REQUIRE(parts() == steps{5});
+  CHECK(next_after(writer.last<snapshot_part>()) == 5);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
+  auto other = record<block, end_of_data>();
+  source->rows = 4;
+  options.edges = {{.id = 0, .part = 0, .parts = 2}, {.id = 7, .part = 1, .parts = 2}};
+  start();
+  tell(feed, connect{7, other.address()});
+  tell(feed, begin{1, 0, {}});
+  grant(10);
+  credit(4, 4);
+  CHECK_MESSAGE(sink.count<block>() == 0, "both readers must have room");
+  tell(feed, pull{1, 7, 3, 0, 4});
+  REQUIRE(sink.count<block>() == 1);
+  REQUIRE(other.count<block>() == 1);
+  const auto &first = sink.last<block>(), &second = other.last<block>();
+  CHECK(first.count == 3);
+  CHECK(first.rows == 2);
+  CHECK(first.first_row == 0);
+  CHECK(second.edge == 7);
+  CHECK(second.rows == 2);
+  CHECK(second.first_row == 2);
+  CHECK_MESSAGE(first.components[0].data() == second.components[0].data(), "nothing is copied");
+
+  SUBCASE("the end goes to both") {
+    source->batches = 3;
+    credit(8, 4);
+    tell(feed, pull{1, 7, 8, 0, 4});
+    CHECK(sink.last<end_of_data>().first_missing_step == 3);
+    CHECK(other.last<end_of_data>().first_missing_step == 3);
+    CHECK(other.last<end_of_data>().edge == 7);
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its first step, told to both edges") {
+  auto other = record<block, end_of_data>();
+  source->rows = 3;
+  options.edges = {{.id = 0, .part = 0, .parts = 1}, {.id = 1, .part = 1, .parts = 2}};
+  start();
+  tell(feed, connect{1, other.address()});
+  tell(feed, begin{1, 0, {}});
+  grant(10);
+  credit(4, 4);
+  tell(feed, pull{1, 1, 4, 0, 4});
+  CHECK(sink.count<block>() == 0);
+  CHECK(other.count<block>() == 0);
+  for (auto* edge : {&sink, &other}) {
+    REQUIRE(edge->count<end_of_data>() == 1);
+    CHECK(edge->last<end_of_data>().first_missing_step == 0);
+    CHECK(edge->last<end_of_data>().cause.category == errc::invalid_argument);
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "what cannot be read ends the data at its step, with its cause") {
+  source->trouble[5] = {errc::data_loss, "record 5 has a wrong checksum"};
+  start_at(0);
+  grant(10);
+  credit(10, 4);
+  CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 4}, {4, 1}});
+  REQUIRE(sink.count<end_of_data>() == 1);
+  const auto& end = sink.last<end_of_data>();
+  CHECK(end.first_missing_step == 5);
+  CHECK(end.cause == error{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5});
+  CHECK(sink.order().back() == caf::type_id<end_of_data>::value);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a dataset that cannot be opened ends before its first batch") {
+  source->cannot_open = error{errc::not_found, "there is no /data/train"};
+  start_at(3);
+  REQUIRE(sink.count<end_of_data>() == 1);
+  CHECK(sink.last<end_of_data>().first_missing_step == 3);
+  CHECK(sink.last<end_of_data>().cause.category == errc::not_found);
+  CHECK(sink.last<end_of_data>().cause.source == "infeed/0");
+  grant(10, {{3, s}});
+  credit(10);
+  tell(feed, rewind{1, 3});
+  CHECK(parts().empty());
+  CHECK(sink.count<end_of_data>() == 1);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "[SUP-60] a pipeline that cannot be saved is an error where a checkpoint is asked of it") {
+  source->cannot_save = error{errc::unimplemented, "the position of my_map cannot be saved"};
+  start_at(0);
+  SUBCASE("and none where it is not") {
+    grant(4);
+    credit(10, 4);
+    CHECK(sink.count<block>() == 1);
+    CHECK(sink.count<end_of_data>() == 0);
+  }
+  SUBCASE("it names the transformation, and comes after all that precedes the mark") {
+    grant(8, {{3, s}});
+    credit(10, 8);
+    CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}});
+    REQUIRE(sink.order() == order_of<block, end_of_data>());
+    CHECK(sink.last<end_of_data>().first_missing_step == 3);
+    CHECK(sink.last<end_of_data>().cause == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 3});
+    CHECK(parts().empty());
+  }
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,234 @@
+#include "messages/interfaces.hpp"
+
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <caf/binary_deserializer.hpp>
+#include <caf/binary_serializer.hpp>
+
+#include <limits>
+
+namespace troupe::test {
+
+namespace {
+
+// -- one of each: a message without a sample does not compile ----------------------------------------------------
+
+error trouble() {
+  return {errc::data_loss, "a checksum is wrong", {"first note", "second note"}, "replica/3", 17};
+}
+tensor floats() {
+  return tensor::of<float>({2, 2}, {1.5f, -0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::denorm_min()});
+}
+step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}}; }
+
+template <class M>
+M sample(simulation&) = delete;
+
+template <> abandon sample(simulation&) { return {2, 30, true}; }
+template <> answered sample(simulation&) { return {40, true, true, {{1, 2, true}, {3, 0, false}}}; }
+template <> applied sample(simulation&) { return {2, 31, 1}; }
+template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}}; }
+template <> block sample(simulation&) {
+  return {4, 1, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
+                              tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}), tensor::zeros(dtype::float32, {0, 4})}};
+}
+template <> committed sample(simulation&) { return {5, 34, "/m/model.ckpt-34", {"one", "two"}}; }
+template <> connect sample(simulation& world) { return {6, world.record<pull>().address()}; }
+template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part>().address()}; }
+template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
+template <> end_of_data sample(simulation&) { return {7, 2, 35, trouble()}; }
+template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
+template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble()}; }
+template <> fact sample(simulation&) {
+  job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
+                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble()};
+  return {fact::step, news, some_values(), 39, true};
+}
+template <> failure sample(simulation&) { return {10, trouble()}; }
+template <> flush sample(simulation&) { return {11}; }
+template <> flushed sample(simulation&) { return {12}; }
+template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), trouble()}; }
+template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
+template <> proceed sample(simulation&) { return {15}; }
+template <> progress sample(simulation&) {
+  return {16, 42, 7, 0.01, {42, 0.5, 0.75}, {{40, 0.1, 0.2}, {41, 0.3, 0.4}}, {some_values()}};
+}
+template <> pull sample(simulation&) { return {17, 3, 43, 44, 8}; }
+template <> released sample(simulation&) { return {18, 45}; }
+template <> step_report sample(simulation&) { return {19, 1, 46, {0.5, -0.25}, {some_values()}, 0.125}; }
+template <> request sample(simulation&) { return {request::abort, true}; }
+template <> restore sample(simulation&) { return {20, false}; }
+template <> restored sample(simulation&) {
+  return {21, true, 47, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
+}
+template <> rewind sample(simulation&) { return {22, 48}; }
+template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
+template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
+template <> snapshot_part sample(simulation&) {
+  return {25, 51, "replica/1", {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
+          {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}};
+}
+template <> stream_end sample(simulation&) { return {26, 1, 52, trouble()}; }
+template <> unlease sample(simulation&) { return {53}; }
+
+// -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------
+
+struct anything {
+  template <class T>
+  operator T() const;
+};
+template <class T, class... Fields>
+concept made_of = requires { T{Fields{}...}; };
+
+template <class T, class... Fields>
+constexpr size_t fields_of() {
+  if constexpr (made_of<T, Fields..., anything>)
+    return fields_of<T, Fields..., anything>();
+  else
+    return sizeof...(Fields);
+}
+
+template <class T>
+auto fields(const T& x) {
+  constexpr size_t count = fields_of<T>();
+  static_assert(count >= 1 && count <= 8, "teach this function more fields");
+  if constexpr (count == 1) {
+    const auto& [a] = x;
+    return std::tie(a);
+  } else if constexpr (count == 2) {
+    const auto& [a, b] = x;
+    return std::tie(a, b);
+  } else if constexpr (count == 3) {
+    const auto& [a, b, c] = x;
+    return std::tie(a, b, c);
+  } else if constexpr (count == 4) {
+    const auto& [a, b, c, d] = x;
+    return std::tie(a, b, c, d);
+  } else if constexpr (count == 5) {
+    const auto& [a, b, c, d, e] = x;
+    return std::tie(a, b, c, d, e);
+  } else if constexpr (count == 6) {
+    const auto& [a, b, c, d, e, g] = x;
+    return std::tie(a, b, c, d, e, g);
+  } else if constexpr (count == 7) {
+    const auto& [a, b, c, d, e, g, h] = x;
+    return std::tie(a, b, c, d, e, g, h);
+  } else {
+    const auto& [a, b, c, d, e, g, h, i] = x;
+    return std::tie(a, b, c, d, e, g, h, i);
+  }
+}
+
+bool same(const tensor& a, const tensor& b) { return a == b; }
+bool same(const job_event& a, const job_event& b) {
+  return std::tie(a.what, a.step, a.seconds, a.max_steps, a.loss, a.steps_per_second, a.metrics, a.text, a.failure)
+         == std::tie(b.what, b.step, b.seconds, b.max_steps, b.loss, b.steps_per_second, b.metrics, b.text, b.failure);
+}
+template <class T>
+bool same(const T& a, const T& b);
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
+}
+template <class T>
+bool same(const T& a, const T& b) {
+  if constexpr (requires { a == b; })
+    return a == b;
+  else
+    return std::apply([&](const auto&... x) {
+      return std::apply([&](const auto&... y) { return (same(x, y) && ...); }, fields(b));
+    }, fields(a));
+}
+/// A sample with a field at its default would not show that the field was left behind.
+template <class T>
+bool every_field_says_something(const T& x) {
+  const T empty{};
+  return std::apply([&](const auto&... a) {
+    return std::apply([&](const auto&... b) { return (!same(a, b) && ...); }, fields(empty));
+  }, fields(x));
+}
+
+template <class M>
+void check_round_trip(simulation& world) {
+  const M sent = sample<M>(world);
+  world.run();
+  CAPTURE(std::string{caf::type_name<M>::value});
+  CHECK(every_field_says_something(sent));
+
+  std::vector<char> bytes;
+  caf::binary_serializer sink{world.system, bytes};
+  REQUIRE_FALSE(sink(caf::make_message(sent)));
+  caf::message arrived;
+  caf::binary_deserializer source{world.system, bytes};
+  REQUIRE_FALSE(source(arrived));
+  CHECK(source.remaining() == 0);
+  REQUIRE((arrived.size() == 1 && arrived.match_element<M>(0)));
+  CHECK(same(arrived.get_as<M>(0), sent));
+}
+
+template <size_t... I>
+void check_all(simulation& world, std::index_sequence<I...>) {
+  (check_round_trip<typename caf::type_by_id<caf::id_block::troupe::begin + I>::type>(world), ...);
+}
+
+// -- tensors that are not -------------------------------------------------------------------------------------------
+
+bool refused(simulation& world, uint8_t type, std::vector<int64_t> dims, std::string bytes) {
+  std::vector<char> wire;
+  caf::binary_serializer sink{world.system, wire};
+  REQUIRE_FALSE(sink(type, dims, bytes));
+  tensor x;
+  caf::binary_deserializer source{world.system, wire};
+  return static_cast<bool>(source(x));
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(simulation, "every message of the type-id block arrives over the wire with all of its fields") {
+  check_all(*this, std::make_index_sequence<caf::id_block::troupe::end - caf::id_block::troupe::begin>());
+}
+
+TEST_CASE_FIXTURE(simulation, "optional fields that are absent arrive absent") {
+  std::vector<char> bytes;
+  caf::binary_serializer sink{system, bytes};
+  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, {errc::state, "no step"}})));
+  caf::message arrived;
+  caf::binary_deserializer source{system, bytes};
+  REQUIRE_FALSE(source(arrived));
+  CHECK_FALSE(arrived.get_as<fact>(0).news.max_steps);
+  CHECK_FALSE(arrived.get_as<fact>(0).news.failure);
+  CHECK_FALSE(arrived.get_as<failure>(1).what.step);
+}
+
+TEST_CASE_FIXTURE(simulation, "a tensor whose bytes do not fit its shape is refused") {
+  const auto f32 = static_cast<uint8_t>(dtype::float32);
+  CHECK_FALSE(refused(*this, f32, {2, 1}, std::string(8, 'x')));
+  CHECK_FALSE(refused(*this, f32, {}, std::string(4, 'x')));
+  CHECK_FALSE(refused(*this, f32, {0, 3}, ""));
+  SUBCASE("a negative extent") {
+    CHECK(refused(*this, f32, {-2, -1}, std::string(8, 'x')));
+    CHECK(refused(*this, f32, {0, -1}, ""));
+  }
+  SUBCASE("too few bytes, too many, or part of an element") {
+    CHECK(refused(*this, f32, {2}, std::string(4, 'x')));
+    CHECK(refused(*this, f32, {2}, std::string(12, 'x')));
+    CHECK(refused(*this, f32, {2}, std::string(9, 'x')));
+    CHECK(refused(*this, f32, {2}, ""));
+  }
+  SUBCASE("extents whose product is no number") {
+    CHECK(refused(*this, f32, {INT64_MAX, 2}, std::string(8, 'x')));
+    CHECK(refused(*this, f32, {int64_t{1} << 32, int64_t{1} << 32}, ""));
+    CHECK(refused(*this, f32, {int64_t{1} << 62}, ""));
+  }
+  SUBCASE("more axes than a shape has") {
+    CHECK(refused(*this, f32, std::vector<int64_t>(9, 1), std::string(4, 'x')));
+  }
+  SUBCASE("an unknown element type") {
+    CHECK(refused(*this, 99, {2}, std::string(8, 'x')));
+    CHECK(refused(*this, 0, {}, ""));
+  }
+}
+
+}  // namespace troupe::test
