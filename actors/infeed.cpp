@@ -7,6 +7,22 @@
 
 namespace troupe {
 
+namespace {
+
+/// Input functions are the user's: what they throw becomes the job's error, not a dead thread.
+template <class Call>
+auto caught(Call call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::exception& e) {
+    return fail(errc::state, std::string{"an exception left the input: "} + e.what());
+  } catch (...) {
+    return fail(errc::state, "an exception left the input");
+  }
+}
+
+}  // namespace
+
 void infeed_state::on_begin(const begin& x) {
   if (x.attempt <= attempt)
     return;
@@ -27,7 +43,7 @@ void infeed_state::on_begin(const begin& x) {
 }
 
 expected<void> infeed_state::open_at(const std::string* position) {
-  auto opened = options.open();
+  auto opened = caught([&] { return options.open(); });
   if (!opened)
     return fail(opened.error());
   source = std::move(*opened);
@@ -36,7 +52,7 @@ expected<void> infeed_state::open_at(const std::string* position) {
     for (const auto& c : *group)
       row_bytes.push_back(c.dims.elements() * size_of(c.type));
   pools.resize(row_bytes.size());
-  return position ? source->restore(*position) : expected<void>{};
+  return position ? caught([&] { return source->restore(*position); }) : expected<void>{};
 }
 
 void infeed_state::on_run(const run& x) {
@@ -101,7 +117,7 @@ void infeed_state::read_block(int64_t count) {
       return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
                                                    + std::to_string(batch_bytes) + " bytes"});
   }
-  if (auto position = source->save())
+  if (auto position = caught([&] { return source->save(); }))
     positions.emplace_back(step, std::move(*position));
 
   const int64_t first = step;
@@ -109,7 +125,7 @@ void infeed_state::read_block(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     for (size_t c = 0; c < into.size(); ++c)
       into[c] = memory[c].get() + i * rows_max * row_bytes[c];
-    auto rows = source->read(into, options.stop.get_token());
+    auto rows = caught([&] { return source->read(into, options.stop.get_token()); });
     if (!rows || *rows != rows_max) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
@@ -172,7 +188,7 @@ void infeed_state::reach() {
   marks.erase(marks.begin(), std::next(m));
   if ((kinds & mark_snapshot) == 0)
     return;
-  auto position = source->save();
+  auto position = caught([&] { return source->save(); });
   if (!position)
     return end(position.error());  // A checkpoint was asked for, and this pipeline cannot give its part of it.
   send_part(step, std::move(*position));
@@ -193,7 +209,7 @@ void infeed_state::on_rewind(const rewind& x) {
   ended = true;
   marks.clear();
   if (x.step == step) {
-    if (auto position = source->save())
+    if (auto position = caught([&] { return source->save(); }))
       send_part(step, std::move(*position));
     return;
   }
@@ -211,9 +227,9 @@ void infeed_state::on_rewind(const rewind& x) {
     into.push_back(memory.back().get());
   }
   for (int64_t s = from; s < x.step; ++s)
-    if (!source->read(into, options.stop.get_token()))
+    if (!caught([&] { return source->read(into, options.stop.get_token()); }))
       return;
-  if (auto there = source->save())
+  if (auto there = caught([&] { return source->save(); }))
     send_part(x.step, std::move(*there));
 }
 

@@ -2,6 +2,7 @@
 #include "compute/initializers.hpp"
 #include "compute/random.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -48,32 +49,40 @@ class draws {
   uint64_t key_;
 };
 
-double value(const initializer& i, const shape& dims, const draws& d, int64_t element) {
-  using kind = initializer::kind;
-  const auto [in, out] = fans(dims);
-  const auto within = [&](double least, double greatest) { return least + (greatest - least) * d.uniform(element); };
-  // What is left of a deviation of 1 when the tails beyond two are redrawn; dividing by it restores the deviation.
-  constexpr double left = 0.87962566103423978;
-  switch (i.what) {
-    case kind::zeros: return 0;
-    case kind::ones: return 1;
-    case kind::constant: return i.a;
-    case kind::uniform: return within(i.a, i.b);
-    case kind::normal: return i.a + i.b * d.normal(element, 0);
-    case kind::truncated_normal: return i.a + i.b * d.truncated(element);
-    case kind::glorot_uniform: return within(-std::sqrt(6 / (in + out)), std::sqrt(6 / (in + out)));
-    case kind::glorot_normal: return std::sqrt(2 / (in + out)) / left * d.truncated(element);
-    case kind::he_uniform: return within(-std::sqrt(6 / in), std::sqrt(6 / in));
-    case kind::he_normal: return std::sqrt(2 / in) / left * d.truncated(element);
-  }
-  return 0;
+template <class T, class Draw>
+void fill(T* x, int64_t n, Draw draw) {
+  for (int64_t i = 0; i < n; ++i)
+    x[i] = static_cast<T>(draw(i));
 }
 
 template <class T>
 void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
+  using kind = initializer::kind;
   T* x = reinterpret_cast<T*>(to);
-  for (int64_t i = 0; i < e.dims.elements(); ++i)
-    x[i] = static_cast<T>(value(e.initial, e.dims, d, i));
+  const int64_t n = e.dims.elements();
+  const auto& i = e.initial;
+  const auto [in, out] = fans(e.dims);
+  const auto constant = [&](double c) { std::fill_n(x, n, static_cast<T>(c)); };
+  const auto within = [&](double least, double greatest) {
+    fill(x, n, [&d, least, range = greatest - least](int64_t at) { return least + range * d.uniform(at); });
+  };
+  // What is left of a deviation of 1 when the tails beyond two are redrawn; dividing by it restores the deviation.
+  constexpr double left = 0.87962566103423978;
+  const auto truncated = [&](double mean, double scale) {
+    fill(x, n, [&d, mean, scale](int64_t at) { return mean + scale * d.truncated(at); });
+  };
+  switch (i.what) {
+    case kind::zeros: return constant(0);
+    case kind::ones: return constant(1);
+    case kind::constant: return constant(i.a);
+    case kind::uniform: return within(i.a, i.b);
+    case kind::normal: return fill(x, n, [&](int64_t at) { return i.a + i.b * d.normal(at, 0); });
+    case kind::truncated_normal: return truncated(i.a, i.b);
+    case kind::glorot_uniform: return within(-std::sqrt(6 / (in + out)), std::sqrt(6 / (in + out)));
+    case kind::glorot_normal: return truncated(0, std::sqrt(2 / (in + out)) / left);
+    case kind::he_uniform: return within(-std::sqrt(6 / in), std::sqrt(6 / in));
+    case kind::he_normal: return truncated(0, std::sqrt(2 / in) / left);
+  }
 }
 
 }  // namespace

@@ -95,18 +95,19 @@ class suite {
         reference_per_probe.push_back(b.back() / probes.back());
       }
     }
-    const result r{median(a), median(b), median(ratios), *std::min_element(ratios.begin(), ratios.end()),
-                   *std::max_element(ratios.begin(), ratios.end()),
-                   median(probes), median(ours_per_probe), median(reference_per_probe)};
-    if (json_)
-      std::printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"ours\":%.6g,\"reference\":%.6g,\"reference_name\":\"%s\","
-                  "\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"rounds\":%d}\n",
-                  name_.c_str(), o.name.c_str(), o.unit.c_str(), r.ours, r.reference, o.reference_name.c_str(), r.ratio, r.ratio_min,
-                  r.ratio_max, o.rounds);
-    else
-      std::printf("%-28s %-8s %12.1f %12.1f  %6.3f (%.3f, %.3f)  against %s\n", o.name.c_str(), o.unit.c_str(), r.ours, r.reference, r.ratio,
-                  r.ratio_min, r.ratio_max, o.reference_name.c_str());
-    std::fflush(stdout);
+    result r = summary(a, b, std::move(ratios));
+    r.probe = median(probes), r.ours_per_probe = median(ours_per_probe), r.reference_per_probe = median(reference_per_probe);
+    print(o, r, o.rounds);
+    return r;
+  }
+  /// The same of what was measured elsewhere, a value of each a round. Of times, `less_is_better`: the ratio is then
+  /// reference / ours, so that more is always better.
+  result compare(const case_options& o, const std::vector<double>& ours, const std::vector<double>& reference, bool less_is_better) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < ours.size(); ++i)
+      ratios.push_back(less_is_better ? reference[i] / ours[i] : ours[i] / reference[i]);
+    const result r = summary(ours, reference, std::move(ratios));
+    print(o, r, static_cast<int>(ours.size()));
     return r;
   }
   /// A line of explanation; not in JSON.
@@ -116,6 +117,23 @@ class suite {
   }
 
  private:
+  static result summary(const std::vector<double>& ours, const std::vector<double>& reference, std::vector<double> ratios) {
+    return {median(ours), median(reference), median(ratios), *std::min_element(ratios.begin(), ratios.end()),
+            *std::max_element(ratios.begin(), ratios.end())};
+  }
+  void print(const case_options& o, const result& r, int rounds) const {
+    const int digits = std::min(r.ours, r.reference) < 100 ? 3 : 1;
+    if (json_)
+      std::printf("{\"bench\":\"%s\",\"case\":\"%s\",\"unit\":\"%s\",\"ours\":%.6g,\"reference\":%.6g,\"reference_name\":\"%s\","
+                  "\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f,\"rounds\":%d}\n",
+                  name_.c_str(), o.name.c_str(), o.unit.c_str(), r.ours, r.reference, o.reference_name.c_str(), r.ratio, r.ratio_min,
+                  r.ratio_max, rounds);
+    else
+      std::printf("%-28s %-8s %12.*f %12.*f  %6.3f (%.3f, %.3f)  against %s\n", o.name.c_str(), o.unit.c_str(), digits, r.ours, digits,
+                  r.reference, r.ratio, r.ratio_min, r.ratio_max, o.reference_name.c_str());
+    std::fflush(stdout);
+  }
+
   std::string name_;
   bool json_ = false;
 };

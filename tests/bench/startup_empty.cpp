@@ -1,0 +1,8 @@
+// An actor system that starts and ends: what bench_startup compares with.
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+
+int main() {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+}

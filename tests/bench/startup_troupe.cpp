@@ -1,0 +1,28 @@
+// Trains a 784-128-10 network on data in memory: with `first`, exits the moment the first step is known to be finished;
+// else trains for 500 steps and ends as a program does.
+#include "tests/bench/classifier_case.hpp"
+
+#include <unistd.h>
+
+#include <string_view>
+
+namespace tr = troupe;
+
+namespace {
+
+struct leave_at_the_first final : tr::hook {
+  std::vector<tr::need> begin(int64_t step) override { return {{.first = step + 1}}; }
+  void at(const tr::step_facts& facts, tr::job_control&) override { ::_exit(facts.step == 1 && facts.values.contains("loss") ? 0 : 1); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool first = argc > 1 && std::string_view{argv[1]} == "first";
+  const tr::estimator estimator{tr::bench::classifier(), {.seed = 1}};
+  tr::train_spec training{.input = tr::bench::made_up_images(2), .max_steps = 500};
+  if (first)
+    training.hooks = {std::make_shared<leave_at_the_first>()};
+  const auto result = tr::train(estimator, training);
+  return result && !first ? 0 : 1;
+}

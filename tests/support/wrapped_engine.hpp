@@ -1,0 +1,29 @@
+// A step engine that hands every call on to another one: tests and measurements override what they care about.
+#pragma once
+
+#include "compute/step_engine.hpp"
+
+namespace troupe::test {
+
+class wrapped_engine : public step_engine {
+ public:
+  explicit wrapped_engine(std::shared_ptr<step_engine> inner) : inner_(std::move(inner)) {}
+
+  std::span<const component> inputs() const override { return inner_->inputs(); }
+  std::span<const component> outputs() const override { return inner_->outputs(); }
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override { return inner_->gradients(step, in, arena); }
+  tensor gradient() const override { return inner_->gradient(); }
+  void apply(int64_t step, const tensor& sum, int from, int to) override { inner_->apply(step, sum, from, to); }
+  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return inner_->evaluate(step, in, arena); }
+  double loss() const override { return inner_->loss(); }
+  std::vector<tensor> values() const override { return inner_->values(); }
+  error last_error() const override { return inner_->last_error(); }
+  bool finite(const tensor& sum) const override { return inner_->finite(sum); }
+  std::vector<stored_piece> pieces(int arena) const override { return inner_->pieces(arena); }
+  int arenas() const override { return inner_->arenas(); }
+
+ private:
+  std::shared_ptr<step_engine> inner_;
+};
+
+}  // namespace troupe::test
