@@ -108,7 +108,9 @@ void evaluator_state::on_progress(const progress& x) {
 void evaluator_state::on_end(const stream_end& x) {
   if (!running || x.attempt != attempt)
     return;
-  if (x.cause.category == errc::out_of_range)
+  if (x.cause.category == errc::out_of_range && totals->batches() == 0)
+    finish(error{errc::out_of_range, "the dataset of the evaluation has no batches", {}, x.cause.source});
+  else if (x.cause.category == errc::out_of_range)
     finish({});
   else
     finish(x.cause);

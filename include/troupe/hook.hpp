@@ -14,7 +14,8 @@
 
 namespace troupe {
 
-/// Something that happened, published in step order: nothing about step s before all that lies below s.
+/// Something that happened, published in step order: nothing about state s before the reports of all steps below s. A
+/// save is told when it is durable, which may be after the progress of later steps.
 struct job_event {
   enum class kind : uint8_t { started, progress, saved, evaluated, warning, finished, stopped, failed };
   kind what = kind::progress;
