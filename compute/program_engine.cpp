@@ -56,9 +56,10 @@ class program_engine final : public step_engine {
       return fail(first.error());
     current_ = *first;
     slice_ = layout().slice(options_.replica, options_.replicas);
-    // One buffer a level of the pairwise tree, and one for the shard at hand.
+    // One buffer a level of the pairwise tree, and one for the shard at hand; a single shard is its own tree.
+    const int buffers = local_shards_ == 1 ? 1 : static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))) + 1;
     if (options_.mode == mode::train)
-      for (int level = 0; level <= static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))); ++level) {
+      for (int b = 0; b < buffers; ++b) {
         sums_.push_back(allocate_buffer(layout().gradient_bytes()));
         if (!sums_.back())
           return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout().gradient_bytes()) + " bytes");

@@ -2,7 +2,8 @@
 //
 //   stall   how long the trainer stands still for it, over one warm copy of as many bytes in memory: from the end of the
 //           last update before the state is lent to the next step's first instruction, and what the update after it,
-//           which goes into the other arena, takes longer than a normal one
+//           which goes into the other arena, takes longer than a normal one (in the thread's own processor time, since
+//           other programs' claims on the processor are not the checkpoint's)
 //   write   from lending the state to the commit being known, over writing and syncing as many bytes from memory while
 //           the trainer runs as well
 //   rate    steps a second in that time, over those of as long a time without a save
@@ -78,8 +79,8 @@ model with_ballast(bool trained) {
 
 struct lap {
   double begin = 0;    ///< Of the gradients.
-  double apply = 0;    ///< Begin of the update.
   double end = 0;      ///< Of the update, and of the step.
+  double update = 0;   ///< Processor time of the update.
   bool copied = false; ///< The reference's copy was made before it.
 };
 
@@ -108,8 +109,9 @@ class timed_engine final : public test::wrapped_engine {
     return wrapped_engine::gradients(step, in, arena);
   }
   void apply(int64_t step, const tensor& sum, int from, int to) override {
-    current_.apply = wall();
+    const double start = now(clock_kind::thread);
     wrapped_engine::apply(step, sum, from, to);
+    current_.update = now(clock_kind::thread) - start;
     std::lock_guard lock{guard_};
     current_.end = wall();
     laps_.push_back(current_);
@@ -200,10 +202,10 @@ double stall_at(const std::vector<lap>& laps, double lent, double quiet_from, do
   std::vector<double> normal;
   for (const auto& l : laps)
     if (l.begin >= quiet_from && l.end <= quiet_to && !l.copied)
-      normal.push_back(l.end - l.apply);
+      normal.push_back(l.update);
   for (size_t i = 1; i < laps.size(); ++i)
     if (laps[i].begin >= lent)
-      return laps[i].begin - laps[i - 1].end + std::max(0.0, laps[i].end - laps[i].apply - median(normal));
+      return laps[i].begin - laps[i - 1].end + std::max(0.0, laps[i].update - median(normal));
   give_up("no step followed the save");
 }
 

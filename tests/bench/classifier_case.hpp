@@ -4,7 +4,6 @@
 #include <troupe/troupe.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace troupe::bench {
 
@@ -17,13 +16,12 @@ inline model classifier() {
 /// `batches` batches, again and again.
 inline dataset made_up_images(int64_t batches) {
   const int64_t rows = batches * batch_rows;
-  std::vector<float> pixels(static_cast<size_t>(rows * image_values));
-  std::vector<int32_t> labels(static_cast<size_t>(rows));
+  const auto pixels = allocate_buffer(rows * image_values * 4), labels = allocate_buffer(rows * 4);
   uint32_t state = 1;
   const auto next = [&state] { return (state = state * 1664525u + 1013904223u) >> 8; };
-  std::generate(pixels.begin(), pixels.end(), [&] { return static_cast<float>(next()) * 0x1p-24f; });
-  std::generate(labels.begin(), labels.end(), [&] { return static_cast<int32_t>(next() % classes); });
-  return dataset::from_tensors({{"pixels", tensor::of<float>({rows, image_values}, pixels)}}, {{"label", tensor::of<int32_t>({rows}, labels)}})
+  std::generate_n(reinterpret_cast<float*>(pixels.get()), rows * image_values, [&] { return static_cast<float>(next()) * 0x1p-24f; });
+  std::generate_n(reinterpret_cast<int32_t*>(labels.get()), rows, [&] { return static_cast<int32_t>(next() % classes); });
+  return dataset::from_tensors({{"pixels", {dtype::float32, {rows, image_values}, pixels}}}, {{"label", {dtype::int32, {rows}, labels}}})
     ->batch(batch_rows).repeat();
 }
 
