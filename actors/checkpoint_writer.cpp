@@ -12,6 +12,7 @@ void checkpoint_writer_state::on_restore(const restore& x) {
   attempt = x.attempt;
   snapshots.clear();
   newest.reset();
+  stands_in = !x.load;
   auto loaded = x.load ? load() : open().map([] { return restored{}; });
   if (!loaded) {
     auto cause = loaded.error();
@@ -56,6 +57,16 @@ void checkpoint_writer_state::on_part(const snapshot_part& x) {
     if (!x.pieces.empty())
       self->send(lender, released{x.attempt, x.step});
     return;
+  }
+  // To a writer that stands in for a dead one come parts of sets whose books went with it: they will never be complete,
+  // and what was lent for them is given back as soon as a later part shows that nothing more of them follows.
+  for (auto s = snapshots.begin(); stands_in && !x.pieces.empty() && s != snapshots.end() && s->first < x.step;) {
+    if (s->second.parts.contains("chief")) {
+      ++s;
+    } else {
+      let_go(s->first, s->second);
+      s = snapshots.erase(s);
+    }
   }
   auto& snapshot = snapshots[x.step];
   if (!x.pieces.empty())

@@ -28,6 +28,7 @@ struct checkpoint_writer_state {
 
   std::unique_ptr<checkpoint_store> store;
   int32_t attempt = 0;
+  bool stands_in = false;                      ///< Started in the place of one that died.
   struct pending {
     std::map<std::string, snapshot_part> parts;
     std::vector<arena_owner_actor> lenders;

@@ -54,7 +54,7 @@ void chief_state::start_crew() {
 }
 
 void chief_state::on_restored(const restored& x) {
-  if (now != phase::starting || x.attempt != attempt)
+  if (now != phase::starting || x.attempt != attempt || ending_said)
     return;
   disarm(wait_start);
   now = phase::restoring;
@@ -68,7 +68,10 @@ void chief_state::on_restored(const restored& x) {
   end_at = goal();
   end_is_final = end_at.has_value();
   restore_warnings = x.warnings;
-  begin news{attempt, x.step, x.blobs};
+  // A job that had finished begins its data anew; one that was interrupted goes on in them.
+  const auto finished = x.properties.find("finished");
+  const bool anew = finished != x.properties.end() && finished->second == "true";
+  begin news{attempt, x.step, anew ? std::map<std::string, std::string>{} : x.blobs};
   self->send(outfeed, begin{attempt, x.step, {}});
   for (auto& r : replicas)
     self->send(r, begin{attempt, x.step, {}});
@@ -85,8 +88,12 @@ void chief_state::on_restored(const restored& x) {
 
 std::optional<int64_t> chief_state::goal() const {
   std::optional<int64_t> goal = options.max_steps;
-  if (options.steps)
-    goal = std::min(goal.value_or(INT64_MAX), start_step + *options.steps);
+  if (options.steps) {
+    int64_t end = 0;
+    if (__builtin_add_overflow(start_step, *options.steps, &end))
+      end = INT64_MAX;
+    goal = std::min(goal.value_or(INT64_MAX), end);
+  }
   return goal;
 }
 
@@ -118,7 +125,7 @@ void chief_state::begin_training() {
     first.push_back({start_step, static_cast<uint8_t>(kinds)});
   grant(start_step, std::move(first));
   if (options.save_secs && options.checkpoints)
-    arm(wait_timer, std::chrono::milliseconds(static_cast<int64_t>(*options.save_secs * 1000)), "");
+    arm(wait_timer, save_period(), "");
   if (stopping)
     return drain(until, false);
   extend();
@@ -164,11 +171,11 @@ void chief_state::on_deadline(const deadline& x) {
     if (now == phase::training) {
       if (saving.empty())
         mark_here(mark_snapshot);
-      else
+      else if (skipped_for != *saving.begin() && (skipped_for = *saving.begin(), true))
         publish({.what = job_event::kind::warning, .step = reached,
                  .text = "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step "
                          + std::to_string(*saving.begin()) + " is still on its way; it is skipped"});
-      arm(wait_timer, std::chrono::milliseconds(static_cast<int64_t>(*options.save_secs * 1000)), "");
+      arm(wait_timer, save_period(), "");
     }
     return;
   }
@@ -180,12 +187,17 @@ void chief_state::on_deadline(const deadline& x) {
   if (w == wait_save)
     last_saves_awaited = true;  // The writer does not answer any more; there is nothing left to wait for.
   if (w == wait_stop)
-    return finish();
+    return sent_home ? finish() : send_home();  // Hooks that take too long at the end hold nobody else up.
   if (w == wait_flush) {
     flushes = 0;
     return on_flushed({0});
   }
   fail_now(error{errc::deadline_exceeded, options.name + " waited too long for " + wait_what[w], {}, options.name, reached});
+}
+
+std::chrono::milliseconds chief_state::save_period() const {
+  // Bounded so that no setting makes the timer spin, or a clock overflow.
+  return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(options.save_secs.value_or(600), 0.01, 3e7) * 1000));
 }
 
 // -- what others are shown ----------------------------------------------------------------------

@@ -22,6 +22,7 @@ struct chief_deadlines {
   std::chrono::milliseconds start{120'000};     ///< Until the newest checkpoint is loaded, hooks have begun.
   std::chrono::milliseconds silence{600'000};   ///< Between two reports while steps are granted.
   std::chrono::milliseconds save{600'000};      ///< From reaching a snapshot's step to its commit.
+  std::chrono::milliseconds evaluation{24 * 3'600'000};  ///< For one evaluation; its own silence is bounded by the evaluator.
   std::chrono::milliseconds hooks{60'000};      ///< For a gate's answer, and for the last call.
   std::chrono::milliseconds stop{30'000};       ///< For every actor to end.
 };
@@ -78,6 +79,7 @@ struct chief_state {
   std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.
   std::optional<int64_t> committed_at;
   std::map<int64_t, committed> held;            ///< Commits whose reports are not in yet.
+  std::optional<int64_t> skipped_for;           ///< The save on its way for which a skipped one was reported.
   bool save_again = false;                      ///< A save was asked for while one was on its way.
   std::set<int64_t> commit_gates;               ///< Nothing runs past these until their commit is dealt with.
   std::set<int64_t> hook_gates;                 ///< … until the hooks have answered.
@@ -92,12 +94,12 @@ struct chief_state {
   // -- the end ------------------------------------------------------------------------------
   std::vector<error> causes;
   bool stopping = false, by_signal = false, cancelled_evaluation = false;
-  bool ending_said = false;
+  bool ending_said = false, sent_home = false;
   bool last_saves_awaited = false;              ///< After a failure: once, and not again when that wait fails too.
   std::string remark;
 
   // -- waits: one deadline of each kind at a time -------------------------------------------
-  enum wait : int32_t { wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_timer, wait_flush, wait_kinds };
+  enum wait : int32_t { wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_timer, wait_flush, wait_evaluation, wait_kinds };
   uint64_t wait_number[wait_kinds] = {};
   std::string wait_what[wait_kinds];
   uint64_t flushes = 0;
@@ -111,6 +113,7 @@ struct chief_state {
   void arm(wait w, std::chrono::milliseconds after, std::string what);
   void disarm(wait w) { ++wait_number[w]; }
   double seconds() const;
+  std::chrono::milliseconds save_period() const;
   void publish(job_event e);
   void show_status();
   std::optional<int64_t> goal() const;

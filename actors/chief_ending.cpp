@@ -12,10 +12,13 @@
 namespace troupe {
 
 void chief_state::on_failure(const error& cause) {
-  if (ending_said)
+  if (ending_said) {
+    if (cause.source == "callbacks")
+      causes.push_back(cause);  // A hook's last call failed: the job ends as that.
     return;
+  }
   // A hook or a host call that fails leaves the model healthy: its state is saved first.
-  if (now == phase::training && cause.source == "callbacks")
+  if ((now == phase::training || now == phase::draining) && cause.source == "callbacks")
     return fail_after_save(cause);
   fail_now(cause);
 }
@@ -26,8 +29,13 @@ void chief_state::on_down(const caf::down_msg& x) {
     return;
   const std::string who = node->second;
   alive.erase(node);
-  if (ending_said)
+  if (ending_said) {
+    if (who == "callbacks") {
+      callbacks = callbacks_actor{};
+      send_home();
+    }
     return check_gone();
+  }
   error cause{errc::aborted, who + " ended: " + describe(x.reason), {}, who, reached};
   if (who == "checkpoint_writer") {
     writer = checkpoint_writer_actor{};
@@ -158,6 +166,8 @@ void chief_state::end() {
 }
 
 void chief_state::send_home() {
+  if (std::exchange(sent_home, true))
+    return;
   const auto home = [this](const auto& handle) {
     if (handle)
       self->send_exit(handle, caf::exit_reason::user_shutdown);

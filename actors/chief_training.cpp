@@ -41,7 +41,7 @@ uint8_t chief_state::marks_at(int64_t step) {
 }
 
 void chief_state::extend() {
-  if (now != phase::training)
+  if (now != phase::training || ending_said)
     return;
   const int64_t target = std::min(reached + horizon_ahead(block_steps, seconds_per_step), limit());
   if (target <= until)
@@ -80,8 +80,11 @@ void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
 void chief_state::mark_here(uint8_t kinds) {
   if ((kinds & mark_snapshot) != 0 && committed_at == until)
     kinds &= static_cast<uint8_t>(~mark_snapshot);
-  if ((kinds & mark_snapshot) != 0 && !saving.contains(until))
+  if ((kinds & mark_snapshot) != 0 && !saving.contains(until)) {
     place_save(until);
+    if (until <= reached && wait_what[wait_save].empty())
+      arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(until));
+  }
   if (kinds != 0)
     grant(until, {{until, kinds}});
 }
@@ -159,10 +162,11 @@ void chief_state::on_stream_end(const stream_end& x) {
     self->send(i, rewind{attempt, x.step});
   now = phase::draining;
   end_at = x.step;
+  until = x.step;  // Nobody will get beyond it; receivers keep the greater horizon they know.
   end_is_final = true;
   disarm(wait_silence);
-  if (options.checkpoints && committed_at != x.step && !saving.contains(x.step))
-    place_save(x.step);
+  if (options.checkpoints && committed_at != x.step)
+    place_save(x.step);  // If a mark was there already, its books did not know yet that this is the end.
   if (!saving.empty())
     arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
   check_end();
@@ -239,6 +243,7 @@ void chief_state::evaluate_next() {
   }
   evaluating = step;
   evaluation_began = clock_now;
+  arm(wait_evaluation, options.deadlines.evaluation, "the evaluation of step " + std::to_string(step));
   self->send(evaluator, evaluate_at{attempt, step, checkpoint});
 }
 
@@ -246,6 +251,7 @@ void chief_state::on_evaluated(const evaluated& x) {
   if (x.attempt != attempt || !evaluating || ending_said)
     return;
   const int64_t step = *std::exchange(evaluating, std::nullopt);
+  disarm(wait_evaluation);
   self->send(writer, unlease{step});
   commit_gates.erase(step);
   if (x.ok) {
@@ -266,16 +272,18 @@ void chief_state::on_evaluated(const evaluated& x) {
 }
 
 void chief_state::on_answered(const answered& x) {
+  if (x.at_end) {
+    disarm(wait_hooks);
+    return send_home();
+  }
+  if (ending_said)
+    return;
   if (x.at_begin) {
     if (now != phase::restoring)
       return;
     disarm(wait_hooks);
     needs = x.needs;
     return begin_training();
-  }
-  if (x.at_end) {
-    disarm(wait_hooks);
-    return send_home();
   }
   disarm(wait_hooks);
   hook_gates.erase(x.step);

@@ -6,13 +6,18 @@
 namespace troupe {
 
 int64_t next_multiple(int64_t after, std::optional<int64_t> every) {
-  return every && *every > 0 ? (after / *every + 1) * *every : INT64_MAX;
+  int64_t next = 0;
+  return every && *every > 0 && !__builtin_mul_overflow(after / *every + 1, *every, &next) ? next : INT64_MAX;
 }
 
 int64_t next_need(int64_t after, const need& n) {
   if (n.first > after)
     return n.first;
-  return n.every > 0 ? n.first + ((after - n.first) / n.every + 1) * n.every : INT64_MAX;
+  int64_t next = 0;
+  if (n.every <= 0 || __builtin_mul_overflow((after - n.first) / n.every + 1, n.every, &next)
+      || __builtin_add_overflow(n.first, next, &next))
+    return INT64_MAX;
+  return next;
 }
 
 int64_t horizon_ahead(int64_t block_steps, double seconds_per_step) {

@@ -30,8 +30,8 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   ++attempt;
   until = 0;
   self->send(drain, begin{attempt, 0, {}});
+  self->send(worker, begin{attempt, 0, {}});  // Before the infeed, whose first word may be that there are no data.
   self->send(source, begin{attempt, 0, {}});
-  self->send(worker, begin{attempt, 0, {}});
   extend(0);
 }
 

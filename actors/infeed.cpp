@@ -198,9 +198,9 @@ void infeed_state::send_part(int64_t at, std::string position) {
   if (!parts || last_part == at)
     return;
   last_part = at;
-  snapshot_part part{attempt, at, options.name};
-  part.blobs[options.name] = std::move(position);
-  self->send(parts, std::move(part));
+  sent = {attempt, at, options.name};
+  sent.blobs[options.name] = std::move(position);
+  self->send(parts, sent);
 }
 
 void infeed_state::on_rewind(const rewind& x) {
@@ -253,7 +253,11 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
     },
     [&state](const connect_parts& x) {
       state.parts = caf::actor_cast<part_sink_actor>(x.writer);
-      state.last_part.reset();
+      // One whose data ended sends no further part by itself; what it sent last went with the old writer.
+      if (state.ended && state.last_part && state.parts)
+        state.self->send(state.parts, state.sent);
+      else
+        state.last_part.reset();
     },
     [&state](const proceed& x) {
       if (x.attempt == state.attempt)

@@ -46,6 +46,7 @@ struct infeed_state {
   int64_t until = 0;        ///< The horizon.
   int64_t block_steps = 1;
   std::map<int64_t, uint8_t> marks;
+  snapshot_part sent;        ///< The last part, for a checkpoint writer that takes another's place.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
   std::unique_ptr<dataset_iterator> source;
   std::vector<int64_t> row_bytes;

@@ -308,7 +308,11 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
     },
     [&state](const connect_parts& x) {
       state.peers.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      // One that stands at its end sends no further part by itself; what it sent last went with the old writer.
+      const bool again = state.ended && state.last_part == state.step;
       state.lent[0] = state.lent[1] = state.last_part = std::nullopt;
+      if (again)
+        state.lend();
       state.advance();
     },
     [&state](const gradient_sum& x) { state.on_sum(x); },

@@ -9,6 +9,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
@@ -43,6 +44,20 @@ class board final : public job_board {
   void started(const caf::strong_actor_ptr& node) {
     std::lock_guard lock{guard_};
     nodes_.emplace_back(node->get()->address());
+  }
+  /// Whether every node has ended, those of an evaluation too, which the chief does not count. Waits for them at most so long.
+  bool all_ended(std::chrono::milliseconds deadline) {
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    const auto alive = [](const caf::actor_addr& address) {
+      const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
+      return node && !node->get()->getf(caf::abstract_actor::is_terminated_flag);
+    };
+    std::unique_lock lock{guard_};
+    while (std::any_of(nodes_.begin(), nodes_.end(), alive))
+      if (changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds{1})) == std::cv_status::timeout
+          && std::chrono::steady_clock::now() >= end)
+        return false;
+    return true;
   }
   /// A chief that dies, which only a defect can bring about, takes its crew with it.
   void chief_ended() {
@@ -81,7 +96,7 @@ class board final : public job_board {
 class local_job final : public running_job {
  public:
   explicit local_job(std::shared_ptr<prepared_job> job)
-    : deadlines_(job->description.deadlines), system_(std::make_unique<caf::actor_system>(config_)), board_(std::make_shared<board>()) {
+    : deadlines_(job->description.deadlines), system_(std::make_unique<caf::actor_system>(*config_)), board_(std::make_shared<board>()) {
     auto nodes = make_crew(*system_, job, true, [board = board_](const std::string&, const caf::strong_actor_ptr& node) { board->started(node); });
     chief_ = system_->spawn(chief, make_chief_options(*job, std::move(nodes), board_));
     // Whatever becomes of the chief, whoever waits for the job is told.
@@ -92,9 +107,9 @@ class local_job final : public running_job {
     ask(request::abort, false);
     // The chief waits for its actors at most so long itself; one that is still inside a call that never returns would
     // keep the actor system, and with it this thread, for ever. It is left behind instead.
-    if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !gone()) {
+    if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !board_->all_ended(deadlines_.stop)) {
       static_cast<void>(system_.release());
-      static_cast<void>(new caf::actor_system_config(std::move(config_)));
+      static_cast<void>(config_.release());
     }
   }
 
@@ -105,20 +120,8 @@ class local_job final : public running_job {
   }
 
  private:
-  /// Whether every actor has ended: the chief names those that have not in the result.
-  bool gone() const {
-    const auto result = board_->wait(std::chrono::milliseconds{0});
-    const auto late = [](const std::string& text) { return text.find("did not end in time") != std::string::npos; };
-    if (!result)
-      return false;
-    if (*result)
-      return !late((*result)->remark);
-    const auto& notes = result->error().notes;
-    return std::none_of(notes.begin(), notes.end(), late);
-  }
-
   chief_deadlines deadlines_;
-  system_config config_;
+  std::unique_ptr<system_config> config_ = std::make_unique<system_config>();
   std::unique_ptr<caf::actor_system> system_;
   std::shared_ptr<board> board_;
   chief_actor chief_;
@@ -147,6 +150,9 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
         result = fail(x.cause);
     },
     [&](const caf::down_msg&) {});
+  // Whatever it is still reading or computing, nobody waits for it any more.
+  job->evaluation->cancel->store(true);
+  job->evaluation->stop.request_stop();
   me->send_exit(worker, caf::exit_reason::user_shutdown);
   return result;
 }

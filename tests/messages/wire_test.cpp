@@ -40,7 +40,7 @@ template <> connect_parts sample(simulation& world) { return {world.record<snaps
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> end_of_data sample(simulation&) { return {7, 2, 35, trouble()}; }
 template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
-template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble()}; }
+template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble()};

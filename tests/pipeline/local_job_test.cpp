@@ -227,7 +227,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::resource_exhausted);
     CHECK(result.error().source == "checkpoint_writer");
-    CHECK(result.error().step == 10);
+    CHECK_MESSAGE(result.error().step == 10, to_string(result.error()));
     CHECK(result.error().message.find("no space left") != std::string::npos);
     CHECK(job->progress().now == job_progress::phase::failed);
   }

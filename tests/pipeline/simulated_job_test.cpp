@@ -130,12 +130,13 @@ TEST_CASE("R may change between runs: a checkpoint of two replicas is gone on wi
     simulated_job job{prepare_small(whole), 1};
     run_to_end(job);
   }
-  small_job_options changed{.max_steps = 9, .replicas = 2, .shards = 2};
+  small_job_options changed{.max_steps = 20, .replicas = 2, .shards = 2};
   {
     simulated_job job{prepare_small(changed), 1};
-    run_to_end(job);
+    job.crank_until([&] { return job.progress().step >= 7; });
+    job.ask(request::stop, false);
+    CHECK(run_to_end(job).stopped);
   }
-  changed.max_steps = 20;
   changed.replicas = 1;
   simulated_job job{prepare_small(changed), 1};
   run_to_end(job);
@@ -150,6 +151,27 @@ TEST_CASE("[EST-20] data that end before max_steps finish the job cleanly, with 
   CHECK(result.remark == "the data ended at step 7, before max_steps 20");
   CHECK(newest_checkpoint(o.files).content.step == 7);
   CHECK(newest_checkpoint(o.files).content.properties.at("finished") == "true");
+}
+
+TEST_CASE("[EST-18] a second run of a finished job adds its steps and starts the data anew; one of an interrupted job goes on in them") {
+  const auto seven = small_dataset(28).batch(4);  // 7 batches, not repeated
+  small_job_options o{.max_steps = 7, .input = seven};
+  {
+    simulated_job job{prepare_small(o), 1};
+    run_to_end(job);
+  }
+  o.max_steps = 12;
+  simulated_job job{prepare_small(o), 1};
+  CHECK(run_to_end(job).steps_run == 5);
+
+  small_job_options broken{.max_steps = 12, .save_steps = 2, .input = seven};
+  {
+    simulated_job first{prepare_small(broken), 1};  // Left in mid-air, as by a crash.
+    REQUIRE(first.crank_until([&] { return first.progress().committed_step >= 2; }));
+  }
+  REQUIRE(newest_checkpoint(broken.files).content.step < 7);
+  simulated_job second{prepare_small(broken), 1};
+  CHECK(run_to_end(second).global_step == 7);
 }
 
 TEST_CASE("two hosts whose data end at different steps both stop at the smaller one, cleanly") {
