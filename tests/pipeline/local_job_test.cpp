@@ -238,7 +238,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
   check_goes_on(o);
 }
 
-TEST_CASE("[EST-20 on real threads] data that end before max_steps finish the job with a checkpoint there and say so") {
+TEST_CASE("[EST-20] on real threads, data that end before max_steps finish the job with a checkpoint there and say so") {
   const auto log = std::make_shared<event_log>();
   small_job_options o{.max_steps = 40, .input = small_dataset(28).batch(4), .hooks = {log}};
   const auto job = launch_local(prepare_small(o));

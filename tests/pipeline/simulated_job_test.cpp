@@ -60,7 +60,7 @@ TEST_CASE("the same seed gives the same trace, another seed another trace and th
   }
 }
 
-TEST_CASE("a job that stops anywhere and goes on ends in the state of one that never stopped") {
+TEST_CASE("[SUP-61] a job that stops anywhere, evaluations in between, and goes on ends in the state of one that never stopped") {
   small_job_options whole{.max_steps = 23, .evaluates = true};
   std::map<std::string, double> metrics;
   {
@@ -89,7 +89,7 @@ TEST_CASE("a job that stops anywhere and goes on ends in the state of one that n
   CHECK(broken_runs >= 10);  // Some seeds ask for the stop when the job is over.
 }
 
-TEST_CASE("a job whose power fails anywhere goes on from its last commit to the same state") {
+TEST_CASE("[SUP-58, SUP-62] a job whose power fails anywhere goes on from its last commit to the same state") {
   small_job_options whole{.max_steps = 23};
   {
     simulated_job job{prepare_small(whole), 1};
