@@ -181,7 +181,7 @@ void fma_peak(int64_t n) {
 void compare(suite& s, const model_case& c, const optimizer& o, hand_optimizer hand, std::string_view name) {
   const data d{c};
   bare_loop ours{c, o, d};
-  const int64_t stride = c.inputs > 100 ? 100 : 10000;
+  const int64_t stride = c.inputs > 100 ? 250 : 100000;
   {
     piped through_actors{c, o, d, stride};
     // Whole strides only, so that a round ends where a gate is.

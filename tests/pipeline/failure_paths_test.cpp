@@ -4,6 +4,7 @@
 
 #include "storage/faulty_file_system.hpp"
 #include "support/small_job.hpp"
+#include "support/troubled_dataset.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,45 +44,6 @@ void check_goes_on(small_job_options o) {
 bool train_past(simulated_job& job, int64_t step) {
   return job.crank_until([&] { return job.progress().step >= step || !steps_of(job.events(), kind::failed).empty(); });
 }
-
-/// A dataset whose reads fail at one batch.
-class failing_node final : public dataset_node {
- public:
-  failing_node(std::shared_ptr<const dataset_node> inner, int64_t at, error what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
-  element_spec spec() const override { return inner_->spec(); }
-  std::string to_text() const override { return inner_->to_text() + " -> failing"; }
-  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
-  std::optional<int64_t> elements(bool drop) const override { return inner_->elements(drop); }
-  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
-    auto inner = inner_->iterate(options);
-    if (!inner)
-      return inner;
-    return std::make_unique<iterator>(std::move(*inner), at_, what_);
-  }
-
- private:
-  class iterator final : public dataset_iterator {
-   public:
-    iterator(std::unique_ptr<dataset_iterator> inner, int64_t at, error what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
-    const element_spec& spec() const noexcept override { return inner_->spec(); }
-    int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
-    expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
-      if (read_++ == at_)
-        return fail(what_);
-      return inner_->read(into, stop);
-    }
-    expected<std::string> save() const override { return inner_->save(); }
-    expected<void> restore(std::string_view state) override { return inner_->restore(state); }
-
-   private:
-    std::unique_ptr<dataset_iterator> inner_;
-    int64_t at_, read_ = 0;
-    error what_;
-  };
-  std::shared_ptr<const dataset_node> inner_;
-  int64_t at_;
-  error what_;
-};
 
 }  // namespace
 
@@ -245,7 +207,7 @@ TEST_CASE("an error of step s is published after the reports before it, with the
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto good = small_dataset().shuffle().batch(4).repeat();
     small_job_options o{.max_steps = 40, .save_steps = 3,
-                        .input = dataset{std::make_shared<failing_node>(good.node(), 11, error{errc::data_loss, "record 44 is damaged"})}};
+                        .input = dataset{std::make_shared<troubled_node>(good.node(), 11, [] { return expected<void>{fail(errc::data_loss, "record 44 is damaged")}; })}};
     simulated_job job{prepare_small(o), seed};
     const auto e = fail_of(job, o.files);
     CAPTURE(seed);

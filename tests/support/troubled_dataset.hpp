@@ -1,0 +1,50 @@
+// A dataset that misbehaves at one batch: it fails, throws or waits there, and is itself otherwise.
+#pragma once
+
+#include <troupe/dataset_iterator.hpp>
+
+#include <functional>
+
+namespace troupe::test {
+
+/// A dataset whose reads do something else at one batch.
+class troubled_node final : public dataset_node {
+ public:
+  using trouble = std::function<expected<void>()>;
+  troubled_node(std::shared_ptr<const dataset_node> inner, int64_t at, trouble what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
+  element_spec spec() const override { return inner_->spec(); }
+  std::string to_text() const override { return inner_->to_text() + " -> troubled"; }
+  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
+  std::optional<int64_t> elements(bool drop) const override { return inner_->elements(drop); }
+  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
+    auto inner = inner_->iterate(options);
+    if (!inner)
+      return inner;
+    return std::make_unique<iterator>(std::move(*inner), at_, what_);
+  }
+
+ private:
+  class iterator final : public dataset_iterator {
+   public:
+    iterator(std::unique_ptr<dataset_iterator> inner, int64_t at, trouble what) : inner_(std::move(inner)), at_(at), what_(std::move(what)) {}
+    const element_spec& spec() const noexcept override { return inner_->spec(); }
+    int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
+    expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+      if (read_++ == at_)
+        if (auto well = what_(); !well)
+          return fail(well.error());
+      return inner_->read(into, stop);
+    }
+    expected<std::string> save() const override { return inner_->save(); }
+    expected<void> restore(std::string_view state) override { return inner_->restore(state); }
+
+   private:
+    std::unique_ptr<dataset_iterator> inner_;
+    int64_t at_, read_ = 0;
+    trouble what_;
+  };
+  std::shared_ptr<const dataset_node> inner_;
+  int64_t at_;
+  trouble what_;
+};
+}  // namespace troupe::test
