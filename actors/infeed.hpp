@@ -21,7 +21,7 @@ struct infeed_options {
     int32_t parts = 1;
   };
   std::vector<edge> edges;
-  int64_t block_bytes_max = int64_t{1} << 20;  ///< A block holds no more, or one batch.
+  int64_t block_bytes_max = int64_t{2} << 20;  ///< A block holds no more, or one batch.
   std::stop_source stop;                       ///< Shared with the crew: frees a read that blocks.
 };
 

@@ -26,7 +26,7 @@ struct replica_options {
   std::vector<int32_t> in_edges;               ///< One in-port each; their components, in this order, are the feeds.
   std::shared_ptr<step_engine> engine;
   int64_t window_blocks = 3;                   ///< Credit: blocks in flight or held.
-  int64_t block_bytes_max = int64_t{1} << 20;  ///< Of one block, or one batch.
+  int64_t block_bytes_max = int64_t{2} << 20;  ///< Of one block, or one batch.
   double block_seconds = 0.02;                 ///< A block is at most so many seconds of steps, or one batch.
 };
 
