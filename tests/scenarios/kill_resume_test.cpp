@@ -109,8 +109,16 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
     CHECK(child.reached <= lost_max);
     return caught;
   }
-  for (const auto& w : after->warnings)
-    FAIL_CHECK("a kill damaged a checkpoint: " << w);
+  if (!std::filesystem::exists(directory + "/checkpoint")) {
+    // The very first save, killed between its manifest and the state file whose rename commits it: the whole checkpoint
+    // is found by its name, with one warning that says so, and nothing can have been told of it.
+    CHECK(after->content.step == 0);
+    CHECK(after->warnings.size() == 1);
+    CHECK(child.saved < 0);
+  } else {
+    for (const auto& w : after->warnings)
+      FAIL_CHECK("a kill damaged a checkpoint: " << w);
+  }
   const int64_t committed = after->content.step;
   CHECK(committed % save_every == 0);
   CHECK(committed >= committed_before);

@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <thread>
 
+#include <filesystem>
+#include <set>
+#include <string>
 #include <sys/wait.h>
 
 namespace troupe {
@@ -96,7 +99,15 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     int64_t reported = 0;
     for (int i = 0; i < 2; ++i)
       REQUIRE(::read(reports[0], &reported, sizeof reported) == sizeof reported);
-    std::this_thread::sleep_for(std::chrono::microseconds{1700 * round});
+    // A little later in the next commit every round, told by what is done to the directory and not by a clock.
+    std::set<std::string> names;
+    for (int changes = 0, looks = 0; changes < round && looks < 100'000; ++looks) {
+      std::set<std::string> now;
+      for (const auto& entry : std::filesystem::directory_iterator(disk.path))
+        now.insert(entry.path().filename());
+      changes += now != names;
+      names = std::move(now);
+    }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     for (int64_t step; ::read(reports[0], &step, sizeof step) == sizeof step;)
