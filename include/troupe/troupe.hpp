@@ -13,4 +13,5 @@
 #include <troupe/nn.hpp>
 #include <troupe/optimizer.hpp>
 #include <troupe/run_config.hpp>
+#include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>

@@ -1,0 +1,76 @@
+// Event files in TensorBoard's format: framed records of protobuf events, the first of which says "brain.Event:2".
+//
+//   auto log = event_log_writer::create(files, "runs/fashion", {.host = "node", .wall_time = now});
+//   (*log)->add({.wall_time = now, .step = 100, .values = {{.tag = "loss", .scalar = 0.3}}});
+//   (*log)->flush();
+//
+// docs/event_format.md has the bytes.
+#pragma once
+
+#include "storage/file_system.hpp"
+
+#include <troupe/summary.hpp>
+
+namespace troupe {
+
+/// START: what an earlier run wrote at this step and beyond no longer counts. CHECKPOINT: one was committed.
+struct session_note {
+  enum class kind : uint8_t { start = 1, stop = 2, checkpoint = 3 };
+  kind what = kind::start;
+  std::string checkpoint_path = {};
+  std::string message = {};
+};
+
+struct log_event {
+  double wall_time = 0;                       ///< Seconds since the epoch.
+  int64_t step = 0;
+  std::string file_version = {};              ///< Of the first event of a file only.
+  std::vector<summary_value> values = {};
+  std::optional<session_note> note = {};
+};
+
+struct event_log_options {
+  std::string host = "localhost";
+  double wall_time = 0;                       ///< Of the version event, and of the name.
+};
+
+/// Owns one new file. Records are gathered in memory; only whole ones are ever handed to the file system.
+class event_log_writer {
+ public:
+  /// Creates the directory, and in it "events.out.tfevents.<10-digit seconds>.<host>[.<n>]": a name nobody has, which
+  /// sorts after the event files that are there (TensorBoard reads them in that order) even if the clock stands still or
+  /// went back. The version event is on its way at once.
+  static expected<std::unique_ptr<event_log_writer>> create(std::shared_ptr<file_system> files, std::string directory,
+                                                            event_log_options options);
+  ~event_log_writer();  ///< Whole records that are not flushed are lost.
+
+  /// invalid_argument: an image of a shape that is none, a text or tag that is not UTF-8.
+  expected<void> add(const log_event& event);
+  /// Hands all whole records to the file system in one append.
+  expected<void> flush();
+  expected<void> close();  ///< Flushes, syncs.
+
+  const std::string& path() const noexcept;
+  int64_t unflushed_bytes() const noexcept;
+
+ private:
+  struct impl;
+  explicit event_log_writer(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+/// What is readable of a file: all whole events up to the first damage, and what that is (data_loss with offset and
+/// reason). A torn last record is `truncated`, not damage: a writer may still be at it.
+struct event_log {
+  std::vector<log_event> events;
+  int64_t bytes_read = 0;                     ///< Where the first record that is not whole begins.
+  bool truncated = false;
+  std::optional<error> damage;
+};
+/// not_found, unavailable; everything else is in the result.
+expected<event_log> read_event_log(file_system& files, const std::string& path);
+
+/// Paths of the event files of a directory, in the order in which they were written; empty where there is none.
+expected<std::vector<std::string>> list_event_logs(file_system& files, const std::string& directory);
+
+}  // namespace troupe
