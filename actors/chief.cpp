@@ -24,7 +24,15 @@ void chief_state::start_crew() {
   };
   writer = nodes.start_checkpoint_writer(me);
   enlist(writer, "checkpoint_writer");
-  outfeed = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self));
+  if (options.event_files && options.summary_steps > 0) {
+    summaries = nodes.start_summary_writer(false, me);
+    enlist(summaries, "summary_writer");
+  }
+  if (options.event_files && options.evaluates) {
+    eval_summaries = nodes.start_summary_writer(true, me);
+    enlist(eval_summaries, "summary_writer/eval");
+  }
+  outfeed = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self), summaries);
   enlist(outfeed, "outfeed");
   reducer = nodes.start_reducer();
   enlist(reducer, "reducer");
@@ -115,6 +123,8 @@ void chief_state::begin_training() {
     }
     return end();
   }
+  if (summaries)
+    self->send(summaries, note{note::start, start_step, {}});
   // A step-0 checkpoint at a fresh start; a resumed run verifies and re-lists the one it came from.
   std::vector<mark> first;
   if (options.checkpoints) {

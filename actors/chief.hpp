@@ -36,6 +36,8 @@ struct chief_options {
   bool checkpoints = true;
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
+  int64_t summary_steps = 0;                    ///< 0: nothing is recorded while training.
+  bool event_files = false;                     ///< There is a directory for them.
   bool evaluates = false;
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
@@ -58,6 +60,7 @@ struct chief_state {
   checkpoint_writer_actor writer;
   evaluator_actor evaluator;
   callbacks_actor callbacks;
+  summary_writer_actor summaries, eval_summaries;
   std::map<caf::actor_addr, std::string> alive;
   bool writer_replaced = false;
 

@@ -13,12 +13,12 @@ namespace troupe {
 
 void chief_state::on_failure(const error& cause) {
   if (ending_said) {
-    if (cause.source == "callbacks")
-      causes.push_back(cause);  // A hook's last call failed: the job ends as that.
+    if (is_beside_training(cause.source))
+      causes.push_back(cause);  // A hook's last call failed, or the last write of an event file: the job ends as that.
     return;
   }
-  // A hook or a host call that fails leaves the model healthy: its state is saved first.
-  if ((now == phase::training || now == phase::draining) && cause.source == "callbacks")
+  // A hook, a host call or an event file that fails leaves the model healthy: its state is saved first.
+  if ((now == phase::training || now == phase::draining) && is_beside_training(cause.source))
     return fail_after_save(cause);
   fail_now(cause);
 }
@@ -56,6 +56,10 @@ void chief_state::on_down(const caf::down_msg& x) {
   if (who == "callbacks") {
     callbacks = callbacks_actor{};
     hook_gates.clear();
+    return fail_after_save(std::move(cause));
+  }
+  if (who.starts_with("summary_writer")) {
+    (who == "summary_writer" ? summaries : eval_summaries) = summary_writer_actor{};
     return fail_after_save(std::move(cause));
   }
   if (who == "outfeed") {
@@ -181,6 +185,9 @@ void chief_state::send_home() {
   home(evaluator);
   home(callbacks);
   home(writer);
+  for (auto& log : {summaries, eval_summaries})
+    if (log)
+      self->send(log, finish_log{});  // They end by themselves, when all is written.
   options.nodes->cancel();  // Whoever is still inside a long step or a read has nothing left to do it for.
   self->delayed_send(self, options.deadlines.stop, deadline{++wait_number[wait_stop], wait_stop});
   check_gone();

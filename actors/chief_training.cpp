@@ -31,6 +31,8 @@ uint8_t chief_state::marks_at(int64_t step) {
     kinds |= mark_snapshot;
   if (end_at == step)
     kinds |= mark_end;
+  if (summaries && step % options.summary_steps == 0)
+    kinds |= mark_summary;
   for (const auto& n : needs)
     if (next_need(step - 1, n) == step) {
       kinds |= mark_watch;
@@ -49,6 +51,8 @@ void chief_state::extend() {
   std::vector<mark> marks;
   for (int64_t step = until; step < target;) {
     int64_t next = std::min(target, options.checkpoints ? next_multiple(step, options.save_steps) : INT64_MAX);
+    if (summaries)
+      next = std::min(next, next_multiple(step, options.summary_steps));
     for (const auto& n : needs)
       next = std::min(next, next_need(step, n));
     step = next;
@@ -194,8 +198,11 @@ void chief_state::deal_with(const committed& x) {
   checkpoint = x.prefix;
   for (const auto& w : x.warnings)
     publish({.what = job_event::kind::warning, .step = x.step, .text = w});
-  if (fresh)
+  if (fresh) {
     publish({.what = job_event::kind::saved, .step = x.step, .text = x.prefix});
+    if (summaries)
+      self->send(summaries, note{note::checkpoint, x.step, x.prefix});
+  }
   if (!saving.empty() && *saving.begin() <= reached)
     arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
   if (std::exchange(save_again, false) && now == phase::training)
@@ -258,6 +265,9 @@ void chief_state::on_evaluated(const evaluated& x) {
     evaluated_at = step;
     metrics = x.metrics;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
+    if (eval_summaries)
+      for (auto& kept : evaluation_records(x))
+        self->send(eval_summaries, std::move(kept));
   } else if (!cancelled_evaluation) {
     auto cause = x.cause;
     cause.notes.push_back("while evaluating the checkpoint of step " + std::to_string(step));

@@ -20,7 +20,9 @@ class crew {
   virtual infeed_actor start_infeed(int32_t index, part_sink_actor parts) = 0;
   virtual replica_actor start_replica(int32_t index, const replica_peers& peers) = 0;
   virtual reducer_actor start_reducer() = 0;
-  virtual outfeed_actor start_outfeed(progress_sink_actor sink) = 0;
+  virtual outfeed_actor start_outfeed(progress_sink_actor sink, summary_writer_actor writer) = 0;
+  /// Of the job's own directory, or of the one of its evaluations.
+  virtual summary_writer_actor start_summary_writer(bool of_evaluations, chief_actor chief) = 0;
   virtual checkpoint_writer_actor start_checkpoint_writer(chief_actor chief) = 0;
   virtual evaluator_actor start_evaluator(chief_actor chief) = 0;
   virtual callbacks_actor start_callbacks(chief_actor chief) = 0;

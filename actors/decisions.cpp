@@ -28,6 +28,19 @@ int64_t horizon_ahead(int64_t block_steps, double seconds_per_step) {
   return std::max(blocks, static_cast<int64_t>(std::min(ahead_seconds / seconds_per_step, 1e15)));
 }
 
+bool is_beside_training(std::string_view source) {
+  return source == "callbacks" || source.starts_with("summary_writer");
+}
+
+std::vector<record> evaluation_records(const evaluated& x) {
+  record metrics{.step = x.step};
+  for (const auto& [name, value] : x.metrics)
+    if (name != "global_step")
+      metrics.values.push_back({.tag = name, .scalar = value});
+  record of{.step = x.step, .values = {{.what = summary_value::kind::text, .tag = "checkpoint_path", .text = x.checkpoint}}};
+  return {std::move(metrics), std::move(of)};
+}
+
 bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {
   return at_the_end || !seconds_since_last || *seconds_since_last >= throttle_secs;
 }

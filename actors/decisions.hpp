@@ -1,6 +1,9 @@
 // What the chief decides, as plain functions on plain data.
 #pragma once
 
+#include "messages/evaluation.hpp"
+#include "messages/summary.hpp"
+
 #include <troupe/hook.hpp>
 
 #include <span>
@@ -22,5 +25,11 @@ bool evaluation_due(std::optional<double> seconds_since_last, double throttle_se
 /// Which of several errors was the cause (dataflow.md 12.1): the earliest that is not cancelled, aborted or unavailable;
 /// else the earliest that is not cancelled; else the first. `causes` is in order of time; the others become its notes.
 error root_cause(std::span<const error> causes);
+
+
+/// Whose failures leave the model healthy, so that its state is saved before the job fails.
+bool is_beside_training(std::string_view source);
+/// What is kept of an evaluation: its metrics without global_step, and which checkpoint it was of (estimator.md 8).
+std::vector<record> evaluation_records(const evaluated& x);
 
 }  // namespace troupe

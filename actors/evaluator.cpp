@@ -61,7 +61,7 @@ expected<void> evaluator_state::load() {
 
 void evaluator_state::start_nodes() {
   auto& nodes = *options.nodes;
-  drain = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self));
+  drain = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self), {});
   worker = nodes.start_replica(0, {drain, {}, {}});
   source = nodes.start_infeed(0, {});
   for (const auto& [edge, to] : nodes.edges_of(0)) {

@@ -13,7 +13,11 @@ void outfeed_state::on_begin(const begin& x) {
   attempt = x.attempt;
   step = x.step;
   lanes.assign(static_cast<size_t>(options.replicas), {});
-  since_progress = since_log = {};
+  since_progress = since_log = since_record = {};
+  records = 0;
+  room_until = options.records_ahead;
+  last_record.reset();
+  end_passed = false;
 }
 
 void outfeed_state::on_report(const step_report& x) {
@@ -28,6 +32,7 @@ void outfeed_state::on_report(const step_report& x) {
       l.watched.push_back(w);
       l.next_watched = w.step + 1;
     }
+  l.recorded.insert(l.recorded.end(), x.recorded.begin(), x.recorded.end());
   if (!x.losses.empty())
     l.seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
   pass_on();
@@ -40,7 +45,43 @@ void outfeed_state::on_end(const stream_end& x) {
   pass_end(false);
 }
 
-void outfeed_state::pass_on() {
+void outfeed_state::on_room(const room& x) {
+  if (x.attempt != attempt || x.until_number <= room_until)
+    return;
+  room_until = x.until_number;
+  pass_on();
+  pass_end(false);
+}
+
+bool outfeed_state::record_due() const {
+  return !lanes.front().recorded.empty() && lanes.front().recorded.front().step == step + 1;
+}
+
+void outfeed_state::send_record() {
+  recorded_sets sets;
+  for (auto& l : lanes)
+    if (!l.recorded.empty() && l.recorded.front().step <= step) {
+      sets.insert(sets.end(), l.recorded.front().sets.begin(), l.recorded.front().sets.end());
+      l.recorded.pop_front();
+    }
+  if (!writer)
+    return;
+  record r{attempt, records, step, {{.tag = "loss", .scalar = since_record.mean()}}};
+  if (options.summaries.by)
+    r.values.push_back({.tag = "learning_rate", .scalar = learning_rate(*options.summaries.by, step)});
+  const auto now = self->clock().now();
+  if (last_record && now > last_record->second)
+    r.values.push_back({.tag = "global_step/sec", .scalar = static_cast<double>(step - last_record->first)
+                                                              / std::chrono::duration<double>(now - last_record->second).count()});
+  last_record.emplace(step, now);
+  since_record.clear();
+  for (auto& value : summarise(options.summaries.all, sets, records == 0))
+    r.values.push_back(std::move(value));
+  ++records;
+  self->send(writer, std::move(r));
+}
+
+void outfeed_state::pass_on(bool whatever_there_is) {
   size_t ready = lanes.front().losses.size();
   bool watched = false;
   progress p{attempt};
@@ -50,6 +91,11 @@ void outfeed_state::pass_on() {
   }
   std::vector<double> of_step(lanes.size());
   for (size_t i = 0; i < ready; ++i) {
+    const bool due = record_due();
+    if (due && records >= room_until && writer && !whatever_there_is) {
+      ready = i;
+      break;
+    }
     for (size_t r = 0; r < lanes.size(); ++r) {
       of_step[r] = lanes[r].losses.front();
       lanes[r].losses.pop_front();
@@ -57,7 +103,10 @@ void outfeed_state::pass_on() {
     const double loss = tree_mean(of_step);
     since_progress.add(loss);
     since_log.add(loss);
+    since_record.add(loss);
     ++step;
+    if (due)
+      send_record();
     if (options.log_every > 0 && step % options.log_every == 0) {
       p.logged.push_back({step, since_log.last(), since_log.mean()});
       since_log.clear();
@@ -84,28 +133,32 @@ void outfeed_state::pass_on() {
 void outfeed_state::pass_end(bool whatever_there_is) {
   const stream_end* end = nullptr;
   for (const auto& l : lanes) {
+    if (!l.losses.empty() && !whatever_there_is)
+      return;  // The end of a stream overtakes no report of it.
     if (!l.end && !whatever_there_is)
       return;  // All replicas stop at the same step; the last one to say so speaks for its own reports too.
     if (l.end && !end)
       end = &*l.end;
   }
-  if (end)
+  if (end && !std::exchange(end_passed, true))
     self->send(sink, *end);
 }
 
 outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,
-                                     progress_sink_actor sink) {
+                                     progress_sink_actor sink, summary_writer_actor writer) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
   state.sink = std::move(sink);
+  state.writer = std::move(writer);
   return {
     [&state](const step_report& x) { state.on_report(x); },
     [&state](const stream_end& x) { state.on_end(x); },
+    [&state](const room& x) { state.on_room(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const flush& x) {
       if (!state.lanes.empty()) {
-        state.pass_on();
+        state.pass_on(true);
         state.pass_end(true);
       }
       state.self->send(caf::actor_cast<chief_actor>(state.self->current_sender()), flushed{x.number});

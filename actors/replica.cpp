@@ -19,7 +19,7 @@ void replica_state::on_begin(const begin& x) {
   lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
   waiting = wait::none;
   pending = {};
-  has_values = false;
+  has_values = has_records = false;
   feeds.clear();
   begun = true;
   ended = false;
@@ -142,7 +142,9 @@ void replica_state::fire() {
   } else {
     if (feeds.empty())
       look_at_blocks();
-    const batch_feeds in{feeds, ports.front().blocks.front().rows};
+    const auto next = marks.find(step + 1);
+    has_records = options.mode == mode::train && next != marks.end() && (next->second & mark_summary) != 0;
+    const batch_feeds in{feeds, ports.front().blocks.front().rows, has_records};
     status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
     if (status == step_status::ok && options.mode == mode::train && options.replicas == 1 && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
@@ -204,20 +206,37 @@ void replica_state::finish_step() {
       feeds.clear();
       block_done = true;
     }
-  if (block_done)
+  const uint8_t kinds = take_marks();
+  collect(kinds);
+  if (block_done || kinds != 0)
     send_report();
-  reach();
+  serve(kinds);
   if (block_done)
     give_credit(false);
 }
 
 void replica_state::reach() {
+  const uint8_t kinds = take_marks();
+  if (kinds == 0)
+    return;
+  collect(kinds);
+  send_report();
+  serve(kinds);
+}
+
+uint8_t replica_state::take_marks() {
   while (!marks.empty() && marks.begin()->first < step)
     marks.erase(marks.begin());
   if (marks.empty() || marks.begin()->first != step)
-    return;
+    return 0;
   const uint8_t kinds = marks.begin()->second;
   marks.erase(marks.begin());
+  return kinds;
+}
+
+void replica_state::collect(uint8_t kinds) {
+  if ((kinds & mark_summary) != 0 && std::exchange(has_records, false))
+    pending.recorded.push_back({step, options.engine->recorded(current)});
   if ((kinds & mark_watch) != 0 && last_watch != step) {
     last_watch = step;
     if (pending.losses.empty())
@@ -227,7 +246,9 @@ void replica_state::reach() {
     else
       pending.watched.push_back({step, {}});
   }
-  send_report();
+}
+
+void replica_state::serve(uint8_t kinds) {
   if ((kinds & mark_snapshot) != 0)
     lend();
   if ((kinds & mark_end) != 0)

@@ -70,6 +70,7 @@ struct replica_state {
 
   step_report pending;                               ///< What the next report will say.
   bool has_values = false;                      ///< Whether the engine holds the outputs of step - 1.
+  bool has_records = false;                     ///< Whether that step was to record.
   int64_t block_steps = 1;
   double seconds_per_step = 0;
   caf::actor_clock::time_point pending_since{};
@@ -89,6 +90,9 @@ struct replica_state {
   void look_at_blocks();        ///< Where in the blocks at hand batch `step` lies.
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at the state where it stands.
+  uint8_t take_marks();         ///< Of the state where it stands.
+  void collect(uint8_t kinds);  ///< What the next report says beside losses.
+  void serve(uint8_t kinds);    ///< Snapshot, end.
   void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.
   void stop_at(step_status status, error cause);
   void send_report();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <troupe/graph.hpp>
+#include <troupe/summary.hpp>
 
 #include <map>
 
@@ -38,12 +39,22 @@ struct graph_variable {
   int32_t node = -1;
 };
 
+/// What the model wants to be seen of it.
+struct graph_summary {
+  summary_value::kind what = summary_value::kind::scalar;
+  std::string tag;           ///< Scoped.
+  int32_t node = -1;         ///< -1: a text.
+  int images_max = 0;
+  std::string text;
+};
+
 struct graph::impl {
   std::vector<node> nodes;
   std::vector<std::string> unknowns;
   std::vector<graph_variable> variables;
   std::vector<int32_t> placeholders;
   std::vector<tensor> constants;
+  std::vector<graph_summary> summaries;
   std::vector<std::string> scopes;        ///< Prefixes in force, each the whole of it: "a/", "a/b/".
   std::map<std::string, int> names;       ///< How often a name was asked for.
   std::optional<error> first_error;

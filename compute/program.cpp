@@ -132,9 +132,16 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
       return fail(made.error());
     t = std::move(*made);
   }
+  std::vector<graph_summary> summaries;
+  if (spec.mode == mode::train)
+    for (const auto& s : g.internals().summaries)
+      if (s.node >= 0)
+        summaries.push_back(s);
   std::vector<int32_t> roots = t.nodes;
   for (const auto& [name, s] : *outputs)
     roots.push_back(s.node());
+  for (const auto& s : summaries)
+    roots.push_back(s.node);
   auto bound = bind_unknowns(g.internals(), roots, layout, options);
   if (!bound)
     return fail(bound.error());
@@ -143,6 +150,8 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
 
   for (const auto& [name, s] : *outputs)
     p.value(s.node()).keep = true;
+  for (const auto& s : summaries)
+    p.value(s.node).keep = true;
   for (int32_t n : t.nodes)
     p.value(n).keep = true;
   fold_constants(p);
@@ -152,13 +161,23 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   remove_dead_code(p);
   for (int32_t n : t.nodes)
     p.value(n).keep = false;
+  const auto keep = [&p](int32_t node) {
+    const int32_t kept = p.value(p.root(node)).read_only ? add_copy(p, node) : node;
+    p.value(kept).keep = p.value(p.root(kept)).keep = true;
+    return kept;
+  };
   std::vector<int32_t> kept;
   for (const auto& [name, s] : *outputs)
-    kept.push_back(p.value(p.root(s.node())).read_only ? add_copy(p, s.node()) : s.node());
-  for (int32_t n : kept)
-    p.value(n).keep = p.value(p.root(n)).keep = true;
+    kept.push_back(keep(s.node()));
+  for (const auto& s : summaries)
+    i->records.push_back({keep(s.node), s.images_max});
   for (size_t n = 0; n < t.nodes.size(); ++n)
     send_gradient(p, t.nodes[n], t.offsets[n]);
+  roots = kept;
+  for (size_t v = 0; v < p.values.size(); ++v)
+    if (p.values[v].where.base == base_gradient)
+      roots.push_back(static_cast<int32_t>(v));
+  mark_recording(p, roots);
   place(p);
   if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, spec.mode); !ready)
     return fail(ready.error());

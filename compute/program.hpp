@@ -38,6 +38,7 @@ struct step_input {
   const std::byte* shared = nullptr;       ///< Base of the part that no step updates.
   /// One pointer a component, in the order of `inputs()`; one that is not 64-byte aligned is copied once.
   std::span<const std::byte* const> feeds;
+  bool record = false;                     ///< Computes what only summaries need too.
   const std::atomic<bool>* cancel = nullptr;  ///< Looked at between kernels; set: the run ends as `cancelled`.
 };
 
@@ -69,6 +70,9 @@ class program {
   double loss() const noexcept;
   /// A copy of one output of the last run.
   tensor output(int32_t index) const;
+  /// Train: what the model records, as graph::impl::summaries lists it without the texts; copies of the last run, which
+  /// must have had `record` set. Of an image, only the rows that are kept.
+  std::vector<tensor> recorded() const;
   /// Memory of an output of the last run, valid until the next.
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;
 

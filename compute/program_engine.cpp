@@ -1,6 +1,7 @@
 // The step engine over planned programs.
 #include "compute/loss_meter.hpp"
 #include "compute/step_engine.hpp"
+#include "words/buffer_pool.hpp"
 
 #include <bit>
 
@@ -76,9 +77,12 @@ class program_engine final : public step_engine {
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, local_shards_); ready != step_status::ok)
       return ready;
+    recorded_.clear();
     if (local_shards_ == 1) {
       const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
       losses_.front() = current_->loss();
+      if (in.record)
+        recorded_.push_back(current_->recorded());
       return status;
     }
     // A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in
@@ -90,6 +94,8 @@ class program_engine final : public step_engine {
       if (status != step_status::ok)
         return status;
       losses_[static_cast<size_t>(shard)] = current_->loss();
+      if (in.record)
+        recorded_.push_back(current_->recorded());
       size_t level = 0;
       for (; (filled >> level & 1) != 0; ++level) {
         add_gradient(layout(), sums_[level].get(), sums_.back().get());
@@ -125,6 +131,38 @@ class program_engine final : public step_engine {
     for (size_t i = 0; i < current_->outputs().size(); ++i)
       all.push_back(current_->output(static_cast<int32_t>(i)));
     return all;
+  }
+
+  summary_recipes summaries() const override {
+    summary_recipes recipes{{}, model_->spec.optimizer};
+    // Tensors first, texts last: the sets of `recorded` have none for those.
+    for (const bool texts : {false, true}) {
+      for (const auto& s : model_->g.internals().summaries)
+        if ((s.node < 0) == texts)
+          recipes.all.push_back({s.what, s.tag, s.text});
+      if (!texts)
+        for (const auto& v : model_->g.internals().variables)
+          if (v.options.trainable)
+            recipes.all.push_back({summary_value::kind::histogram, v.options.name, {}});
+    }
+    return recipes;
+  }
+
+  recorded_sets recorded(int arena) const override {
+    auto sets = recorded_;
+    if (options_.replica != 0 || sets.empty())
+      return sets;
+    for (const auto& v : model_->g.internals().variables)
+      if (v.options.trainable) {
+        const auto& e = layout().entries()[static_cast<size_t>(layout().find(v.options.name))];
+        const auto bytes = e.dims.elements() * size_of(e.type);
+        auto copy = copies_.take(bytes);
+        if (!copy)
+          return sets;  // The rest goes without: a summary is no reason to end a job.
+        std::memcpy(copy.get(), options_.store->arena(arena) + e.offset, static_cast<size_t>(bytes));
+        sets.front().emplace_back(e.type, e.dims, std::move(copy));
+      }
+    return sets;
   }
 
   error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
@@ -185,7 +223,7 @@ class program_engine final : public step_engine {
     for (size_t c = 0; c < feeds_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
     return {step, options_.replica * local_shards_ + shard, options_.store->arena(arena), options_.store->shared(), feeds_,
-            options_.cancel.get()};
+            in.record, options_.cancel.get()};
   }
 
  public:
@@ -215,6 +253,8 @@ class program_engine final : public step_engine {
   int64_t rows_ = 0;
   std::vector<std::shared_ptr<std::byte>> sums_;
   std::vector<double> losses_;
+  recorded_sets recorded_;                  ///< Of the last gradients, if it was to record.
+  mutable buffer_pool copies_{64};          ///< Of variables, on their way to a histogram.
   std::vector<const std::byte*> feeds_;
   std::vector<size_t> order_;
   std::vector<int64_t> row_bytes_;

@@ -15,6 +15,9 @@ struct program::impl {
   std::vector<std::byte*> bases;
   std::vector<component> inputs, outputs;
   std::vector<int32_t> kept;              ///< The value of each output.
+  struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
+  std::vector<record> records;
+  bool recorded = false;                  ///< By the last run.
   struct feed { int64_t bytes = 0, copy_offset = -1; };
   std::vector<feed> feeds;
   /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.

@@ -45,6 +45,7 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
   for (const auto& c : plan.calls) {
     lowering l{plan, c};
     c.op->lower(l);
+    l.kernel.recording = c.recording;
     calls.push_back(l.kernel);
     flops += c.op->flops ? c.op->flops(l) : 0;
   }
@@ -85,9 +86,12 @@ step_status program::impl::run(const step_input& in, std::byte* gradient) {
     bases[base_feeds + i] = const_cast<std::byte*>(from);
   }
   last = {.bases = bases.data(), .step = in.step, .shard = in.shard};
+  recorded = in.record;
   for (const auto& c : calls) {
     if (in.cancel && in.cancel->load(std::memory_order_relaxed))
       return step_status::cancelled;
+    if (c.recording && !in.record)
+      continue;
     c.run(c, last);
   }
   for (const auto& [first, end] : gaps)
@@ -173,6 +177,20 @@ std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {
   const auto& p = impl_->plan;
   const int32_t value = impl_->kept[static_cast<size_t>(index)];
   return {impl_->address(p.value(p.root(value)).where), static_cast<size_t>(p.value(value).bytes())};
+}
+
+std::vector<tensor> program::recorded() const {
+  assert(impl_->recorded || impl_->records.empty());
+  std::vector<tensor> all;
+  for (const auto& r : impl_->records) {
+    const auto& v = impl_->plan.value(r.value);
+    const auto* at = impl_->address(impl_->plan.value(impl_->plan.root(r.value)).where);
+    shape dims = v.dims;
+    if (r.rows_max > 0 && dims[0] > r.rows_max)
+      dims = dims.inner().prepend(r.rows_max);
+    all.push_back(tensor::copy_of(v.type, dims, {at, static_cast<size_t>(dims.elements() * size_of(v.type))}));
+  }
+  return all;
 }
 
 tensor program::output(int32_t index) const {

@@ -6,6 +6,7 @@
 #include <troupe/dataset.hpp>
 
 #include "compute/program.hpp"
+#include "compute/summaries.hpp"
 
 namespace troupe {
 
@@ -22,6 +23,7 @@ struct stored_piece {
 struct batch_feeds {
   std::span<const std::byte* const> components;
   int64_t rows = 0;
+  bool record = false;  ///< Train: `recorded` will be asked for this step.
 };
 
 class step_engine {
@@ -45,6 +47,11 @@ class step_engine {
   virtual double loss() const = 0;
   /// Copies of the outputs of the last step (of its last shard while training).
   virtual std::vector<tensor> values() const = 0;
+  /// What `recorded` yields, in order.
+  virtual summary_recipes summaries() const = 0;
+  /// Copies of what the last `gradients`, which must have been told to record, says of itself: one set a shard of this
+  /// replica. Replica 0's first set goes on with the trainable variables in `arena`.
+  virtual recorded_sets recorded(int arena) const = 0;
   /// What `bad_input` meant.
   virtual error last_error() const = 0;
 

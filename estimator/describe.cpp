@@ -36,7 +36,10 @@ expected<void> add_evaluation(job_description& job, const eval_spec& evaluation)
     return valid;
   if (!(evaluation.throttle_secs >= 0))
     return fail(errc::invalid_argument, "throttle_secs must be at least 0, not " + std::to_string(evaluation.throttle_secs));
+  if (evaluation.name.find('/') != std::string::npos)
+    return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
   job.eval_input = evaluation.input;
+  job.eval_name = evaluation.name;
   job.eval_steps = evaluation.steps;
   job.throttle_secs = evaluation.throttle_secs;
   job.when = evaluation.when;

@@ -14,6 +14,7 @@ enum mark_kind : uint8_t {
   mark_snapshot = 1,  ///< Its state is sent to the checkpoint writer.
   mark_watch = 2,     ///< The values of the step that led there are reported.
   mark_end = 4,       ///< Nothing follows.
+  mark_summary = 8,   ///< What the model records of the step that led there is reported.
 };
 
 struct mark {

@@ -13,6 +13,7 @@ struct gradient_part;
 struct gradient_sum;
 struct step_report;
 struct snapshot_part;
+struct record;
 struct stream_end;
 
 // -- control -------------------------------------------------------------------------
@@ -25,12 +26,15 @@ struct connect_parts;
 struct deadline;
 struct evaluate_at;
 struct fact;
+struct finish_log;
 struct flush;
+struct note;
 struct proceed;
 struct pull;
 struct request;
 struct restore;
 struct rewind;
+struct room;
 struct run;
 struct unlease;
 
@@ -63,19 +67,23 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluated))
   CAF_ADD_TYPE_ID(troupe, (troupe::fact))
   CAF_ADD_TYPE_ID(troupe, (troupe::failure))
+  CAF_ADD_TYPE_ID(troupe, (troupe::finish_log))
   CAF_ADD_TYPE_ID(troupe, (troupe::flush))
   CAF_ADD_TYPE_ID(troupe, (troupe::flushed))
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_sum))
+  CAF_ADD_TYPE_ID(troupe, (troupe::note))
   CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
   CAF_ADD_TYPE_ID(troupe, (troupe::progress))
   CAF_ADD_TYPE_ID(troupe, (troupe::pull))
+  CAF_ADD_TYPE_ID(troupe, (troupe::record))
   CAF_ADD_TYPE_ID(troupe, (troupe::released))
   CAF_ADD_TYPE_ID(troupe, (troupe::step_report))
   CAF_ADD_TYPE_ID(troupe, (troupe::request))
   CAF_ADD_TYPE_ID(troupe, (troupe::restore))
   CAF_ADD_TYPE_ID(troupe, (troupe::restored))
   CAF_ADD_TYPE_ID(troupe, (troupe::rewind))
+  CAF_ADD_TYPE_ID(troupe, (troupe::room))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))

@@ -1,5 +1,6 @@
 // The protocol: every typed actor, one sentence above each message. Who may be told what.
 //
+//                                                             ┌─ record ─► summary_writer ◄─ note, record ─┐
 //        dataset ─► infeed ══ block ══► replica ══ report ══► outfeed ── progress ──► chief ── fact ──► callbacks
 //                     ▲                  │   ▲                                          │  ▲
 //                     └────── pull ──────┘   └── gradient_sum ── reducer                │  └── committed ── checkpoint_writer
@@ -13,6 +14,7 @@
 #include "messages/report.hpp"
 #include "messages/snapshot.hpp"
 #include "messages/status.hpp"
+#include "messages/summary.hpp"
 
 #include <caf/typed_actor.hpp>
 
@@ -41,6 +43,9 @@ using gradient_sink_actor = caf::typed_actor<
   caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
   caf::reacts_to<applied>>;       // One replica has applied a step to its slice.
 
+using record_source_actor = caf::typed_actor<
+  caf::reacts_to<room>>;          // Credit: the summary writer has room.
+
 // -- roles --------------------------------------------------------------------------------
 
 using infeed_actor = credit_source_actor::extend<
@@ -64,6 +69,7 @@ using replica_actor = block_sink_actor::extend<
 using reducer_actor = gradient_sink_actor;
 
 using outfeed_actor = report_sink_actor::extend<
+  caf::reacts_to<room>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop what older ones left.
   caf::reacts_to<flush>>;         // Pass on all that is complete, then say so.
 
@@ -71,6 +77,12 @@ using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<restore>,        // Open the directory, load its newest whole checkpoint.
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
   caf::reacts_to<unlease>>;       // Nobody reads that commit any more.
+
+using summary_writer_actor = caf::typed_actor<
+  caf::reacts_to<record>,         // The values of one step.
+  caf::reacts_to<note>,           // A word about the session.
+  caf::reacts_to<deadline>,       // To itself: time to flush.
+  caf::reacts_to<finish_log>>;        // Close the file, then end.
 
 using evaluator_actor = caf::typed_actor<
   caf::reacts_to<evaluate_at>,       // Evaluate one checkpoint; answered by `evaluated`.

@@ -15,6 +15,16 @@ typename Inspector::result_type inspect(Inspector& f, step_values& x) {
   return f(caf::meta::type_name("step_values"), x.step, x.values);
 }
 
+/// What the step that led to state `step` recorded on one replica: one set of tensors a gradient shard.
+struct recorded_step {
+  int64_t step = 0;
+  std::vector<std::vector<tensor>> sets;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, recorded_step& x) {
+  return f(caf::meta::type_name("recorded_step"), x.step, x.sets);
+}
+
 /// Steps [step, step + losses.size()) are done on one replica: sent for every block, and at every mark and stop.
 struct step_report {
   int32_t attempt = 0;
@@ -22,11 +32,12 @@ struct step_report {
   int64_t step = 0;
   std::vector<double> losses;
   std::vector<step_values> watched;  ///< Of every step while evaluating, of watched ones while training.
+  std::vector<recorded_step> recorded;  ///< With the loss of the step that led there.
   double seconds = 0;                ///< Time spent computing them.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_report& x) {
-  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.seconds);
+  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded, x.seconds);
 }
 
 /// Nothing of this replica follows state `step`: the data ended there, or the step could not be made (`cause`).

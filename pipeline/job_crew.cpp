@@ -6,6 +6,7 @@
 #include "actors/infeed.hpp"
 #include "actors/outfeed.hpp"
 #include "actors/reducer.hpp"
+#include "actors/summary_writer.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -83,9 +84,25 @@ class job_crew final : public crew {
     return node;
   }
 
-  outfeed_actor start_outfeed(progress_sink_actor sink) override {
-    return spawn(prefix() + "outfeed", outfeed, outfeed_options{prefix() + "outfeed", replicas(), job_->description.config.log_step_count_steps.value_or(0)},
-                 std::move(sink));
+  outfeed_actor start_outfeed(progress_sink_actor sink, summary_writer_actor writer) override {
+    outfeed_options options{prefix() + "outfeed", replicas(), job_->description.config.log_step_count_steps.value_or(0)};
+    if (writer)
+      options.summaries = nodes_.engines.front()->summaries();
+    const auto name = options.name;
+    return spawn(name, outfeed, std::move(options), std::move(sink), std::move(writer));
+  }
+
+  summary_writer_actor start_summary_writer(bool of_evaluations, chief_actor chief) override {
+    const auto& d = job_->description;
+    const std::string folder = of_evaluations ? (d.eval_name.empty() ? "eval" : "eval_" + d.eval_name) : "";
+    summary_writer_options options;
+    options.name = of_evaluations ? "summary_writer/eval" : "summary_writer";
+    options.files = d.files;
+    options.directory = folder.empty() ? *d.config.model_dir : join_path(*d.config.model_dir, folder);
+    options.host = job_->host;
+    options.wall_offset = job_->wall_offset;
+    const auto name = options.name;
+    return spawn(name, summary_writer, std::move(options), std::move(chief));
   }
 
   checkpoint_writer_actor start_checkpoint_writer(chief_actor chief) override {
@@ -157,6 +174,8 @@ chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> 
   if (trigger && trigger->secs.value_or(0) > 0)
     options.save_secs = trigger->secs;
   options.evaluates = job.evaluation.has_value();
+  options.event_files = d.config.model_dir.has_value();
+  options.summary_steps = keeps_summaries(d) ? d.config.save_summary_steps : 0;
   options.throttle_secs = d.throttle_secs;
   options.when = d.when;
   options.deadlines = d.deadlines;

@@ -9,6 +9,7 @@ std::string_view to_string(role r) noexcept {
     case role::reducer: return "reducer";
     case role::outfeed: return "outfeed";
     case role::checkpoint_writer: return "checkpoint_writer";
+    case role::summary_writer: return "summary_writer";
     case role::evaluator: return "evaluator";
     case role::callbacks: return "callbacks";
     case role::chief: return "chief";
@@ -53,12 +54,16 @@ expected<job_plan> make_training_plan(const plan_options& o) {
     p.nodes.push_back({"reducer", role::reducer, ""});
   p.nodes.push_back({"outfeed", role::outfeed, ""});
   p.nodes.push_back({"checkpoint_writer", role::checkpoint_writer, ""});
+  if (o.summaries)
+    p.nodes.push_back({"summary_writer", role::summary_writer, ""});
   if (o.evaluates) {
     p.nodes.push_back({"evaluator", role::evaluator, ""});
     p.nodes.push_back({"evaluator/infeed/0", role::infeed, o.eval_dataset});
     p.nodes.push_back({"evaluator/replica/0", role::replica, o.program + " (evaluate)"});
     p.nodes.push_back({"evaluator/outfeed", role::outfeed, ""});
     p.edges.push_back({0, "evaluator/infeed/0", "evaluator/replica/0", divide::split});
+    if (o.eval_summaries)
+      p.nodes.push_back({"summary_writer/eval", role::summary_writer, ""});
   }
   if (o.hooks)
     p.nodes.push_back({"callbacks", role::callbacks, ""});

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-enum class role : uint8_t { infeed, replica, reducer, outfeed, checkpoint_writer, evaluator, callbacks, chief };
+enum class role : uint8_t { infeed, replica, reducer, outfeed, checkpoint_writer, summary_writer, evaluator, callbacks, chief };
 std::string_view to_string(role r) noexcept;
 
 /// How the rows of a batch are divided among the readers of an infeed.
@@ -49,6 +49,8 @@ struct plan_options {
   int32_t hosts = 1;      ///< One infeed each; replicas are spread over them evenly.
   int32_t replicas = 1;
   bool checkpoints = true;
+  bool summaries = false;
+  bool eval_summaries = false;
   bool evaluates = false;
   bool hooks = false;
   std::string program;

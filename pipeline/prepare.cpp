@@ -7,6 +7,14 @@ bool saves(const job_description& job) {
   return job.config.model_dir && trigger && trigger->enabled();
 }
 
+bool keeps_summaries(const job_description& job) {
+  return job.config.model_dir && job.config.save_summary_steps > 0 && job.train_input;
+}
+
+bool keeps_eval_summaries(const job_description& job) {
+  return job.config.model_dir && job.eval_input;
+}
+
 namespace {
 
 expected<prepared_crew> prepare_crew(const job_description& job, const dataset& input, mode what, int32_t hosts, int32_t replicas) {
@@ -52,7 +60,7 @@ expected<std::shared_ptr<prepared_job>> prepare(job_description description) {
     d.files = posix_file_system();
   if (d.train_input) {
     const auto replicas = static_cast<int32_t>(d.config.replicas);
-    auto shape = make_training_plan({d.hosts, replicas, saves(d), d.eval_input.has_value(), !d.hooks.empty(),
+    auto shape = make_training_plan({d.hosts, replicas, saves(d), keeps_summaries(d), keeps_eval_summaries(d), d.eval_input.has_value(), !d.hooks.empty(),
                                      d.source->name, d.train_input->to_text(), d.eval_input ? d.eval_input->to_text() : ""});
     if (!shape)
       return fail(shape.error());

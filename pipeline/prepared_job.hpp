@@ -19,6 +19,7 @@ struct job_description {
   std::optional<int64_t> max_steps, steps;
   std::optional<dataset> eval_input;
   std::optional<int64_t> eval_steps;
+  std::string eval_name;                        ///< Its event file goes to "eval" or "eval_<name>".
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
   std::vector<std::shared_ptr<hook>> hooks;
@@ -43,12 +44,18 @@ struct prepared_crew {
 struct prepared_job {
   job_description description;
   job_plan shape;
+  double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
+  std::string host = "simulated";               ///< In the names of event files; set by the launcher.
   std::optional<prepared_crew> training;
   std::optional<prepared_crew> evaluation;
 };
 
 /// Whether a job writes checkpoints: it has a model directory and something that triggers a save.
 bool saves(const job_description& job);
+
+/// Whether training keeps summaries, and whether its evaluations do.
+bool keeps_summaries(const job_description& job);
+bool keeps_eval_summaries(const job_description& job);
 
 /// invalid_argument and whatever the model, the datasets and memory have to say.
 expected<std::shared_ptr<prepared_job>> prepare(job_description description);

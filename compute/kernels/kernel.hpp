@@ -41,6 +41,7 @@ struct kernel_call {
   double number = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
+  bool recording = false;       ///< Left out of runs that record nothing.
   const struct walk* strides = nullptr;  ///< Owned by the plan.
 
   template <class T>

@@ -97,4 +97,17 @@ void remove_dead_code(plan& p) {
   std::erase_if(p.calls, [](const planned_call& c) { return c.removed; });
 }
 
+void mark_recording(plan& p, std::span<const int32_t> roots) {
+  std::vector<bool> needed(p.values.size());
+  for (int32_t r : roots)
+    needed[static_cast<size_t>(p.root(r))] = true;
+  for (size_t i = p.calls.size(); i-- > 0;) {
+    auto& c = p.calls[i];
+    c.recording = std::none_of(c.out.begin(), c.out.end(), [&](int32_t out) { return needed[static_cast<size_t>(p.root(out))]; });
+    if (!c.recording)
+      for (int32_t in : c.in)
+        needed[static_cast<size_t>(p.root(in))] = true;
+  }
+}
+
 }  // namespace troupe

@@ -39,6 +39,7 @@ struct planned_call {
   bool relu = false;             ///<   and whether what is negative becomes 0.
   int64_t workspace_bytes = 0, workspace_offset = -1;
   bool removed = false;
+  bool recording = false;        ///< Only summaries need it: left out of runs that record nothing.
 };
 
 struct plan {
@@ -93,6 +94,8 @@ void fuse_cross_entropy(plan& p);
 void fuse_scaled_sum(plan& p);
 /// Calls whose values nobody uses.
 void remove_dead_code(plan& p);
+/// Marks the calls that none of `roots` needs: those that only summaries do.
+void mark_recording(plan& p, std::span<const int32_t> roots);
 /// One arena by liveness, outputs in place where the operation allows.
 void place(plan& p);
 

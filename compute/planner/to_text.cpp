@@ -23,6 +23,7 @@ std::string title(const planned_call& c) {
   text += c.bias >= 0 ? " +bias" : "";
   text += c.relu ? " +relu" : "";
   text += c.mask >= 0 ? " +mask" : "";
+  text += c.recording ? " (for summaries)" : "";
   return text;
 }
 

@@ -111,6 +111,20 @@ class TROUPE_API graph {
   };
   [[nodiscard]] scope_guard scope(std::string_view name);
 
+  // Summaries, kept in the model directory every save_summary_steps while training and nowhere else. The tag stands under the
+  // current scope; a tag that is taken becomes "<tag>_1", ... What only a summary needs is computed only when one is due.
+  // Recording takes no part in the arithmetic of training, except that a value which is recorded is not fused away.
+
+  /// One number; the mean over replicas and gradient shards is kept.
+  void scalar(std::string_view tag, symbol x, std::source_location at = std::source_location::current());
+  /// Numbers of any shape; those of all replicas and shards are counted together.
+  void histogram(std::string_view tag, symbol x, std::source_location at = std::source_location::current());
+  /// [n, height, width, channels] with 1, 3 or 4 channels: uint8, or floating from 0 to 1 (what lies outside is clipped,
+  /// NaN is 0). The first `images_max` are kept, as "<tag>/image/0", ...; 1 to 16.
+  void image(std::string_view tag, symbol x, int images_max = 3, std::source_location at = std::source_location::current());
+  /// UTF-8, shown as Markdown; kept once, with the first summaries.
+  void text(std::string_view tag, std::string text, std::source_location at = std::source_location::current());
+
   /// The first error made while building, if any. Names the operation, the shapes and the source line.
   expected<void> status() const;
   /// Keeps `e` unless an earlier one is kept, and yields an invalid symbol: for operations written outside.

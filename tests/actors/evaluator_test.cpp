@@ -29,7 +29,8 @@ struct crew_of_recorders final : crew {
   std::vector<std::pair<int32_t, int32_t>> edges_of(int32_t) const override { return {{4, 0}}; }
   infeed_actor start_infeed(int32_t, part_sink_actor) override { return add(world, sources).as<infeed_actor>(); }
   replica_actor start_replica(int32_t, const replica_peers&) override { return add(world, workers).as<replica_actor>(); }
-  outfeed_actor start_outfeed(progress_sink_actor) override { return add(world, drains).as<outfeed_actor>(); }
+  outfeed_actor start_outfeed(progress_sink_actor, summary_writer_actor) override { return add(world, drains).as<outfeed_actor>(); }
+  summary_writer_actor start_summary_writer(bool, chief_actor) override { return {}; }
   reducer_actor start_reducer() override { return {}; }
   checkpoint_writer_actor start_checkpoint_writer(chief_actor) override { return {}; }
   evaluator_actor start_evaluator(chief_actor) override { return {}; }

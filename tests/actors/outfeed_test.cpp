@@ -10,12 +10,13 @@ namespace {
 
 struct outfeed_alone : simulation {
   recorder<progress, stream_end, flushed> chief = record<progress, stream_end, flushed>();
+  recorder<troupe::record> writer = simulation::record<troupe::record>();
   outfeed_options options{.log_every = 4};
   outfeed_actor drain;
 
   void start(int32_t replicas = 1, int64_t step = 0) {
     options.replicas = replicas;
-    drain = spawn(outfeed, options, chief.as<progress_sink_actor>());
+    drain = spawn(outfeed, options, chief.as<progress_sink_actor>(), writer.as<summary_writer_actor>());
     tell(drain, begin{1, step, {}});
   }
   void report(int32_t replica, int64_t step, std::vector<double> losses, std::vector<step_values> watched = {}, double seconds = 0) {
@@ -142,7 +143,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "a flush is answered after all that is complete
 }
 
 TEST_CASE_FIXTURE(outfeed_alone, "a flush before the first attempt is answered too") {
-  drain = spawn(outfeed, options, chief.as<progress_sink_actor>());
+  drain = spawn(outfeed, options, chief.as<progress_sink_actor>(), writer.as<summary_writer_actor>());
   report(0, 0, {1});
   tell_as(chief.handle(), drain, flush{1});
   CHECK(chief.order() == order_of<flushed>());

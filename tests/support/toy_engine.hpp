@@ -60,6 +60,8 @@ class toy_engine final : public step_engine {
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return gradients(step, in, arena); }
   double loss() const override { return loss_; }
   std::vector<tensor> values() const override { return {tensor::scalar(static_cast<float>(loss_))}; }
+  summary_recipes summaries() const override { return {{{summary_value::kind::scalar, "toy/sum", {}}}, {}}; }
+  recorded_sets recorded(int) const override { return {{tensor::scalar(sum_)}}; }
   error last_error() const override { return trouble; }
   bool finite(const tensor& sum) const override { return std::isfinite(value(sum)); }
   std::vector<stored_piece> pieces(int arena) const override {

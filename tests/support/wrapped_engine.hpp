@@ -17,6 +17,8 @@ class wrapped_engine : public step_engine {
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return inner_->evaluate(step, in, arena); }
   double loss() const override { return inner_->loss(); }
   std::vector<tensor> values() const override { return inner_->values(); }
+  summary_recipes summaries() const override { return inner_->summaries(); }
+  recorded_sets recorded(int arena) const override { return inner_->recorded(arena); }
   error last_error() const override { return inner_->last_error(); }
   bool finite(const tensor& sum) const override { return inner_->finite(sum); }
   std::vector<stored_piece> pieces(int arena) const override { return inner_->pieces(arena); }

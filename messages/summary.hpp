@@ -1,0 +1,70 @@
+// Summaries on their way to event files.
+#pragma once
+
+#include "messages/control.hpp"
+
+#include <troupe/summary.hpp>
+
+namespace troupe {
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, histogram& x) {
+  return f(caf::meta::type_name("histogram"), x.least, x.greatest, x.count, x.sum, x.sum_of_squares, x.limits, x.counts, x.not_finite);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, summary_value& x) {
+  auto what = static_cast<uint8_t>(x.what);
+  auto load = [&]() -> caf::error {
+    x.what = static_cast<summary_value::kind>(what);
+    return caf::none;
+  };
+  return f(caf::meta::type_name("summary_value"), what, x.tag, x.scalar, x.histogram, x.image, x.text, caf::meta::load_callback(load));
+}
+
+/// The values of state `step`, for the event file of one directory. From an outfeed they are paid for in credit and
+/// numbered from 0 within an attempt; from others they are few, and have no number.
+struct record {
+  int32_t attempt = 0;
+  int64_t number = -1;
+  int64_t step = 0;
+  std::vector<summary_value> values;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, record& x) {
+  return f(caf::meta::type_name("record"), x.attempt, x.number, x.step, x.values);
+}
+
+/// Credit: the writer has room for the records below `until_number`.
+struct room {
+  int32_t attempt = 0;
+  int64_t until_number = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, room& x) {
+  return f(caf::meta::type_name("room"), x.attempt, x.until_number);
+}
+
+/// A word about the session. start: training goes on from state `step`, and what an earlier one wrote of later states no
+/// longer counts; checkpoint: state `step` was committed under the prefix `path`.
+struct note {
+  enum kind : uint8_t { start = 1, checkpoint = 2 };
+  uint8_t what = start;
+  int64_t step = 0;
+  std::string path;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, note& x) {
+  return f(caf::meta::type_name("note"), x.what, x.step, x.path);
+}
+
+/// Nothing follows: write what is there, close the file and end.
+struct finish_log {
+  int32_t attempt = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, finish_log& x) {
+  return f(caf::meta::type_name("finish_log"), x.attempt);
+}
+
+}  // namespace troupe
