@@ -1,4 +1,5 @@
 // The step engine over planned programs.
+#include "compute/graph.hpp"
 #include "compute/loss_meter.hpp"
 #include "compute/step_engine.hpp"
 #include "words/buffer_pool.hpp"

@@ -20,7 +20,7 @@ struct outfeed_alone : simulation {
     tell(drain, begin{1, step, {}});
   }
   void report(int32_t replica, int64_t step, std::vector<double> losses, std::vector<step_values> watched = {}, double seconds = 0) {
-    tell(drain, step_report{1, replica, step, std::move(losses), std::move(watched), seconds});
+    tell(drain, step_report{1, replica, step, std::move(losses), std::move(watched), {}, seconds});
   }
   void end(int32_t replica, int64_t step) { tell(drain, stream_end{1, replica, step, {errc::out_of_range, "the data ended"}}); }
 };
@@ -159,11 +159,69 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   end(1, 2);
   CHECK(chief.order().empty());
   for (int32_t r : {0, 1})
-    tell(drain, step_report{3, r, 8, {6}, {}, 0});
+    tell(drain, step_report{3, r, 8, {6}, {}, {}, 0});
   REQUIRE(chief.count<progress>() == 1);
   CHECK(chief.last<progress>().step == 9);
   CHECK(chief.last<progress>().attempt == 3);
   CHECK(chief.last<progress>().loss.mean == 6);
+}
+
+TEST_CASE_FIXTURE(outfeed_alone, "a record has the mean of the losses since the one before, the rate, the speed and the model's own values") {
+  options.summaries = {{{summary_value::kind::scalar, "toy", {}}}, gradient_descent{.rate = 0.5f}};
+  start(2);
+  const auto recorded = [&](int32_t replica, int64_t step, std::vector<double> losses, float value) {
+    const int64_t at = step + static_cast<int64_t>(losses.size());
+    tell(drain, step_report{1, replica, step, std::move(losses), {}, {{at, {{tensor::scalar(value)}}}}, 0});
+  };
+  recorded(0, 0, {1, 3}, 5);
+  CHECK(writer.count<troupe::record>() == 0);
+  recorded(1, 0, {1, 3}, 7);
+  REQUIRE(writer.count<troupe::record>() == 1);
+  const auto first = writer.last<troupe::record>();
+  CHECK(first.step == 2);
+  CHECK(first.number == 0);
+  REQUIRE_MESSAGE(first.values.size() == 3, "no speed yet");
+  CHECK(first.values[0].scalar == 2);
+  CHECK(first.values[1].scalar == 0.5);
+  CHECK(first.values[2].tag == "toy");
+  CHECK(first.values[2].scalar == 6);
+  advance_time(std::chrono::seconds{4});
+  recorded(0, 2, {9}, 1);
+  recorded(1, 2, {9}, 1);
+  const auto& second = writer.last<troupe::record>();
+  CHECK(second.values[0].scalar == 9);
+  CHECK(second.values[2].tag == "global_step/sec");
+  CHECK(second.values[2].scalar == doctest::Approx(0.25));
+}
+
+TEST_CASE_FIXTURE(outfeed_alone, "[EST-61] beyond ten records without room nothing is passed on, the end included, until there is some") {
+  start();
+  for (int64_t s = 0; s < 12; ++s)
+    tell(drain, step_report{1, 0, s, {1}, {}, {{s + 1, {}}}, 0});
+  end(0, 12);
+  CHECK(writer.count<troupe::record>() == 10);
+  CHECK(chief.last<progress>().step == 10);
+  CHECK(chief.count<stream_end>() == 0);
+  SUBCASE("room that was there already opens nothing") { tell(drain, room{1, 10}); }
+  SUBCASE("room of another attempt opens nothing") { tell(drain, room{2, 50}); }
+  CHECK(writer.count<troupe::record>() == 10);
+  tell(drain, room{1, 11});
+  CHECK(chief.last<progress>().step == 11);
+  tell(drain, room{1, 20});
+  CHECK(chief.last<progress>().step == 12);
+  CHECK(writer.last<troupe::record>().number == 11);
+  CHECK(chief.count<stream_end>() == 1);
+}
+
+TEST_CASE_FIXTURE(outfeed_alone, "a flush passes on even what there is no room for") {
+  options.records_ahead = 1;
+  start();
+  for (int64_t s = 0; s < 3; ++s)
+    tell(drain, step_report{1, 0, s, {1}, {}, {{s + 1, {}}}, 0});
+  CHECK(chief.last<progress>().step == 1);
+  tell_as(chief.handle(), drain, flush{1});
+  CHECK(chief.last<progress>().step == 3);
+  CHECK(writer.count<troupe::record>() == 3);
 }
 
 }  // namespace troupe::test

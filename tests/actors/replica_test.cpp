@@ -301,4 +301,30 @@ TEST_CASE_FIXTURE(replica_alone, "while evaluating every step's values are repor
   CHECK(out.last<stream_end>().step == 3);
 }
 
+TEST_CASE_FIXTURE(replica_alone, "a summary mark reports what the step that led there recorded, together with that step's loss") {
+  start();
+  grant(6, {{2, mark_summary}, {5, mark_summary | mark_watch}});
+  feed(0, 6);
+  std::vector<int64_t> at;
+  for (const auto& r : out.all<step_report>())
+    for (const auto& recorded : r.recorded) {
+      at.push_back(recorded.step);
+      CHECK(recorded.step == r.step + static_cast<int64_t>(r.losses.size()));
+      CHECK(recorded.sets.size() == 1);
+    }
+  CHECK(at == steps{2, 5});
+  CHECK(engine->told_to_record == steps{1, 4});
+}
+
+TEST_CASE_FIXTURE(replica_alone, "a summary mark that comes when its step is done already records nothing") {
+  start();
+  grant(2);
+  feed(0, 4);
+  grant(2, {{2, mark_summary}});
+  grant(4);
+  for (const auto& r : out.all<step_report>())
+    CHECK(r.recorded.empty());
+  CHECK(out.all<step_report>().size() >= 2);
+}
+
 }  // namespace troupe::test

@@ -56,8 +56,15 @@ template <> progress sample(simulation&) {
   return {16, 42, 7, 0.01, {42, 0.5, 0.75}, {{40, 0.1, 0.2}, {41, 0.3, 0.4}}, {some_values()}};
 }
 template <> pull sample(simulation&) { return {17, 3, 43, 44, 8}; }
+template <> finish_log sample(simulation&) { return {54}; }
+template <> note sample(simulation&) { return {note::checkpoint, 55, "/m/model.ckpt-55"}; }
+template <> record sample(simulation&) {
+  const histogram counts{-1, 2, 3, 4, 5, {0, 2.5}, {1, 2}, 6};
+  return {27, 56, 57, {{summary_value::kind::text, "notes", 0.5, counts, tensor::of<uint8_t>({1, 2, 1}, {3, 4}), "words"}}};
+}
+template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
-template <> step_report sample(simulation&) { return {19, 1, 46, {0.5, -0.25}, {some_values()}, 0.125}; }
+template <> step_report sample(simulation&) { return {19, 1, 46, {0.5, -0.25}, {some_values()}, {{46, {{floats()}, {}}}}, 0.125}; }
 template <> request sample(simulation&) { return {request::abort, true}; }
 template <> restore sample(simulation&) { return {20, false}; }
 template <> restored sample(simulation&) {

@@ -30,6 +30,7 @@ class toy_engine final : public step_engine {
 
   std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };  ///< Trouble goes here.
   std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
+  std::vector<int64_t> told_to_record;
   std::vector<int64_t> applied;
   error trouble{errc::nan_loss, "the loss is not finite"};  ///< What a status that is not ok means.
 
@@ -38,6 +39,8 @@ class toy_engine final : public step_engine {
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     computed.push_back(step);
+    if (in.record)
+      told_to_record.push_back(step);
     if (const auto trouble = before_step(step); trouble != step_status::ok)
       return trouble;
     const auto* x = reinterpret_cast<const float*>(in.components[0]);
