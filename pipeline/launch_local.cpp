@@ -93,10 +93,17 @@ class board final : public job_board {
   std::vector<caf::actor_addr> nodes_;
 };
 
+/// What an actor of this process needs to tell wall time from its own clock, which is the steady one.
+void tell_time_and_place(prepared_job& job) {
+  const auto since_epoch = [](auto now) { return std::chrono::duration<double>(now.time_since_epoch()).count(); };
+  job.wall_offset = since_epoch(std::chrono::system_clock::now()) - since_epoch(std::chrono::steady_clock::now());
+}
+
 class local_job final : public running_job {
  public:
   explicit local_job(std::shared_ptr<prepared_job> job)
     : deadlines_(job->description.deadlines), system_(std::make_unique<caf::actor_system>(*config_)), board_(std::make_shared<board>()) {
+    tell_time_and_place(*job);
     auto nodes = make_crew(*system_, job, true, [board = board_](const std::string&, const caf::strong_actor_ptr& node) { board->started(node); });
     chief_ = system_->spawn(chief, make_chief_options(*job, std::move(nodes), board_));
     // Whatever becomes of the chief, whoever waits for the job is told.

@@ -43,12 +43,16 @@ struct prepared_crew {
 struct prepared_job {
   job_description description;
   job_plan shape;
+  double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
   std::optional<prepared_crew> training;
   std::optional<prepared_crew> evaluation;
 };
 
 /// Whether a job writes checkpoints: it has a model directory and something that triggers a save.
 bool saves(const job_description& job);
+
+/// The plan of a job that trains. invalid_argument as `make_training_plan`.
+expected<job_plan> training_plan(const job_description& job);
 
 /// invalid_argument and whatever the model, the datasets and memory have to say.
 expected<std::shared_ptr<prepared_job>> prepare(job_description description);
