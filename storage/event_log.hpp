@@ -13,6 +13,8 @@
 
 namespace troupe {
 
+inline constexpr std::string_view event_file_prefix = "events.out.tfevents.";
+
 /// START: what an earlier run wrote at this step and beyond no longer counts. CHECKPOINT: one was committed.
 struct session_note {
   enum class kind : uint8_t { start = 1, stop = 2, checkpoint = 3 };
@@ -21,6 +23,7 @@ struct session_note {
   std::string message = {};
 };
 
+/// A version, values or a note: one of the three, as the format has it.
 struct log_event {
   double wall_time = 0;                       ///< Seconds since the epoch.
   int64_t step = 0;
@@ -37,18 +40,21 @@ struct event_log_options {
 /// Owns one new file. Records are gathered in memory; only whole ones are ever handed to the file system.
 class event_log_writer {
  public:
-  /// Creates the directory, and in it "events.out.tfevents.<10-digit seconds>.<host>[.<n>]": a name nobody has, which
-  /// sorts after the event files that are there (TensorBoard reads them in that order) even if the clock stands still or
-  /// went back. The version event is on its way at once.
+  /// Creates the directory, and in it "events.out.tfevents.<10-digit seconds>.<host>": a name nobody has, which sorts after
+  /// the event files that are there (TensorBoard reads them in that order); where the clock stands still or went back, its
+  /// second is the one after the last file's. The version event is in the file at once.
+  /// invalid_argument: a host with '/', a wall_time that has no ten digits; else what the file system says.
   static expected<std::unique_ptr<event_log_writer>> create(std::shared_ptr<file_system> files, std::string directory,
                                                             event_log_options options);
-  ~event_log_writer();  ///< Whole records that are not flushed are lost.
+  ~event_log_writer();  ///< Records that are not flushed are lost.
 
-  /// invalid_argument: an image of a shape that is none, a text or tag that is not UTF-8.
+  /// invalid_argument: an image of a shape that is none, a text or tag that is not UTF-8, an empty tag, a histogram with
+  /// more limits than counts or fewer, a file version, values beside a note; the event then leaves nothing behind.
   expected<void> add(const log_event& event);
-  /// Hands all whole records to the file system in one append.
+  /// Hands all whole records to the file system in one append. When that fails it may have left half a record, behind
+  /// which nothing could be read: every later call returns the same error, and a new writer makes a new file.
   expected<void> flush();
-  expected<void> close();  ///< Flushes, syncs.
+  expected<void> close();  ///< Flushes, syncs the file and its name. Later calls say that it is closed (state).
 
   const std::string& path() const noexcept;
   int64_t unflushed_bytes() const noexcept;
@@ -67,10 +73,12 @@ struct event_log {
   bool truncated = false;
   std::optional<error> damage;
 };
-/// not_found, unavailable; everything else is in the result.
+/// Values of kinds that are not ours (graphs, JPEGs, tensors of plugins) are left out. Lengths are checked against the
+/// file before memory is taken for them. Errors: not_found, unavailable; everything else is in the result.
 expected<event_log> read_event_log(file_system& files, const std::string& path);
 
-/// Paths of the event files of a directory, in the order in which they were written; empty where there is none.
+/// Paths of the event files of a directory, in the order in which they were written; empty where there is none, or
+/// no such directory.
 expected<std::vector<std::string>> list_event_logs(file_system& files, const std::string& directory);
 
 }  // namespace troupe

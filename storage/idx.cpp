@@ -1,8 +1,8 @@
 #include "storage/idx.hpp"
 
-#include <algorithm>
+#include "storage/byte_source.hpp"
 
-#include <zlib.h>
+#include <algorithm>
 
 namespace troupe {
 
@@ -11,109 +11,17 @@ namespace {
 constexpr int rank_max = 4;
 constexpr unsigned char unsigned_byte = 0x08;
 
-/// A file's content, decompressed or as it is, from the beginning to the end.
-class source {
- public:
-  virtual ~source() = default;
-  /// Fills as much of `into` as there is; fewer bytes only at the end.
-  virtual expected<size_t> read(std::span<std::byte> into) = 0;
-  /// No content can be longer than this.
-  virtual int64_t size_max() const = 0;
-};
-
-class plain_source final : public source {
- public:
-  explicit plain_source(const readable_file& file) : file_(file) {}
-  expected<size_t> read(std::span<std::byte> into) override {
-    const auto n = static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(into.size()), file_.size() - at_));
-    if (auto done = file_.read(at_, into.first(n)); !done)
-      return fail(std::move(done.error()));
-    at_ += static_cast<int64_t>(n);
-    return n;
-  }
-  int64_t size_max() const override { return file_.size(); }
-
- private:
-  const readable_file& file_;
-  int64_t at_ = 0;
-};
-
-class gzip_source final : public source {
- public:
-  gzip_source(const readable_file& file, std::string path) : file_(file), path_(std::move(path)) {}
-  ~gzip_source() override { inflateEnd(&stream_); }
-
-  expected<void> start() {
-    constexpr int gzip_only = 16 + MAX_WBITS;
-    if (inflateInit2(&stream_, gzip_only) != Z_OK)
-      return fail(errc::resource_exhausted, path_ + ": no memory to decompress");
-    return {};
-  }
-
-  expected<size_t> read(std::span<std::byte> into) override {
-    size_t done = 0;
-    while (done < into.size() && !ended_) {
-      if (auto filled = refill(); !filled)
-        return fail(std::move(filled.error()));
-      const size_t room = std::min(into.size() - done, size_t{1} << 30);
-      stream_.next_out = reinterpret_cast<Bytef*>(into.data() + done);
-      stream_.avail_out = static_cast<uInt>(room);
-      const int code = inflate(&stream_, Z_NO_FLUSH);
-      done += room - stream_.avail_out;
-      const int64_t offset = at_ - static_cast<int64_t>(stream_.avail_in);
-      if (code == Z_STREAM_END) {
-        ended_ = true;
-        if (offset != file_.size())
-          return fail(errc::data_loss, path_ + ": " + std::to_string(file_.size() - offset)
-                                         + " bytes follow the gzip stream, which ends at offset " + std::to_string(offset));
-      } else if (code == Z_BUF_ERROR && at_ == file_.size()) {
-        return fail(errc::data_loss, path_ + ": the gzip stream is cut off at offset " + std::to_string(offset));
-      } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        return fail(errc::data_loss, path_ + ": the gzip stream is corrupt at offset " + std::to_string(offset)
-                                       + (stream_.msg ? std::string{": "} + stream_.msg : ""));
-      }
-    }
-    return done;
-  }
-  /// Deflate cannot do better than 1 : 1032.
-  int64_t size_max() const override { return file_.size() > INT64_MAX / 1032 ? INT64_MAX : file_.size() * 1032; }
-
- private:
-  expected<void> refill() {
-    if (stream_.avail_in > 0 || at_ == file_.size())
-      return {};
-    const auto chunk = std::span{buffer_}.first(
-      static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(buffer_.size()), file_.size() - at_)));
-    if (auto done = file_.read(at_, chunk); !done)
-      return done;
-    at_ += static_cast<int64_t>(chunk.size());
-    stream_.next_in = reinterpret_cast<Bytef*>(chunk.data());
-    stream_.avail_in = static_cast<uInt>(chunk.size());
-    return {};
-  }
-
-  const readable_file& file_;
-  std::string path_;
-  std::vector<std::byte> buffer_ = std::vector<std::byte>(size_t{1} << 18);
-  z_stream stream_{};
-  int64_t at_ = 0;  ///< Of the compressed file.
-  bool ended_ = false;
-};
-
-expected<std::unique_ptr<source>> source_of(const readable_file& file, const std::string& path) {
+/// Tells by the first bytes whether it is compressed.
+expected<std::unique_ptr<byte_source>> source_of(const readable_file& file, const std::string& path) {
   std::byte magic[2] = {};
   if (file.size() >= 2)
     if (auto done = file.read(0, magic); !done)
       return fail(std::move(done.error()));
-  if (magic[0] != std::byte{0x1f} || magic[1] != std::byte{0x8b})
-    return std::make_unique<plain_source>(file);
-  auto gzip = std::make_unique<gzip_source>(file, path);
-  if (auto started = gzip->start(); !started)
-    return fail(std::move(started.error()));
-  return gzip;
+  const bool gzip = magic[0] == std::byte{0x1f} && magic[1] == std::byte{0x8b};
+  return open_source(file, path, gzip ? compression::gzip : compression::none);
 }
 
-expected<void> read_exactly(source& from, std::span<std::byte> into, int64_t offset, const std::string& path,
+expected<void> read_exactly(byte_source& from, std::span<std::byte> into, int64_t offset, const std::string& path,
                             const char* what) {
   const auto n = from.read(into);
   if (!n)
@@ -132,7 +40,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text;
 }
 
-expected<shape> read_header(source& from, const std::string& path) {
+expected<shape> read_header(byte_source& from, const std::string& path) {
   std::byte magic[4];
   if (auto done = read_exactly(from, magic, 0, path, "magic number"); !done)
     return fail(std::move(done.error()));
