@@ -85,7 +85,7 @@ expected<checkpoint_info> checkpoint_store::inspect(int64_t step) const {
   auto m = load_manifest(*impl_->fs, impl_->directory, step);
   if (!m)
     return fail(std::move(m.error()));
-  return checkpoint_info{step, m->wall_time, impl_->prefix(step), std::move(m->tensors), std::move(m->blobs), std::move(m->properties)};
+  return checkpoint_info{step, impl_->prefix(step), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }
 
 }  // namespace troupe

@@ -61,11 +61,11 @@ struct stored_tensor_info {
 
 struct checkpoint_info {
   int64_t step = 0;
-  double wall_time = 0;
   std::string prefix;
   std::vector<stored_tensor_info> tensors;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
+  double wall_time = 0;                ///< As that of the content; 0 also where an earlier version wrote it.
 };
 
 class checkpoint_store {
