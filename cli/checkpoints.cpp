@@ -36,7 +36,8 @@ Exit status:
 )";
 
 struct request {
-  std::vector<std::string> words;  ///< What to do, the directory, the steps.
+  std::string action, directory;
+  std::vector<std::string> steps;
   bool json = false, force = false;
 };
 
@@ -44,11 +45,10 @@ tl::unexpected<error> misuse(std::string message) {
   return fail({errc::invalid_argument, std::move(message), {"troupe checkpoints --help lists what can be done"}});
 }
 
-expected<std::vector<int64_t>> parse_steps(const std::vector<std::string>& words) {
+expected<std::vector<int64_t>> parse_steps(const std::vector<std::string>& texts) {
   std::vector<int64_t> steps;
-  for (size_t i = 2; i < words.size(); ++i) {
+  for (const auto& text : texts) {
     int64_t step = -1;
-    const auto& text = words[i];
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), step);
     if (failed != std::errc{} || end != text.data() + text.size() || step < 0)
       return misuse(fmt::format("a step is a whole number of at least 0, not '{}'", text));
@@ -61,28 +61,27 @@ expected<void> check(const request& r, const CLI::App& app) {
   const std::vector<std::string> actions{"list", "verify", "delete"};
   if (const auto extra = app.remaining(); !extra.empty())
     return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), {"--json", "--force"}))));
-  if (r.words.empty())
+  if (r.action.empty())
     return misuse("checkpoints takes list, verify or delete");
-  const std::string& action = r.words.front();
-  if (std::find(actions.begin(), actions.end(), action) == actions.end())
-    return misuse(fmt::format("checkpoints takes list, verify or delete, not {}{}", action, did_you_mean(nearest(action, actions))));
-  if (r.words.size() < 2)
-    return misuse(fmt::format("checkpoints {} takes a model directory", action));
-  if (action == "delete" && r.words.size() < 3)
+  if (std::find(actions.begin(), actions.end(), r.action) == actions.end())
+    return misuse(fmt::format("checkpoints takes list, verify or delete, not {}{}", r.action, did_you_mean(nearest(r.action, actions))));
+  if (r.directory.empty())
+    return misuse(fmt::format("checkpoints {} takes a model directory", r.action));
+  if (r.action == "delete" && r.steps.empty())
     return misuse("checkpoints delete takes the steps to delete");
-  if (action != "delete" && r.force)
+  if (r.action != "delete" && r.force)
     return misuse("--force is about delete");
   return {};
 }
 
 int show(const request& r, const std::vector<int64_t>& steps, reporter& report) {
-  auto found = inspect_directory(r.words[1], {.verify = r.words[0] == "verify"});
+  auto found = inspect_directory(r.directory, {.verify = r.action == "verify"});
   if (!found)
     return failure(report, found.error(), false);
   auto& all = found->checkpoints;
   for (const int64_t step : steps)
     if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.step == step; }))
-      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.words[1], step)}, false);
+      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, step)}, false);
   if (!steps.empty())
     std::erase_if(all, [&](const auto& c) { return std::find(steps.begin(), steps.end(), c.step) == steps.end(); });
   found->event_files.clear();
@@ -92,7 +91,7 @@ int show(const request& r, const std::vector<int64_t>& steps, reporter& report) 
 }
 
 int remove(const request& r, const std::vector<int64_t>& steps, reporter& report) {
-  auto done = delete_checkpoints(r.words[1], steps, r.force);
+  auto done = delete_checkpoints(r.directory, steps, r.force);
   if (!done && !r.force && done.error().message.find("is the newest") != std::string::npos)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
@@ -115,7 +114,9 @@ int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   CLI::App app{"Lists, verifies and deletes the checkpoints of a model directory.", "troupe checkpoints"};
   app.allow_extras();
   app.footer(usage);
-  app.add_option("list|verify|delete DIR STEP...", r.words, "what to do, the model directory, and the steps: all where none is given");
+  app.add_option("ACTION", r.action, "list, verify or delete")->type_name("");
+  app.add_option("DIR", r.directory, "the model directory")->type_name("");
+  app.add_option("STEP", r.steps, "which ones; all, where there is none to list or verify")->type_name("");
   app.add_flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
   app.add_flag("--json", r.json, "one JSON object");
   std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
@@ -129,10 +130,10 @@ int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   }
   if (const auto sound = check(r, app); !sound)
     return failure(report, sound.error(), true);
-  const auto steps = parse_steps(r.words);
+  const auto steps = parse_steps(r.steps);
   if (!steps)
     return failure(report, steps.error(), true);
-  return r.words.front() == "delete" ? remove(r, *steps, report) : show(r, *steps, report);
+  return r.action == "delete" ? remove(r, *steps, report) : show(r, *steps, report);
 }
 
 }  // namespace troupe::cli

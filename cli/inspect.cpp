@@ -47,7 +47,7 @@ tl::unexpected<error> misuse(std::string message) {
 }
 
 void add_flags(CLI::App& app, request& r) {
-  app.add_option("PATH", r.paths, "a model directory, a checkpoint, a .safetensors file or an event file");
+  app.add_option("PATH", r.paths, "a model directory, a checkpoint, a .safetensors file or an event file")->type_name("");
   app.add_option("--config", r.config, "or a configuration in TOML")->type_name("FILE");
   app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");

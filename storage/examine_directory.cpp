@@ -10,6 +10,7 @@ namespace troupe {
 
 namespace {
 
+constexpr int attempts_max = 8;  // A writer would have to replace its list each time.
 constexpr int depth_max = 4;  // Directories below that are somebody else's, or a link that leads back.
 
 bool is_event_file(std::string_view name) {
@@ -78,9 +79,33 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
   return std::optional{std::move(*state)};
 }
 
-}  // namespace
+/// Absent where it went while we looked.
+std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, int64_t step,
+                                              const std::optional<checkpoint_state>& state, bool owned, const inspect_options& options) {
+  checkpoint_entry entry{.step = step};
+  if (state) {
+    entry.listed = std::find(state->steps.begin(), state->steps.end(), step) != state->steps.end();
+    entry.preserved = state->marks.preserved.contains(step);
+  }
+  const auto found = examine_checkpoint(fs, directory, step, {.verify = options.verify});
+  if (!found && !entry.listed && found.error().category == errc::not_found)
+    return {};
+  if (found) {
+    const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(step)) != found->files.end();
+    entry.unfinished = !entry.listed && !has_manifest && (state || owned);
+    entry.wall_time = found->wall_time;
+    entry.bytes = found->bytes;
+    if (!entry.unfinished)
+      entry.damages = found->damages;
+  } else {
+    entry.damages.push_back({join_path(directory, manifest_name(step)), "", {}, found.error().message});
+  }
+  if (entry.wall_time == 0 && state && state->marks.saved_at.contains(step))
+    entry.wall_time = state->marks.saved_at.at(step);
+  return entry;
+}
 
-expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options) {
+expected<directory_report> examine_once(file_system& fs, const std::string& directory, const inspect_options& options) {
   const auto info = fs.info(directory);
   if (!info)
     return fail(info.error());
@@ -89,9 +114,6 @@ expected<directory_report> examine_directory(file_system& fs, const std::string&
   directory_report report{.path = directory, .verified = options.verify};
   if (auto added = add_files(fs, report, "", 0); !added)
     return fail(std::move(added.error()));
-  auto owner = fs.lock_owner(directory);
-  if (owner)
-    report.owner = std::move(*owner);
   add_evaluations(fs, report);
   const auto state = read_state(fs, report);
   if (!state)
@@ -99,26 +121,34 @@ expected<directory_report> examine_directory(file_system& fs, const std::string&
   auto steps = steps_with_files(fs, directory);
   if (!steps)
     return fail(steps.error());
+  // After the steps: whoever has written a shard of a first save is its owner since before.
+  if (auto owner = fs.lock_owner(directory))
+    report.owner = std::move(*owner);
+  if (*state)
+    steps->insert((*state)->steps.begin(), (*state)->steps.end());
   if (!*state && !steps->empty())
     report.warnings.push_back(directory + " has no state file that can be used: a job would go on from the newest that is whole");
-  const auto marks = *state ? (*state)->marks : retention_marks{};
-  const auto listed = *state ? std::set<int64_t>((*state)->steps.begin(), (*state)->steps.end()) : std::set<int64_t>{};
-  steps->insert(listed.begin(), listed.end());
-  for (const int64_t step : *steps) {
-    checkpoint_entry entry{.step = step, .listed = listed.contains(step), .preserved = marks.preserved.contains(step)};
-    const auto found = examine_checkpoint(fs, directory, step, {.verify = options.verify});
-    if (found) {
-      entry.wall_time = found->wall_time;
-      entry.bytes = found->bytes;
-      entry.damages = found->damages;
-    } else {
-      entry.damages.push_back({join_path(directory, manifest_name(step)), "", {}, found.error().message});
-    }
-    if (const auto at = marks.saved_at.find(step); entry.wall_time == 0 && at != marks.saved_at.end())
-      entry.wall_time = at->second;
-    report.checkpoints.push_back(std::move(entry));
-  }
+  for (const int64_t step : *steps)
+    if (auto entry = examine_entry(fs, directory, step, *state, report.owner.has_value(), options))
+      report.checkpoints.push_back(std::move(*entry));
   return report;
+}
+
+std::string state_text(file_system& fs, const std::string& directory) {
+  return read_file(fs, join_path(directory, state_file_name)).value_or("");
+}
+
+}  // namespace
+
+expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options) {
+  for (int attempt = 1;; ++attempt) {
+    const auto before = state_text(fs, directory);
+    auto report = examine_once(fs, directory, options);
+    const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), [](const auto& c) { return c.damages.empty(); });
+    // What a running job deleted while we looked passes for damage, until the list that it was taken from is read again.
+    if (sound || attempt == attempts_max || state_text(fs, directory) == before)
+      return report;
+  }
 }
 
 }  // namespace troupe

@@ -81,6 +81,7 @@ std::string to_json(const directory_report& r) {
          {"verified", r.verified}, {"warnings", r.warnings}};
   j["checkpoints"] = array_of(r.checkpoints, [](const checkpoint_entry& c) {
     return json{{"step", c.step}, {"wall_time", c.wall_time}, {"bytes", c.bytes}, {"listed", c.listed}, {"preserved", c.preserved},
+                {"unfinished", c.unfinished},
                 {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
   });
   j["evaluations"] = json::object();

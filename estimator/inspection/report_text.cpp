@@ -95,7 +95,7 @@ std::string to_text(const directory_report& r) {
           + (r.verified && damaged == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)" : "") + "\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : r.checkpoints) {
-    const std::string place = c.preserved ? c.listed ? "listed, preserved" : "preserved" : c.listed ? "listed" : "not listed";
+    const std::string place = c.unfinished ? "unfinished" : c.preserved ? c.listed ? "listed, preserved" : "preserved" : c.listed ? "listed" : "not listed";
     rows.push_back({"step", std::to_string(c.step), time_text(c.wall_time), bytes_text(c.bytes), place, c.damages.empty() ? "" : "damaged"});
   }
   text += table(rows, "  ", {1, 3});
@@ -151,7 +151,7 @@ std::string to_text(const graph_report& r) {
   text += "variables\n" + table(rows, "  ", {3});
   rows.clear();
   for (const auto& n : r.nodes)
-    rows.push_back({printable(n.name), n.dtype + " " + n.shape, n.op + "(" + joined(n.inputs, ", ") + ")"});
+    rows.push_back({printable(n.name), n.dtype + " " + n.shape, n.op + (n.inputs.empty() ? "" : "(" + joined(n.inputs, ", ") + ")")});
   return text + "operations\n" + table(rows, "  ");
 }
 

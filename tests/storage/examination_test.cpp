@@ -6,6 +6,9 @@
 #include "storage/state_file.hpp"
 #include "tests/storage/samples.hpp"
 
+#include <atomic>
+#include <thread>
+
 namespace troupe {
 
 namespace {
@@ -206,15 +209,19 @@ TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, 
     commit(*store, step);
   edit(*disk, "checkpoint", write_state_file({2, 3, 9}, {.preserved = {1}}));
   REQUIRE(disk->remove("/m/model.ckpt-2-00000-of-00001.safetensors"));
+  REQUIRE(disk->create("/m/model.ckpt-4-00000-of-00002.safetensors"));
   auto r = look_around();
   CHECK(r.owner == "this process");
   CHECK(r.newest == 9);
-  REQUIRE(r.checkpoints.size() == 4);
+  REQUIRE(r.checkpoints.size() == 5);
   const auto row = [&](size_t i) { return std::tuple{r.checkpoints[i].step, r.checkpoints[i].listed, r.checkpoints[i].preserved, r.checkpoints[i].damages.empty()}; };
   CHECK(row(0) == std::tuple{1, false, true, true});
   CHECK(row(1) == std::tuple{2, true, false, false});
   CHECK(row(2) == std::tuple{3, true, false, true});
-  CHECK(row(3) == std::tuple{9, true, false, false});
+  CHECK(row(3) == std::tuple{4, false, false, true});
+  CHECK(r.checkpoints[3].unfinished);
+  CHECK_FALSE(r.checkpoints[0].unfinished);
+  CHECK(row(4) == std::tuple{9, true, false, false});
   CHECK(r.checkpoints[2].wall_time == sample(3).wall_time);
   CHECK(r.warnings.empty());
   store.reset();
@@ -222,11 +229,35 @@ TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, 
   r = look_around();
   CHECK_FALSE(r.owner);
   CHECK_FALSE(r.newest);
-  CHECK(r.checkpoints.size() == 3);
+  CHECK(r.checkpoints.size() == 4);
   REQUIRE(r.warnings.size() == 1);
   CHECK(contains(r.warnings[0], "no state file"));
   CHECK(examine_directory(*disk, "/nowhere", {}).error().category == errc::not_found);
   CHECK(examine_directory(*disk, manifest_1, {}).error().category == errc::failed_precondition);
+}
+
+TEST_CASE("a directory that is written to while it is verified shows no damage that is none") {
+  const temporary_directory place;
+  auto fs = posix_file_system();
+  std::atomic<bool> done = false;
+  expected<void> outcome;
+  std::thread writer{[&] {
+    auto store = checkpoint_store::open(fs, place.path, {.keep_checkpoint_max = 2, .shard_bytes_max = 64});
+    for (int64_t step = 1; store && outcome && step <= 40; ++step)
+      outcome = (*store)->commit(sample(step)).map([](const auto&) {});
+    done = true;
+  }};
+  int64_t checkpoints = 0;
+  do {
+    const auto r = examine_directory(*fs, place.path, {.verify = true});
+    REQUIRE_MESSAGE(r, (r ? "" : to_string(r.error())));
+    for (const auto& c : r->checkpoints)
+      CHECK_MESSAGE(c.damages.empty(), c.step << " " << (c.damages.empty() ? "" : c.damages[0].file + ": " + c.damages[0].reason));
+    checkpoints += static_cast<int64_t>(r->checkpoints.size());
+  } while (!done);
+  writer.join();
+  CHECK(outcome);
+  CHECK(checkpoints > 0);
 }
 
 TEST_CASE_FIXTURE(examined_directory, "verifying a directory reads every byte of all") {
