@@ -14,6 +14,7 @@
 #include <troupe/model.hpp>
 #include <troupe/nn.hpp>
 #include <troupe/optimizer.hpp>
+#include <troupe/record.hpp>
 #include <troupe/run_config.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>
