@@ -76,7 +76,8 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
   bool all_sound = true;
   for (const auto& e : scan->entries) {
     const bool known = !e.problem;
-    tensor_report t{e.place.name, known ? std::string{to_string(e.place.type)} : e.type_name, e.extents, name, e.place.offset, e.place.bytes};
+    const auto type = known ? std::string{to_string(e.place.type)} : e.type_name;
+    tensor_report t{e.place.name, type, e.extents, name, e.place.offset, e.place.bytes};
     // One of a dtype that we have not is no damage; its bytes are not looked at.
     if (e.problem && e.problem->category == errc::data_loss)
       report.damages.push_back({file.path, e.place.name, e.place.offset, reason_of(*e.problem, file.path)});
@@ -156,7 +157,8 @@ expected<std::vector<std::string>> shards_of(file_system& fs, const std::string&
 
 }  // namespace
 
-expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, int64_t step, const inspect_options& options) {
+expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, int64_t step,
+                                               const inspect_options& options) {
   checkpoint_report report{.path = join_path(directory, checkpoint_name(step)), .step = step, .verified = options.verify || options.values};
   const std::string path = join_path(directory, manifest_name(step));
   const auto lease = fs.hold(path);  // Where there is nothing to hold there is nothing to lose.

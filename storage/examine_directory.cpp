@@ -144,7 +144,8 @@ expected<directory_report> examine_directory(file_system& fs, const std::string&
   for (int attempt = 1;; ++attempt) {
     const auto before = state_text(fs, directory);
     auto report = examine_once(fs, directory, options);
-    const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), [](const auto& c) { return c.damages.empty(); });
+    const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
+    const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), is_whole);
     // What a running job deleted while we looked passes for damage, until the list that it was taken from is read again.
     if (sound || attempt == attempts_max || state_text(fs, directory) == before)
       return report;

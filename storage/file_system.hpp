@@ -64,8 +64,7 @@ class file_system {
   /// Exclusive ownership of a directory between processes and within one; failed_precondition names the owner's
   /// process id where it is known.
   virtual expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) = 0;
-  /// Who owns a directory: "process 4711", "another process", or nobody. A look holds the lock for a moment, which `lock`
-  /// outwaits.
+  /// Who owns a directory: "process 4711", "another process", or nobody. Asking takes nothing: nobody else is refused.
   virtual expected<std::optional<std::string>> lock_owner(const std::string& directory) = 0;
   /// Shared with other holders, between processes and within one. not_found: there is no such file, or it is going.
   virtual expected<std::unique_ptr<file_hold>> hold(const std::string& path) = 0;

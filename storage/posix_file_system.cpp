@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -148,8 +147,8 @@ class posix_readable_file final : public readable_file {
   int64_t size_;
 };
 
-/// flock belongs to the open file, so a second open in the same process is refused too. The file stays when the lock
-/// goes: removing it would let two processes lock two files of one name.
+/// The lock belongs to the open file, so a second open in the same process is refused too, and one may ask who has it without
+/// taking it. The file stays when the lock goes: removing it would let two processes lock two files of one name.
 class posix_lock final : public directory_lock {
  public:
   explicit posix_lock(descriptor fd) : fd_(std::move(fd)) {}
@@ -172,8 +171,10 @@ bool without_locks(int code) {
   return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
 }
 
-/// Tries of a lock that somebody may only be looking at: a look lasts two calls.
-constexpr int looks_max = 64;
+/// Takes (F_OFD_SETLK) or asks for (F_OFD_GETLK) the whole file; negative, with errno, when that fails.
+int lock_call(const descriptor& fd, int command, struct flock& lock) {
+  return uninterrupted([&] { return ::fcntl(fd.get(), command, &lock); });
+}
 
 std::string owner_of(const descriptor& lock) {
   char text[32] = {};
@@ -281,13 +282,11 @@ class posix final : public file_system {
     auto fd = open_file(path, O_RDWR | O_CREAT);
     if (!fd.valid())
       return fail_at("lock", path, errno);
-    int looks = 0;
-    while (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) < 0) {
-      if (errno != EWOULDBLOCK)
+    struct flock whole{.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (lock_call(fd, F_OFD_SETLK, whole) < 0) {
+      if (errno != EAGAIN && errno != EACCES)
         return fail_at("lock", path, errno);
-      if (++looks == looks_max)
-        return fail(errc::failed_precondition, directory + " is in use by " + owner_of(fd));
-      ::sched_yield();
+      return fail(errc::failed_precondition, directory + " is in use by " + owner_of(fd));
     }
     // The number is for the message above alone: a full disk must not keep anyone from locking.
     const std::string text = std::to_string(::getpid()) + "\n";
@@ -303,9 +302,10 @@ class posix final : public file_system {
       return std::nullopt;
     if (!fd.valid())
       return fail_at("look at", path, errno);
-    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) == 0 || errno != EWOULDBLOCK)
-      return std::nullopt;
-    return owner_of(fd);
+    struct flock whole{.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    if (lock_call(fd, F_OFD_GETLK, whole) < 0)
+      return fail_at("look at", path, errno);
+    return whole.l_type == F_UNLCK ? std::nullopt : std::optional{owner_of(fd)};
   }
 
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {

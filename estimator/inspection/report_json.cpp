@@ -18,7 +18,8 @@ json or_null(const std::optional<T>& value) {
 }
 
 json to_object(const damage& d) {
-  return {{"file", d.file}, {"tensor", d.tensor.empty() ? json(nullptr) : json(d.tensor)}, {"offset", or_null(d.offset)}, {"reason", d.reason}};
+  return {{"file", d.file}, {"tensor", d.tensor.empty() ? json(nullptr) : json(d.tensor)}, {"offset", or_null(d.offset)},
+          {"reason", d.reason}};
 }
 
 template <class T, class F>

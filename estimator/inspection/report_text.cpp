@@ -34,6 +34,14 @@ std::string soundness(const std::vector<damage>& damages, bool verified) {
   return verified ? "whole (every byte read)" : "whole (sizes and headers; --verify reads every byte)";
 }
 
+std::string standing(const checkpoint_entry& c) {
+  if (c.unfinished)
+    return "unfinished";
+  if (c.preserved)
+    return c.listed ? "listed, preserved" : "preserved";
+  return c.listed ? "listed" : "not listed";
+}
+
 /// "troupe input 1 · next 390 · ...": a position's lines.
 std::string on_one_line(std::string text) {
   while (text.ends_with('\n'))
@@ -55,7 +63,8 @@ std::string last_text(const summary_value& v) {
   switch (v.what) {
     case summary_value::kind::scalar: return number_text(v.scalar);
     case summary_value::kind::histogram:
-      return number_text(v.histogram.count) + " values in [" + number_text(v.histogram.least) + ", " + number_text(v.histogram.greatest) + "]";
+      return number_text(v.histogram.count) + " values in [" + number_text(v.histogram.least) + ", "
+             + number_text(v.histogram.greatest) + "]";
     case summary_value::kind::image: return to_string(v.image.dims());
     case summary_value::kind::text: return printable(v.text.substr(0, 60)) + (v.text.size() > 60 ? "..." : "");
   }
@@ -95,8 +104,8 @@ std::string to_text(const directory_report& r) {
           + (r.verified && damaged == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)" : "") + "\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : r.checkpoints) {
-    const std::string place = c.unfinished ? "unfinished" : c.preserved ? c.listed ? "listed, preserved" : "preserved" : c.listed ? "listed" : "not listed";
-    rows.push_back({"step", std::to_string(c.step), time_text(c.wall_time), bytes_text(c.bytes), place, c.damages.empty() ? "" : "damaged"});
+    rows.push_back({"step", std::to_string(c.step), time_text(c.wall_time), bytes_text(c.bytes), standing(c),
+                    c.damages.empty() ? "" : "damaged"});
   }
   text += table(rows, "  ", {1, 3});
   for (const auto& c : r.checkpoints)
@@ -138,7 +147,9 @@ std::string to_text(const plan_report& r) {
   for (const auto& e : r.edges)
     rows.push_back({e.from + " => " + e.to, e.divide, std::to_string(e.credit_blocks) + " blocks"});
   text += counted(r.edges.size(), "edge") + "\n" + table(rows, "  ");
-  return text + (r.snapshot_parts.empty() ? "no checkpoints\n" : "a checkpoint is put together from\n  " + joined(r.snapshot_parts, ", ") + "\n");
+  if (r.snapshot_parts.empty())
+    return text + "no checkpoints\n";
+  return text + "a checkpoint is put together from\n  " + joined(r.snapshot_parts, ", ") + "\n";
 }
 
 std::string to_text(const graph_report& r) {

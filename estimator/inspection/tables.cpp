@@ -12,7 +12,8 @@ namespace {
 
 /// Columns on a terminal: every character is one, and its continuation bytes are none.
 size_t width_of(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins));
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include "storage/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 #include <sys/wait.h>
 
 namespace troupe {
@@ -89,6 +91,27 @@ TEST_CASE("[EST-86] a lease held by another process delays deletion until that p
   CHECK(commit(*store, 3).deleted == steps{1, 2});
   for (const int end : {told[0], told[1], hold[0], hold[1]})
     ::close(end);
+}
+
+TEST_CASE("asking who owns a directory refuses nobody the lock, and names the process that has it") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  CHECK(fs->lock_owner(disk.path)->has_value() == false);
+  std::atomic<bool> done = false;
+  std::atomic<int64_t> asked = 0;
+  std::thread curious{[&] {
+    for (; !done; ++asked)
+      static_cast<void>(posix_file_system()->lock_owner(disk.path));
+  }};
+  for (int i = 0; i < 500 || asked < 500; ++i) {
+    const auto lock = fs->lock(disk.path);
+    REQUIRE_MESSAGE(lock, (lock ? "" : to_string(lock.error())));
+    CHECK(fs->lock_owner(disk.path)->value_or("nobody") == "process " + std::to_string(::getpid()));
+    CHECK_FALSE(fs->lock(disk.path));
+  }
+  done = true;
+  curious.join();
+  CHECK(fs->lock_owner(disk.path)->has_value() == false);
 }
 
 TEST_CASE("a lost disk ends every hold, and a file without a name cannot be held") {
