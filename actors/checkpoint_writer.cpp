@@ -97,7 +97,8 @@ expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& s
   if (!store)
     return fail(errc::failed_precondition, "the checkpoint directory is not open");
   std::vector<const variable_piece*> pieces;
-  checkpoint_content content{step, {}, {}, options.properties};
+  const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
+  checkpoint_content content{step, {}, {}, options.properties, options.wall_offset + since_origin.count()};
   for (auto& [part_name, part] : snapshot.parts) {
     for (const auto& piece : part.pieces)
       pieces.push_back(&piece);

@@ -17,6 +17,7 @@ struct checkpoint_writer_options {
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`: an evaluator reads them.
   uint64_t seed = 0;                           ///< Of freshly initialised variables.
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
+  double wall_offset = 0;                 ///< Seconds since the epoch when the actor clock stood at 0.
 };
 
 /// Runs on a thread of its own: every call to storage blocks.

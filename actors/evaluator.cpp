@@ -56,6 +56,7 @@ expected<void> evaluator_state::load() {
     return fail(found.error());
   at_step = found->content.step;
   current.prefix = found->prefix;
+  lease = found->lease;
   return load_into(*options.parameters, *found, false);
 }
 
@@ -118,6 +119,7 @@ void evaluator_state::on_end(const stream_end& x) {
 
 void evaluator_state::finish(std::optional<error> cause) {
   running = false;
+  lease.reset();
   ++waits;
   evaluated result{current.attempt, at_step, !cause, {}, totals->batches()};
   if (cause) {

@@ -35,6 +35,7 @@ struct evaluator_state {
   outfeed_actor drain;
   bool running = false;
   evaluate_at current;
+  std::shared_ptr<file_hold> lease;             ///< Of the checkpoint that is being evaluated, until its result is told.
   int64_t at_step = 0;                          ///< global_step of what is being evaluated.
   int32_t attempt = 0;                          ///< Of the sub-plan: one an evaluation.
   int64_t until = 0;

@@ -131,8 +131,10 @@ std::string general_help() {
 Usage: troupe COMMAND [FLAG...]
 
 Commands:
-  train       trains a model, saving and evaluating as it goes
-  evaluate    evaluates the newest checkpoint, or that of --step
+  train        trains a model, saving and evaluating as it goes
+  evaluate     evaluates the newest checkpoint, or that of --step
+  inspect      shows a model directory, a checkpoint, an event file, a plan or a graph
+  checkpoints  lists, verifies and deletes checkpoints
 
   troupe COMMAND --help has the flags, the keys of a configuration, and examples.
   troupe --version

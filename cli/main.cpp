@@ -35,8 +35,13 @@ int run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   // The flags are not read yet, and whoever asked for JSON is told in JSON that they are wrong.
   reporter early{standard_reporter(std::count(rest.begin(), rest.end(), "--json") > 0, true)};
+  if (name == "inspect")
+    return inspect(rest, early);
+  if (name == "checkpoints")
+    return checkpoints(rest, early);
   if (name != "train" && name != "evaluate")
-    return failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate"})),
+    return failure(early, {errc::invalid_argument,
+                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "inspect", "checkpoints"})),
                            {"troupe --help lists the commands"}}, true);
   const auto line = parse_command_line(name, rest);
   if (!line)

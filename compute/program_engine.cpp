@@ -1,6 +1,7 @@
 // The step engine over planned programs.
 #include "compute/graph.hpp"
 #include "compute/loss_meter.hpp"
+#include "compute/model_graph.hpp"
 #include "compute/step_engine.hpp"
 #include "words/buffer_pool.hpp"
 
@@ -10,39 +11,12 @@ namespace troupe {
 
 namespace {
 
-/// The model described for one element structure and mode: inputs are placeholders by name.
-struct described {
-  graph g;
-  model_spec spec;
-};
-
-expected<std::unique_ptr<described>> describe(const model& source, const element_spec& element, mode m) {
-  auto d = std::make_unique<described>();
-  const extent batch = d->g.unknown("batch");
-  const auto placeholders = [&](const std::vector<component>& group) {
-    std::map<std::string, symbol> symbols;
-    for (const auto& c : group) {
-      symbol_shape dims{batch};
-      for (int64_t e : c.dims.extents())
-        dims.emplace_back(e);
-      symbols[c.name] = d->g.placeholder(c.name, c.type, std::move(dims));
-    }
-    return named_symbols{&d->g, std::move(symbols)};
-  };
-  const auto features = placeholders(element.features);
-  const auto labels = placeholders(element.labels);
-  d->spec = source.build(d->g, features, labels, m);
-  if (auto status = d->g.status(); !status)
-    return fail(status.error());
-  return d;
-}
-
 class program_engine final : public step_engine {
  public:
   explicit program_engine(program_engine_options options) : options_(std::move(options)) {}
 
   expected<void> prepare() {
-    auto d = describe(*options_.source, options_.element, options_.mode);
+    auto d = build_graph(*options_.source, options_.element, options_.mode);
     if (!d)
       return fail(d.error());
     model_ = std::move(*d);
@@ -246,7 +220,7 @@ class program_engine final : public step_engine {
 
  private:
   program_engine_options options_;
-  std::unique_ptr<described> model_;
+  std::unique_ptr<model_graph> model_;
   std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
   program* current_ = nullptr;
   std::pair<int64_t, int64_t> slice_;
@@ -292,7 +266,7 @@ expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_option
 }
 
 expected<parameter_layout> layout_of(const model& source, const element_spec& element, mode m) {
-  auto d = describe(source, element, m);
+  auto d = build_graph(source, element, m);
   if (!d)
     return fail(d.error());
   return parameter_layout::of((*d)->g, m == mode::train ? (*d)->spec.optimizer : std::nullopt);

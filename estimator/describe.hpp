@@ -10,6 +10,9 @@ namespace troupe {
 expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
 expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
 
+/// The model, whose function now also refuses, in the graph, what it returned and should not have. invalid_argument as above.
+expected<std::shared_ptr<const model>> checked_model(const estimator& e);
+
 /// The step at which `epochs` passes over the source end: whole batches of each pass, the partial last one dropped.
 /// invalid_argument where the size of the source is not known.
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs);

@@ -111,6 +111,8 @@ class job_crew final : public crew {
     options.files = d.files;
     options.directory = d.config.model_dir.value_or("");
     options.store.keep_checkpoint_max = static_cast<int>(d.config.keep_checkpoint_max.value_or(0));
+    options.store.keep_checkpoint_every_n_hours = d.config.keep_checkpoint_every_n_hours;
+    options.wall_offset = job_->wall_offset;
     options.parts = job_->shape.snapshot_parts;
     options.parameters = nodes_.parameters;
     options.lease_commits = d.eval_input.has_value();

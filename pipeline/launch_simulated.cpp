@@ -54,8 +54,9 @@ struct simulated_job::impl {
   impl(std::shared_ptr<prepared_job> job, uint64_t seed)
     : system(config), schedule(dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler())),
       board(std::make_shared<recording_board>()), draw{seed} {
+    if (job->wall_offset == 0)  // A test may have its own.
+      job->wall_offset = 1'700'000'000;
     const auto started = [this](const std::string& name, const caf::strong_actor_ptr& node) { nodes.emplace_back(name, node->get()->address()); };
-    job->wall_offset = 1'700'000'000;
     auto crew = make_crew(system, job, false, started);
     chief = system.spawn(troupe::chief, make_chief_options(*job, std::move(crew), board));
     nodes.emplace_back("chief", chief->address());

@@ -15,6 +15,12 @@ bool keeps_eval_summaries(const job_description& job) {
   return job.config.model_dir && job.eval_input;
 }
 
+expected<job_plan> training_plan(const job_description& job) {
+  return make_training_plan({job.hosts, static_cast<int32_t>(job.config.replicas), saves(job), keeps_summaries(job), keeps_eval_summaries(job),
+                             job.eval_input.has_value(), !job.hooks.empty(), job.source->name, job.train_input->to_text(),
+                             job.eval_input ? job.eval_input->to_text() : ""});
+}
+
 namespace {
 
 expected<prepared_crew> prepare_crew(const job_description& job, const dataset& input, mode what, int32_t hosts, int32_t replicas) {
@@ -59,13 +65,11 @@ expected<std::shared_ptr<prepared_job>> prepare(job_description description) {
   if (!d.files)
     d.files = posix_file_system();
   if (d.train_input) {
-    const auto replicas = static_cast<int32_t>(d.config.replicas);
-    auto shape = make_training_plan({d.hosts, replicas, saves(d), keeps_summaries(d), keeps_eval_summaries(d), d.eval_input.has_value(), !d.hooks.empty(),
-                                     d.source->name, d.train_input->to_text(), d.eval_input ? d.eval_input->to_text() : ""});
+    auto shape = training_plan(d);
     if (!shape)
       return fail(shape.error());
     job->shape = std::move(*shape);
-    auto crew = prepare_crew(d, *d.train_input, mode::train, d.hosts, replicas);
+    auto crew = prepare_crew(d, *d.train_input, mode::train, d.hosts, static_cast<int32_t>(d.config.replicas));
     if (!crew)
       return fail(crew.error());
     job->training.emplace(std::move(*crew));

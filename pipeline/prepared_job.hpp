@@ -57,6 +57,9 @@ bool saves(const job_description& job);
 bool keeps_summaries(const job_description& job);
 bool keeps_eval_summaries(const job_description& job);
 
+/// The plan of a job that trains. invalid_argument as `make_training_plan`.
+expected<job_plan> training_plan(const job_description& job);
+
 /// invalid_argument and whatever the model, the datasets and memory have to say.
 expected<std::shared_ptr<prepared_job>> prepare(job_description description);
 

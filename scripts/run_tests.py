@@ -30,6 +30,8 @@ SUMMARY = re.compile(r"^\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(
 
 def sanitizer_environment(mode):
     # handle_*=2: the sanitizer keeps its signal handlers, since its report says more than doctest's.
+    if mode == "fuzz":
+        return {"UBSAN_OPTIONS": "print_stacktrace=1"}
     if mode == "asan":
         own = "handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2"
         return {

@@ -139,15 +139,6 @@ class inflating_source final : public byte_source {
 
 }  // namespace
 
-std::string_view to_string(compression how) noexcept {
-  switch (how) {
-    case compression::none: return "none";
-    case compression::zlib: return "zlib";
-    case compression::gzip: return "gzip";
-  }
-  return "unknown";
-}
-
 expected<std::unique_ptr<byte_source>> open_source(const readable_file& file, std::string path, compression how) {
   if (how == compression::none)
     return std::make_unique<plain_source>(file);

@@ -3,10 +3,9 @@
 
 #include "storage/file_system.hpp"
 
-namespace troupe {
+#include <troupe/record.hpp>
 
-enum class compression : uint8_t { none, zlib, gzip };
-std::string_view to_string(compression how) noexcept;
+namespace troupe {
 
 class byte_source {
  public:

@@ -39,8 +39,9 @@ expected<void> checkpoint_store::impl::settle() {
   if (!reading)
     return fail(std::move(reading.error()));
   if (reading->state) {
+    marks = std::move(reading->state->marks);
     for (const int64_t step : list)
-      if (!contains(reading->state->steps, step) && options.keep_checkpoint_max > 0)
+      if (!contains(reading->state->steps, step) && options.keep_checkpoint_max > 0 && !marks.preserved.contains(step))
         doomed.insert(step);
     list = std::move(reading->state->steps);
     for (const int64_t step : list)
@@ -52,9 +53,9 @@ expected<void> checkpoint_store::impl::settle() {
 
 /// Whether the step is committed and whole already, so that its files must stay as they are.
 expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
-  // A leased step may have been dropped from the list: somebody is reading the files that would be replaced.
+  // A step that was dropped from the list may be preserved, or still be read: its files must not be replaced either.
   const bool listed = contains(list, content.step);
-  if (!listed && !leases.contains(content.step))
+  if (!listed && !leases.contains(content.step) && !doomed.contains(content.step) && !marks.preserved.contains(content.step))
     return false;
   const auto m = load_manifest(*fs, directory, content.step);
   const auto whole = m ? verify_checkpoint_files(*fs, directory, *m) : fail(m.error());
@@ -81,26 +82,33 @@ expected<void> checkpoint_store::impl::write_files(const checkpoint_content& con
   return fail(std::move(written.error()));
 }
 
-expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next) {
+expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next, retention_marks next_marks) {
   list_uncertain = true;
-  if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, write_state_file(next)); !written)
+  const auto text = write_state_file(next, next_marks);
+  if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, text); !written)
     return written;
   list_uncertain = false;
   list = std::move(next);
+  marks = std::move(next_marks);
   return {};
+}
+
+expected<bool> checkpoint_store::impl::remove_doomed(int64_t step) {
+  if (leases.contains(step))
+    return false;
+  auto removed = remove_unless_leased(*fs, directory, step);
+  if (removed && *removed)
+    doomed.erase(step);
+  return removed;
 }
 
 void checkpoint_store::impl::sweep(commit_result& result) {
   const auto steps = doomed;
   for (const int64_t step : steps) {
-    if (leases.contains(step))
-      continue;
-    if (auto removed = remove_checkpoint_files(*fs, directory, step); !removed) {
+    if (const auto removed = remove_doomed(step); !removed)
       result.warnings.push_back(checkpoint_name(step) + " could not be deleted: " + removed.error().message);
-      continue;
-    }
-    doomed.erase(step);
-    result.deleted.push_back(step);
+    else
+      (*removed ? result.deleted : result.held).push_back(step);
   }
 }
 
@@ -123,20 +131,17 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   auto next = s.list;
   std::erase(next, step);
   next.push_back(step);
-  const size_t listed_max = s.options.keep_checkpoint_max == 0 ? 1 : static_cast<size_t>(s.options.keep_checkpoint_max);
-  const size_t surplus = next.size() > listed_max ? next.size() - listed_max : 0;
-  const std::vector<int64_t> dropped(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(surplus));
-  next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(surplus));
+  auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours},
+                                         std::move(next), s.marks, content.wall_time);
 
-  if (auto listed = s.replace_list(std::move(next)); !listed) {
+  if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
     // Which of the two lists is on disk decides whether the files just written belong to anyone.
     if (s.settle() && !*kept && !contains(s.list, step))
       (void)remove_checkpoint_files(*s.fs, s.directory, step);
     return fail(std::move(listed.error()));
   }
   s.doomed.erase(step);
-  if (s.options.keep_checkpoint_max > 0)
-    s.doomed.insert(dropped.begin(), dropped.end());
+  s.doomed.insert(kept_by_policy.deleted.begin(), kept_by_policy.deleted.end());
   s.sweep(result);
   std::move(s.pending_warnings.begin(), s.pending_warnings.end(), std::back_inserter(result.warnings));
   s.pending_warnings.clear();

@@ -170,6 +170,7 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
   if (!shards)
     return fail(std::move(shards.error()));
   manifest m{.step = content.step,
+             .wall_time = content.wall_time,
              .tensors = std::vector<stored_tensor_info>(content.tensors.size()),
              .blobs = content.blobs,
              .properties = content.properties};
@@ -197,7 +198,7 @@ expected<manifest> load_manifest(file_system& fs, const std::string& directory, 
 }
 
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
-  checkpoint_content content{.step = m.step, .blobs = m.blobs, .properties = m.properties};
+  checkpoint_content content{.step = m.step, .blobs = m.blobs, .properties = m.properties, .wall_time = m.wall_time};
   content.tensors.reserve(m.tensors.size());
   auto visited = visit_tensors(
     fs, directory, m, [&](const readable_file& file, const std::string& path, const tensor_place& place) -> expected<uint32_t> {
@@ -214,6 +215,18 @@ expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::s
 
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
   return visit_tensors(fs, directory, m, checksum_tensor);
+}
+
+expected<std::set<int64_t>> steps_with_files(file_system& fs, const std::string& directory) {
+  const auto files = fs.list(directory);
+  if (!files)
+    return fail(files.error());
+  std::set<int64_t> steps;
+  for (const auto& f : *files)
+    for (const auto step : {step_of_manifest(f.name), step_of_shard(f.name)})
+      if (step)
+        steps.insert(*step);
+  return steps;
 }
 
 expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, int64_t step) {
@@ -233,6 +246,16 @@ expected<void> remove_checkpoint_files(file_system& fs, const std::string& direc
     if (auto removed = remove_if_there(fs, join_path(directory, name)); !removed)
       return removed;
   return fs.sync_directory(directory);
+}
+
+expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step) {
+  // Nobody can begin to read what has no manifest.
+  auto removed = fs.remove_unless_held(join_path(directory, manifest_name(step)));
+  if (!removed && removed.error().category != errc::not_found)
+    return removed;
+  if (removed && !*removed)
+    return false;
+  return remove_checkpoint_files(fs, directory, step).map([] { return true; });
 }
 
 }  // namespace troupe

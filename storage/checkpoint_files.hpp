@@ -3,6 +3,8 @@
 
 #include "storage/manifest.hpp"
 
+#include <set>
+
 namespace troupe {
 
 /// Replaces what is there of this step by `content`: shards first, then the manifest; when it returns, all of it is
@@ -17,8 +19,13 @@ expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::s
 /// The same without keeping a byte.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
+/// Those with a manifest or a shard, whole or not.
+expected<std::set<int64_t>> steps_with_files(file_system& fs, const std::string& directory);
+
 /// Manifest first, so that nobody takes for whole what is going; then shards and temporary files; then syncs. What is
 /// gone already is no error.
 expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, int64_t step);
+/// The same of a step that nobody holds the manifest of. False, and nothing has happened, while somebody does.
+expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step);
 
 }  // namespace troupe

@@ -22,13 +22,17 @@ std::vector<int64_t> candidates(std::vector<int64_t> steps, std::optional<int64_
 }  // namespace
 
 expected<restored_checkpoint> checkpoint_store::impl::load(int64_t step) const {
+  // Before the first look: what is found whole then stays so until the last one.
+  auto lease = fs->hold(join_path(directory, manifest_name(step)));
+  if (!lease)
+    return fail(std::move(lease.error()));
   const auto m = load_manifest(*fs, directory, step);
   if (!m)
     return fail(m.error());
   auto content = load_checkpoint_files(*fs, directory, *m);
   if (!content)
     return fail(std::move(content.error()));
-  return restored_checkpoint{std::move(*content), prefix(step), {}};
+  return restored_checkpoint{std::move(*content), prefix(step), {}, std::move(*lease)};
 }
 
 expected<restored_checkpoint> checkpoint_store::restore_newest() const {
@@ -81,7 +85,7 @@ expected<checkpoint_info> checkpoint_store::inspect(int64_t step) const {
   auto m = load_manifest(*impl_->fs, impl_->directory, step);
   if (!m)
     return fail(std::move(m.error()));
-  return checkpoint_info{step, impl_->prefix(step), std::move(m->tensors), std::move(m->blobs), std::move(m->properties)};
+  return checkpoint_info{step, impl_->prefix(step), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }
 
 }  // namespace troupe

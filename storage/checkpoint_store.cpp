@@ -108,6 +108,7 @@ expected<void> checkpoint_store::impl::recover() {
   pending_warnings = std::move(reading->warnings);
   if (reading->state) {
     list = std::move(reading->state->steps);
+    marks = std::move(reading->state->marks);
   } else {
     // What a restore would find by scanning counts as committed: a job goes on from it and saves that step again. No
     // more of it is listed than retention keeps, or the first commit would delete what nobody had listed.
@@ -117,6 +118,7 @@ expected<void> checkpoint_store::impl::recover() {
     const size_t kept = std::min(found->size(), static_cast<size_t>(std::max(1, options.keep_checkpoint_max)));
     list.assign(found->end() - static_cast<std::ptrdiff_t>(kept), found->end());
   }
+  recover_times();
   // Whoever wrote under temporary names is dead: the lock is ours. Shards without a manifest and a listing are the
   // remains of a save or a deletion that was cut off; nobody can ever restore them.
   const auto files = fs->list(directory);
@@ -137,6 +139,17 @@ expected<void> checkpoint_store::impl::recover() {
   return {};
 }
 
+void checkpoint_store::impl::recover_times() {
+  std::map<int64_t, double> times;
+  for (const int64_t step : list) {
+    if (const auto known = marks.saved_at.find(step); known != marks.saved_at.end())
+      times.insert(*known);
+    else if (const auto info = fs->info(join_path(directory, manifest_name(step))))
+      times[step] = info->modified;
+  }
+  marks.saved_at = std::move(times);
+}
+
 checkpoint_store::checkpoint_store(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 checkpoint_store::~checkpoint_store() = default;
 
@@ -146,6 +159,9 @@ expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_p
     return fail(errc::invalid_argument, "a model directory must have a name");
   if (options.keep_checkpoint_max < 0)
     return fail(errc::invalid_argument, "keep_checkpoint_max cannot be " + std::to_string(options.keep_checkpoint_max));
+  if (!(options.keep_checkpoint_every_n_hours > 0))
+    return fail(errc::invalid_argument,
+                "keep_checkpoint_every_n_hours cannot be " + std::to_string(options.keep_checkpoint_every_n_hours));
   if (options.shard_bytes_max < 1)
     return fail(errc::invalid_argument, "shard_bytes_max cannot be " + std::to_string(options.shard_bytes_max));
   auto i = std::make_unique<impl>();
@@ -196,10 +212,7 @@ expected<void> checkpoint_store::release(int64_t step) {
   impl_->leases.erase(held);
   if (!impl_->doomed.contains(step))
     return {};
-  if (auto removed = remove_checkpoint_files(*impl_->fs, impl_->directory, step); !removed)
-    return removed;
-  impl_->doomed.erase(step);
-  return {};
+  return impl_->remove_doomed(step).map([](bool) {});
 }
 
 }  // namespace troupe

@@ -26,17 +26,20 @@ struct checkpoint_content {
   std::vector<named_tensor> tensors;
   std::map<std::string, std::string> blobs;       ///< Opaque bytes by name: iterator states, books, keys.
   std::map<std::string, std::string> properties;  ///< Text: plan fingerprint, numerics version, "finished".
+  double wall_time = 0;                           ///< When it is saved, in seconds since the epoch; 0: nobody knows.
 };
 
 struct checkpoint_store_options {
   int keep_checkpoint_max = 5;                    ///< 0: nothing is ever deleted and the list holds only the newest.
+  double keep_checkpoint_every_n_hours = 10000;   ///< One of every so many hours leaves the list and stays for ever.
   int64_t shard_bytes_max = int64_t{1} << 30;
   bool read_only = false;                         ///< Takes no lock, writes nothing.
 };
 
 struct commit_result {
-  std::string prefix;                  ///< "<dir>/model.ckpt-1200"
+  std::string prefix;                  ///< "<dir>/model.ckpt-1200"; of a commit.
   std::vector<int64_t> deleted;        ///< Steps whose files went.
+  std::vector<int64_t> held;           ///< Steps that go at a later commit: somebody is reading them.
   std::vector<std::string> warnings;   ///< Such as an old checkpoint that could not be deleted.
 };
 
@@ -44,6 +47,7 @@ struct restored_checkpoint {
   checkpoint_content content;
   std::string prefix;
   std::vector<std::string> warnings;   ///< Damaged newer checkpoints that were passed over, each with its reason.
+  std::shared_ptr<file_hold> lease;    ///< While it lives, no process that keeps to the rules deletes the files.
 };
 
 struct stored_tensor_info {
@@ -61,6 +65,7 @@ struct checkpoint_info {
   std::vector<stored_tensor_info> tensors;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
+  double wall_time = 0;                ///< As that of the content; 0 also where an earlier version wrote it.
 };
 
 class checkpoint_store {
@@ -88,7 +93,13 @@ class checkpoint_store {
   /// The step the state file names as newest, verified to have its manifest; absent otherwise.
   std::optional<int64_t> newest_step() const;
 
-  /// While leased, retention leaves a step's files alone; its deletion is made up for at the next commit or release.
+  /// Takes steps from the list, however they got there, and deletes their files; `held` are those that go when their
+  /// readers are done. Before anything is changed: not_found naming a step of which there is no file and no mention;
+  /// failed_precondition for the newest, unless `newest_too`.
+  expected<commit_result> remove(std::span<const int64_t> steps, bool newest_too);
+
+  /// While leased, retention leaves a step's files alone; its deletion is made up for at the next commit or release. For
+  /// what this process has yet to read: whoever reads, here or in another process, holds the lease of what is restored.
   void lease(int64_t step);
   expected<void> release(int64_t step);
 

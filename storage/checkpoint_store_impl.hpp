@@ -22,6 +22,7 @@ struct checkpoint_store::impl {
   std::unique_ptr<directory_lock> lock;
 
   std::vector<int64_t> list;       ///< What the state file lists, oldest first.
+  retention_marks marks;           ///< What the state file remembers of them and of those that are kept for ever.
   std::set<int64_t> doomed;        ///< No longer listed, to be deleted once no lease holds them.
   std::map<int64_t, int> leases;
   /// The state file was being replaced when a call failed: the disk alone knows which one counts.
@@ -38,12 +39,17 @@ struct checkpoint_store::impl {
 
   expected<void> prepare_directory();
   expected<void> recover();
+  /// Fills in when each listed step was saved, where the state file does not say.
+  void recover_times();
 
   /// Makes `list` what the disk says, after a commit of which the outcome was not known.
   expected<void> settle();
-  expected<void> replace_list(std::vector<int64_t> next);
+  expected<void> replace_list(std::vector<int64_t> next, retention_marks next_marks);
+  expected<void> clear_list();
   expected<bool> keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings);
   expected<void> write_files(const checkpoint_content& content);
+  /// Deletes a doomed step; false while somebody reads it.
+  expected<bool> remove_doomed(int64_t step);
   void sweep(commit_result& result);
 
   expected<restored_checkpoint> load(int64_t step) const;

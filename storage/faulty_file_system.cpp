@@ -118,6 +118,15 @@ class faulty final : public faulty_file_system {
   expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
     return trouble_->admit(file_operation::lock, directory).and_then([&] { return inner_->lock(directory); });
   }
+  expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
+    return trouble_->admit(file_operation::info, directory).and_then([&] { return inner_->lock_owner(directory); });
+  }
+  expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
+    return trouble_->admit(file_operation::hold, path).and_then([&] { return inner_->hold(path); });
+  }
+  expected<bool> remove_unless_held(const std::string& path) override {
+    return trouble_->admit(file_operation::remove, path).and_then([&] { return inner_->remove_unless_held(path); });
+  }
 
   void fail_after(int64_t calls, bool tear) override {
     const std::lock_guard guard{trouble_->mutex};
@@ -166,6 +175,7 @@ std::string_view to_string(file_operation operation) noexcept {
     case file_operation::list: return "list";
     case file_operation::info: return "look at";
     case file_operation::lock: return "lock";
+    case file_operation::hold: return "hold";
   }
   return "unknown";
 }

@@ -12,7 +12,7 @@
 namespace troupe {
 
 enum class file_operation : uint8_t {
-  any, create, append, sync, close, open, read, rename, remove, create_directories, sync_directory, list, info, lock
+  any, create, append, sync, close, open, read, rename, remove, create_directories, sync_directory, list, info, lock, hold
 };
 std::string_view to_string(file_operation operation) noexcept;
 

@@ -35,6 +35,12 @@ class directory_lock {
   virtual ~directory_lock() = default;
 };
 
+/// Keeps one file from `remove_unless_held`: destroyed, it lets go, and so does a process that dies.
+class file_hold {
+ public:
+  virtual ~file_hold() = default;
+};
+
 struct file_info {
   std::string name;       ///< Without directory.
   bool directory = false;
@@ -58,6 +64,12 @@ class file_system {
   /// Exclusive ownership of a directory between processes and within one; failed_precondition names the owner's
   /// process id where it is known.
   virtual expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) = 0;
+  /// Who owns a directory: "process 4711", "another process", or nobody. Asking takes nothing: nobody else is refused.
+  virtual expected<std::optional<std::string>> lock_owner(const std::string& directory) = 0;
+  /// Shared with other holders, between processes and within one. not_found: there is no such file, or it is going.
+  virtual expected<std::unique_ptr<file_hold>> hold(const std::string& path) = 0;
+  /// Removes a file that nobody holds. False, and nothing has happened, while somebody does.
+  virtual expected<bool> remove_unless_held(const std::string& path) = 0;
 };
 
 /// The disk. Opens with O_CLOEXEC, repeats interrupted calls.

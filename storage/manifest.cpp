@@ -89,6 +89,8 @@ expected<stored_tensor_info> parse_tensor(const json& j, const std::string& path
 
 expected<std::string> write_manifest(const manifest& m) {
   json j{{"format", format_name}, {"format_version", format_version}, {"step", m.step}};
+  if (m.wall_time > 0)
+    j["wall_time"] = m.wall_time;
   j["files"] = json::array();
   for (const auto& f : m.files)
     j["files"].push_back({{"name", f.name},
@@ -130,6 +132,7 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, int
     manifest m{.step = j.at("step").get<int64_t>()};
     if (m.step != step)
       return damaged(path, "it is that of step " + std::to_string(m.step));
+    m.wall_time = j.value("wall_time", 0.0);
     for (const auto& entry : j.at("files")) {
       auto f = parse_file(entry, path, step);
       if (!f)

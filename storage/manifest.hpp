@@ -14,6 +14,7 @@ struct manifest_file {
 
 struct manifest {
   int64_t step = 0;
+  double wall_time = 0;        ///< When it was saved, in seconds since the epoch; 0: the manifest does not say.
   std::vector<manifest_file> files;
   std::vector<stored_tensor_info> tensors;  ///< In the order in which they were given to the store.
   std::map<std::string, std::string> blobs;

@@ -100,6 +100,21 @@ class memory_lock final : public directory_lock {
   uint64_t life_;
 };
 
+class memory_hold final : public file_hold {
+ public:
+  memory_hold(std::shared_ptr<world> w, node_ptr held) : world_(std::move(w)), held_(std::move(held)), life_(world_->life) {}
+  ~memory_hold() override {
+    const std::lock_guard guard{world_->mutex};
+    if (life_ == world_->life)
+      world_->held.erase(world_->held.find(held_.get()));
+  }
+
+ private:
+  std::shared_ptr<world> world_;
+  node_ptr held_;
+  uint64_t life_;
+};
+
 class disk final : public memory_disk {
  public:
   disk() { world_->directories[world_->root.get()]; }
@@ -152,13 +167,7 @@ class disk final : public memory_disk {
 
   expected<void> remove(const std::string& path) override {
     const std::lock_guard guard{world_->mutex};
-    auto place = existing("remove", path);
-    if (!place)
-      return fail(std::move(place.error()));
-    if (place->found->directory)
-      return fail_at(errc::failed_precondition, "remove", path, "it is a directory");
-    place->in->make({.erased = place->name});
-    return {};
+    return existing("remove", path).and_then([&](const found_place& place) { return erase(place, path); });
   }
 
   expected<void> create_directories(const std::string& path) override {
@@ -222,6 +231,33 @@ class disk final : public memory_disk {
     return std::make_unique<memory_lock>(world_, found->get());
   }
 
+  expected<std::optional<std::string>> lock_owner(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto found = directory_at("look at", path);
+    if (!found)
+      return fail(std::move(found.error()));
+    return world_->locked.contains(found->get()) ? std::optional<std::string>{"this process"} : std::nullopt;
+  }
+
+  expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing("hold", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    world_->held.insert(place->found.get());
+    return std::make_unique<memory_hold>(world_, place->found);
+  }
+
+  expected<bool> remove_unless_held(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    const auto place = existing("remove", path);
+    if (!place)
+      return fail(place.error());
+    if (world_->held.contains(place->found.get()))
+      return false;
+    return erase(*place, path).map([] { return true; });
+  }
+
   void crash(const crash_options& options) override {
     world_->crash(options);
   }
@@ -240,6 +276,13 @@ class disk final : public memory_disk {
     std::string name;
     node_ptr found;  ///< Null when nothing has this name yet.
   };
+
+  static expected<void> erase(const found_place& place, const std::string& path) {
+    if (place.found->directory)
+      return fail_at(errc::failed_precondition, "remove", path, "it is a directory");
+    place.in->make({.erased = place.name});
+    return {};
+  }
 
   expected<node_ptr> walk(const char* operation, const std::string& path, std::span<const std::string> parts) {
     node_ptr at = world_->root;

@@ -55,6 +55,7 @@ void world::crash(const crash_options& options) {
   const std::lock_guard guard{mutex};
   ++life;
   locked.clear();
+  held.clear();
   std::mt19937_64 random{options.seed};
   std::set<const node*> alive;
   survive(*root, options, random, alive);

@@ -46,6 +46,7 @@ struct world {
   std::map<const node*, directory> directories;
   node_ptr root = std::make_shared<node>(node{.directory = true});
   std::set<const node*> locked;
+  std::multiset<const node*> held;
   uint64_t life = 0;  ///< Grows with every crash; a handle of an earlier life is dead.
   double clock = 0;   ///< Ticks with every change, so that times are ordered and the same in every run.
 

@@ -50,7 +50,10 @@ class descriptor {
  public:
   explicit descriptor(int fd) : fd_(fd) {}
   descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  descriptor& operator=(descriptor&&) = delete;
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   ~descriptor() {
     if (fd_ >= 0)
       ::close(fd_);
@@ -144,8 +147,8 @@ class posix_readable_file final : public readable_file {
   int64_t size_;
 };
 
-/// flock belongs to the open file, so a second open in the same process is refused too. The file stays when the lock
-/// goes: removing it would let two processes lock two files of one name.
+/// The lock belongs to the open file, so a second open in the same process is refused too, and one may ask who has it without
+/// taking it. The file stays when the lock goes: removing it would let two processes lock two files of one name.
 class posix_lock final : public directory_lock {
  public:
   explicit posix_lock(descriptor fd) : fd_(std::move(fd)) {}
@@ -153,6 +156,32 @@ class posix_lock final : public directory_lock {
  private:
   descriptor fd_;
 };
+
+/// A shared flock on the file itself, which goes with its descriptor.
+class posix_hold final : public file_hold {
+ public:
+  explicit posix_hold(descriptor fd) : fd_(std::move(fd)) {}
+
+ private:
+  descriptor fd_;
+};
+
+/// Some file systems have no locks; there nobody can hold anything, and nobody is refused.
+bool without_locks(int code) {
+  return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
+}
+
+/// Takes (F_OFD_SETLK) or asks for (F_OFD_GETLK) the whole file; negative, with errno, when that fails.
+int lock_call(const descriptor& fd, int command, struct flock& lock) {
+  return uninterrupted([&] { return ::fcntl(fd.get(), command, &lock); });
+}
+
+std::string owner_of(const descriptor& lock) {
+  char text[32] = {};
+  const auto n = ::pread(lock.get(), text, sizeof text - 1, 0);
+  const std::string id{text, n > 0 ? std::strcspn(text, "\n") : 0};
+  return id.empty() ? "another process" : "process " + id;
+}
 
 file_info to_info(std::string name, const struct stat& s) {
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
@@ -253,20 +282,60 @@ class posix final : public file_system {
     auto fd = open_file(path, O_RDWR | O_CREAT);
     if (!fd.valid())
       return fail_at("lock", path, errno);
-    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) < 0) {
-      if (errno != EWOULDBLOCK)
+    struct flock whole{.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (lock_call(fd, F_OFD_SETLK, whole) < 0) {
+      if (errno != EAGAIN && errno != EACCES)
         return fail_at("lock", path, errno);
-      char text[32] = {};
-      const auto n = ::pread(fd.get(), text, sizeof text - 1, 0);
-      const std::string owner{text, n > 0 ? std::strcspn(text, "\n") : 0};
-      return fail(errc::failed_precondition,
-                  directory + " is in use by " + (owner.empty() ? "another process" : "process " + owner));
+      return fail(errc::failed_precondition, directory + " is in use by " + owner_of(fd));
     }
     // The number is for the message above alone: a full disk must not keep anyone from locking.
     const std::string text = std::to_string(::getpid()) + "\n";
     if (::ftruncate(fd.get(), 0) < 0 || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0)
       errno = 0;
     return std::make_unique<posix_lock>(std::move(fd));
+  }
+
+  expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
+    const std::string path = join_path(directory, ".lock");
+    const auto fd = open_file(path, O_RDONLY);
+    if (!fd.valid() && errno == ENOENT)
+      return std::nullopt;
+    if (!fd.valid())
+      return fail_at("look at", path, errno);
+    struct flock whole{.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    if (lock_call(fd, F_OFD_GETLK, whole) < 0)
+      return fail_at("look at", path, errno);
+    return whole.l_type == F_UNLCK ? std::nullopt : std::optional{owner_of(fd)};
+  }
+
+  expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
+    auto fd = open_file(path, O_RDONLY);
+    if (!fd.valid())
+      return fail_at("hold", path, errno);
+    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) < 0 && !without_locks(errno))
+      return fail_at("hold", path, errno == EWOULDBLOCK ? ENOENT : errno);
+    // Between the two calls it may have been removed, or replaced by another of its name.
+    struct stat held, named;
+    if (::fstat(fd.get(), &held) < 0 || ::stat(path.c_str(), &named) < 0)
+      return fail_at("hold", path, errno);
+    if (held.st_dev != named.st_dev || held.st_ino != named.st_ino)
+      return fail_at("hold", path, ENOENT);
+    return std::make_unique<posix_hold>(std::move(fd));
+  }
+
+  expected<bool> remove_unless_held(const std::string& path) override {
+    // Writable, since locks of a network file system want that of whoever excludes others.
+    auto fd = open_file(path, O_RDWR);
+    if (!fd.valid() && (errno == EACCES || errno == EPERM))
+      fd = open_file(path, O_RDONLY);
+    if (!fd.valid())
+      return fail_at("remove", path, errno);
+    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) < 0 && !without_locks(errno)) {
+      if (errno == EWOULDBLOCK)
+        return false;
+      return fail_at("remove", path, errno);
+    }
+    return remove(path).map([] { return true; });
   }
 };
 

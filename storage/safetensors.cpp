@@ -29,39 +29,81 @@ expected<void> check_inside(const readable_file& file, const std::string& path, 
   return {};
 }
 
-expected<tensor_place> parse_entry(const std::string& name, const json& entry, int64_t data_begin, int64_t data_bytes,
-                                   const std::string& path) {
-  const std::string tensor = "tensor " + name;
+/// Sets what it can before it finds what is wrong.
+std::optional<error> parse_entry(safetensors_entry& into, const json& entry, int64_t data_begin, int64_t data_bytes,
+                                 const std::string& path) {
+  auto& place = into.place;
+  const std::string tensor = "tensor " + place.name;
+  const auto wrong = [&](const std::string& what) { return error{errc::data_loss, path + ": " + tensor + what}; };
   if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape")
       || !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array()
       || entry["data_offsets"].size() != 2)
-    return damaged(path, tensor + " has no dtype, shape or data_offsets");
-  tensor_place place{.name = name};
-  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes),
-                                 [&](dtype t) { return safetensors_name(t) == entry["dtype"].get_ref<const std::string&>(); });
+    return wrong(" has no dtype, shape or data_offsets");
+  into.type_name = entry["dtype"].get<std::string>();
+  const auto& offsets = entry["data_offsets"];
+  uint64_t begin = 0, end = 0;
+  if (offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned()) {
+    begin = offsets[0].get<uint64_t>();
+    end = offsets[1].get<uint64_t>();
+    if (begin <= end && end <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - data_begin)) {
+      place.offset = data_begin + static_cast<int64_t>(begin);
+      place.bytes = static_cast<int64_t>(end - begin);
+    }
+  }
+  bool whole = true;
+  for (const auto& extent : entry["shape"])
+    if (whole = whole && extent.is_number_integer(); whole)
+      into.extents.push_back(extent.get<int64_t>());
+  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes), [&](dtype t) { return safetensors_name(t) == into.type_name; });
   if (type == std::end(dtypes))
-    return fail(errc::unimplemented, path + ": " + tensor + " has the dtype " + entry["dtype"].get<std::string>());
+    return error{errc::unimplemented, path + ": " + tensor + " has the dtype " + into.type_name};
   place.type = *type;
   if (entry["shape"].size() > static_cast<size_t>(shape::max_rank))
-    return fail(errc::unimplemented, path + ": " + tensor + " has rank " + std::to_string(entry["shape"].size()));
-  std::vector<int64_t> extents;
-  for (const auto& extent : entry["shape"]) {
-    if (!extent.is_number_integer())
-      return damaged(path, tensor + " has an extent that is not a whole number");
-    extents.push_back(extent.get<int64_t>());
-  }
-  const auto bytes = byte_size_of(place.type, extents);
-  const auto& offsets = entry["data_offsets"];
+    return error{errc::unimplemented, path + ": " + tensor + " has rank " + std::to_string(entry["shape"].size())};
+  if (!whole)
+    return wrong(" has an extent that is not a whole number");
+  const auto bytes = byte_size_of(place.type, into.extents);
   if (!bytes || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
-    return damaged(path, tensor + " has an impossible shape or offset");
-  const auto begin = offsets[0].get<uint64_t>(), end = offsets[1].get<uint64_t>();
+    return wrong(" has an impossible shape or offset");
+  place.dims = shape{into.extents};
   if (begin > end || end > static_cast<uint64_t>(data_bytes) || end - begin != static_cast<uint64_t>(*bytes))
-    return damaged(path, tensor + " lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of "
-                           + std::to_string(data_bytes) + " bytes of data and needs " + std::to_string(*bytes));
-  place.dims = shape{extents};
-  place.offset = data_begin + static_cast<int64_t>(begin);
-  place.bytes = *bytes;
-  return place;
+    return wrong(" lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + std::to_string(data_bytes)
+                 + " bytes of data and needs " + std::to_string(*bytes));
+  return {};
+}
+
+expected<json> read_header(const readable_file& file, const std::string& path, int64_t& data_begin) {
+  unsigned char length[sizeof(uint64_t)];
+  if (auto done = file.read(0, std::as_writable_bytes(std::span{length})); !done)
+    return fail(std::move(done.error()));
+  uint64_t header_bytes = 0;
+  for (size_t i = 0; i < sizeof(uint64_t); ++i)
+    header_bytes |= static_cast<uint64_t>(length[i]) << (8 * i);
+  const int64_t room = file.size() - static_cast<int64_t>(sizeof(uint64_t));
+  if (header_bytes > static_cast<uint64_t>(std::min(room, header_bytes_max)))
+    return damaged(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
+                           + std::to_string(file.size()));
+  std::string text(header_bytes, '\0');
+  if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
+    return fail(std::move(done.error()));
+  auto header = json::parse(text, nullptr, false);
+  if (!header.is_object())
+    return damaged(path, "the header at byte 8 is not a JSON object");
+  data_begin = static_cast<int64_t>(sizeof(uint64_t) + header_bytes);
+  return header;
+}
+
+/// Tensors lie end to end, from the header to the end of the file.
+std::optional<error> check_order(const std::vector<safetensors_entry>& entries, int64_t at, int64_t size, const std::string& path) {
+  for (const auto& [t, type_name, extents, problem] : entries) {
+    if (t.offset != at)
+      return error{errc::data_loss, path + ": tensor " + t.name + " begins at byte " + std::to_string(t.offset)
+                                      + ", and the one before it ends at " + std::to_string(at)};
+    at += t.bytes;
+  }
+  if (at != size)
+    return error{errc::data_loss, path + ": the last tensor ends at byte " + std::to_string(at) + " of " + std::to_string(size)};
+  return {};
 }
 
 }  // namespace
@@ -114,45 +156,41 @@ expected<std::string> lay_out_safetensors(std::span<tensor_place> tensors) {
   return bytes;
 }
 
-expected<std::vector<tensor_place>> read_safetensors_header(const readable_file& file, const std::string& path) {
-  unsigned char length[sizeof(uint64_t)];
-  if (auto done = file.read(0, std::as_writable_bytes(std::span{length})); !done)
-    return fail(std::move(done.error()));
-  uint64_t header_bytes = 0;
-  for (size_t i = 0; i < sizeof(uint64_t); ++i)
-    header_bytes |= static_cast<uint64_t>(length[i]) << (8 * i);
-  const int64_t room = file.size() - static_cast<int64_t>(sizeof(uint64_t));
-  if (header_bytes > static_cast<uint64_t>(std::min(room, header_bytes_max)))
-    return damaged(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
-                           + std::to_string(file.size()));
-  std::string text(header_bytes, '\0');
-  if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
-    return fail(std::move(done.error()));
-  const auto header = json::parse(text, nullptr, false);
-  if (!header.is_object())
-    return damaged(path, "the header at byte 8 is not a JSON object");
-  const int64_t data_begin = static_cast<int64_t>(sizeof(uint64_t) + header_bytes), data_bytes = file.size() - data_begin;
-  std::vector<tensor_place> tensors;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__")
+expected<safetensors_scan> scan_safetensors(const readable_file& file, const std::string& path) {
+  int64_t data_begin = 0;
+  const auto header = read_header(file, path, data_begin);
+  if (!header)
+    return fail(header.error());
+  safetensors_scan scan;
+  for (const auto& [name, entry] : header->items()) {
+    if (name == "__metadata__") {
+      for (const auto& [key, value] : entry.items())
+        scan.metadata[key] = value.is_string() ? value.get<std::string>() : value.dump();
       continue;
-    auto place = parse_entry(name, entry, data_begin, data_bytes, path);
-    if (!place)
-      return fail(std::move(place.error()));
-    tensors.push_back(std::move(*place));
+    }
+    safetensors_entry e{.place = {.name = name}};
+    e.problem = parse_entry(e, entry, data_begin, file.size() - data_begin, path);
+    scan.entries.push_back(std::move(e));
   }
-  std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
-    return std::pair{a.offset, a.bytes} < std::pair{b.offset, b.bytes};
+  std::stable_sort(scan.entries.begin(), scan.entries.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.place.offset, a.place.bytes} < std::pair{b.place.offset, b.place.bytes};
   });
-  int64_t at = data_begin;
-  for (const auto& t : tensors) {
-    if (t.offset != at)
-      return damaged(path, "tensor " + t.name + " begins at byte " + std::to_string(t.offset)
-                             + ", and the one before it ends at " + std::to_string(at));
-    at += t.bytes;
+  scan.problem = check_order(scan.entries, data_begin, file.size(), path);
+  return scan;
+}
+
+expected<std::vector<tensor_place>> read_safetensors_header(const readable_file& file, const std::string& path) {
+  auto scan = scan_safetensors(file, path);
+  if (!scan)
+    return fail(std::move(scan.error()));
+  std::vector<tensor_place> tensors;
+  for (auto& e : scan->entries) {
+    if (e.problem)
+      return fail(std::move(*e.problem));
+    tensors.push_back(std::move(e.place));
   }
-  if (at != file.size())
-    return damaged(path, "the last tensor ends at byte " + std::to_string(at) + " of " + std::to_string(file.size()));
+  if (scan->problem)
+    return fail(std::move(*scan->problem));
   return tensors;
 }
 

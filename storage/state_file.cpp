@@ -13,6 +13,36 @@ namespace troupe {
 
 namespace {
 
+constexpr std::string_view preserved_mark = "# preserved: ";
+
+std::set<int64_t> parse_preserved(std::string_view text) {
+  std::set<int64_t> steps;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    auto line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.starts_with(preserved_mark))
+      continue;
+    line.remove_prefix(preserved_mark.size());
+    if (const auto step = step_of_checkpoint(line))
+      steps.insert(*step);
+  }
+  return steps;
+}
+
+/// The times of those paths that are steps; none when their number is not that of the paths.
+retention_marks parse_marks(const proto::CheckpointState& state, std::string_view text) {
+  retention_marks marks{.preserved = parse_preserved(text)};
+  if (state.last_preserved_timestamp() > 0)
+    marks.last_preserved = state.last_preserved_timestamp();
+  const auto& paths = state.all_model_checkpoint_paths();
+  const auto& times = state.all_model_checkpoint_timestamps();
+  for (int i = 0; paths.size() == times.size() && i < paths.size(); ++i)
+    if (const auto step = step_of_checkpoint(paths[i]))
+      marks.saved_at[*step] = times[i];
+  return marks;
+}
+
 /// Keeps the first error. Warnings (of unknown fields) would otherwise go to the process's stderr.
 class first_error final : public google::protobuf::io::ErrorCollector {
  public:
@@ -27,14 +57,22 @@ class first_error final : public google::protobuf::io::ErrorCollector {
 
 }  // namespace
 
-std::string write_state_file(const std::vector<int64_t>& steps) {
+std::string write_state_file(const std::vector<int64_t>& steps, const retention_marks& marks) {
   assert(!steps.empty());
   proto::CheckpointState state;
   state.set_model_checkpoint_path(checkpoint_name(steps.back()));
   for (const int64_t step : steps)
     state.add_all_model_checkpoint_paths(checkpoint_name(step));
+  const auto known = [&](int64_t step) { return marks.saved_at.contains(step); };
+  if (std::all_of(steps.begin(), steps.end(), known))
+    for (const int64_t step : steps)
+      state.add_all_model_checkpoint_timestamps(marks.saved_at.at(step));
+  if (marks.last_preserved)
+    state.set_last_preserved_timestamp(*marks.last_preserved);
   std::string text;
   google::protobuf::TextFormat::PrintToString(state, &text);
+  for (const int64_t step : marks.preserved)
+    text += std::string{preserved_mark} + checkpoint_name(step) + "\n";
   return text;
 }
 
@@ -50,7 +88,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
   if (state.model_checkpoint_path().empty())
     return fail(errc::data_loss, "the state file " + path + " has no model_checkpoint_path");
 
-  checkpoint_state result;
+  checkpoint_state result{.marks = parse_marks(state, text)};
   for (const auto& entry : state.all_model_checkpoint_paths()) {
     const auto step = step_of_checkpoint(entry);
     if (!step) {

@@ -11,6 +11,7 @@
 // (`iterate`, and so the start of a job), naming the first such stage and the whole chain.
 #pragma once
 
+#include <troupe/record.hpp>
 #include <troupe/tensor.hpp>
 
 namespace troupe {
@@ -77,5 +78,20 @@ struct idx_options {
 TROUPE_API expected<dataset> open_idx(const idx_options& options);
 /// The four files of Fashion-MNIST (or MNIST) in `directory`, named as published, plain or `.gz`.
 TROUPE_API expected<train_and_test> fashion_mnist(const std::string& directory);
+
+struct tfrecord_options {
+  /// What is read of each example: float32 of a list of floats, int32 and int64 of one of integers, uint8 of one string of
+  /// bytes. Every example has to have each, with exactly as many values as `dims` says; others may be there too.
+  std::vector<component> features;
+  std::vector<component> labels = {};
+  troupe::compression compression = troupe::compression::none;
+};
+/// Record files of examples (tf.Example), one after the other. Uncompressed ones are indexed here, header by header (16
+/// bytes of memory a record), and can be read in any order, so that `shuffle` is exact. Compressed ones can only be streamed:
+/// they cannot be shuffled, and resuming decompresses what was read before.
+/// invalid_argument (no path, no feature, a name given twice, a dtype that examples do not hold), not_found, data_loss (a file
+/// that is cut off or damaged). What is in the examples is seen when they are read: an error then names file, record and
+/// feature, what is there and what was wanted.
+TROUPE_API expected<dataset> open_tfrecord(const std::vector<std::string>& paths, tfrecord_options options);
 
 }  // namespace troupe

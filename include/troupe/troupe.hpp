@@ -2,16 +2,19 @@
 // dataset.hpp, job.hpp.
 #pragma once
 
+#include <troupe/checkpoints.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/error.hpp>
 #include <troupe/estimator.hpp>
 #include <troupe/graph.hpp>
 #include <troupe/hook.hpp>
+#include <troupe/inspect.hpp>
 #include <troupe/job.hpp>
 #include <troupe/model.hpp>
 #include <troupe/nn.hpp>
 #include <troupe/optimizer.hpp>
+#include <troupe/record.hpp>
 #include <troupe/run_config.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>

@@ -55,8 +55,8 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
 class row_source : public indexed_node {
  public:
   virtual int64_t rows() const noexcept = 0;
-  /// Copies `runs` one after the other into one buffer a component.
-  virtual void gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
+  /// Copies `runs` one after the other into one buffer a component. An error names the source and the row.
+  virtual expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
 
   int64_t length(const reading&) const final { return rows(); }
   void locate(const reading&, uint64_t, int64_t first, int64_t count, std::vector<run>& out) const final {

@@ -42,7 +42,7 @@ class memory_node final : public row_source {
 
   int64_t rows() const noexcept override { return columns_.front().rows.dims()[0]; }
 
-  void gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
+  expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       const auto elements = c.what.dims.elements();
@@ -61,6 +61,7 @@ class memory_node final : public row_source {
         }
       }
     }
+    return {};
   }
 
   void describe(std::vector<std::string>& stages, const reading* r) const override {

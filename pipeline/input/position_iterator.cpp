@@ -39,7 +39,8 @@ expected<int64_t> position_iterator::read(std::span<std::byte* const> into, cons
     return fail(errc::out_of_range, node_->to_text() + " ended after " + std::to_string(length_) + " elements");
   runs_.clear();
   node_->locate(reading_, 0, element, 1, runs_);
-  source_.gather(runs_, into);
+  if (auto done = source_.gather(runs_, into); !done)
+    return fail(std::move(done.error()));
   round_ += hosts_;
   int64_t rows = 0;
   for (const run& r : runs_)

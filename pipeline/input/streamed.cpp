@@ -259,9 +259,9 @@ class streamed_node : public dataset_node {
     if (!inner)
       return inner;
     auto outer = wrap(std::move(*inner), whole);
-    if (!outer || options.hosts == 1)
+    if (!outer)
       return outer;
-    return std::make_unique<share_iterator>(std::move(*outer), options);
+    return shared(std::move(*outer), options);
   }
 
  protected:
@@ -341,6 +341,12 @@ class window_node final : public streamed_node {
 };
 
 }  // namespace
+
+iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
+  if (options.hosts == 1)
+    return whole;
+  return std::make_unique<share_iterator>(std::move(whole), options);
+}
 
 node_ptr streamed_batch(node_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder) {
   return std::make_shared<batch_node>(std::move(inner), std::move(stage), size, drop_remainder);

@@ -13,4 +13,8 @@ node_ptr streamed_repeat(node_ptr inner, std::string stage, std::optional<int64_
 node_ptr streamed_take(node_ptr inner, std::string stage, int64_t count);
 node_ptr streamed_skip(node_ptr inner, std::string stage, int64_t count);
 
+/// What one of `options.hosts` hosts reads of a stream, which `whole` reads from its first element: `whole` where there is
+/// one host.
+std::unique_ptr<dataset_iterator> shared(std::unique_ptr<dataset_iterator> whole, const iterate_options& options);
+
 }  // namespace troupe::input

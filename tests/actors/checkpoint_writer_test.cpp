@@ -368,6 +368,19 @@ TEST_CASE_FIXTURE(writer_alone, "a commit under a lease is kept until it is give
   CHECK(kept(2));
 }
 
+TEST_CASE_FIXTURE(writer_alone, "a commit bears the time of day: where the launcher put the actor clock's zero, and what has passed since") {
+  options.wall_offset = 1.7e9;
+  start();
+  save(1);
+  advance_time(std::chrono::minutes{90});
+  save(2);
+  auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
+  const double first = (*store)->inspect(1)->wall_time, second = (*store)->inspect(2)->wall_time;
+  CHECK(first >= 1.7e9);
+  CHECK(first < 1.7e9 + 3600);
+  CHECK(second - first == doctest::Approx(5400));
+}
+
 TEST_CASE_FIXTURE(writer_alone, "without a directory restoring only initialises") {
   options.directory.clear();
   start();

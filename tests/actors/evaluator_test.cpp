@@ -119,6 +119,26 @@ TEST_CASE_FIXTURE(evaluator_alone, "[DF-45] the loss is the mean over batches, m
   }
 }
 
+TEST_CASE_FIXTURE(evaluator_alone, "[EST-86] a checkpoint under evaluation is not deleted, and goes after the result") {
+  options.steps = 2;
+  options.directory = "/m";
+  auto store = checkpoint_store::open(disk, "/m", {.keep_checkpoint_max = 1});
+  REQUIRE(store);
+  const auto save = [&](int64_t step) {
+    return (*store)->commit({step, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})->deleted;
+  };
+  save(7);
+  start();
+  evaluate(7);
+  CHECK(save(8).empty());
+  batches(1, 0, {1});
+  CHECK(save(9) == std::vector<int64_t>{8});
+  CHECK(disk->info("/m/model.ckpt-7.manifest.json"));
+  batches(1, 1, {1});
+  REQUIRE(asker.count<evaluated>() == 1);
+  CHECK(save(10) == std::vector<int64_t>{7, 9});
+}
+
 TEST_CASE_FIXTURE(evaluator_alone, "data that end before the wanted number of batches end the evaluation well") {
   options.steps = 100;
   start();

@@ -46,6 +46,7 @@ class program {
   /// Reads standard output until the text has come; false at its end.
   bool wait_for(const std::string& text);
   void send(int signal);
+  pid_t id() const { return child_; }
   /// From now on, printing fails.
   void stop_reading();
   /// Reads the rest and waits for the end.

@@ -149,6 +149,19 @@ TEST_CASE("a reader of standard output that goes away costs no checkpoint") {
   CHECK(run_program(project.evaluate()).out.starts_with("step 400,"));
 }
 
+TEST_CASE("a model directory that another process trains in is refused, naming that process, and free again when it dies") {
+  const small_project project;
+  program running{project.train({"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"})};
+  REQUIRE(running.wait_for("\"progress\""));
+  const auto refused = run_program(project.train({"--max-steps", "8", "--json"}));
+  CHECK(refused.status == 1);
+  CHECK(has(refused.err, project.path("model") + " is in use by process " + std::to_string(running.id())));
+  CHECK(refused.events().back()["event"] == "failed");
+  running.send(SIGKILL);
+  running.finish();
+  CHECK(run_program(project.train({"--max-steps", "8"})).status == 0);
+}
+
 TEST_CASE("standard output that was closed from the start is no file to print into") {
   const small_project project;
   program running{project.train({"--max-steps", "16"}), program::output::closed};

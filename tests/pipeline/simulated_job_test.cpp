@@ -43,6 +43,26 @@ TEST_CASE("[EST-22] a final step that is a multiple of save_checkpoints_steps is
   CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10});
 }
 
+TEST_CASE("[EST-53] the job that resumes two hours later preserves what its predecessor saved an hour apart") {
+  small_job_options o{.max_steps = 10};
+  for (const double hour : {0, 2}) {
+    auto d = describe_small(o);
+    d.config.keep_checkpoint_max = 1;
+    d.config.keep_checkpoint_every_n_hours = 1;
+    auto prepared = prepare(d);
+    REQUIRE(prepared);
+    (*prepared)->wall_offset = 1.6e9 + 3600 * hour;
+    simulated_job job{*prepared, 1};
+    run_to_end(job);
+    o.max_steps = 20;
+  }
+  auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
+  CHECK((*store)->listed() == steps{20});
+  CHECK((*store)->restore(10));
+  CHECK((*store)->restore(5).error().category == errc::not_found);
+  CHECK((*store)->restore(15).error().category == errc::not_found);
+}
+
 TEST_CASE("the same seed gives the same trace, another seed another trace and the same state") {
   small_job_options o{.replicas = 2, .evaluates = true};
   const auto run_once = [&](uint64_t seed) {

@@ -20,7 +20,8 @@ TEST_CASE("what is restored is what was committed, on every file system") {
     CHECK(same(restored->content, sample(1200)));
     CHECK(store->newest_step() == 1200);
     CHECK(read_file(*fs, directory + "/checkpoint").value()
-          == "model_checkpoint_path: \"model.ckpt-1200\"\nall_model_checkpoint_paths: \"model.ckpt-1200\"\n");
+          == "model_checkpoint_path: \"model.ckpt-1200\"\nall_model_checkpoint_paths: \"model.ckpt-1200\"\n"
+             "all_model_checkpoint_timestamps: 1604320000\nlast_preserved_timestamp: 1604320000\n");
   }
 }
 

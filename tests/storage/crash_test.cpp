@@ -16,6 +16,7 @@ struct scenario {
   steps before;                      ///< Committed while all is well.
   int64_t step;                      ///< Committed while power goes.
   checkpoint_store_options options;
+  steps preserved = {};              ///< Of `before`: restored by step after every crash.
   bool edited = false;               ///< The state file names the oldest of `before`, which is then saved again.
 };
 
@@ -70,6 +71,8 @@ void check_after(const scenario& s, const trial& t) {
   const auto next = store.commit(sample(1000));
   REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
   CHECK(same(store.restore_newest()->content, sample(1000)));
+  for (const int64_t step : s.preserved)
+    CHECK(same(store.restore(step)->content, sample(step)));
   CHECK(store.listed().size() <= static_cast<size_t>(std::max(1, s.options.keep_checkpoint_max)));
   for (const int64_t step : store.listed())
     CHECK(same(store.restore(step)->content, sample(step)));
@@ -89,7 +92,8 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
     {"a save that evicts all others", {1}, 7, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
     {"a save of a listed step", {1, 7, 2}, 7, two_shards},
     {"a save that keeps everything", {1, 2}, 7, {.keep_checkpoint_max = 0}},
-    {"a save after going back by hand", {1, 2, 3}, 1, two_shards, true},
+    {"a save after going back by hand", {1, 2, 3}, 1, two_shards, {}, true},
+    {"a save that preserves one", {1, 2, 3}, 7, {.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .shard_bytes_max = 64}, {2, 3}},
   };
   int64_t points = 0, crashes = 0;
   for (const auto& s : scenarios) {
@@ -163,8 +167,9 @@ TEST_CASE("after any one call has failed once, the same store goes on: nothing l
       const bool reported = store->commit(sample(3)).has_value();
       const bool reached = faulty->calls() - calls >= nth;
       faulty->heal();
-      const auto restored = store->restore_newest();
+      auto restored = store->restore_newest();
       REQUIRE(restored);
+      restored->lease.reset();
       CHECK(restored->warnings.empty());
       CHECK((restored->content.step == 3 || (restored->content.step == 2 && !reported)));
       CHECK(same(restored->content, sample(restored->content.step)));

@@ -1,0 +1,161 @@
+// troupe inspect: what a path holds, or what a configuration describes.
+#include "cli/commands.hpp"
+#include "cli/job_setup.hpp"
+#include "cli/nearest.hpp"
+#include "cli/output.hpp"
+
+#include <troupe/inspect.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr const char* usage = R"(
+What is shown of a PATH depends on what it is:
+  a model directory                    its checkpoints, who is using it, the last evaluation
+  DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
+  FILE.safetensors                     the tensors of any such file, from anywhere
+  an event file                        its tags, with counts, steps and last values
+Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes.
+
+Examples:
+  troupe inspect runs/fashion
+  troupe inspect runs/fashion/model.ckpt-390 --verify
+  troupe inspect runs/fashion/model.ckpt-390 --json --values
+  troupe inspect --config examples/fashion_mnist.toml --graph train --dot | dot -Tsvg > graph.svg
+
+Exit status:
+  0    shown, and nothing in it is damaged
+  1    damaged (what can be read is shown), or an error
+  2    misuse: a flag or a value that cannot be
+)";
+
+struct request {
+  std::vector<std::string> paths;
+  std::string config, graph;
+  std::vector<std::string> set;
+  bool plan = false, program = false, dot = false, json = false, verify = false, values = false;
+
+  mode graph_mode() const { return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train; }
+};
+
+tl::unexpected<error> misuse(std::string message) {
+  return fail({errc::invalid_argument, std::move(message), {"troupe inspect --help lists the flags"}});
+}
+
+void add_flags(CLI::App& app, request& r) {
+  app.add_option("PATH", r.paths, "a model directory, a checkpoint, a .safetensors file or an event file")->type_name("");
+  app.add_option("--config", r.config, "or a configuration in TOML")->type_name("FILE");
+  app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
+  app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
+  app.add_option("--graph", r.graph, "the graph of its model: train, evaluate or predict")->type_name("MODE");
+  app.add_flag("--program", r.program, "what a replica computes in that mode: kernels in order [train]");
+  app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
+  app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
+  app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
+  app.add_flag("--json", r.json, "one JSON object");
+}
+
+expected<void> check(const request& r, const CLI::App& app) {
+  if (const auto extra = app.remaining(); !extra.empty()) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options())
+      names.push_back(option->get_name());
+    return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), names))));
+  }
+  if (r.paths.size() + !r.config.empty() != 1)
+    return misuse("inspect takes one PATH, or a --config");
+  const bool of_config = r.plan || r.program || r.dot || !r.graph.empty() || !r.set.empty();
+  if (r.config.empty() && of_config)
+    return misuse("--plan, --graph, --program, --dot and --set are about a --config");
+  if (!r.config.empty() && (r.verify || r.values))
+    return misuse("--verify and --values are about a PATH");
+  if (r.values && !r.json)
+    return misuse("--values needs --json");
+  if (!r.graph.empty() && r.graph != "train" && r.graph != "evaluate" && r.graph != "predict")
+    return misuse(fmt::format("--graph must be train, evaluate or predict, not '{}'{}", r.graph,
+                              did_you_mean(nearest(r.graph, {"train", "evaluate", "predict"}))));
+  if (r.plan && (r.program || r.dot || !r.graph.empty()))
+    return misuse("--plan cannot be given together with --graph, --program or --dot");
+  if (r.dot && (r.program || r.json))
+    return misuse("--dot cannot be given together with --program or --json");
+  return {};
+}
+
+int show_path(const request& r, reporter& report) {
+  const auto found = troupe::inspect(r.paths.front(), {.verify = r.verify, .values = r.values});
+  if (!found)
+    return failure(report, found.error(), found.error().category == errc::invalid_argument);
+  write_output(r.json ? to_json(*found) : to_text(*found));
+  return is_sound(*found) ? succeeded : failed;
+}
+
+/// What a job needs and a look at it does not is filled in.
+expected<job_setup> setup_of(const request& r) {
+  command_line line;
+  line.config = r.config;
+  for (const auto& text : r.set) {
+    auto a = parse_assignment(text);
+    if (!a)
+      return misuse(a.error().message);
+    line.set.push_back(std::move(*a));
+  }
+  auto given = load_settings(line);
+  if (given && !given->has("run.model_dir"))
+    line.flags.push_back({"run.model_dir", "none", "inspect"});
+  if (given && !given->has("run.max_steps") && !given->has("run.steps") && !given->has("input.epochs"))
+    line.flags.push_back({"run.max_steps", "1", "inspect"});
+  if (given && !line.flags.empty())
+    given = load_settings(line);
+  return given.and_then([](const settings& s) { return make_job_setup(s, true); });
+}
+
+int show_config(const request& r, reporter& report) {
+  const auto setup = setup_of(r);
+  if (!setup)
+    return failure(report, setup.error(), true);
+  const auto data = open_data(*setup, true);
+  if (!data)
+    return failure(report, data.error(), false);
+  const auto training = make_train_spec(*setup, data->train);
+  const auto evaluation = make_eval_spec(*setup, data->test);
+  if (!r.program && !r.dot && r.graph.empty()) {
+    const auto plan = inspect_plan(setup->estimator, training, setup->evaluates ? std::optional{evaluation} : std::nullopt);
+    if (!plan)
+      return failure(report, plan.error(), plan.error().category == errc::invalid_argument);
+    write_output(r.json ? to_json(*plan) : to_text(*plan));
+    return succeeded;
+  }
+  const auto graph = inspect_graph(setup->estimator, r.graph_mode() == mode::train ? training.input : evaluation.input, r.graph_mode());
+  if (!graph)
+    return failure(report, graph.error(), graph.error().category == errc::invalid_argument);
+  write_output(r.json ? to_json(*graph) : r.dot ? to_dot(*graph) : r.program ? graph->program : to_text(*graph));
+  return succeeded;
+}
+
+}  // namespace
+
+int inspect(const std::vector<std::string>& arguments, reporter& report) {
+  request r;
+  CLI::App app{"Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.", "troupe inspect"};
+  app.allow_extras();
+  app.footer(usage);
+  add_flags(app, r);
+  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    write_output(app.help());
+    return succeeded;
+  } catch (const CLI::ParseError& e) {
+    return failure(report, misuse(e.what()).value(), true);
+  }
+  if (const auto sound = check(r, app); !sound)
+    return failure(report, sound.error(), true);
+  return r.config.empty() ? show_path(r, report) : show_config(r, report);
+}
+
+}  // namespace troupe::cli

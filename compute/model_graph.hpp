@@ -1,0 +1,18 @@
+// A model's function, called: the graph it describes for one structure of elements and one mode.
+#pragma once
+
+#include <troupe/dataset.hpp>
+#include <troupe/model.hpp>
+
+namespace troupe {
+
+/// Inputs are placeholders by the names of the components, with the unknown "batch" before their shapes.
+struct model_graph {
+  graph g;
+  model_spec spec;
+};
+
+/// The first error that the graph keeps.
+expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m);
+
+}  // namespace troupe

@@ -1,0 +1,59 @@
+// A graph for Graphviz: scopes as clusters, variables as boxes.
+#include <troupe/inspect.hpp>
+
+namespace troupe {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text)
+    result += c == '"' || c == '\\' ? std::string{'\\', c} : c == '\n' ? std::string{"\\n"} : std::string(1, c);
+  return result + "\"";
+}
+
+/// A scope of the graph: its nodes, and the scopes within it by their last name.
+struct cluster {
+  std::vector<const graph_report::node*> nodes;
+  std::map<std::string, cluster> inner;
+};
+
+void add(cluster& to, std::string_view scope, const graph_report::node& n) {
+  if (scope.empty())
+    return to.nodes.push_back(&n);
+  const size_t slash = std::min(scope.find('/'), scope.size());
+  add(to.inner[std::string{scope.substr(0, slash)}], scope.substr(std::min(slash + 1, scope.size())), n);
+}
+
+std::string label_of(const graph_report::node& n) {
+  const std::string name = n.scope.empty() ? n.name : n.name.substr(n.scope.size() + 1);
+  return quoted(name + (name == n.op ? "" : "\n" + n.op) + "\n" + n.dtype + " " + n.shape);
+}
+
+void print(std::string& text, const cluster& c, const std::string& path, const std::string& indent) {
+  for (const auto* n : c.nodes)
+    text += indent + quoted(n->name) + " [label=" + label_of(*n) + (n->op == "variable" ? ", shape=box, style=filled" : "")
+            + (n->op == "placeholder" ? ", shape=box, style=rounded" : "") + "];\n";
+  for (const auto& [name, inner] : c.inner) {
+    const std::string whole = path.empty() ? name : path + "/" + name;
+    text += indent + "subgraph " + quoted("cluster_" + whole) + " {\n" + indent + "  label=" + quoted(name) + ";\n";
+    print(text, inner, whole, indent + "  ");
+    text += indent + "}\n";
+  }
+}
+
+}  // namespace
+
+std::string to_dot(const graph_report& r) {
+  cluster top;
+  for (const auto& n : r.nodes)
+    add(top, n.scope, n);
+  std::string text = "digraph " + quoted(r.model + " (" + std::string{to_string(r.mode)} + ")") + " {\n  node [shape=ellipse];\n";
+  print(text, top, "", "  ");
+  for (const auto& n : r.nodes)
+    for (const auto& input : n.inputs)
+      text += "  " + quoted(input) + " -> " + quoted(n.name) + ";\n";
+  return text + "}\n";
+}
+
+}  // namespace troupe

@@ -1,0 +1,23 @@
+// Lines for people: columns, counts of bytes, times of day.
+#pragma once
+
+#include <troupe/checkpoints.hpp>
+
+namespace troupe {
+
+/// Rows of cells, each column as wide as its widest cell; columns named in `right` are set to the right.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent, const std::vector<size_t>& right = {});
+/// "1234 bytes", "12.3 MB"
+std::string bytes_text(int64_t bytes);
+/// "2020-09-13 12:26:40 UTC"; "unknown" for 0.
+std::string time_text(double wall_time);
+/// "[3, 5]"
+std::string shape_text(const std::vector<int64_t>& extents);
+/// Shortest that reads back as the same float32.
+std::string number_text(double value);
+/// Each on a line of its own: file, tensor, offset, reason.
+std::string damages_text(const std::vector<damage>& damages, std::string_view indent);
+/// Without what a terminal would obey.
+std::string printable(std::string_view text);
+
+}  // namespace troupe

@@ -1,0 +1,78 @@
+// Record files, as TensorFlow's TFRecord has them, and the examples (tf.Example) that are usually in them.
+//
+//   auto file = tr::record_writer::create("train.tfrecord.gz", tr::compression::gzip);
+//   auto bytes = tr::encode_example({{{"label", std::vector<int64_t>{7}}}});
+//   if (auto ok = file->write(*bytes); !ok) ...
+//   if (auto ok = file->close(); !ok) ...
+//
+// `open_tfrecord` (dataset.hpp) makes a dataset of such files. docs/record_format.md has the bytes.
+#pragma once
+
+#include <troupe/error.hpp>
+
+#include <map>
+#include <memory>
+#include <variant>
+
+namespace troupe {
+
+/// Of a whole file, as one stream. It is never guessed: a reader has to be told.
+enum class compression : uint8_t { none, zlib, gzip };
+TROUPE_API std::string_view to_string(compression how) noexcept;
+
+using byte_strings = std::vector<std::string>;
+
+/// Named lists of one kind each. std::monostate: a feature of no kind, which the format allows.
+struct example {
+  using feature = std::variant<std::monostate, byte_strings, std::vector<float>, std::vector<int64_t>>;
+  std::map<std::string, feature> features = {};
+  friend bool operator==(const example&, const example&) = default;
+};
+/// The same bytes for equal examples, in every process. invalid_argument: a name that is not UTF-8, or more than 2 GiB.
+TROUPE_API expected<std::string> encode_example(const example& x);
+/// data_loss: not an example.
+TROUPE_API expected<example> decode_example(std::string_view bytes);
+
+/// Writes one file; used by one thread at a time. Memory is bounded, whatever the number of records.
+class TROUPE_API record_writer {
+ public:
+  /// Replaces what is there; the directory has to be. not_found, failed_precondition, resource_exhausted, unavailable.
+  static expected<record_writer> create(const std::string& path, compression how = compression::none);
+  ~record_writer();  ///< Of a file that was not closed, the last records may be missing, and a compressed one is cut off.
+  record_writer(record_writer&&) noexcept;
+  record_writer& operator=(record_writer&&) noexcept;
+
+  /// Any bytes, none too. After an error every later call returns the same one.
+  expected<void> write(std::string_view record);
+  /// Afterwards the file is whole and on the medium. Later calls say that it is closed (state).
+  expected<void> close();
+
+ private:
+  struct impl;
+  explicit record_writer(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+/// Reads one file from the beginning to the end; used by one thread at a time. No more memory is taken for a record than
+/// there are bytes to fill it.
+class TROUPE_API record_reader {
+ public:
+  /// not_found, failed_precondition, resource_exhausted, unavailable.
+  static expected<record_reader> open(const std::string& path, compression how = compression::none);
+  ~record_reader();
+  record_reader(record_reader&&) noexcept;
+  record_reader& operator=(record_reader&&) noexcept;
+
+  /// The next record; absent at the end. data_loss naming the file, the offset and what is wrong: a checksum, a file that is
+  /// cut off or compressed in another way. Every later call then says it again.
+  expected<std::optional<std::string>> next();
+  /// Of the next record, in the content once decompressed.
+  int64_t offset() const noexcept;
+
+ private:
+  struct impl;
+  explicit record_reader(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace troupe

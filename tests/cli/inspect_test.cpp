@@ -1,0 +1,148 @@
+// troupe inspect and troupe checkpoints: whole runs of the program on what a run has left.
+#include "tests/cli/program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace troupe::cli {
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Saved at 0, 8 and 16.
+struct trained_project : small_project {
+  trained_project() { REQUIRE(run_program(train({"--max-steps", "16"})).status == 0); }
+  std::string model(const std::string& name = "") const { return path("model") + name; }
+  nlohmann::json json_of(std::vector<std::string> arguments, int status = 0) const {
+    arguments.push_back("--json");
+    const auto result = run_program(std::move(arguments));
+    CHECK(result.status == status);
+    return nlohmann::json::parse(result.out);
+  }
+  void flip(const std::string& name, std::streamoff at) const {
+    std::fstream file{model(name), std::ios::in | std::ios::out | std::ios::binary};
+    file.seekg(at);
+    const char c = static_cast<char>(file.get() ^ 1);
+    file.seekp(at);
+    file.put(c);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(trained_project, "inspect shows a directory, a checkpoint and its shard, for people and as JSON") {
+  const auto directory = run_program({"inspect", model()});
+  CHECK(directory.status == 0);
+  CHECK(directory.err.empty());
+  CHECK(has(directory.out, "3 checkpoints, the newest of step 16\n"));
+  CHECK(json_of({"inspect", model()})["checkpoints"][1]["step"] == 8);
+  const auto checkpoint = json_of({"inspect", model("/model.ckpt-16"), "--values"});
+  CHECK(checkpoint["whole"] == true);
+  const auto bytes = parameters("model", 16);
+  const auto& first = checkpoint["tensors"][0];
+  CHECK(first["bytes"].get<size_t>() * 4 <= first["base64"].get<std::string>().size() * 3);
+  CHECK(has(bytes.substr(0, 4096), first["name"].get<std::string>()));
+  CHECK(json_of({"inspect", model("/model.ckpt-16-00000-of-00001.safetensors")})["tensors"].size() == checkpoint["tensors"].size());
+}
+
+TEST_CASE_FIXTURE(trained_project, "what is damaged exits with 1, names file, tensor and offset, and shows the rest") {
+  const auto offset = json_of({"inspect", model("/model.ckpt-8")})["tensors"][0]["offset"].get<int64_t>();
+  flip("/model.ckpt-8-00000-of-00001.safetensors", offset + 1);
+  CHECK(run_program({"inspect", model("/model.ckpt-8")}).status == 0);
+  const auto verified = run_program({"inspect", model("/model.ckpt-8"), "--verify"});
+  CHECK(verified.status == 1);
+  CHECK(has(verified.out, "damaged: " + model("/model.ckpt-8-00000-of-00001.safetensors") + ", tensor "));
+  CHECK(has(verified.out, ", offset " + std::to_string(offset) + ": has the checksum "));
+  CHECK(has(verified.out, "global_step"));
+  const auto all = json_of({"checkpoints", "verify", model()}, 1);
+  CHECK(all["checkpoints"][0]["whole"] == true);
+  CHECK(all["checkpoints"][1]["whole"] == false);
+  CHECK(run_program({"checkpoints", "list", model()}).status == 0);
+  CHECK(run_program({"checkpoints", "verify", model(), "16"}).status == 0);
+  CHECK(run_program({"checkpoints", "verify", model(), "8"}).status == 1);
+  std::ofstream{model("/model.ckpt-8.manifest.json"), std::ios::trunc} << "{\"format\": ";
+  const auto cut = run_program({"inspect", model("/model.ckpt-8")});
+  CHECK(cut.status == 1);
+  CHECK(has(cut.out, "model.ckpt-8.manifest.json, offset 11: "));
+  CHECK(has(cut.out, "global_step"));
+}
+
+TEST_CASE_FIXTURE(trained_project, "checkpoints delete takes steps, refuses the newest without --force, and a run goes on from what is left") {
+  CHECK(run_program({"checkpoints", "delete", model(), "0"}).out == "deleted step 0\n");
+  const auto newest = run_program({"checkpoints", "delete", model(), "16"});
+  CHECK(newest.status == 1);
+  CHECK(has(newest.err, "model.ckpt-16 is the newest checkpoint"));
+  CHECK(has(newest.err, "--force"));
+  const auto absent = run_program({"checkpoints", "delete", model(), "5"});
+  CHECK(absent.status == 1);
+  CHECK(has(absent.err, "no checkpoint of step 5"));
+  CHECK(json_of({"checkpoints", "delete", model(), "16", "--force"})["deleted"] == nlohmann::json{16});
+  CHECK(run_program(train({"--max-steps", "16", "--json"})).events().front()["global_step"] == 8);
+}
+
+TEST_CASE("while a job runs its directory can be inspected, its owner is named, and nothing can be deleted") {
+  const small_project project;
+  program running{project.train({"--max-steps", "100000000", "--set", "save_checkpoints_steps=100000000", "--json"})};
+  REQUIRE(running.wait_for("\"progress\""));
+  const std::string owner = "process " + std::to_string(running.id());
+  const auto shown = run_program({"inspect", project.path("model"), "--verify"});
+  CHECK(shown.status == 0);
+  CHECK(has(shown.out, "in use by " + owner));
+  const auto refused = run_program({"checkpoints", "delete", project.path("model"), "0", "--force"});
+  CHECK(refused.status == 1);
+  CHECK(has(refused.err, "in use by " + owner));
+  running.send(SIGKILL);
+  running.finish();
+  CHECK_FALSE(has(run_program({"inspect", project.path("model")}).out, "in use"));
+}
+
+TEST_CASE("inspect shows the plan, the graphs and the program of a configuration, and leaves nothing behind") {
+  const small_project project;
+  const auto config = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"inspect", "--config", project.config()});
+    return run_program(std::move(more));
+  };
+  CHECK(has(config({}).out, "infeed/0 => replica/0"));
+  CHECK(config({"--plan"}).out == config({}).out);
+  CHECK(has(config({"--graph", "train"}).out, "dnn/hiddenlayer_0/kernel"));
+  CHECK(has(config({"--graph", "predict"}).out, "(predict)"));
+  CHECK(config({"--dot"}).out.starts_with("digraph "));
+  CHECK(has(config({"--program", "--graph", "evaluate"}).out, "dnn/logits/kernel"));
+  CHECK(nlohmann::json::parse(config({"--graph", "train", "--json", "--set", "model.hidden_units=2"}).out)["parameters"].is_number());
+  std::ifstream made{project.path("model")};
+  CHECK_FALSE(made.is_open());
+}
+
+TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be right") {
+  const auto refused = [](std::vector<std::string> arguments, const std::string& part) {
+    CAPTURE(part);
+    const auto result = run_program(std::move(arguments));
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK_MESSAGE(has(result.err, part), result.err);
+  };
+  refused({"inspct", "x"}, "did you mean inspect?");
+  refused({"inspect"}, "takes one PATH, or a --config");
+  refused({"inspect", "a", "b"}, "takes one PATH");
+  refused({"inspect", "a", "--verfy"}, "unknown flag --verfy; did you mean --verify?");
+  refused({"inspect", "a", "--dot"}, "are about a --config");
+  refused({"inspect", "a", "--values"}, "--values needs --json");
+  refused({"inspect", "--config", "x", "--graph", "trian"}, "did you mean train?");
+  refused({"inspect", "/dev/null"}, "is neither a model directory nor a checkpoint");
+  refused({"checkpoints"}, "takes list, verify or delete");
+  refused({"checkpoints", "lits", "d"}, "did you mean list?");
+  refused({"checkpoints", "list"}, "takes a model directory");
+  refused({"checkpoints", "delete", "d"}, "takes the steps");
+  refused({"checkpoints", "delete", "d", "newest"}, "not 'newest'");
+  refused({"checkpoints", "list", "d", "--force"}, "--force is about delete");
+  const auto absent = run_program({"inspect", "/nowhere/at/all"});
+  CHECK(absent.status == 1);
+  CHECK(has(absent.err, "/nowhere/at/all"));
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,196 @@
+#include <troupe/inspect.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include <stdlib.h>
+
+namespace troupe {
+
+namespace {
+
+using nlohmann::json;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+dataset examples() {
+  return *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}}, {{"y", tensor::zeros(dtype::int32, {12})}});
+}
+
+estimator small(std::optional<std::string> model_dir = {}) {
+  return {dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = std::move(model_dir), .save_checkpoints_steps = 2}};
+}
+
+std::vector<std::string> names_of(const plan_report& plan) {
+  std::vector<std::string> names;
+  for (const auto& n : plan.nodes)
+    names.push_back(n.name);
+  return names;
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+/// A job that ran, on the real disk; goes with the test.
+struct finished_job {
+  finished_job() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "troupe_inspect_XXXXXX").string();
+    path = ::mkdtemp(pattern.data());
+    const auto result = train(small(path), {.input = examples().batch(4).repeat(), .max_steps = 4});
+    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  }
+  ~finished_job() { std::filesystem::remove_all(path); }
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("the plan of a job has its nodes, the credit of its edges and the parts of a checkpoint") {
+  auto e = small("unused");
+  e.config.replicas = 2;
+  const train_spec training{.input = examples().batch(4).repeat(), .max_steps = 10};
+  const auto plan = inspect_plan(e, training, eval_spec{.input = examples().batch(4)});
+  REQUIRE(plan);
+  for (const char* name : {"infeed/0", "replica/0", "replica/1", "reducer", "checkpoint_writer", "evaluator/replica/0", "chief"})
+    CHECK(contains(names_of(*plan), name));
+  REQUIRE(plan->edges.size() == 3);
+  CHECK(plan->edges[1].to == "replica/1");
+  CHECK(plan->edges[1].credit_blocks == 3);
+  CHECK(plan->snapshot_parts == std::vector<std::string>{"infeed/0", "replica/0", "replica/1", "chief"});
+  CHECK(has(to_text(*plan), "  infeed/0 => replica/1                      split  3 blocks\n"));
+  CHECK(has(to_text(*plan), "  evaluator/infeed/0 => evaluator/replica/0  split  3 blocks\n"));
+  CHECK(json::parse(to_json(*plan))["edges"][0]["from"] == "infeed/0");
+  CHECK_FALSE(std::filesystem::exists("unused"));
+  e.config.replicas = 0;
+  CHECK(inspect_plan(e, training).error().category == errc::invalid_argument);
+}
+
+TEST_CASE("a graph is told with operations, variables, parameters and the program that is planned for it") {
+  const auto graph = inspect_graph(small(), examples().batch(4).repeat(), mode::train);
+  REQUIRE_MESSAGE(graph, (graph ? "" : to_string(graph.error())));
+  CHECK(graph->parameters == 4 * 5 + 5 + 5 * 3 + 3);
+  CHECK(graph->trainable_parameters == graph->parameters);
+  REQUIRE(graph->variables.size() == 4);
+  CHECK(graph->variables[0].name == "dnn/hiddenlayer_0/kernel");
+  CHECK(graph->variables[0].shape == std::vector<int64_t>{4, 5});
+  std::map<std::string, const graph_report::node*> nodes;
+  for (const auto& n : graph->nodes) {
+    for (const auto& input : n.inputs)
+      CHECK_MESSAGE(nodes.contains(input), n.name << " comes before its input " << input);
+    nodes[n.name] = &n;
+  }
+  REQUIRE(nodes.contains("x"));
+  CHECK(nodes["x"]->op == "placeholder");
+  CHECK(nodes["x"]->shape == "[batch, 4]");
+  REQUIRE(nodes.contains("dnn/hiddenlayer_0/kernel"));
+  CHECK(nodes["dnn/hiddenlayer_0/kernel"]->scope == "dnn/hiddenlayer_0");
+  CHECK(has(graph->program, "dnn/hiddenlayer_0/kernel"));
+  const auto text = to_text(*graph);
+  CHECK(has(text, "43 parameters in 4 variables, 43 trainable\n"));
+  const auto j = json::parse(to_json(*graph));
+  CHECK(j["parameters"] == 43);
+  CHECK(j["nodes"].size() == graph->nodes.size());
+}
+
+TEST_CASE("each mode has its own graph, and what a model function does wrong is its error") {
+  const auto input = examples().batch(4);
+  const auto trained = inspect_graph(small(), input, mode::train), predicted = inspect_graph(small(), input, mode::predict);
+  REQUIRE((trained && predicted));
+  CHECK(predicted->mode == mode::predict);
+  CHECK(to_text(*trained) != to_text(*predicted));
+  CHECK(inspect_graph(small(), input, mode::evaluate));
+  const model lossless{"lossless", [](graph&, const features&, const labels&, mode m) { return model_spec{.mode = m}; }};
+  CHECK(has(inspect_graph({lossless, {}}, input, mode::train).error().message, "a model needs a loss to train"));
+  CHECK(inspect_graph({model{}, {}}, input, mode::train).error().category == errc::invalid_argument);
+}
+
+TEST_CASE("DOT has a cluster for each scope, within those it is in, and an edge for each input") {
+  graph_report r{.model = "m\"x"};
+  r.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/b/kernel", "a/b", "variable", "float32", "[4, 2]", {}},
+             {"a/b/matmul", "a/b", "matmul", "float32", "[batch, 2]", {"x", "a/b/kernel"}}};
+  CHECK(to_dot(r) == R"dot(digraph "m\"x (train)" {
+  node [shape=ellipse];
+  "x" [label="x\nplaceholder\nfloat32 [batch, 4]", shape=box, style=rounded];
+  subgraph "cluster_a" {
+    label="a";
+    subgraph "cluster_a/b" {
+      label="b";
+      "a/b/kernel" [label="kernel\nvariable\nfloat32 [4, 2]", shape=box, style=filled];
+      "a/b/matmul" [label="matmul\nfloat32 [batch, 2]"];
+    }
+  }
+  "x" -> "a/b/matmul";
+  "a/b/kernel" -> "a/b/matmul";
+}
+)dot");
+}
+
+TEST_CASE_FIXTURE(finished_job, "a path says by itself what is shown of it") {
+  const auto kind = [](const std::string& p) { return json::parse(to_json(*inspect(p)))["kind"].get<std::string>(); };
+  CHECK(kind(path) == "directory");
+  CHECK(kind(path + "/checkpoint") == "directory");
+  CHECK(kind(path + "/model.ckpt-4") == "checkpoint");
+  CHECK(kind(path + "/model.ckpt-4.manifest.json") == "checkpoint");
+  CHECK(kind(path + "/model.ckpt-4-00000-of-00001.safetensors") == "checkpoint");
+  CHECK(inspect(path + "/model.ckpt-5").error().category == errc::not_found);
+  CHECK(inspect(path + "/nothing").error().category == errc::not_found);
+  std::ofstream{path + "/notes.txt"} << "?";
+  CHECK(inspect(path + "/notes.txt").error().category == errc::invalid_argument);
+}
+
+TEST_CASE_FIXTURE(finished_job, "JSON with values has the bytes of every tensor, and text the position of the input") {
+  const auto r = inspect_checkpoint(path + "/model.ckpt-4", {.values = true});
+  REQUIRE(r);
+  const auto j = json::parse(to_json(*r));
+  CHECK(j["whole"] == true);
+  CHECK(j["step"] == 4);
+  CHECK(j["wall_time"].get<double>() > 1.6e9);
+  bool found = false;
+  for (const auto& t : j["tensors"])
+    if (t["name"] == "global_step") {
+      found = true;
+      CHECK(t["base64"] == "BAAAAAAAAAA=");
+      CHECK(t["dtype"] == "int64");
+      CHECK(t["crc32c"].get<std::string>().size() == 8);
+    }
+  CHECK(found);
+  const auto text = to_text(*r);
+  CHECK(has(text, "troupe input 1 · next 4"));
+  CHECK(has(text, "whole (every byte read)"));
+}
+
+TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest only on request, and nothing is made where nothing was") {
+  CHECK(delete_checkpoints(path, {0})->deleted == std::vector<int64_t>{0});
+  CHECK(delete_checkpoints(path, {4}).error().category == errc::failed_precondition);
+  CHECK(delete_checkpoints(path, {4}, true)->deleted == std::vector<int64_t>{4});
+  const auto left = inspect_directory(path);
+  REQUIRE(left);
+  REQUIRE(left->checkpoints.size() == 1);
+  CHECK(left->checkpoints[0].step == 2);
+  CHECK(left->newest == 2);
+  CHECK(delete_checkpoints(path + "/nowhere", {4}).error().category == errc::not_found);
+  CHECK_FALSE(std::filesystem::exists(path + "/nowhere"));
+}
+
+TEST_CASE("texts keep a terminal from obeying what a file contains, and columns stay aligned") {
+  checkpoint_report r{.path = "a\x1b[31m"};
+  r.tensors = {{"größe", "float32", {2, 3}, "f", 64, 24, 0x1a}, {"b", "int64", {}, "f", 88, 8}};
+  const auto text = to_text(r);
+  CHECK(has(text, "a?[31m\n"));
+  CHECK(has(text, "  größe  float32  [2, 3]  24 bytes  0000001a  f  @64\n  b      int64    []       8 bytes            f  @88\n"));
+}
+
+TEST_CASE("numbers that JSON cannot write are null") {
+  event_report r{.path = "f"};
+  r.tags = {{"loss", 1, 3, 3, {.tag = "loss", .scalar = std::numeric_limits<double>::quiet_NaN()}}};
+  CHECK(json::parse(to_json(r))["tags"][0]["last"].is_null());
+  CHECK(has(to_text(r), "loss  scalar  1  steps 3 to 3  nan\n"));
+}
+
+}  // namespace troupe

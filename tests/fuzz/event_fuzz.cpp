@@ -1,0 +1,62 @@
+#include "storage/event_log.hpp"
+#include "storage/record_framing.hpp"
+#include "tests/fuzz/target.hpp"
+
+#include <limits>
+
+namespace troupe::fuzz {
+
+namespace {
+
+// The first byte of an input says whether what follows is a whole file or the payload of one record, whose checksums no
+// mutation would ever hit.
+constexpr char whole_file = 'f', one_payload = 'p';
+
+std::string version_file() {
+  auto files = memory_file_system();
+  auto log = need(event_log_writer::create(files, "/m", {.host = "h", .wall_time = 1}));
+  return need(read_file(*files, log->path()));
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  const log_event events[] = {
+    {.wall_time = 1, .step = 1, .values = {{.tag = "loss", .scalar = 0.5}}},
+    {.step = 2, .values = {{.what = summary_value::kind::histogram, .tag = "kernel",
+                            .histogram = {.least = 0, .greatest = 1, .count = 3, .limits = {0, 1, std::numeric_limits<double>::max()}, .counts = {1, 2, 0}}}}},
+    {.step = 3, .values = {{.what = summary_value::kind::image, .tag = "digit", .image = tensor::zeros(dtype::uint8, {4, 4, 1})}}},
+    {.step = 4, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = "ünïcode"}}},
+    {.step = 5, .note = session_note{session_note::kind::checkpoint, "/m/model.ckpt-5", "saved"}}};
+  auto files = memory_file_system();
+  auto log = need(event_log_writer::create(files, "/m", {.host = "h", .wall_time = 1}));
+  std::vector<std::string> all;
+  size_t before = need(read_file(*files, log->path())).size();
+  for (const auto& event : events) {
+    require(log->add(event) && log->flush(), "the event is written");
+    const std::string bytes = need(read_file(*files, log->path()));
+    const size_t payload = before + record_header_bytes;
+    all.push_back(one_payload + bytes.substr(payload, bytes.size() - payload - record_footer_bytes));
+    before = bytes.size();
+  }
+  all.push_back(whole_file + need(read_file(*files, log->path())));
+  return all;
+}
+
+void run(std::string_view input) {
+  static const std::string version = version_file();
+  if (input.empty())
+    return;
+  std::string bytes{input.substr(1)};
+  if (input[0] == one_payload) {
+    bytes = version;
+    append_record(bytes, input.substr(1));
+  }
+  const auto log = need(read_event_log(*holding(bytes), "f"));
+  require(log.bytes_read <= std::ssize(bytes), "no more is read than is there");
+  require(log.damage || log.truncated || log.bytes_read == std::ssize(bytes), "what is sound is read to its end");
+  if (input[0] == one_payload)
+    require(!log.truncated && log.events.size() == (log.damage ? 1 : 2), "a record that is whole is an event or damage");
+}
+
+}  // namespace troupe::fuzz

@@ -1,0 +1,45 @@
+#include "storage/crc32c.hpp"
+#include "storage/manifest.hpp"
+#include "tests/fuzz/target.hpp"
+
+namespace troupe::fuzz {
+
+namespace {
+
+constexpr int64_t step = 7;
+
+/// With the checksum that it would have, which no mutation would ever hit.
+std::string repaired(std::string text) {
+  constexpr size_t digits = 8, after = 4;  // "\n}\n and what closes the string.
+  if (text.size() < digits + after)
+    return text;
+  const size_t at = text.size() - after - digits;
+  text.replace(at, digits, std::string(digits, '0'));
+  return text.replace(at, digits, crc32c_text(crc32c(text)));
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  auto files = memory_file_system();
+  auto store = need(checkpoint_store::open(files, "/m", {}));
+  need(store->commit({.step = step,
+                      .tensors = {{"kernel", tensor::zeros(dtype::float32, {2, 3})}, {"flag", tensor::scalar(true)}},
+                      .blobs = {{"infeed/0", std::string("\0\xff", 2)}},
+                      .properties = {{"finished", "false"}}}));
+  for (const auto& file : need(files->list("/m")))
+    if (file.name.ends_with(".json"))
+      return {need(read_file(*files, "/m/" + file.name))};
+  require(false, "a checkpoint has a manifest");
+  return {};
+}
+
+void run(std::string_view input) {
+  const auto m = parse_manifest(repaired(std::string{input}), "f", step);
+  if (!m)
+    return;
+  const std::string again = need(write_manifest(*m));
+  require(need(write_manifest(need(parse_manifest(again, "f", step)))) == again, "a manifest is read as it is written");
+}
+
+}  // namespace troupe::fuzz

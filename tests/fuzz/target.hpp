@@ -1,0 +1,42 @@
+// A fuzz target is one file that defines the two functions below; ./dev fuzz NAME runs NAME_fuzz.cpp.
+#pragma once
+
+#include "storage/file_system.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace troupe::fuzz {
+
+/// Files that our own code wrote, from which the fuzzer sets out.
+std::vector<std::string> seeds();
+
+/// Hands `input` to the parser. Any error that it returns is right; a crash, a leak, a read out of bounds, undefined
+/// behaviour, memory beyond the limit and a `require` that does not hold are findings.
+void run(std::string_view input);
+
+inline void require(bool holds, const char* what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+/// The value of what cannot fail on a sound file system.
+template <class T>
+T need(expected<T> x) {
+  if (!x)
+    std::fprintf(stderr, "%s\n", to_string(x.error()).c_str());
+  require(x.has_value(), "an expected value is there");
+  return std::move(*x);
+}
+
+/// A file system in memory with `bytes` in the file "f".
+inline std::shared_ptr<file_system> holding(std::string_view bytes) {
+  auto files = memory_file_system();
+  auto file = need(files->create("f"));
+  require(file->append(std::as_bytes(std::span{bytes})) && file->close(), "memory takes the file");
+  return files;
+}
+
+}  // namespace troupe::fuzz
