@@ -3,12 +3,15 @@
 
 #include "pipeline/prepared_job.hpp"
 
+#include <troupe/predict.hpp>
+
 namespace troupe {
 
 /// invalid_argument naming the field: the configuration's, then max_steps, steps, epochs, throttle_secs, eval steps; both
-/// steps and max_steps; an evaluation of a job that never saves.
+/// steps and max_steps; an evaluation of a job that never saves; step, batches_ahead, keys.
 expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
 expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
+expected<job_description> describe(const estimator& e, const predict_spec& prediction);
 
 /// The step at which `epochs` passes over the source end: whole batches of each pass, the partial last one dropped.
 /// invalid_argument where the size of the source is not known.
