@@ -9,6 +9,7 @@ namespace troupe::cli {
 
 int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
+int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
 /// 2 for a value that can never be, 1 for everything else.
 int failure(reporter& report, const error& e, bool misuse);

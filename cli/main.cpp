@@ -35,8 +35,11 @@ int run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   // The flags are not read yet, and whoever asked for JSON is told in JSON that they are wrong.
   reporter early{standard_reporter(std::count(rest.begin(), rest.end(), "--json") > 0, true)};
-  if (name != "train" && name != "evaluate")
-    return failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate"})),
+  static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
+    {"train", train}, {"evaluate", evaluate}, {"predict", predict}};
+  const auto command = commands.find(name);
+  if (command == commands.end())
+    return failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "predict"})),
                            {"troupe --help lists the commands"}}, true);
   const auto line = parse_command_line(name, rest);
   if (!line)
@@ -46,7 +49,7 @@ int run(const std::vector<std::string>& arguments) {
     return succeeded;
   }
   const auto report = std::make_shared<reporter>(standard_reporter(line->json, line->quiet));
-  return name == "train" ? train(*line, report, signals) : evaluate(*line, report, signals);
+  return command->second(*line, report, signals);
 }
 
 }  // namespace
