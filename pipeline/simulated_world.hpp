@@ -8,6 +8,11 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace troupe {
 
 class simulated_world {

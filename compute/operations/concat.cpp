@@ -96,9 +96,8 @@ const operation columns{.name = "columns", .gradient = columns_gradient, .lower 
 }  // namespace ops
 
 symbol concat(std::span<const symbol> parts, std::source_location at) {
-  assert(!parts.empty());
-  if (parts.size() == 1)
-    return parts[0];
+  if (parts.size() < 2)
+    return parts.empty() ? symbol{} : parts[0];  // There is no graph to keep an error in.
   // In halves, so that of many parts none is copied more than a few times.
   const size_t half = parts.size() / 2;
   return concat_two(concat(parts.first(half), at), concat(parts.subspan(half), at), at);

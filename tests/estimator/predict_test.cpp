@@ -109,7 +109,7 @@ TEST_CASE("[EST-36] nothing is opened, read or built before the first result is 
   CHECK(threads_fall_to(before));
 }
 
-TEST_CASE("[EST-37] [DF-63] a stream that is left after three results ends its actors and threads") {
+TEST_CASE("[EST-37, DF-63] a stream that is left after three results ends its actors and threads") {
   const auto before = threads();
   for (int64_t ahead : {0, 1, 16}) {
     auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(INT64_MAX)), .batches_ahead = ahead});

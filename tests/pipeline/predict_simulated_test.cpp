@@ -287,7 +287,7 @@ TEST_CASE("[EST-36] only the chosen predictions are made; unknown ones are an er
   CHECK(unknown.error() == error{errc::invalid_argument, "the model predicts no 'logits', 'scores'; there are 'pair', 'place', 'row', 'scaled'"});
 }
 
-TEST_CASE("[EST-36] [DF-58] a prediction without a row for each example is an error only where single ones are asked for") {
+TEST_CASE("[EST-36, DF-58] a prediction without a row for each example is an error only where single ones are asked for") {
   case_options o{};
   std::string told;
   const auto add = [&](auto make) {
