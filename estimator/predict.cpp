@@ -54,15 +54,14 @@ std::string remark_on(const loaded_state& from, const run_config& config) {
 }  // namespace
 
 struct prediction_stream::impl {
-  impl(job_description d, std::map<std::string, text_prediction> t) : description(std::move(d)), texts(std::move(t)) {}
+  explicit impl(job_description d) : description(std::move(d)) {}
 
   job_description description;
-  std::map<std::string, text_prediction> texts;
   std::vector<std::string> names;              ///< Of a batch's values.
   std::optional<step_values> batch;            ///< The one whose rows are being handed out,
   int64_t row = 0;                             ///<   and the next of them.
   loaded_state from;
-  bool loaded = false, ended = false;
+  bool loaded = false, ended = false;          ///< Loaded: there was a first answer that is no error.
   std::optional<error> failure;                ///< Why it ended, unless the data did.
 
   std::mutex guard;                            ///< Of what `cancel` looks at.
@@ -100,8 +99,10 @@ expected<bool> prediction_stream::impl::fetch() {
   if (batch)
     return true;
   auto next = running->next();
-  if (!std::exchange(loaded, true))
+  if (!loaded) {
     from = running->from();
+    loaded = next.has_value();
+  }
   if (!next)
     return fail(next.error());
   batch = std::move(*next);
@@ -114,7 +115,7 @@ expected<prediction> prediction_stream::impl::make(const std::function<tensor(co
   const auto& keys = description.predictions.keys;
   for (size_t i = 0; i < names.size(); ++i) {
     const tensor value = part(batch->values[i]);
-    for (const auto& [name, text] : texts)
+    for (const auto& [name, text] : description.source->texts)
       if (text.of == names[i] && is_wanted(keys, name)) {
         auto words = words_of(name, text, value);
         if (!words)
@@ -206,7 +207,7 @@ expected<prediction_stream> predict(const estimator& e, const predict_spec& spec
   auto description = describe(e, spec);
   if (!description)
     return fail(description.error());
-  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(*description), e.model.texts)};
+  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(*description))};
 }
 
 }  // namespace troupe

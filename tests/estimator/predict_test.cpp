@@ -246,6 +246,7 @@ TEST_CASE("a stream says which checkpoint it is of, and that there is none") {
   CHECK(at_start.global_step() == 0);
   auto absent = stream_of(e, {.input = sums(4).batch(2), .step = 399});
   CHECK(absent.next().error().category == errc::not_found);
+  CHECK(absent.remark().empty());
 }
 
 }  // namespace troupe::test
