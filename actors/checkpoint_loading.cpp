@@ -34,4 +34,25 @@ expected<void> load_into(parameter_store& store, const restored_checkpoint& from
   return {};
 }
 
+expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory, int64_t step,
+                                          uint64_t seed, parameter_store& store) {
+  const auto initialised = [&](const error& why) -> expected<loaded_state> {
+    if (why.category != errc::not_found || step >= 0)
+      return fail(why);
+    store.initialise(seed);
+    return loaded_state{};
+  };
+  if (directory.empty())
+    return initialised({errc::not_found, "without a model_dir there is no checkpoint of step " + std::to_string(step)});
+  auto opened = checkpoint_store::open(files, directory, {.read_only = true});
+  if (!opened)
+    return initialised(opened.error());
+  auto found = step < 0 ? (*opened)->restore_newest() : (*opened)->restore(step);
+  if (!found)
+    return initialised(found.error());
+  if (auto loaded = load_into(store, *found, false); !loaded)
+    return fail(loaded.error());
+  return loaded_state{found->content.step, found->prefix, found->warnings, found->lease};
+}
+
 }  // namespace troupe

@@ -1,9 +1,7 @@
 #include "actors/evaluator.hpp"
 
-#include "actors/checkpoint_loading.hpp"
 #include "actors/exit_reason.hpp"
 
-#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -23,73 +21,24 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   started = self->clock().now();
   totals.emplace(options.outputs);
   running = true;
-  if (auto loaded = load(); !loaded)
-    return finish(loaded.error());
-  if (!source)
-    start_nodes();
-  ++attempt;
-  until = 0;
-  self->send(drain, begin{attempt, 0, {}});
-  self->send(worker, begin{attempt, 0, {}});  // Before the infeed, whose first word may be that there are no data.
-  self->send(source, begin{attempt, 0, {}});
-  extend(0);
-}
-
-expected<void> evaluator_state::load() {
   at_step = 0;
-  const auto initialise = [&]() -> expected<void> {
-    current.prefix.clear();
-    options.parameters->initialise(options.seed);
-    return {};
-  };
-  if (options.directory.empty())
-    return initialise();
-  auto store = checkpoint_store::open(options.files, options.directory, {.read_only = true});
-  if (!store && store.error().category == errc::not_found && current.step < 0)
-    return initialise();
-  if (!store)
-    return fail(store.error());
-  auto found = current.step < 0 ? (*store)->restore_newest() : (*store)->restore(current.step);
-  if (!found && found.error().category == errc::not_found && current.step < 0)
-    return initialise();
-  if (!found)
-    return fail(found.error());
-  at_step = found->content.step;
-  current.prefix = found->prefix;
-  lease = found->lease;
-  return load_into(*options.parameters, *found, false);
-}
-
-void evaluator_state::start_nodes() {
-  auto& nodes = *options.nodes;
-  drain = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self), {});
-  worker = nodes.start_replica(0, {drain, {}, {}});
-  source = nodes.start_infeed(0, {});
-  for (const auto& [edge, to] : nodes.edges_of(0)) {
-    self->send(source, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(worker)});
-    self->send(worker, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(source)});
-  }
-  self->monitor(drain);
-  self->monitor(worker);
-  self->monitor(source);
-}
-
-void evaluator_state::send_home() {
-  const auto home = [](auto& handle) {
-    if (handle)
-      caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
-    handle = nullptr;
-  };
-  home(source);
-  home(worker);
-  home(drain);
+  auto loaded = load_or_initialise(options.files, options.directory, current.step, options.seed, *options.parameters);
+  if (!loaded)
+    return finish(loaded.error());
+  at_step = loaded->step;
+  current.prefix = loaded->prefix;
+  lease = std::move(loaded->lease);
+  if (!nodes.started())
+    nodes.start(*self, caf::actor_cast<progress_sink_actor>(self), *options.nodes);
+  nodes.begin_attempt(++attempt);
+  until = 0;
+  extend(0);
 }
 
 void evaluator_state::extend(int64_t reached) {
   const int64_t end = options.steps.value_or(INT64_MAX);
   until = std::min(end, reached + ahead_max);
-  self->send(source, run{attempt, until, {}});
-  self->send(worker, run{attempt, until, {}});
+  nodes.grant(attempt, until);
   self->delayed_send(self, options.silence_max, deadline{++waits});
 }
 
@@ -142,10 +91,9 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   state.options = std::move(options);
   state.asker = std::move(asker);
   self->set_down_handler([&state](const caf::down_msg& x) {
-    const auto is = [&x](const auto& handle) { return handle && handle->address() == x.source; };
-    if (!is(state.source) && !is(state.worker) && !is(state.drain))
+    if (!state.nodes.has(x.source))
       return;
-    state.send_home();
+    state.nodes.send_home();
     if (state.running)
       state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
   });

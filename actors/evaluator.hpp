@@ -1,9 +1,9 @@
 // The evaluator: a small chief over an `evaluate` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
-#include "actors/crew.hpp"
+#include "actors/checkpoint_loading.hpp"
+#include "actors/sub_plan.hpp"
 #include "compute/metric_totals.hpp"
-#include "storage/checkpoint_store.hpp"
 
 namespace troupe {
 
@@ -23,16 +23,14 @@ struct evaluator_options {
 struct evaluator_state {
   evaluator_state() = default;
   evaluator_state(const evaluator_state&) = delete;
-  ~evaluator_state() { send_home(); }
+  ~evaluator_state() { nodes.send_home(); }
 
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
   caf::strong_actor_ptr asker;                  ///< Who gets the result: a chief, or the launcher of a lone evaluation.
 
-  infeed_actor source;
-  replica_actor worker;
-  outfeed_actor drain;
+  sub_plan nodes;                               ///< Those of the next evaluation too, unless one of them ended.
   bool running = false;
   evaluate_at current;
   std::shared_ptr<file_hold> lease;             ///< Of the checkpoint that is being evaluated, until its result is told.
@@ -44,9 +42,6 @@ struct evaluator_state {
   caf::actor_clock::time_point started{};
 
   void on_evaluate(const evaluate_at& x);
-  expected<void> load();
-  void start_nodes();
-  void send_home();             ///< Ends the sub-plan's nodes; the next evaluation starts new ones.
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <charconv>
 #include <deque>
 
 namespace troupe::cli {
@@ -16,7 +17,7 @@ constexpr std::string_view exit_codes = R"(Exit status:
   0    done, also when there was nothing left to do
   1    an error: data, a checkpoint, the disk, a loss that is not finite
   2    misuse: a flag, a key or a value that cannot be
-  130  stopped by SIGINT, 143 by SIGTERM: saved and closed; a second signal stops at once
+  130  stopped by SIGINT, 143 by SIGTERM: what was trained is saved; a second signal stops at once
 )";
 
 constexpr std::string_view train_examples = R"(Examples:
@@ -29,6 +30,15 @@ Running the same command again goes on from the newest checkpoint, and trains no
 constexpr std::string_view evaluate_examples = R"(Examples:
   troupe evaluate --config examples/fashion_mnist.toml
   troupe evaluate --config examples/fashion_mnist.toml --step 780 --json
+)";
+
+constexpr std::string_view predict_examples = R"(Examples:
+  troupe predict --config examples/fashion_mnist.toml --keys class --limit 10
+  troupe predict --config examples/fashion_mnist.toml --output predictions.csv
+  troupe predict --config examples/fashion_mnist.toml --format npy --output predictions
+One result for each example of the test data, in their order, from the newest checkpoint. Standard output has nothing but
+results; progress, warnings and errors go to standard error. An --output gets its name once all of it is written: csv and
+jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are words are left out.
 )";
 
 struct flag {
@@ -49,7 +59,7 @@ constexpr flag key_flags[] = {
 std::string footer(std::string_view subcommand) {
   return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
                      "key ends so. A flag beats --set, and both beat the file.\n{}\n{}",
-                     subcommand == "train" ? train_examples : evaluate_examples, describe_keys(), exit_codes);
+                     subcommand == "train" ? train_examples : subcommand == "evaluate" ? evaluate_examples : predict_examples, describe_keys(), exit_codes);
 }
 
 error misuse(std::string_view subcommand, std::string message) {
@@ -71,8 +81,10 @@ error unexpected(std::string_view subcommand, const CLI::App& app, const std::st
 
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
   command_line line;
-  const bool training = subcommand == "train";
-  CLI::App app{training ? "Trains a model, saving and evaluating as it goes." : "Evaluates the newest checkpoint of a model.",
+  const bool training = subcommand == "train", predicting = subcommand == "predict";
+  CLI::App app{training     ? "Trains a model, saving and evaluating as it goes."
+               : predicting ? "Writes what the newest checkpoint of a model says of each example of the test data."
+                            : "Evaluates the newest checkpoint of a model.",
                fmt::format("troupe {}", subcommand)};
   app.allow_extras();
   app.footer(footer(subcommand));
@@ -86,7 +98,20 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   std::string step;
   auto* const at_step = training ? nullptr : app.add_option("--step", step, "the checkpoint of this step instead")->type_name("N")->multi_option_policy(last);
-  app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
+  std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
+  std::vector<CLI::Option*> given_texts;
+  const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const char* about) {
+    auto& text = texts.emplace_back(&to, "").second;
+    given_texts.push_back(app.add_option(name, text, about)->type_name(value)->multi_option_policy(last));
+  };
+  if (predicting) {
+    add_text("--keys", line.keys, "A,B", "only these predictions");
+    add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
+    add_text("--output", line.output, "FILE", "where they go; npy: a directory [standard output]");
+    add_text("--limit", line.limit, "N", "only the first N results");
+  } else {
+    app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
+  }
   app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
   std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
@@ -111,7 +136,20 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   }
   if (at_step && at_step->count() > 0)
     line.step = step;
+  for (size_t i = 0; i < texts.size(); ++i)
+    if (given_texts[i]->count() > 0)
+      *texts[i].first = texts[i].second;
   return line;
+}
+
+expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least) {
+  if (!text)
+    return std::nullopt;
+  int64_t count = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (failed != std::errc{} || end != text->data() + text->size() || count < least)
+    return fail(errc::invalid_argument, fmt::format("{} must be a whole number of at least {}, not '{}'", flag, least, *text));
+  return count;
 }
 
 expected<settings> load_settings(const command_line& line) {
@@ -133,6 +171,7 @@ Usage: troupe COMMAND [FLAG...]
 Commands:
   train        trains a model, saving and evaluating as it goes
   evaluate     evaluates the newest checkpoint, or that of --step
+  predict      writes what that checkpoint says of each example
   inspect      shows a model directory, a checkpoint, an event file, a plan or a graph
   checkpoints  lists, verifies and deletes checkpoints
 

@@ -1,4 +1,4 @@
-// The flags of `troupe train` and `troupe evaluate`.
+// The flags of `troupe train`, `troupe evaluate` and `troupe predict`.
 #pragma once
 
 #include "cli/settings.hpp"
@@ -13,7 +13,8 @@ struct command_line {
   std::string config;               ///< Path of the file; empty: none.
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
-  std::optional<std::string> step;  ///< evaluate --step.
+  std::optional<std::string> step;  ///< evaluate, predict.
+  std::optional<std::string> keys, output, format, limit;  ///< predict.
   bool json = false;
   bool quiet = false;
 };
@@ -23,6 +24,9 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
 
 /// File, --set and flags merged. invalid_argument and not_found, both misuse.
 expected<settings> load_settings(const command_line& line);
+
+/// The number of --step or --limit. invalid_argument unless it is a whole number of at least `least`.
+expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
 
 /// `troupe --help`.
 std::string general_help();

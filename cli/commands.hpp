@@ -12,6 +12,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
 /// These have flags of their own: `arguments` follow the name. Of the reporter they use nothing but how it fails.
 int inspect(const std::vector<std::string>& arguments, reporter& report);
 int checkpoints(const std::vector<std::string>& arguments, reporter& report);
+int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
 /// 2 for a value that can never be, 1 for everything else.
 int failure(reporter& report, const error& e, bool misuse);

@@ -4,28 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include <unistd.h>
 
 namespace troupe::cli {
 
-namespace {
-
-expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text) {
-  if (!text)
-    return std::nullopt;
-  int64_t step = 0;
-  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), step);
-  if (failed != std::errc{} || end != text->data() + text->size() || step < 0)
-    return fail(errc::invalid_argument, fmt::format("--step must be a whole number of at least 0, not '{}'", *text));
-  return step;
-}
-
-}  // namespace
-
 int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
-  const auto step = parse_step(line.step);
+  const auto step = parse_count("--step", line.step, 0);
   if (!step)
     return failure(*report, step.error(), true);
   const auto given = load_settings(line);
@@ -40,10 +24,10 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
     report->stop(train_result{}, signal_name(signals.first()));
     _exit(128 + signals.first());
   });
-  const auto data = open_data(*setup, false);
+  const auto data = open_test_data(*setup);
   if (!data)
     return failure(*report, data.error(), false);
-  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, data->test), *step);
+  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
   signals.at_first({});
   // The library evaluates fresh variables then; whoever names a directory here wants what is in it.
   if (result && result->checkpoint.empty())

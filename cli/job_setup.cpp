@@ -63,15 +63,16 @@ expected<optimizer> make_optimizer(const settings& given) {
 expected<model> make_model(const settings& given) {
   if (!given.has("model.hidden_units"))
     return missing("model.hidden_units", "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
-  if (!given.has("model.classes"))
+  const auto vocabulary = given.texts("model.vocabulary");
+  if (!given.has("model.classes") && vocabulary.empty())
     return missing("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
   auto made = make_optimizer(given);
   if (!made)
     return fail(made.error());
   const std::string name = given.text("model.activation").value_or("relu");
   const activation after = name == "relu" ? activation{relu} : name == "sigmoid" ? activation{sigmoid} : name == "tanh" ? activation{tanh} : nullptr;
-  dnn_classifier_options options{given.integers("model.hidden_units"), *given.integer("model.classes"), *made, after,
-                                 given.number("model.dropout").value_or(0)};
+  dnn_classifier_options options{given.integers("model.hidden_units"), given.integer("model.classes").value_or(0), *made, after,
+                                 given.number("model.dropout").value_or(0), vocabulary};
   return dnn_classifier(std::move(options));
 }
 
@@ -103,6 +104,15 @@ void add_evaluation(job_setup& setup, const settings& given) {
   setup.when = when == "beside" ? evaluation_mode::beside : evaluation_mode::waits;
 }
 
+expected<dataset> published(expected<dataset> opened) {
+  if (opened || opened.error().category != errc::not_found)
+    return opened;
+  auto e = opened.error();
+  e.notes.push_back("the Debian package dataset-fashion-mnist puts the data into " + std::string{default_data}
+                    + ": apt-get install dataset-fashion-mnist; --data names another directory");
+  return fail(std::move(e));
+}
+
 }  // namespace
 
 expected<job_setup> make_job_setup(const settings& given, bool training) {
@@ -130,24 +140,12 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
   return setup;
 }
 
-expected<train_and_test> open_data(const job_setup& setup, bool training) {
-  if (setup.format == "idx") {
-    auto test = training && !setup.evaluates ? open_idx(setup.training_files) : open_idx(setup.evaluation_files);
-    auto train = training ? open_idx(setup.training_files) : test;
-    if (!train)
-      return fail(train.error());
-    if (!test)
-      return fail(test.error());
-    return train_and_test{std::move(*train), std::move(*test)};
-  }
-  auto opened = fashion_mnist(setup.data);
-  if (!opened && opened.error().category == errc::not_found) {
-    auto e = opened.error();
-    e.notes.push_back("the Debian package dataset-fashion-mnist puts the data into " + std::string{default_data}
-                      + ": apt-get install dataset-fashion-mnist; --data names another directory");
-    return fail(std::move(e));
-  }
-  return opened;
+expected<dataset> open_training_data(const job_setup& setup) {
+  return setup.format == "idx" ? open_idx(setup.training_files) : published(mnist_train(setup.data));
+}
+
+expected<dataset> open_test_data(const job_setup& setup) {
+  return setup.format == "idx" ? open_idx(setup.evaluation_files) : published(mnist_test(setup.data));
 }
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data) {

@@ -30,8 +30,10 @@ struct job_setup {
 /// invalid_argument: a key that is missing, or one that does not go with another. `training` decides which are needed.
 expected<job_setup> make_job_setup(const settings& given, bool training);
 
-/// Opens the data; an error that they are not there says which package brings them.
-expected<train_and_test> open_data(const job_setup& setup, bool training);
+/// The data to train on, or those to evaluate and predict; nothing else is read. An error that they are not there says which
+/// package brings them.
+expected<dataset> open_training_data(const job_setup& setup);
+expected<dataset> open_test_data(const job_setup& setup);
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data);
 eval_spec make_eval_spec(const job_setup& setup, const dataset& data);

@@ -15,7 +15,8 @@ const std::vector<key_info>& known_keys() {
   constexpr double more = std::numeric_limits<double>::infinity(), less = -more;  // No bound.
   static const std::vector<key_info> keys{
       {"model.hidden_units", integers, "units of each hidden layer, as [256, 128]", 1},
-      {"model.classes", integer, "how many classes there are", 2},
+      {"model.classes", integer, "how many classes there are; as many as the vocabulary has words", 2},
+      {"model.vocabulary", texts, "what they are called, as [\"shirt\", \"bag\"]: predicted as \"classes\""},
       {"model.activation", text, "after every hidden layer; relu", less, more, false, {"relu", "sigmoid", "tanh", "none"}},
       {"model.dropout", number, "share of units dropped while training; 0", 0, 1},
       {"optimizer.name", text, "adam", less, more, false, {"adam", "momentum", "gradient_descent"}},
@@ -111,6 +112,7 @@ std::string fits(const key_info& key) {
     case value_kind::number: text = "a number" + bounds(key); break;
     case value_kind::boolean: text = "true or false"; break;
     case value_kind::integers: text = "a list of whole numbers" + bounds(key) + ", such as [256, 128]"; break;
+    case value_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
     default:
       text = key.choices.empty() ? "text" : "one of " + joined(key.choices, ", ");
   }
@@ -131,6 +133,16 @@ bool parse_integers(std::string_view text, std::vector<int64_t>& into) {
     text = text.substr(std::min(comma + 1, text.size()));
   }
   return true;
+}
+
+std::vector<std::string> parse_texts(std::string_view text) {
+  std::vector<std::string> list;
+  for (size_t first = 0; !text.empty() && first <= text.size();) {
+    const size_t comma = std::min(text.find(',', first), text.size());
+    list.emplace_back(trimmed(text.substr(first, comma - first)));
+    first = comma + 1;
+  }
+  return list;
 }
 
 bool accepts(const key_info& key, std::string_view value, value_kind written) {
@@ -156,6 +168,10 @@ bool accepts(const key_info& key, std::string_view value, value_kind written) {
       std::vector<int64_t> list;
       return (!typed || written == value_kind::integers) && parse_integers(value, list)
              && std::all_of(list.begin(), list.end(), [&](int64_t x) { return within(static_cast<double>(x)); });
+    }
+    case value_kind::texts: {
+      const auto list = parse_texts(value);
+      return (!typed || written == value_kind::texts) && !list.empty() && std::none_of(list.begin(), list.end(), [](const auto& t) { return t.empty(); });
     }
     default:
       return (!typed || written == value_kind::text)

@@ -39,9 +39,12 @@ int run(const std::vector<std::string>& arguments) {
     return inspect(rest, early);
   if (name == "checkpoints")
     return checkpoints(rest, early);
-  if (name != "train" && name != "evaluate")
+  static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
+    {"train", train}, {"evaluate", evaluate}, {"predict", predict}};
+  const auto command = commands.find(name);
+  if (command == commands.end())
     return failure(early, {errc::invalid_argument,
-                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "inspect", "checkpoints"})),
+                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "predict", "inspect", "checkpoints"})),
                            {"troupe --help lists the commands"}}, true);
   const auto line = parse_command_line(name, rest);
   if (!line)
@@ -51,7 +54,7 @@ int run(const std::vector<std::string>& arguments) {
     return succeeded;
   }
   const auto report = std::make_shared<reporter>(standard_reporter(line->json, line->quiet));
-  return name == "train" ? train(*line, report, signals) : evaluate(*line, report, signals);
+  return command->second(*line, report, signals);
 }
 
 }  // namespace

@@ -102,6 +102,9 @@ std::vector<int64_t> settings::integers(std::string_view key) const {
     parse_integers(*value, list);
   return list;
 }
+std::vector<std::string> settings::texts(std::string_view key) const {
+  return parse_texts(text(key).value_or(""));
+}
 
 std::optional<layer> settings::layer_of(std::string_view key) const {
   const auto* e = find(key);

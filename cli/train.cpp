@@ -29,15 +29,19 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   const auto setup = make_job_setup(*given, true);
   if (!setup)
     return failure(*report, setup.error(), true);
-  const auto data = open_data(*setup, true);
+  const auto data = open_training_data(*setup);
   if (!data)
     return failure(*report, data.error(), false);
 
-  auto training = make_train_spec(*setup, data->train);
+  auto training = make_train_spec(*setup, *data);
   training.hooks.push_back(report);
   std::optional<eval_spec> evaluation;
-  if (setup->evaluates)
-    evaluation = make_eval_spec(*setup, data->test);
+  if (setup->evaluates) {
+    const auto test = open_test_data(*setup);
+    if (!test)
+      return failure(*report, test.error(), false);
+    evaluation = make_eval_spec(*setup, *test);
+  }
   auto running = start(setup->estimator, training, evaluation);
   if (!running)
     return failure(*report, running.error(), running.error().category == errc::invalid_argument);

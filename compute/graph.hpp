@@ -20,6 +20,7 @@ struct attributes {
   bool keep = false;
   bool transpose_a = false;
   bool transpose_b = false;
+  int64_t first = 0;        ///< columns: the first of them.
   std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same.
   int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
 };

@@ -46,6 +46,7 @@ extern const operation neg, exp, log, sqrt, square, abs, sign, relu, sigmoid, ta
 extern const operation cast, stop_gradient;
 extern const operation reduce_sum, reduce_max, argmax;
 extern const operation reshape, broadcast_to, one_hot;
+extern const operation concat, columns;
 extern const operation softmax, log_softmax;
 extern const operation sparse_softmax_cross_entropy, cross_entropy_gradient;
 extern const operation dropout;

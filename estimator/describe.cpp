@@ -52,7 +52,7 @@ expected<std::shared_ptr<const model>> checked_model(const estimator& e) {
     if (auto valid = check(spec, g, m); !valid)
       g.invalid(valid.error());
     return spec;
-  }});
+  }, e.model.texts});
 }
 
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
@@ -108,6 +108,26 @@ expected<job_description> describe(const estimator& e, const eval_spec& evaluati
     return job;
   if (auto added = add_evaluation(*job, evaluation); !added)
     return fail(added.error());
+  return job;
+}
+
+expected<job_description> describe(const estimator& e, const predict_spec& prediction) {
+  auto job = describe_model(e);
+  if (!job)
+    return job;
+  if (prediction.step.value_or(0) < 0)
+    return fail(errc::invalid_argument, "step of the prediction must be at least 0, not " + std::to_string(*prediction.step));
+  // Sums of steps stay far from overflow.
+  if (prediction.batches_ahead < 0 || prediction.batches_ahead > INT32_MAX)
+    return fail(errc::invalid_argument, "batches_ahead must be in [0, 2147483647], not " + std::to_string(prediction.batches_ahead));
+  for (size_t i = 0; i < prediction.keys.size(); ++i)
+    if (std::count(prediction.keys.begin(), prediction.keys.end(), prediction.keys[i]) > 1)
+      return fail(errc::invalid_argument, "the key '" + prediction.keys[i] + "' is given twice");
+  job->predict_input = prediction.input;
+  job->predictions.keys = prediction.keys;
+  job->predictions.single_examples = prediction.single_examples;
+  job->predict_step = prediction.step.value_or(-1);
+  job->batches_ahead = prediction.batches_ahead;
   return job;
 }
 

@@ -3,12 +3,15 @@
 
 #include "pipeline/prepared_job.hpp"
 
+#include <troupe/predict.hpp>
+
 namespace troupe {
 
 /// invalid_argument naming the field: the configuration's, then max_steps, steps, epochs, throttle_secs, eval steps; both
-/// steps and max_steps; an evaluation of a job that never saves.
+/// steps and max_steps; an evaluation of a job that never saves; step, batches_ahead, keys.
 expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
 expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
+expected<job_description> describe(const estimator& e, const predict_spec& prediction);
 
 /// The model, whose function now also refuses, in the graph, what it returned and should not have. invalid_argument as above.
 expected<std::shared_ptr<const model>> checked_model(const estimator& e);

@@ -91,6 +91,11 @@ using evaluator_actor = caf::typed_actor<
   caf::reacts_to<stream_end>,     // Its data ended, or could not be read.
   caf::reacts_to<deadline>>;      // To itself.
 
+using predictor_actor = credit_source_actor::extend<  // The consumer of its predictions pulls.
+  caf::reacts_to<progress>,       // Its own outfeed has all steps below this one.
+  caf::reacts_to<stream_end>,     // Its data ended, or could not be read.
+  caf::reacts_to<deadline>>;      // To itself.
+
 using callbacks_actor = caf::typed_actor<
   caf::reacts_to<fact>>;          // What happened, in step order.
 
@@ -107,7 +112,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<request>,        // The user wants something.
   caf::reacts_to<deadline>>;      // To itself.
 
-/// Where an outfeed's progress goes: a chief, or an evaluator.
+/// Where an outfeed's progress goes: a chief, an evaluator or a predictor.
 using progress_sink_actor = caf::typed_actor<
   caf::reacts_to<progress>,
   caf::reacts_to<stream_end>>;

@@ -5,6 +5,7 @@
 #include "actors/evaluator.hpp"
 #include "actors/infeed.hpp"
 #include "actors/outfeed.hpp"
+#include "actors/predictor.hpp"
 #include "actors/reducer.hpp"
 #include "actors/summary_writer.hpp"
 
@@ -146,7 +147,7 @@ class job_crew final : public crew {
   }
 
  private:
-  std::string prefix() const { return nodes_.what == mode::train ? "" : "evaluator/"; }
+  std::string prefix() const { return nodes_.what == mode::train ? "" : nodes_.what == mode::evaluate ? "evaluator/" : "predictor/"; }
 
   caf::actor_system& system_;
   std::shared_ptr<prepared_job> job_;
@@ -201,6 +202,26 @@ evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepa
                       : system.spawn(evaluator, std::move(options), std::move(asker));
   if (started)
     started("evaluator", caf::actor_cast<caf::strong_actor_ptr>(node));
+  return node;
+}
+
+predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads,
+                                std::shared_ptr<prediction_board> board, node_listener started) {
+  const auto& d = job->description;
+  auto& nodes = *job->prediction;
+  predictor_options options;
+  options.board = board;
+  options.files = d.files;
+  options.directory = d.config.model_dir.value_or("");
+  options.step = d.predict_step;
+  options.parameters = nodes.parameters;
+  options.seed = d.config.seed.value_or(0);
+  options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
+  auto node = threads ? system.spawn<caf::detached>(predictor, std::move(options)) : system.spawn(predictor, std::move(options));
+  // One that dies, which only a defect can bring about, does not leave the consumer waiting.
+  node->attach_functor([board = std::move(board)] { board->ended(error{errc::aborted, "the predictor ended without a result"}); });
+  if (started)
+    started("predictor", caf::actor_cast<caf::strong_actor_ptr>(node));
   return node;
 }
 

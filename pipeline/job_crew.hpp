@@ -1,6 +1,7 @@
 // The crew of a prepared job: spawns its nodes into one actor system, on threads of their own or on its scheduler.
 #pragma once
 
+#include "actors/prediction_board.hpp"
 #include "pipeline/prepared_job.hpp"
 
 #include <caf/fwd.hpp>
@@ -19,5 +20,8 @@ chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> 
 /// The evaluator of a job, with a crew of its own.
 evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, caf::strong_actor_ptr asker,
                                 node_listener started = {});
+/// The predictor of a job, with a crew of its own. Nothing happens before it is pulled.
+predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads,
+                                std::shared_ptr<prediction_board> board, node_listener started = {});
 
 }  // namespace troupe

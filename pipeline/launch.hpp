@@ -1,6 +1,7 @@
 // Launching: one prepared job, several ways to run it.
 #pragma once
 
+#include "pipeline/prediction_queue.hpp"
 #include "pipeline/prepared_job.hpp"
 
 namespace troupe {
@@ -20,5 +21,34 @@ std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job);
 
 /// One evaluation in a system of its own; blocks until its result. `step` negative: the newest checkpoint.
 expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step);
+
+/// Predictions that are being made, seen from outside. One thread at a time; `cancel` from any.
+class running_prediction {
+ public:
+  /// Up to `batches_ahead` batches are made beyond the one that is being taken.
+  explicit running_prediction(int64_t batches_ahead) : ahead_(batches_ahead) {}
+  virtual ~running_prediction() = default;
+
+  /// The next batch's outputs; nothing at the end of the data. An error comes after all batches before it.
+  expected<std::optional<step_values>> next();
+  virtual void cancel() { queue_->cancel(); }
+  /// Known after the first `next`.
+  loaded_state from() const { return queue_->from(); }
+
+ protected:
+  const std::shared_ptr<prediction_queue>& queue() const noexcept { return queue_; }
+
+ private:
+  virtual void ask(int64_t until) = 0;  ///< There is room for every batch below `until`.
+  virtual bool wait() = 0;              ///< Whether the queue has something to say in time.
+
+  std::shared_ptr<prediction_queue> queue_ = std::make_shared<prediction_queue>();
+  int64_t ahead_;
+  int64_t asked_ = 0;
+  int64_t taken_ = 0;
+};
+
+/// In an actor system of its own. Its destructor ends the actors, and waits for them at most as long as a job's stop.
+std::unique_ptr<running_prediction> predict_local(std::shared_ptr<prepared_job> job);
 
 }  // namespace troupe

@@ -1,9 +1,8 @@
 #include "pipeline/launch.hpp"
 
 #include "pipeline/job_crew.hpp"
+#include "pipeline/local_system.hpp"
 
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -11,27 +10,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <condition_variable>
-#include <mutex>
-
 namespace troupe {
 
 namespace {
 
-/// CAF's own defaults are unbounded turns and at least four workers; a job needs one, for those who never block.
-class system_config final : public caf::actor_system_config {
- public:
-  system_config() {
-    add_message_types<caf::id_block::troupe>();
-    set("scheduler.max-threads", size_t{1});
-    set("scheduler.max-throughput", size_t{64});
-    set("logger.verbosity", caf::atom("quiet"));
-  }
-};
-
 class board final : public job_board {
  public:
+  explicit board(std::shared_ptr<node_watch> nodes) : nodes_(std::move(nodes)) {}
   void status(const job_progress& x) override {
     std::lock_guard lock{guard_};
     now_ = x;
@@ -43,34 +28,14 @@ class board final : public job_board {
       result_ = std::move(x);
     changed_.notify_all();
   }
-  void started(const caf::strong_actor_ptr& node) {
-    std::lock_guard lock{guard_};
-    nodes_.emplace_back(node->get()->address());
-  }
-  /// Whether every node has ended, those of an evaluation too, which the chief does not count. Waits for them at most so long.
-  bool all_ended(std::chrono::milliseconds deadline) {
-    const auto end = std::chrono::steady_clock::now() + deadline;
-    const auto alive = [](const caf::actor_addr& address) {
-      const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
-      return node && !node->get()->getf(caf::abstract_actor::is_terminated_flag);
-    };
-    std::unique_lock lock{guard_};
-    while (std::any_of(nodes_.begin(), nodes_.end(), alive))
-      if (changed_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds{1})) == std::cv_status::timeout
-          && std::chrono::steady_clock::now() >= end)
-        return false;
-    return true;
-  }
   /// A chief that dies, which only a defect can bring about, takes its crew with it.
   void chief_ended() {
     {
       std::lock_guard lock{guard_};
       if (result_)
         return;
-      for (const auto& address : nodes_)
-        if (auto node = caf::actor_cast<caf::strong_actor_ptr>(address))
-          caf::anon_send_exit(node, caf::exit_reason::kill);
     }
+    nodes_->kill_all();
     finished(fail(errc::aborted, "the chief ended without a result"));
   }
   job_progress progress() const {
@@ -92,7 +57,7 @@ class board final : public job_board {
   mutable std::condition_variable changed_;
   job_progress now_;
   std::optional<expected<train_result>> result_;
-  std::vector<caf::actor_addr> nodes_;
+  std::shared_ptr<node_watch> nodes_;
 };
 
 /// What an actor of this process needs to tell wall time from its own clock, which is the steady one.
@@ -106,22 +71,19 @@ void tell_time_and_place(prepared_job& job) {
 class local_job final : public running_job {
  public:
   explicit local_job(std::shared_ptr<prepared_job> job)
-    : deadlines_(job->description.deadlines), system_(std::make_unique<caf::actor_system>(*config_)), board_(std::make_shared<board>()) {
+    : deadlines_(job->description.deadlines), board_(std::make_shared<board>(nodes_)) {
     tell_time_and_place(*job);
-    auto nodes = make_crew(*system_, job, true, [board = board_](const std::string&, const caf::strong_actor_ptr& node) { board->started(node); });
-    chief_ = system_->spawn(chief, make_chief_options(*job, std::move(nodes), board_));
+    auto nodes = make_crew(*system_, job, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
+    chief_ = (*system_).spawn(chief, make_chief_options(*job, std::move(nodes), board_));
     // Whatever becomes of the chief, whoever waits for the job is told.
     chief_->attach_functor([board = board_] { board->chief_ended(); });
   }
 
   ~local_job() override {
     ask(request::abort, false);
-    // The chief waits for its actors at most so long itself; one that is still inside a call that never returns would
-    // keep the actor system, and with it this thread, for ever. It is left behind instead.
-    if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !board_->all_ended(deadlines_.stop)) {
-      static_cast<void>(system_.release());
-      static_cast<void>(config_.release());
-    }
+    // The chief waits for its actors at most so long itself.
+    if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !nodes_->all_ended(deadlines_.stop))
+      system_.leave_behind();
   }
 
   job_progress progress() const override { return board_->progress(); }
@@ -132,8 +94,8 @@ class local_job final : public running_job {
 
  private:
   chief_deadlines deadlines_;
-  std::unique_ptr<system_config> config_ = std::make_unique<system_config>();
-  std::unique_ptr<caf::actor_system> system_;
+  local_system system_;
+  std::shared_ptr<node_watch> nodes_ = std::make_shared<node_watch>();  // Those of an evaluation too, which the chief does not count.
   std::shared_ptr<board> board_;
   chief_actor chief_;
 };
@@ -145,10 +107,9 @@ std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job) {
 }
 
 expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
-  system_config config;
-  caf::actor_system system{config};
-  caf::scoped_actor me{system};
-  auto worker = spawn_evaluator(system, job, true, caf::actor_cast<caf::strong_actor_ptr>(me));
+  local_system system;
+  caf::scoped_actor me{*system};
+  auto worker = spawn_evaluator(*system, job, true, caf::actor_cast<caf::strong_actor_ptr>(me));
   me->monitor(worker);
   me->send(worker, evaluate_at{0, step, {}});
   expected<evaluation_result> result = fail(errc::aborted, "the evaluator ended without a result");

@@ -38,16 +38,18 @@ expected<prepared_crew> prepare_crew(const job_description& job, const dataset& 
   if (rows % readers != 0)
     return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
                                           + std::to_string(readers) + " replicas");
-  auto layout = layout_of(*job.source, element, what);
+  const auto refused = std::make_shared<std::optional<error>>();
+  const auto source = what == mode::predict ? std::make_shared<const model>(choose_predictions(job.source, job.predictions, rows, refused)) : job.source;
+  auto layout = layout_of(*source, element, what);
   if (!layout)
-    return fail(layout.error());
+    return fail(refused->value_or(layout.error()));  // As it was said, without a line of the model's.
   const bool checkpoints = saves(job) && what == mode::train;
   auto store = parameter_store::create(std::move(*layout), checkpoints ? 2 : 1);
   if (!store)
     return fail(store.error());
   crew.parameters = *store;
   for (int32_t r = 0; r < replicas; ++r) {
-    auto engine = make_program_engine({job.source, what, element, crew.parameters, r, replicas, shards, rows / readers,
+    auto engine = make_program_engine({source, what, element, crew.parameters, r, replicas, shards, rows / readers,
                                        job.config.seed.value_or(0), crew.cancel});
     if (!engine)
       return fail(engine.error());
@@ -83,6 +85,13 @@ expected<std::shared_ptr<prepared_job>> prepare(job_description description) {
       return fail(crew.error());
     job->evaluation.emplace(std::move(*crew));
     job->evaluation->edges.push_back({0, "evaluator/infeed/0", "evaluator/replica/0"});
+  }
+  if (d.predict_input) {
+    auto crew = prepare_crew(d, *d.predict_input, mode::predict, 1, 1);
+    if (!crew)
+      return fail(crew.error());
+    job->prediction.emplace(std::move(*crew));
+    job->prediction->edges.push_back({0, "predictor/infeed/0", "predictor/replica/0"});
   }
   return job;
 }

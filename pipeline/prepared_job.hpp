@@ -5,6 +5,7 @@
 #include "actors/chief.hpp"
 #include "compute/step_engine.hpp"
 #include "pipeline/plan.hpp"
+#include "pipeline/prediction_choice.hpp"
 #include "storage/checkpoint_store.hpp"
 
 #include <troupe/dataset_iterator.hpp>
@@ -15,20 +16,24 @@ namespace troupe {
 struct job_description {
   std::shared_ptr<const model> source;
   run_config config;
-  std::optional<dataset> train_input;           ///< Absent: an evaluation alone.
+  std::optional<dataset> train_input;           ///< Absent: an evaluation or a prediction alone.
   std::optional<int64_t> max_steps, steps;
   std::optional<dataset> eval_input;
   std::optional<int64_t> eval_steps;
   std::string eval_name;                        ///< Its event file goes to "eval" or "eval_<name>".
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
+  std::optional<dataset> predict_input;
+  prediction_choice predictions;
+  int64_t predict_step = -1;                    ///< Of the checkpoint; negative: the newest.
+  int64_t batches_ahead = 16;
   std::vector<std::shared_ptr<hook>> hooks;
   int32_t hosts = 1;
   chief_deadlines deadlines;
   std::shared_ptr<file_system> files;           ///< The disk when null.
 };
 
-/// One copy of the nodes that compute: the training crew's, or the evaluator's.
+/// One copy of the nodes that compute: the training crew's, the evaluator's or the predictor's.
 struct prepared_crew {
   mode what = mode::train;
   dataset input;
@@ -48,6 +53,7 @@ struct prepared_job {
   std::string host = "simulated";               ///< In the names of event files; set by the launcher.
   std::optional<prepared_crew> training;
   std::optional<prepared_crew> evaluation;
+  std::optional<prepared_crew> prediction;
 };
 
 /// Whether a job writes checkpoints: it has a model directory and something that triggers a save.

@@ -46,6 +46,7 @@ std::span<const operation* const> operations() {
     &ops::cast, &ops::stop_gradient,
     &ops::reduce_sum, &ops::reduce_max, &ops::argmax,
     &ops::reshape, &ops::broadcast_to, &ops::one_hot,
+    &ops::concat, &ops::columns,
     &ops::softmax, &ops::log_softmax, &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient,
     &ops::dropout,
   };

@@ -78,6 +78,9 @@ struct idx_options {
 TROUPE_API expected<dataset> open_idx(const idx_options& options);
 /// The four files of Fashion-MNIST (or MNIST) in `directory`, named as published, plain or `.gz`.
 TROUPE_API expected<train_and_test> fashion_mnist(const std::string& directory);
+/// The half that is named; the other's files need not be there.
+TROUPE_API expected<dataset> mnist_train(const std::string& directory);
+TROUPE_API expected<dataset> mnist_test(const std::string& directory);
 
 struct tfrecord_options {
   /// What is read of each example: float32 of a list of floats, int32 and int64 of one of integers, uint8 of one string of

@@ -192,6 +192,11 @@ TROUPE_API symbol argmax(symbol x, int axis = -1, TROUPE_AT);  ///< int64, the f
 
 /// Same elements; extents must multiply to the same product, the unknowns included. At most one -1 is inferred.
 TROUPE_API symbol reshape(symbol x, symbol_shape dims, TROUPE_AT);
+/// One or more parts side by side along the last axis, in order: of one dtype, and of one shape but for the last extent,
+/// which must be a known number. Of no parts: an invalid symbol.
+TROUPE_API symbol concat(std::span<const symbol> parts, TROUPE_AT);
+/// Columns [first, first + count) of the last axis, at least one; its extent must be a known number.
+TROUPE_API symbol columns(symbol x, int64_t first, int64_t count, TROUPE_AT);
 TROUPE_API symbol softmax(symbol x, TROUPE_AT);      ///< Over the last axis.
 TROUPE_API symbol log_softmax(symbol x, TROUPE_AT);  ///< Over the last axis.
 /// logits [b, classes], labels int32/int64/uint8 [b] in [0, classes) -> [b]: -log softmax(logits)[label].

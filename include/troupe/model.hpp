@@ -62,21 +62,28 @@ struct model_spec {
 
 using model_fn = std::function<model_spec(graph&, const features&, const labels&, troupe::mode)>;
 
+/// A prediction made of words: word i of `words` wherever the integer prediction `of` is i.
+struct text_prediction {
+  std::string of;
+  std::vector<std::string> words;
+};
+
 /// A model: its function and what to call it. A value; the function may be called from any thread, once per mode.
 struct model {
   std::string name = "model";
   model_fn build;
+  std::map<std::string, text_prediction> texts = {};  ///< By the name of the prediction.
 };
 
 struct head_spec_options {
   troupe::mode mode = troupe::mode::train;
   symbol logits;
-  symbol labels;  ///< Integer class of each row, [batch]; unused when predicting.
+  symbol labels;  ///< As the head says; unused when predicting.
   troupe::optimizer optimizer = adam{};
 };
 
-/// Softmax over `classes`: loss is the mean cross-entropy over the batch; metrics `accuracy` and `average_loss`;
-/// predictions `class` (int64 [batch]) and `probabilities` ([batch, classes]).
+/// Softmax over `classes`; labels are the integer class of each row, [batch]. Loss is the mean cross-entropy over the
+/// batch; metrics `accuracy` and `average_loss`; predictions `class` (int64 [batch]) and `probabilities` ([batch, classes]).
 class TROUPE_API multi_class_head {
  public:
   explicit multi_class_head(int64_t classes) : classes_(classes) {}
@@ -88,16 +95,61 @@ class TROUPE_API multi_class_head {
   int64_t classes_;
 };
 
+/// Numbers in [batch, label_dimension]; labels of that shape, or [batch] where the dimension is 1, of any numeric dtype.
+/// Loss is the squared error, its mean over rows and dimensions; metrics `average_loss` (the same over all of the data),
+/// `label/mean` and `prediction/mean`; predictions `predictions`.
+class TROUPE_API regression_head {
+ public:
+  explicit regression_head(int64_t label_dimension = 1) : dimension_(label_dimension) {}
+  /// Logits or labels of another shape, or a dimension below 1, are an error of the graph.
+  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
+
+ private:
+  int64_t dimension_;
+};
+
+// -- canned models ---------------------------------------------------------------
+// Features are float32, each flattened. What cannot be is kept for whoever builds the model to report, naming model, field
+// and value: invalid_argument for options, type for a feature of another dtype.
+
 struct dnn_classifier_options {
   std::vector<int64_t> hidden_units;
-  int64_t classes = 0;
+  int64_t classes = 0;            ///< At least 2; may be left 0 beside a vocabulary.
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
-  double dropout = 0;  ///< After every hidden layer, while training.
+  double dropout = 0;             ///< After every hidden layer, while training; in [0, 1).
+  /// What the classes are called, in their order: then "classes" is predicted too, as words. vocabulary.hpp makes numbers
+  /// of labels that are words.
+  std::vector<std::string> vocabulary = {};
 };
-/// Dense layers over all features (float32, flattened and concatenated in name order; here exactly one feature), under
-/// the Estimator's names: dnn/hiddenlayer_<i>/{kernel,bias}, dnn/logits/{kernel,bias}.
-/// invalid_argument is kept for `train` to report: classes < 2, a layer < 1 unit, dropout outside [0, 1).
+/// Dense layers over all features side by side in the order of their names, under the Estimator's names:
+/// dnn/hiddenlayer_<i>/{kernel,bias}, dnn/logits/{kernel,bias}; a multi_class_head.
 TROUPE_API model dnn_classifier(dnn_classifier_options options);
+
+struct dnn_regressor_options {
+  std::vector<int64_t> hidden_units;
+  int64_t label_dimension = 1;
+  troupe::optimizer optimizer = adam{};
+  troupe::activation activation = relu;
+  double dropout = 0;             ///< As above.
+};
+/// The same layers under a regression_head.
+TROUPE_API model dnn_regressor(dnn_regressor_options options);
+
+struct linear_classifier_options {
+  int64_t classes = 0;
+  troupe::optimizer optimizer = adam{};  ///< The Estimator's default, FTRL, is not here yet.
+  std::vector<std::string> vocabulary = {};
+};
+/// The sum over features of x · weights, + a bias, all of them 0 at first, under the Estimator's names:
+/// linear/linear_model/<feature>/weights [n, classes] and linear/linear_model/bias_weights [classes]; a multi_class_head.
+TROUPE_API model linear_classifier(linear_classifier_options options);
+
+struct linear_regressor_options {
+  int64_t label_dimension = 1;
+  troupe::optimizer optimizer = adam{};  ///< The Estimator's default, FTRL, is not here yet.
+};
+/// The same under a regression_head.
+TROUPE_API model linear_regressor(linear_regressor_options options);
 
 }  // namespace troupe

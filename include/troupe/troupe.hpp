@@ -1,5 +1,5 @@
 // Start here: everything to build a model, train it, evaluate it and embed it. Read estimator.hpp first, then model.hpp,
-// dataset.hpp, job.hpp.
+// dataset.hpp, job.hpp, predict.hpp.
 #pragma once
 
 #include <troupe/checkpoints.hpp>
@@ -14,7 +14,10 @@
 #include <troupe/model.hpp>
 #include <troupe/nn.hpp>
 #include <troupe/optimizer.hpp>
+#include <troupe/predict.hpp>
+#include <troupe/prediction_file.hpp>
 #include <troupe/record.hpp>
 #include <troupe/run_config.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>
+#include <troupe/vocabulary.hpp>

@@ -15,15 +15,24 @@ expected<dataset> open_idx(const idx_options& options) {
   return input::idx_dataset(options, std::move(*images), std::move(*labels));
 }
 
-expected<train_and_test> fashion_mnist(const std::string& directory) {
+namespace {
+
+expected<dataset> open_part(const std::string& directory, const std::string& part) {
   const auto fs = posix_file_system();
-  const auto files = input::find_mnist_files(directory, [&](const std::string& path) { return fs->info(path).has_value(); });
-  if (!files)
-    return fail(files.error());
-  auto train = open_idx(files->train);
+  const auto files = input::find_mnist_files(directory, part, [&](const std::string& path) { return fs->info(path).has_value(); });
+  return files ? open_idx(*files) : expected<dataset>{fail(files.error())};
+}
+
+}  // namespace
+
+expected<dataset> mnist_train(const std::string& directory) { return open_part(directory, "train"); }
+expected<dataset> mnist_test(const std::string& directory) { return open_part(directory, "t10k"); }
+
+expected<train_and_test> fashion_mnist(const std::string& directory) {
+  auto train = mnist_train(directory);
   if (!train)
     return fail(train.error());
-  auto test = open_idx(files->test);
+  auto test = mnist_test(directory);
   if (!test)
     return fail(test.error());
   return train_and_test{std::move(*train), std::move(*test)};

@@ -36,12 +36,10 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
                        {{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32}});
 }
 
-expected<idx_pair_of_files> find_mnist_files(const std::string& directory, const std::function<bool(const std::string&)>& exists) {
-  idx_pair_of_files found;
-  struct wanted { const char* name; std::string* path; };
-  for (auto [name, path] : {wanted{"train-images-idx3-ubyte", &found.train.images}, wanted{"train-labels-idx1-ubyte", &found.train.labels},
-                            wanted{"t10k-images-idx3-ubyte", &found.test.images}, wanted{"t10k-labels-idx1-ubyte", &found.test.labels}}) {
-    *path = directory + (directory.ends_with('/') ? "" : "/") + name;
+expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists) {
+  idx_options found;
+  for (auto [name, path] : {std::pair{"-images-idx3-ubyte", &found.images}, {"-labels-idx1-ubyte", &found.labels}}) {
+    *path = directory + (directory.ends_with('/') ? "" : "/") + part + name;
     if (exists(*path))
       continue;
     if (!exists(*path + ".gz"))

@@ -11,11 +11,8 @@ namespace troupe::input {
 /// are and converted into each batch. invalid_argument naming file, dtype and shape, or both counts.
 expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels);
 
-/// The four published names in `directory`, each plain or else with ".gz"; not_found naming a file that is neither.
-struct idx_pair_of_files {
-  idx_options train;
-  idx_options test;
-};
-expected<idx_pair_of_files> find_mnist_files(const std::string& directory, const std::function<bool(const std::string&)>& exists);
+/// The two published names of `part` ("train" or "t10k") in `directory`, each plain or else with ".gz"; not_found naming a
+/// file that is neither.
+expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists);
 
 }  // namespace troupe::input

@@ -45,17 +45,6 @@ void write_images(const std::string& directory, const std::string& name, uint32_
 
 }  // namespace
 
-temporary_directory::temporary_directory() {
-  std::string path = (std::filesystem::temp_directory_path() / "troupe-cli-XXXXXX").string();
-  if (!mkdtemp(path.data()))
-    throw std::runtime_error{"no temporary directory"};
-  path_ = path;
-}
-temporary_directory::~temporary_directory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::vector<nlohmann::json> outcome::events() const {
   std::vector<nlohmann::json> found;
   std::istringstream lines{out};
@@ -132,11 +121,11 @@ outcome run_program(std::vector<std::string> arguments) {
   return program{std::move(arguments)}.finish();
 }
 
-small_project::small_project() {
+small_project::small_project(uint32_t test_images) {
   const std::string data = path("data");
   std::filesystem::create_directory(data);
   write_images(data, "train", 256);
-  write_images(data, "t10k", 64);
+  write_images(data, "t10k", test_images);
   std::ofstream{config()} << "[model]\nhidden_units = [16]\nclasses = 10\n[input]\ndata = \"" << data << "\"\nbatch_size = 32\n"
                           << "[run]\nmodel_dir = \"" << path("model") << "\"\nseed = 3\nsave_checkpoints_steps = 8\n"
                           << "log_step_count_steps = 4\n[evaluate]\nbatch_size = 32\nthrottle_secs = 0\n";

@@ -1,9 +1,10 @@
 // The built program as a child process, and data small enough to train on in a moment.
 #pragma once
 
+#include "tests/support/temporary_directory.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,19 +12,7 @@
 
 namespace troupe::cli {
 
-/// A directory of its own that is removed with its contents.
-class temporary_directory {
- public:
-  temporary_directory();
-  ~temporary_directory();
-  temporary_directory(const temporary_directory&) = delete;
-  temporary_directory& operator=(const temporary_directory&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test::temporary_directory;
 
 struct outcome {
   int status = -1;  ///< Of exit; -1 where a signal killed it.
@@ -63,10 +52,11 @@ class program {
 
 outcome run_program(std::vector<std::string> arguments);
 
-/// Data, a configuration on it and a model directory: 256 images to train on, 64 to test, ten classes, 8 steps an epoch.
+/// Data, a configuration on it and a model directory: 256 images to train on, 64 to test unless said, ten classes, 8 steps an
+/// epoch.
 class small_project {
  public:
-  small_project();
+  explicit small_project(uint32_t test_images = 64);
   std::string path(const std::string& name) const { return directory_ / name; }
   std::string config() const { return path("small.toml"); }
   /// `train --config ... MORE...`
@@ -75,9 +65,9 @@ class small_project {
   /// The bytes of the parameters saved at `step`.
   std::string parameters(const std::string& model_dir, int64_t step) const;
 
- private:
   std::vector<std::string> command(std::string name, std::vector<std::string> more) const;
 
+ private:
   temporary_directory directory_;
 };
 

@@ -100,6 +100,32 @@ TEST_CASE("evaluate tells the metrics of the newest checkpoint, or of the one at
   CHECK(has(empty.err, "empty has no checkpoint to evaluate"));
 }
 
+TEST_CASE("evaluate reads the test files alone, and format idx the files that are named") {
+  const small_project project;
+  REQUIRE(run_program(project.train({"--max-steps", "16", "--quiet"})).status == 0);
+  const auto newest = run_program(project.evaluate({"--json"})).events().at(0);
+  for (const char* file : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+    std::filesystem::rename(project.path("data/") + file, project.path(file));
+  const auto without = run_program(project.evaluate({"--json"}));
+  CHECK(without.status == 0);
+  CHECK(without.events().at(0)["metrics"] == newest["metrics"]);
+
+  const std::vector<std::string> named{"--set", "input.format=idx", "--set", "evaluate.images=" + project.path("data/t10k-images-idx3-ubyte"),
+                                       "--set", "evaluate.labels=" + project.path("data/t10k-labels-idx1-ubyte")};
+  auto arguments = project.evaluate({"--json"});
+  arguments.insert(arguments.end(), named.begin(), named.end());
+  CHECK(run_program(arguments).events().at(0)["metrics"] == newest["metrics"]);
+  arguments = project.train({"--max-steps", "24", "--json", "--set", "input.images=" + project.path("train-images-idx3-ubyte"),
+                             "--set", "input.labels=" + project.path("train-labels-idx1-ubyte")});
+  arguments.insert(arguments.end(), named.begin(), named.end());
+  const auto trained = run_program(arguments);
+  CHECK_MESSAGE(trained.status == 0, trained.err);
+  CHECK(trained.events().back()["steps_run"] == 8);
+  const auto missing = run_program(project.evaluate({"--set", "input.format=idx"}));
+  CHECK(missing.status == 2);
+  CHECK(has(missing.err, "evaluate.images is missing: input.format is idx"));
+}
+
 TEST_CASE("a signal saves, closes and exits with its status, and the run that goes on ends in the same bits") {
   for (const auto& [signal, status, name] : {std::tuple{SIGINT, 130, "SIGINT"}, std::tuple{SIGTERM, 143, "SIGTERM"}}) {
     CAPTURE(name);

@@ -69,6 +69,11 @@ const std::map<std::string_view, std::vector<check>>& checks() {
       }
     c["reshape"] = {{{{2, 3}}, [](graph&, list x) { return reshape(x[0], {3, 2}); }}};
     c["broadcast_to"] = {{{{2, 1}}, [](graph&, list x) { return broadcast_to(x[0], {3, 2, 4}, here); }}};
+    c["concat"] = {{{{2, 3}, {2, 1}, {2, 4}}, [](graph&, list x) { return concat(x); }},
+                   {{{3}, {2}}, [](graph&, list x) { return concat(x); }},
+                   {{{2, 2, 1}, {2, 2, 2}}, [](graph&, list x) { return concat(x); }}};
+    for (const auto& [first, count] : {std::pair{0, 2}, {1, 3}, {3, 2}, {0, 5}})
+      c["columns"].push_back({{{2, 5}}, [first = first, count = count](graph&, list x) { return columns(x[0], first, count); }});
     c["softmax"] = {unary<softmax>(3)};
     c["log_softmax"] = {unary<log_softmax>(3)};
     c["sparse_softmax_cross_entropy"] = {{{{3, 4}}, [](graph& g, list x) { return sparse_softmax_cross_entropy(x[0], labels_of(g)); }, 3}};

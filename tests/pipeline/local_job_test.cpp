@@ -3,6 +3,7 @@
 
 #include "storage/faulty_file_system.hpp"
 #include "support/small_job.hpp"
+#include "support/threads.hpp"
 #include "support/troubled_dataset.hpp"
 #include "support/wrapped_engine.hpp"
 
@@ -11,7 +12,6 @@
 #include <doctest/doctest.h>
 
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -97,19 +97,6 @@ class slow_engine final : public wrapped_engine {
 
 dataset troubled(int64_t at, troubled_node::trouble what) {
   return dataset{std::make_shared<troubled_node>(small_dataset().shuffle().batch(4).repeat().node(), at, std::move(what))};
-}
-
-int64_t threads() {
-  const std::filesystem::directory_iterator tasks{"/proc/self/task"};
-  return std::distance(std::filesystem::begin(tasks), std::filesystem::end(tasks));
-}
-
-/// The system takes a moment to clear a thread away that has returned.
-bool threads_fall_to(int64_t count) {
-  const auto end = std::chrono::steady_clock::now() + soon;
-  while (threads() > count && std::chrono::steady_clock::now() < end)
-    std::this_thread::yield();
-  return threads() <= count;
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ void* original(const char* symbol) {
 #define BLOCKING_AWAIT_UNTIL \
   "_ZN3caf14blocking_actor10await_dataENSt6chrono10time_pointINS1_3_V212system_clockENS1_8durationIlSt5ratioILl1ELl1000000000EEEEEE"
 #define RELEASE_ACTOR "_ZN3caf21intrusive_ptr_releaseEPNS_19actor_control_blockE"
+#define RELEASE_ACTOR_WEAK "_ZN3caf26intrusive_ptr_release_weakEPNS_19actor_control_blockE"
 #define RELEASE_COUNTED "_ZNK3caf11ref_counted5derefEv"
+#define SCHEDULED_CLEANUP "_ZN3caf15scheduled_actor7cleanupEONS_5errorEPNS_14execution_unitE"
 
 IN_FRONT_OF(scheduled_launch, SCHEDULED_LAUNCH, void* self, void* unit, bool lazy, bool hide) {
   FIND_NEXT(SCHEDULED_LAUNCH, void*, void*, bool, bool);
@@ -100,4 +102,19 @@ IN_FRONT_OF(release_counted, RELEASE_COUNTED, void* counted) {
   __tsan_release(counted);
   __tsan_acquire(counted);
   return next(counted);
+}
+
+// The memory of an actor goes with its last address, which may be whoever watched it.
+IN_FRONT_OF(release_actor_weak, RELEASE_ACTOR_WEAK, void* counted) {
+  FIND_NEXT(RELEASE_ACTOR_WEAK, void*);
+  __tsan_release(counted);
+  __tsan_acquire(counted);
+  return next(counted);
+}
+
+// An actor that ends drops the messages that it did not handle.
+IN_FRONT_OF(scheduled_cleanup, SCHEDULED_CLEANUP, void* self, void* reason, void* unit) {
+  FIND_NEXT(SCHEDULED_CLEANUP, void*, void*, void*);
+  __tsan_acquire(self);
+  return next(self, reason, unit);
 }

@@ -49,6 +49,15 @@ TEST_CASE("the four published files become a training and a test set") {
   CHECK(label[2] == 2);
 }
 
+TEST_CASE("one half of the published files is enough to read that half") {
+  const scratch dir;
+  dir.write("t10k-images-idx3-ubyte", idx({1, 1, 2}, "ab"));
+  dir.write("t10k-labels-idx1-ubyte", idx({1}, "\x07"));
+  CHECK(mnist_test(dir.path)->source_size() == 1);
+  CHECK(mnist_train(dir.path).error().category == errc::not_found);
+  CHECK(fashion_mnist(dir.path).error().category == errc::not_found);
+}
+
 TEST_CASE("a directory without the files, and a damaged file, are errors that name the path") {
   const scratch dir;
   const auto missing = fashion_mnist(dir.path);

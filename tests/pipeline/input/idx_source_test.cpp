@@ -52,18 +52,19 @@ TEST_CASE("the published files are found plain or compressed, plain ones first, 
   std::set<std::string> there{"/d/train-images-idx3-ubyte.gz", "/d/train-labels-idx1-ubyte", "/d/train-labels-idx1-ubyte.gz",
                               "/d/t10k-images-idx3-ubyte"};
   const auto exists = [&](const std::string& path) { return there.contains(path); };
-  const auto missing = find_mnist_files("/d", exists);
+  const auto missing = find_mnist_files("/d", "t10k", exists);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().category == errc::not_found);
   CHECK(names(missing.error(), "/d/t10k-labels-idx1-ubyte"));
   there.insert("/d/t10k-labels-idx1-ubyte.gz");
   for (const std::string directory : {"/d", "/d/"}) {
-    const auto found = find_mnist_files(directory, exists);
-    REQUIRE(found);
-    CHECK(found->train.images == "/d/train-images-idx3-ubyte.gz");
-    CHECK(found->train.labels == "/d/train-labels-idx1-ubyte");
-    CHECK(found->test.images == "/d/t10k-images-idx3-ubyte");
-    CHECK(found->test.labels == "/d/t10k-labels-idx1-ubyte.gz");
+    const auto train = find_mnist_files(directory, "train", exists), test = find_mnist_files(directory, "t10k", exists);
+    REQUIRE(train);
+    REQUIRE(test);
+    CHECK(train->images == "/d/train-images-idx3-ubyte.gz");
+    CHECK(train->labels == "/d/train-labels-idx1-ubyte");
+    CHECK(test->images == "/d/t10k-images-idx3-ubyte");
+    CHECK(test->labels == "/d/t10k-labels-idx1-ubyte.gz");
   }
 }
 

@@ -1,0 +1,45 @@
+// The predictor: a small chief over a `predict` sub-plan of its own (infeed, replica, outfeed).
+#pragma once
+
+#include "actors/prediction_board.hpp"
+#include "actors/sub_plan.hpp"
+
+namespace troupe {
+
+struct predictor_options {
+  std::string name = "predictor";
+  std::shared_ptr<crew> nodes;
+  std::shared_ptr<prediction_board> board;
+  std::shared_ptr<file_system> files;
+  std::string directory;                        ///< Empty: freshly initialised variables.
+  int64_t step = -1;                            ///< Of the checkpoint; negative: the newest.
+  std::shared_ptr<parameter_store> parameters;  ///< Its own, read by its replica only.
+  uint64_t seed = 0;
+  std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for a batch that was asked for.
+};
+
+/// idle → running → gone. The horizon is what the consumer has room for, and nothing happens before it has any: so nobody
+/// reads or computes past that, and a consumer that takes its time holds everyone up without a deadline running out.
+struct predictor_state {
+  predictor_state() = default;
+  predictor_state(const predictor_state&) = delete;
+  ~predictor_state() { nodes.send_home(); }
+
+  static inline const char* name = "predictor";
+  predictor_actor::stateful_pointer<predictor_state> self = nullptr;
+  predictor_options options;
+
+  sub_plan nodes;
+  int64_t until = 0;            ///< The consumer has room for every batch below this one.
+  int64_t delivered = 0;        ///< Batches on the board.
+  uint64_t waits = 0;
+
+  void on_pull(const pull& x);
+  void on_progress(const progress& x);
+  void wait();                  ///< For the next batch, where one was asked for.
+  void finish(std::optional<error> cause);
+};
+
+predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predictor_state> self, predictor_options options);
+
+}  // namespace troupe

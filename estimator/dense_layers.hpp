@@ -1,0 +1,33 @@
+// What the canned dense models are made of, under the Estimator's variable names. Errors are kept in the graph, and name
+// the model.
+#pragma once
+
+#include <troupe/model.hpp>
+
+namespace troupe {
+
+struct dnn_layers {
+  std::vector<int64_t> hidden_units;
+  troupe::activation activation = nullptr;
+  double dropout = 0;
+};
+/// invalid_argument naming `model`, the field and its value.
+expected<void> check_layers(const std::string& model, const dnn_layers& layers);
+
+/// dnn/hiddenlayer_<i>/{kernel,bias} over all features side by side in the order of their names, then dnn/logits/{kernel,
+/// bias}: [batch, units]. Every feature must be float32, and is flattened.
+symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units, mode m);
+/// The sum over features of x · linear/linear_model/<feature>/weights, + linear/linear_model/bias_weights: [batch, units].
+/// Starts at 0, as the Estimator's does.
+symbol linear_logits(graph& g, const std::string& model, const features& x, int64_t units);
+
+/// The classes of a classifier: as many as the vocabulary has words where there is one. invalid_argument: fewer than 2, a
+/// number that is not the vocabulary's, a word that is there twice.
+expected<int64_t> classes_of(const std::string& model, int64_t classes, const std::vector<std::string>& vocabulary);
+/// The prediction "classes": the words of "class", where there is a vocabulary.
+std::map<std::string, text_prediction> class_texts(const std::vector<std::string>& vocabulary);
+
+/// Keeps the error in the graph; there is nothing else to return then.
+model_spec refused_spec(graph& g, error e, mode m);
+
+}  // namespace troupe

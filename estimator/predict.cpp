@@ -1,0 +1,213 @@
+// Prediction streams: batches from the pipeline, handed out row by row, with words where the model has them.
+#include <troupe/predict.hpp>
+
+#include "estimator/describe.hpp"
+#include "pipeline/launch.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace troupe {
+
+namespace {
+
+bool is_wanted(const std::vector<std::string>& keys, const std::string& name) {
+  return keys.empty() || std::find(keys.begin(), keys.end(), name) != keys.end();
+}
+
+int64_t integer_at(const tensor& t, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  switch (t.type()) {
+    case dtype::int32: return t.as<int32_t>()[at];
+    case dtype::int64: return t.as<int64_t>()[at];
+    default: return t.as<uint8_t>()[at];
+  }
+}
+
+expected<std::vector<std::string>> words_of(const std::string& name, const text_prediction& text, const tensor& indices) {
+  std::vector<std::string> words;
+  for (int64_t i = 0; i < indices.elements(); ++i) {
+    const int64_t index = integer_at(indices, i);
+    if (index < 0 || index >= static_cast<int64_t>(text.words.size()))
+      return fail(errc::invalid_argument, "the text '" + name + "' has " + std::to_string(text.words.size()) + " words, and '" + text.of + "' is "
+                                            + std::to_string(index));
+    words.push_back(text.words[static_cast<size_t>(index)]);
+  }
+  return words;
+}
+
+/// Row `row` without the batch axis.
+tensor row_of(const tensor& batch, int64_t row) {
+  return batch.slice(row, 1).reshape(batch.dims().inner());
+}
+
+std::string remark_on(const loaded_state& from, const run_config& config) {
+  std::string remark;
+  for (const auto& warning : from.warnings)
+    remark += (remark.empty() ? "" : "; ") + warning;
+  if (!from.prefix.empty())
+    return remark;
+  return config.model_dir ? *config.model_dir + " has no checkpoint: these are predictions of freshly initialised variables"
+                          : "without a model_dir these are predictions of freshly initialised variables";
+}
+
+}  // namespace
+
+struct prediction_stream::impl {
+  explicit impl(job_description d) : description(std::move(d)) {}
+
+  job_description description;
+  std::vector<std::string> names;              ///< Of a batch's values.
+  std::optional<step_values> batch;            ///< The one whose rows are being handed out,
+  int64_t row = 0;                             ///<   and the next of them.
+  loaded_state from;
+  bool loaded = false, ended = false;          ///< Loaded: there was a first answer that is no error.
+  std::optional<error> failure;                ///< Why it ended, unless the data did.
+
+  std::mutex guard;                            ///< Of what `cancel` looks at.
+  std::unique_ptr<running_prediction> running;
+  bool cancelled = false;
+
+  expected<void> start();
+  expected<bool> fetch();
+  expected<prediction> make(const std::function<tensor(const tensor&)>& part) const;
+  expected<std::optional<prediction>> result();
+  void release();
+};
+
+/// Plans and launches; says nothing where the source has no examples, so that nothing can be planned for a batch of them.
+expected<void> prediction_stream::impl::start() {
+  if (description.predict_input->source_size() == 0) {
+    ended = true;
+    return {};
+  }
+  auto prepared = prepare(description);
+  if (!prepared)
+    return fail(prepared.error());
+  for (const auto& output : (*prepared)->prediction->engines.front()->outputs())
+    names.push_back(output.name);
+  auto launched = predict_local(std::move(*prepared));
+  std::lock_guard lock{guard};
+  if (cancelled)
+    launched->cancel();
+  running = std::move(launched);
+  return {};
+}
+
+/// Whether there is a row to hand out now; false at the end of the data.
+expected<bool> prediction_stream::impl::fetch() {
+  if (batch)
+    return true;
+  auto next = running->next();
+  if (!loaded) {
+    from = running->from();
+    loaded = next.has_value();
+  }
+  if (!next)
+    return fail(next.error());
+  batch = std::move(*next);
+  row = 0;
+  return batch.has_value();
+}
+
+expected<prediction> prediction_stream::impl::make(const std::function<tensor(const tensor&)>& part) const {
+  prediction made;
+  const auto& keys = description.predictions.keys;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const tensor value = part(batch->values[i]);
+    for (const auto& [name, text] : description.source->texts)
+      if (text.of == names[i] && is_wanted(keys, name)) {
+        auto words = words_of(name, text, value);
+        if (!words)
+          return fail(words.error());
+        made.texts[name] = std::move(*words);
+      }
+    if (is_wanted(keys, names[i]))
+      made.values[names[i]] = value;
+  }
+  return made;
+}
+
+expected<std::optional<prediction>> prediction_stream::impl::result() {
+  if (!running)
+    if (auto started = start(); !started)
+      return fail(started.error());
+  if (ended)
+    return std::optional<prediction>{};
+  const auto there = fetch();
+  if (!there)
+    return fail(there.error());
+  if (!*there)
+    return std::optional<prediction>{};
+  if (!description.predictions.single_examples) {
+    auto whole = make([](const tensor& t) { return t; });
+    batch.reset();
+    return whole ? expected<std::optional<prediction>>{std::move(*whole)} : fail(whole.error());
+  }
+  auto one = make([this](const tensor& t) { return row_of(t, row); });
+  if (++row == batch->values.front().dims()[0])
+    batch.reset();
+  return one ? expected<std::optional<prediction>>{std::move(*one)} : fail(one.error());
+}
+
+/// The actors end here and not with the stream.
+void prediction_stream::impl::release() {
+  std::unique_ptr<running_prediction> last;
+  {
+    std::lock_guard lock{guard};
+    last = std::move(running);
+  }
+  batch.reset();
+}
+
+prediction_stream::prediction_stream(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+prediction_stream::prediction_stream(prediction_stream&&) noexcept = default;
+prediction_stream& prediction_stream::operator=(prediction_stream&&) noexcept = default;
+prediction_stream::~prediction_stream() = default;
+
+expected<std::optional<prediction>> prediction_stream::next() {
+  auto& i = *impl_;
+  if (i.failure)
+    return fail(*i.failure);
+  if (i.ended)
+    return std::optional<prediction>{};
+  {
+    std::lock_guard lock{i.guard};
+    if (i.cancelled)
+      i.failure = error{errc::cancelled, "the prediction was cancelled"};
+  }
+  auto result = i.failure ? expected<std::optional<prediction>>{fail(*i.failure)} : i.result();
+  if (!result)
+    i.failure = result.error();
+  if (!result || !*result) {
+    i.ended = true;
+    i.release();
+  }
+  return result;
+}
+
+void prediction_stream::cancel() {
+  std::lock_guard lock{impl_->guard};
+  impl_->cancelled = true;
+  if (impl_->running)
+    impl_->running->cancel();
+}
+
+std::string prediction_stream::checkpoint() const {
+  return impl_->from.prefix;
+}
+int64_t prediction_stream::global_step() const {
+  return impl_->from.step;
+}
+std::string prediction_stream::remark() const {
+  return impl_->loaded ? remark_on(impl_->from, impl_->description.config) : "";
+}
+
+expected<prediction_stream> predict(const estimator& e, const predict_spec& spec) {
+  auto description = describe(e, spec);
+  if (!description)
+    return fail(description.error());
+  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(*description))};
+}
+
+}  // namespace troupe

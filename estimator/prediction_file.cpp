@@ -1,0 +1,176 @@
+#include "estimator/prediction_file.hpp"
+
+#include "storage/npy.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+constexpr int64_t buffer_bytes = int64_t{1} << 20;
+
+/// A file under a temporary name until it is kept.
+class growing_file {
+ public:
+  static expected<growing_file> create(std::shared_ptr<file_system> files, std::string path) {
+    auto made = files->create(path);
+    if (!made)
+      return fail(made.error());
+    return growing_file{std::move(files), std::move(path), std::move(*made)};
+  }
+  growing_file(growing_file&&) noexcept = default;
+  growing_file& operator=(growing_file&&) = delete;
+  ~growing_file() {
+    if (!file_)
+      return;
+    file_.reset();
+    static_cast<void>(files_->remove(path_));
+  }
+
+  const std::string& path() const noexcept { return path_; }
+  expected<void> append(std::string_view bytes) {
+    buffer_ += bytes;
+    return static_cast<int64_t>(buffer_.size()) < buffer_bytes ? expected<void>{} : flush();
+  }
+  expected<void> flush() {
+    const auto bytes = std::exchange(buffer_, {});
+    return file_->append(std::as_bytes(std::span{bytes}));
+  }
+  expected<void> keep_as(const std::string& name) {
+    auto kept = flush()
+      .and_then([&] { return file_->sync(); })
+      .and_then([&] { return file_->close(); })
+      .and_then([&] { return files_->rename(path_, name); });
+    if (kept)
+      file_.reset();
+    return kept;
+  }
+
+ private:
+  growing_file(std::shared_ptr<file_system> files, std::string path, std::unique_ptr<writable_file> file)
+    : files_(std::move(files)), path_(std::move(path)), file_(std::move(file)) {}
+
+  std::shared_ptr<file_system> files_;
+  std::string path_;
+  std::unique_ptr<writable_file> file_;
+  std::string buffer_;
+};
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+struct npy_column {
+  dtype type;
+  shape row;
+  std::string name;     ///< "<directory>/<key>.npy".
+  growing_file rows;    ///< The elements alone: how many rows there are, which comes first, is known at the end.
+};
+
+}  // namespace
+
+struct prediction_file::impl {
+  std::shared_ptr<file_system> files;
+  std::string path;
+  prediction_format format;
+  std::optional<growing_file> text;
+  std::map<std::string, npy_column> columns;
+  int64_t results = 0;
+
+  expected<void> open();
+  expected<void> write_row(const std::string& key, const tensor& value);
+  expected<void> keep(npy_column& c);
+};
+
+expected<void> prediction_file::impl::open() {
+  if (format == prediction_format::npy)
+    return files->create_directories(path);
+  auto made = growing_file::create(files, path + ".tmp");
+  if (!made)
+    return fail(made.error());
+  text.emplace(std::move(*made));
+  return {};
+}
+
+expected<void> prediction_file::impl::write_row(const std::string& key, const tensor& value) {
+  auto found = columns.find(key);
+  if (found == columns.end() && results == 0) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '/', '_');
+    name = join_path(path, name + ".npy");
+    auto rows = growing_file::create(files, name + ".rows.tmp");
+    if (!rows)
+      return fail(rows.error());
+    found = columns.emplace(key, npy_column{value.type(), value.dims(), name, std::move(*rows)}).first;
+  }
+  if (found == columns.end() || found->second.type != value.type() || found->second.row != value.dims())
+    return fail(errc::invalid_argument, "'" + key + "' of result " + std::to_string(results) + " is " + std::string{to_string(value.type())} + " "
+                                          + to_string(value.dims()) + ", and was not in the first result");
+  return found->second.rows.append({reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
+}
+
+expected<void> prediction_file::impl::keep(npy_column& c) {
+  auto whole = growing_file::create(files, c.name + ".tmp");
+  if (!whole)
+    return fail(whole.error());
+  auto written = whole->append(npy_header(c.type, c.row.prepend(results))).and_then([&] { return c.rows.flush(); });
+  if (!written)
+    return written;
+  const auto rows = files->open(c.rows.path());
+  if (!rows)
+    return fail(rows.error());
+  std::string piece;
+  for (int64_t at = 0; at < (*rows)->size(); at += static_cast<int64_t>(piece.size())) {
+    piece.resize(static_cast<size_t>(std::min(buffer_bytes, (*rows)->size() - at)));
+    auto copied = (*rows)->read(at, std::as_writable_bytes(std::span{piece})).and_then([&] { return whole->append(piece); });
+    if (!copied)
+      return copied;
+  }
+  return whole->keep_as(c.name);
+}
+
+prediction_file::prediction_file(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+prediction_file::prediction_file(prediction_file&&) noexcept = default;
+prediction_file& prediction_file::operator=(prediction_file&&) noexcept = default;
+prediction_file::~prediction_file() = default;
+
+expected<prediction_file> prediction_file::create(const std::string& path, prediction_format format) {
+  return create_prediction_file(posix_file_system(), path, format);
+}
+
+expected<void> prediction_file::write(const prediction& one) {
+  auto& i = *impl_;
+  expected<void> written;
+  if (i.format == prediction_format::npy) {
+    for (const auto& [key, value] : one.values)
+      if (written = i.write_row(key, value); !written)
+        return written;
+  } else {
+    const bool names = i.format == prediction_format::csv && i.results == 0;
+    written = i.text->append((names ? csv_header(one) : "") + (i.format == prediction_format::csv ? csv_line(one) : json_line(one)));
+  }
+  if (written)
+    ++i.results;
+  return written;
+}
+
+expected<void> prediction_file::finish() {
+  auto& i = *impl_;
+  if (i.text)
+    return i.text->keep_as(i.path).and_then([&] { return i.files->sync_directory(parent_of(i.path)); });
+  for (auto& [key, column] : i.columns)
+    if (auto kept = i.keep(column); !kept)
+      return kept;
+  return i.files->sync_directory(i.path);
+}
+
+expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path, prediction_format format) {
+  auto made = std::make_unique<prediction_file::impl>(prediction_file::impl{std::move(files), path, format, {}, {}});
+  if (auto opened = made->open(); !opened)
+    return fail(opened.error());
+  return prediction_file{std::move(made)};
+}
+
+}  // namespace troupe

@@ -1,0 +1,12 @@
+// Prediction files on any file system: what tests and the public function share.
+#pragma once
+
+#include "storage/file_system.hpp"
+
+#include <troupe/prediction_file.hpp>
+
+namespace troupe {
+
+expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path, prediction_format format);
+
+}  // namespace troupe

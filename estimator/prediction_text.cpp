@@ -1,0 +1,147 @@
+// One prediction as a line of CSV or JSON.
+#include <troupe/prediction_file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+template <class T>
+std::string digits(T value) {
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+/// Element `i`; what is not finite as "nan", "inf" or "-inf".
+std::string element(const tensor& t, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  switch (t.type()) {
+    case dtype::float32: return digits(t.as<float>()[at]);
+    case dtype::float64: return digits(t.as<double>()[at]);
+    case dtype::int32: return digits(t.as<int32_t>()[at]);
+    case dtype::int64: return digits(t.as<int64_t>()[at]);
+    case dtype::boolean: return t.as<bool>()[at] ? "true" : "false";
+    case dtype::uint8: return digits(t.as<uint8_t>()[at]);
+  }
+  return {};
+}
+
+bool is_finite(const tensor& t, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  return t.type() == dtype::float32 ? std::isfinite(t.as<float>()[at]) : t.type() != dtype::float64 || std::isfinite(t.as<double>()[at]);
+}
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos)
+    return field;
+  std::string text = "\"";
+  for (char c : field)
+    text.append(c == '"' ? 2 : 1, c);
+  return text + '"';
+}
+
+/// "x" for a scalar, "x_0_1" for the elements of others.
+std::string column(const std::string& name, const shape& dims, int64_t i) {
+  std::string suffix;
+  for (int axis = dims.rank() - 1; axis >= 0; i /= dims[axis--])
+    suffix = "_" + std::to_string(i % dims[axis]) + suffix;
+  return name + suffix;
+}
+
+/// Names in order, values and texts together: `value(name, tensor)` or `text(name, words)` for each.
+template <class Value, class Text>
+void in_order(const prediction& one, Value value, Text text) {
+  auto words = one.texts.begin();
+  for (const auto& [name, tensor] : one.values) {
+    for (; words != one.texts.end() && words->first < name; ++words)
+      text(words->first, words->second);
+    value(name, tensor);
+  }
+  for (; words != one.texts.end(); ++words)
+    text(words->first, words->second);
+}
+
+std::string joined(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const auto& f : fields)
+    line += (&f == &fields.front() ? "" : ",") + quoted(f);
+  return line + "\n";
+}
+
+/// Damaged UTF-8 is replaced, so that the line stays JSON.
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string json_value(const tensor& t, int axis, int64_t& at) {
+  if (axis == t.dims().rank()) {
+    const int64_t i = at++;
+    return is_finite(t, i) ? element(t, i) : "null";
+  }
+  std::string list = "[";
+  for (int64_t i = 0; i < t.dims()[axis]; ++i)
+    list += (i ? "," : "") + json_value(t, axis + 1, at);
+  return list + "]";
+}
+
+}  // namespace
+
+std::string_view to_string(prediction_format f) noexcept {
+  switch (f) {
+    case prediction_format::csv: return "csv";
+    case prediction_format::jsonl: return "jsonl";
+    case prediction_format::npy: return "npy";
+  }
+  return "unknown";
+}
+
+std::string csv_header(const prediction& one) {
+  std::vector<std::string> names;
+  in_order(one,
+           [&](const std::string& name, const tensor& t) {
+             for (int64_t i = 0; i < t.elements(); ++i)
+               names.push_back(column(name, t.dims(), i));
+           },
+           [&](const std::string& name, const std::vector<std::string>& words) {
+             for (size_t i = 0; i < words.size(); ++i)
+               names.push_back(words.size() == 1 ? name : name + "_" + std::to_string(i));
+           });
+  return joined(names);
+}
+
+std::string csv_line(const prediction& one) {
+  std::vector<std::string> fields;
+  in_order(one,
+           [&](const std::string&, const tensor& t) {
+             for (int64_t i = 0; i < t.elements(); ++i)
+               fields.push_back(element(t, i));
+           },
+           [&](const std::string&, const std::vector<std::string>& words) { fields.insert(fields.end(), words.begin(), words.end()); });
+  return joined(fields);
+}
+
+std::string json_line(const prediction& one) {
+  std::string line = "{";
+  const auto add = [&line](const std::string& name, const std::string& value) {
+    line += (line.size() > 1 ? "," : "") + json_text(name) + ":" + value;
+  };
+  in_order(one,
+           [&](const std::string& name, const tensor& t) {
+             int64_t at = 0;
+             add(name, json_value(t, 0, at));
+           },
+           [&](const std::string& name, const std::vector<std::string>& words) {
+             std::string list;
+             for (const auto& w : words)
+               list += (list.empty() ? "" : ",") + json_text(w);
+             add(name, words.size() == 1 ? list : "[" + list + "]");
+           });
+  return line + "}\n";
+}
+
+}  // namespace troupe

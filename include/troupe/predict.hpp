@@ -1,0 +1,68 @@
+// Predictions: what a model says of each example, as a lazy stream in the order of the input.
+//
+//   auto stream = tr::predict(estimator, {.input = images.batch(500), .keys = {"class"}});
+//   for (auto one = stream->next(); ; one = stream->next()) {
+//     if (!one) return tr::report(one.error());
+//     if (!*one) break;                                    // The end of the data.
+//     use((*one)->values.at("class").as<int64_t>()[0]);
+//   }
+//
+// Nothing is read, built or computed before the first `next`. Batches are computed ahead of whoever takes them, but never
+// more of them than the spec says. A stream that is destroyed early ends its actors and frees what they held. Streams are
+// independent of each other, also those of one estimator.
+#pragma once
+
+#include <troupe/estimator.hpp>
+
+namespace troupe {
+
+struct predict_spec {
+  dataset input;                           ///< With or without labels; the model's function gets what there is.
+  std::vector<std::string> keys = {};      ///< Which predictions; all of them when empty. Others are not computed.
+  std::optional<int64_t> step = {};        ///< Of the checkpoint; the newest when absent.
+  bool single_examples = true;             ///< One result a row; false: one a batch, as the model yields it.
+  int64_t batches_ahead = 16;              ///< Computed beyond the one that is being taken, at most; 0: none.
+};
+
+/// One example's predictions by name, each without the batch axis; a whole batch's where that was asked for. Tensors of
+/// one batch share its memory.
+struct prediction {
+  std::map<std::string, tensor> values;
+  /// Predictions that are words (`model::texts`): one for each element of the integers that they stand for.
+  std::map<std::string, std::vector<std::string>> texts;
+};
+
+/// A handle: move-only, used by one thread at a time; only `cancel` may be called from any thread meanwhile.
+class TROUPE_API prediction_stream {
+ public:
+  prediction_stream(prediction_stream&&) noexcept;
+  prediction_stream& operator=(prediction_stream&&) noexcept;
+  /// Ends the actors and waits for them: for no longer than a step or a read takes, 30 s at most.
+  ~prediction_stream();
+
+  /// The next result; nothing at the end of the data, and ever after. An error comes after all results before it, and
+  /// again at every later call: invalid_argument (an unknown key, naming those there are; a prediction whose first extent
+  /// is not the batch, where single examples were asked for; 2^30 bytes or more of predictions in a batch; whatever the
+  /// model and the input have to say), not_found (no checkpoint of that step), data_loss, cancelled, deadline_exceeded
+  /// (no batch for ten minutes).
+  expected<std::optional<prediction>> next();
+  /// `next`, the one that waits now too, returns `cancelled`; a long step or read is freed.
+  void cancel();
+
+  /// What is known once `next` has returned:
+  std::string checkpoint() const;  ///< The prefix it is read from; empty: freshly initialised variables.
+  int64_t global_step() const;     ///< Of that checkpoint; else 0.
+  std::string remark() const;      ///< That there was no checkpoint, or which damaged ones were passed over; else empty.
+
+  struct impl;
+  explicit prediction_stream(std::unique_ptr<impl> i);
+
+ private:
+  std::unique_ptr<impl> impl_;
+};
+
+/// invalid_argument: the configuration's fields, a model without a function, a step or batches_ahead below 0, a key given
+/// twice. All else is told by the first `next`.
+TROUPE_API expected<prediction_stream> predict(const estimator& e, const predict_spec& spec);
+
+}  // namespace troupe

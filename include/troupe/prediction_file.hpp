@@ -1,0 +1,50 @@
+// Predictions as files that other programs read: comma-separated values, JSON lines, or NumPy's arrays.
+//
+//   auto file = tr::prediction_file::create("classes.csv", tr::prediction_format::csv);
+//   ... file->write(**one) for every result of a stream ...
+//   auto done = file->finish();                             // Only now there is a classes.csv.
+#pragma once
+
+#include <troupe/predict.hpp>
+
+namespace troupe {
+
+enum class prediction_format : uint8_t {
+  csv,    ///< A line of names, then one a result (RFC 4180, lines end in '\n'). The elements of a tensor have columns of
+          ///< their own: "probabilities_0", ...; those of rank 2 "x_0_0".
+  jsonl,  ///< One object a result. Tensors are nested lists, scalars numbers; what is not finite is null.
+  npy,    ///< A directory with `<key>.npy` for every key, each of shape [results, ...]; texts are left out.
+};
+TROUPE_API std::string_view to_string(prediction_format f) noexcept;
+
+/// The line of names, and one result, both with the newline. Floating numbers have as many digits as tell them apart from
+/// their neighbours.
+TROUPE_API std::string csv_header(const prediction& one);
+TROUPE_API std::string csv_line(const prediction& one);
+TROUPE_API std::string json_line(const prediction& one);
+
+/// One thread at a time. Results are all of one stream: every one has the names, dtypes and shapes of the first.
+class TROUPE_API prediction_file {
+ public:
+  /// `path` is a directory for npy, made where it is missing. The errors of files: not_found, failed_precondition,
+  /// resource_exhausted, each with path and operation.
+  static expected<prediction_file> create(const std::string& path, prediction_format format);
+  prediction_file(prediction_file&&) noexcept;
+  prediction_file& operator=(prediction_file&&) noexcept;
+  /// Unless it was finished, nothing is left but what was there before.
+  ~prediction_file();
+
+  /// invalid_argument, naming the key: of another dtype or shape than the first result's.
+  expected<void> write(const prediction& one);
+  /// Makes the bytes durable, then gives them their name: whoever finds the file finds all of it. A npy directory gets its
+  /// files one after the other. Without any result a text file is empty, and there is no npy file. The last call.
+  expected<void> finish();
+
+  struct impl;
+  explicit prediction_file(std::unique_ptr<impl> i);
+
+ private:
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,21 @@
+// Vocabularies: words that stand for the numbers 0, 1, 2, ... Tensors hold numbers only, so text becomes numbers before it
+// is a label, and a number becomes text again after it was predicted.
+//
+//   const std::vector<std::string> kinds{"shirt", "bag", "boot"};
+//   auto labels = tr::indices_of(words, kinds);                      // int32, one a word
+//   auto data = tr::dataset::from_tensors({{"pixels", pixels}}, {{"label", *labels}});
+//   auto model = tr::dnn_classifier({.hidden_units = {64}, .vocabulary = kinds});  // Predicts "classes" too, as words.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+namespace troupe {
+
+/// invalid_argument naming a word that is there twice, or that there is none. Any thread.
+TROUPE_API expected<void> validate_vocabulary(std::span<const std::string> vocabulary);
+
+/// The number of each word: int32 [words]. invalid_argument naming the row and the first word that is not in the
+/// vocabulary, or as `validate_vocabulary`. Any thread.
+TROUPE_API expected<tensor> indices_of(std::span<const std::string> words, std::span<const std::string> vocabulary);
+
+}  // namespace troupe

@@ -1,0 +1,47 @@
+#include "pipeline/local_system.hpp"
+
+#include <caf/send.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+system_config::system_config() {
+  add_message_types<caf::id_block::troupe>();
+  set("scheduler.max-threads", size_t{1});
+  set("scheduler.max-throughput", size_t{64});
+  set("logger.verbosity", caf::atom("quiet"));
+}
+
+void node_watch::started(const caf::strong_actor_ptr& node) {
+  std::lock_guard lock{guard_};
+  nodes_.emplace_back(node->get()->address());
+}
+
+void node_watch::kill_all() {
+  std::lock_guard lock{guard_};
+  for (const auto& address : nodes_)
+    if (auto node = caf::actor_cast<caf::strong_actor_ptr>(address))
+      caf::anon_send_exit(node, caf::exit_reason::kill);
+}
+
+bool node_watch::all_ended(std::chrono::milliseconds deadline) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  const auto alive = [](const caf::actor_addr& address) {
+    const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
+    return node && !node->get()->getf(caf::abstract_actor::is_terminated_flag);
+  };
+  std::unique_lock lock{guard_};
+  while (std::any_of(nodes_.begin(), nodes_.end(), alive))
+    if (nobody_calls_.wait_until(lock, std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds{1})) == std::cv_status::timeout
+        && std::chrono::steady_clock::now() >= end)
+      return false;
+  return true;
+}
+
+void local_system::leave_behind() {
+  static_cast<void>(system_.release());
+  static_cast<void>(config_.release());
+}
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+// What everything that runs on real threads shares: the settings of its actor system, and the wait for its actors' ends.
+#pragma once
+
+#include "messages/interfaces.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace troupe {
+
+/// CAF's own defaults are unbounded turns and at least four workers; a job needs one, for those who never block.
+class system_config final : public caf::actor_system_config {
+ public:
+  system_config();
+};
+
+/// Which actors were started, and whether they have ended. Any thread.
+class node_watch {
+ public:
+  void started(const caf::strong_actor_ptr& node);
+  void kill_all();
+  /// Whether every node has ended. Waits for them at most so long.
+  bool all_ended(std::chrono::milliseconds deadline);
+
+ private:
+  std::mutex guard_;
+  std::condition_variable nobody_calls_;
+  std::vector<caf::actor_addr> nodes_;
+};
+
+/// An actor system of one's own. Its destructor waits for every actor in it.
+class local_system {
+ public:
+  local_system() : config_(std::make_unique<system_config>()), system_(std::make_unique<caf::actor_system>(*config_)) {}
+
+  caf::actor_system& operator*() noexcept { return *system_; }
+  /// An actor that is inside a call that never returns would keep the system, and with it the thread that ends it, for ever:
+  /// both are left behind instead.
+  void leave_behind();
+
+ private:
+  std::unique_ptr<system_config> config_;
+  std::unique_ptr<caf::actor_system> system_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,87 @@
+#include "pipeline/simulated_world.hpp"
+
+#include <caf/send.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+simulated_world::settings::settings() {
+  add_message_types<caf::id_block::troupe>();
+  set("scheduler.policy", caf::atom("testing"));
+  set("logger.verbosity", caf::atom("quiet"));
+}
+
+simulated_world::simulated_world(uint64_t seed)
+  : system_(settings_), schedule_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())), drawn_(seed) {}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the schedule needs nothing better.
+uint64_t simulated_world::draw() {
+  uint64_t z = drawn_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+void simulated_world::started(const std::string& name, const caf::strong_actor_ptr& node) {
+  nodes_.emplace_back(name, node->get()->address());
+}
+
+bool simulated_world::crank() {
+  if (schedule_.jobs.empty())
+    return schedule_.trigger_timeout() || !schedule_.jobs.empty();
+  const auto pick = static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size());
+  std::rotate(schedule_.jobs.begin(), schedule_.jobs.begin() + pick, schedule_.jobs.begin() + pick + 1);
+  const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs.front());
+  hash_ = (hash_ ^ (actor ? actor->id() : 0)) * 0x100000001b3u;
+  ++turns_;
+  schedule_.run_once();
+  return true;
+}
+
+bool simulated_world::crank_until(const std::function<bool()>& there, int64_t turns) {
+  for (int64_t i = 0; i < turns; ++i) {
+    if (there())
+      return true;
+    if (!crank())
+      return there();
+  }
+  return there();
+}
+
+bool simulated_world::kill(const std::string& node) {
+  for (auto i = nodes_.rbegin(); i != nodes_.rend(); ++i)
+    if (i->first == node)
+      if (auto alive = caf::actor_cast<caf::strong_actor_ptr>(i->second)) {
+        caf::anon_send_exit(alive, caf::exit_reason::kill);
+        return true;
+      }
+  return false;
+}
+
+std::vector<std::string> simulated_world::left() {
+  while (!schedule_.jobs.empty())
+    crank();
+  std::vector<std::string> names;
+  for (const auto& [name, address] : nodes_) {
+    const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
+    const auto* actor = node ? dynamic_cast<caf::monitorable_actor*>(node->get()) : nullptr;
+    if (actor && !actor->getf(caf::abstract_actor::is_terminated_flag))
+      names.push_back(name);
+  }
+  return names;
+}
+
+void simulated_world::end_all() {
+  for (auto& [name, address] : nodes_)
+    if (auto node = caf::actor_cast<caf::strong_actor_ptr>(address))
+      caf::anon_send_exit(node, caf::exit_reason::kill);
+  while (!schedule_.jobs.empty())
+    schedule_.run_once();
+}
+
+std::chrono::nanoseconds simulated_world::now() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(schedule_.clock().now().time_since_epoch());
+}
+
+}  // namespace troupe
