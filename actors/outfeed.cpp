@@ -13,7 +13,7 @@ void outfeed_state::on_begin(const begin& x) {
   attempt = x.attempt;
   step = x.step;
   lanes.assign(static_cast<size_t>(options.replicas), {});
-  since_progress = since_log = since_record = {};
+  since_progress = since_log = {};
   records = 0;
   room_until = options.records_ahead;
   last_record.reset();
@@ -57,7 +57,7 @@ bool outfeed_state::record_due() const {
   return !lanes.front().recorded.empty() && lanes.front().recorded.front().step == step + 1;
 }
 
-void outfeed_state::send_record() {
+void outfeed_state::send_record(double loss) {
   recorded_sets sets;
   for (auto& l : lanes)
     if (!l.recorded.empty() && l.recorded.front().step <= step) {
@@ -66,7 +66,8 @@ void outfeed_state::send_record() {
     }
   if (!writer)
     return;
-  record r{attempt, records, step, {{.tag = "loss", .scalar = since_record.mean()}}};
+  // Of that step alone, as the Estimator keeps it: a mean since the last record would change with where a job was resumed.
+  record r{attempt, records, step, {{.tag = "loss", .scalar = loss}}};
   if (options.summaries.by)
     r.values.push_back({.tag = "learning_rate", .scalar = learning_rate(*options.summaries.by, step)});
   const auto now = self->clock().now();
@@ -74,7 +75,6 @@ void outfeed_state::send_record() {
     r.values.push_back({.tag = "global_step/sec", .scalar = static_cast<double>(step - last_record->first)
                                                               / std::chrono::duration<double>(now - last_record->second).count()});
   last_record.emplace(step, now);
-  since_record.clear();
   for (auto& value : summarise(options.summaries.all, sets, records == 0))
     r.values.push_back(std::move(value));
   ++records;
@@ -103,10 +103,9 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     const double loss = tree_mean(of_step);
     since_progress.add(loss);
     since_log.add(loss);
-    since_record.add(loss);
     ++step;
     if (due)
-      send_record();
+      send_record(loss);
     if (options.log_every > 0 && step % options.log_every == 0) {
       p.logged.push_back({step, since_log.last(), since_log.mean()});
       since_log.clear();

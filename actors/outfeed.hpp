@@ -39,7 +39,7 @@ struct outfeed_state {
     std::optional<stream_end> end;
   };
   std::vector<lane> lanes;
-  loss_meter since_progress, since_log, since_record;
+  loss_meter since_progress, since_log;
   int64_t records = 0, room_until = 0;      ///< Of this attempt: sent, and paid for.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
   bool end_passed = false;
@@ -50,7 +50,7 @@ struct outfeed_state {
   void on_room(const room& x);
   void pass_on(bool whatever_there_is = false);
   bool record_due() const;                  ///< Whether the step that leads to state `step + 1` recorded something.
-  void send_record();
+  void send_record(double loss);
   void pass_end(bool whatever_there_is);
 };
 

@@ -117,11 +117,12 @@ int show_config(const request& r, reporter& report) {
   const auto setup = setup_of(r);
   if (!setup)
     return failure(report, setup.error(), true);
-  const auto data = open_data(*setup, true);
-  if (!data)
-    return failure(report, data.error(), false);
-  const auto training = make_train_spec(*setup, data->train);
-  const auto evaluation = make_eval_spec(*setup, data->test);
+  const auto data = open_training_data(*setup);
+  const auto test = !data || !setup->evaluates ? data : open_test_data(*setup);
+  if (!data || !test)
+    return failure(report, data ? test.error() : data.error(), false);
+  const auto training = make_train_spec(*setup, *data);
+  const auto evaluation = make_eval_spec(*setup, *test);
   if (!r.program && !r.dot && r.graph.empty()) {
     const auto plan = inspect_plan(setup->estimator, training, setup->evaluates ? std::optional{evaluation} : std::nullopt);
     if (!plan)

@@ -166,7 +166,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   CHECK(chief.last<progress>().loss.mean == 6);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "a record has the mean of the losses since the one before, the rate, the speed and the model's own values") {
+TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, the speed and the model's own values") {
   options.summaries = {{{summary_value::kind::scalar, "toy", {}}}, gradient_descent{.rate = 0.5f}};
   start(2);
   const auto recorded = [&](int32_t replica, int64_t step, std::vector<double> losses, float value) {
@@ -181,7 +181,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "a record has the mean of the losses since the 
   CHECK(first.step == 2);
   CHECK(first.number == 0);
   REQUIRE_MESSAGE(first.values.size() == 3, "no speed yet");
-  CHECK(first.values[0].scalar == 2);
+  CHECK(first.values[0].scalar == 3);
   CHECK(first.values[1].scalar == 0.5);
   CHECK(first.values[2].tag == "toy");
   CHECK(first.values[2].scalar == 6);

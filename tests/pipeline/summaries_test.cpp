@@ -19,7 +19,9 @@ using kind = summary_value::kind;
 /// All events of a directory, file after file.
 std::vector<log_event> events_in(file_system& files, const std::string& directory) {
   std::vector<log_event> all;
-  for (const auto& path : *list_event_logs(files, directory)) {
+  const auto paths = list_event_logs(files, directory);
+  REQUIRE(paths);
+  for (const auto& path : *paths) {
     auto log = read_event_log(files, path);
     REQUIRE(log);
     CHECK_FALSE(log->damage);
@@ -97,7 +99,7 @@ TEST_CASE("loss, rate and a histogram of each trainable variable are kept on exa
   CHECK(histograms == std::set<std::string>{"dense/bias", "dense/kernel", "dense_1/bias", "dense_1/kernel"});
   for (const auto& t : final.tensors)
     if (histograms.contains(t.name)) {
-      const auto& h = curve(events, t.name).at(20).histogram;
+      const auto h = curve(events, t.name).at(20).histogram;
       CHECK(std::accumulate(h.counts.begin(), h.counts.end(), 0.0) == static_cast<double>(t.value.elements()));
     }
 }
@@ -110,7 +112,7 @@ TEST_CASE("a variable's histogram is of the very state it is filed under") {
   for (const auto& t : state.tensors)
     if (t.name == "dense/kernel") {
       const auto x = t.value.as<float>();
-      const auto& h = curve(events, "dense/kernel").at(20).histogram;
+      const auto h = curve(events, "dense/kernel").at(20).histogram;
       CHECK(h.least == static_cast<double>(*std::min_element(x.begin(), x.end())));
       CHECK(h.greatest == static_cast<double>(*std::max_element(x.begin(), x.end())));
       CHECK(h.sum == doctest::Approx(std::accumulate(x.begin(), x.end(), 0.0)));
