@@ -27,6 +27,7 @@ void chief_state::start_crew() {
   if (options.event_files && options.summary_steps > 0) {
     summaries = nodes.start_summary_writer(false, me);
     enlist(summaries, "summary_writer");
+    self->send(summaries, connect_parts{caf::actor_cast<caf::strong_actor_ptr>(writer)});
   }
   if (options.event_files && options.evaluates) {
     eval_summaries = nodes.start_summary_writer(true, me);

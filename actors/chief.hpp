@@ -80,6 +80,7 @@ struct chief_state {
 
   // -- saves, gates, evaluations ------------------------------------------------------------
   std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.
+  std::set<int64_t> unbooked;                   ///< Those of them whose books wait for the reports below.
   std::optional<int64_t> committed_at;
   std::map<int64_t, committed> held;            ///< Commits whose reports are not in yet.
   std::optional<int64_t> skipped_for;           ///< The save on its way for which a skipped one was reported.
@@ -134,6 +135,8 @@ struct chief_state {
   uint8_t marks_at(int64_t step);
   void mark_here(uint8_t kinds);
   void place_save(int64_t step);
+  void send_books(int64_t step);
+  void send_books_up_to(int64_t step);
   void deal_with(const committed& x);
   void evaluate_next();
   void drain(int64_t at, bool final);

@@ -60,6 +60,8 @@ void chief_state::on_down(const caf::down_msg& x) {
   }
   if (who.starts_with("summary_writer")) {
     (who == "summary_writer" ? summaries : eval_summaries) = summary_writer_actor{};
+    if (who == "summary_writer")
+      unbooked = saving;  // What it should have passed on went with it; a book that comes twice does no harm.
     return fail_after_save(std::move(cause));
   }
   if (who == "outfeed") {
@@ -97,6 +99,7 @@ void chief_state::end_after_saves() {
   // Snapshots whose step was reported have all their parts at the writer already: they are worth waiting for. The others
   // will never be complete.
   saving.erase(saving.upper_bound(reached), saving.end());
+  unbooked.clear();
   if (std::exchange(last_saves_awaited, true) || !writer || saving.empty() || now == phase::starting || now == phase::restoring)
     return end();
   self->send(writer, abandon{attempt, reached});
@@ -120,6 +123,7 @@ void chief_state::fail_after_save(error cause) {
   if (!options.checkpoints || !writer)
     return end();
   disarm(wait_silence);  // Without an outfeed there are no reports to wait for.
+  send_books_up_to(until);
   drain(until, false);
   if (!ending_said)
     arm(wait_save, options.deadlines.save, "the last save, at step " + std::to_string(until));
@@ -137,6 +141,8 @@ void chief_state::replace_writer(error cause) {
     self->send(r, news);
   for (auto& i : infeeds)
     self->send(i, news);
+  if (summaries)
+    self->send(summaries, news);
   saving.clear();  // Their parts went with the old one; the last save takes their place.
   fail_after_save(std::move(cause));
 }

@@ -97,10 +97,25 @@ void chief_state::place_save(int64_t step) {
   saving.insert(step);
   if (options.evaluates && options.when == evaluation_mode::waits && step != start_step)
     commit_gates.insert(step);
+  if (summaries && step > reached && causes.empty())
+    unbooked.insert(step);
+  else
+    send_books(step);
+}
+
+/// By way of the summary writer, which has every record below once the reports are in, and puts them into the file first:
+/// what a commit stands behind is never summarised again.
+void chief_state::send_books(int64_t step) {
+  unbooked.erase(step);
   snapshot_part books{attempt, step, options.name};
   books.properties["first_step"] = std::to_string(first_step);
   books.properties["finished"] = end_is_final && end_at == step ? "true" : "false";
-  self->send(caf::actor_cast<part_sink_actor>(writer), std::move(books));
+  self->send(summaries ? caf::actor_cast<part_sink_actor>(summaries) : caf::actor_cast<part_sink_actor>(writer), std::move(books));
+}
+
+void chief_state::send_books_up_to(int64_t step) {
+  while (!unbooked.empty() && *unbooked.begin() <= step)
+    send_books(*unbooked.begin());
 }
 
 // -- reports ----------------------------------------------------------------------------------
@@ -135,6 +150,7 @@ void chief_state::on_progress(const progress& x) {
       arm(wait_hooks, options.deadlines.hooks, "a hook's answer at step " + std::to_string(values.step));
     self->send(callbacks, std::move(f));
   }
+  send_books_up_to(reached);
   if (!saving.empty() && *saving.begin() <= reached && wait_what[wait_save].empty())
     arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
   // Facts in step order: a commit is published when the reports below it are in.
@@ -159,6 +175,7 @@ void chief_state::on_stream_end(const stream_end& x) {
   publish({.what = job_event::kind::warning, .step = x.step, .text = remark});
   // What was to happen beyond the end will not: neither awaited nor missed.
   saving.erase(saving.upper_bound(x.step), saving.end());
+  unbooked.erase(unbooked.upper_bound(x.step), unbooked.end());
   commit_gates.erase(commit_gates.upper_bound(x.step), commit_gates.end());
   hook_gates.erase(hook_gates.upper_bound(x.step), hook_gates.end());
   self->send(writer, abandon{attempt, x.step});

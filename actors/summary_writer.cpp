@@ -22,6 +22,11 @@ void summary_writer_state::on_note(const note& x) {
   write({.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}});
 }
 
+void summary_writer_state::on_part(const snapshot_part& x) {
+  flush();
+  self->send(parts, x);  // After a failure too: an event file that cannot be written keeps no model from being saved.
+}
+
 void summary_writer_state::write(log_event event) {
   if (failed)
     return;
@@ -61,6 +66,8 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
   state.options = std::move(options);
   state.chief = std::move(chief);
   return {
+    [&state](const snapshot_part& x) { state.on_part(x); },
+    [&state](const connect_parts& x) { state.parts = caf::actor_cast<part_sink_actor>(x.writer); },
     [&state](const record& x) { state.on_record(x); },
     [&state](const note& x) { state.on_note(x); },
     [&state](const deadline&) {

@@ -20,13 +20,14 @@ struct summary_writer_options {
 };
 
 /// Writes the event file of one directory, made with the first word that comes. On its way to the disk at the latest two
-/// seconds later, in whole records. What cannot be written is a `failure`, once; what follows is dropped, so that
+/// seconds later, in whole records; at once before a part of a snapshot is passed on. What cannot be written is a `failure`, once; what follows is dropped, so that
 /// nobody waits for room.
 struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;
   summary_writer_options options;
   chief_actor chief;
+  part_sink_actor parts;
 
   std::unique_ptr<event_log_writer> log;
   bool failed = false;
@@ -34,6 +35,7 @@ struct summary_writer_state {
 
   void on_record(const record& x);
   void on_note(const note& x);
+  void on_part(const snapshot_part& x);
   void write(log_event event);
   void flush();
   void fail_with(error cause);

@@ -78,7 +78,8 @@ using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
   caf::reacts_to<unlease>>;       // Nobody reads that commit any more.
 
-using summary_writer_actor = caf::typed_actor<
+using summary_writer_actor = part_sink_actor::extend<  // A part that is passed on once all that came before is in the file.
+  caf::reacts_to<connect_parts>,  // The checkpoint writer it is passed on to.
   caf::reacts_to<record>,         // The values of one step.
   caf::reacts_to<note>,           // A word about the session.
   caf::reacts_to<deadline>,       // To itself: time to flush.

@@ -13,12 +13,14 @@ struct writer_alone : simulation {
   std::shared_ptr<file_system> files = memory_file_system();
   recorder<failure> chief = simulation::record<failure>();
   recorder<room> outfeed = simulation::record<room>();
+  recorder<snapshot_part> parts = simulation::record<snapshot_part>();
   summary_writer_options options{.directory = "/run/eval", .host = "here", .wall_offset = 1'700'000'000};
   summary_writer_actor writer;
 
   void start() {
     options.files = files;
     writer = spawn(summary_writer, options, chief.as<chief_actor>());
+    tell(writer, connect_parts{parts.address()});
   }
   void write(int64_t number, int64_t step, double value = 0.5) {
     tell_as(outfeed.handle(), writer, troupe::record{1, number, step, {{.tag = "loss", .scalar = value}}});
@@ -102,6 +104,33 @@ TEST_CASE_FIXTURE(writer_alone, "asked to finish, it writes what it holds and en
     CHECK(paths().empty());
   }
   CHECK(writer->getf(caf::abstract_actor::is_terminated_flag));
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a part of a snapshot is passed on, and by then all records before it are in the file") {
+  start();
+  write(0, 100);
+  write(1, 200);
+  CHECK(events().size() == 1);
+  tell(writer, snapshot_part{1, 200, "chief"});
+  REQUIRE(parts.count<snapshot_part>() == 1);
+  CHECK(parts.last<snapshot_part>().step == 200);
+  CHECK(parts.last<snapshot_part>().part == "chief");
+  CHECK(events().size() == 3);
+  CHECK_MESSAGE(outfeed.count<room>() == 2, "it is not paid for");
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a part goes to the checkpoint writer that was named last, and over a disk that is full too") {
+  const auto faulty = faulty_file_system::around(files);
+  files = faulty;
+  start();
+  auto second = simulation::record<snapshot_part>();
+  tell(writer, connect_parts{second.address()});
+  write(0, 1);
+  faulty->inject({.operation = file_operation::append});
+  tell(writer, snapshot_part{1, 1, "chief"});
+  CHECK(chief.count<failure>() == 1);
+  CHECK(second.count<snapshot_part>() == 1);
+  CHECK(parts.count<snapshot_part>() == 0);
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a disk that is full is one failure that names the writer, and nobody waits for room") {
