@@ -14,7 +14,7 @@ import screenshot
 import tensorboard_reads
 from checks import Checks
 
-STEPS, SUMMARY, SAVE = 1000, 50, 250
+STEPS, SUMMARY, SAVE = 2000, 50, 250
 
 
 def main():
