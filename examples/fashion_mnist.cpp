@@ -1,4 +1,5 @@
 // Trains a dense classifier on Fashion-MNIST, evaluates as it goes, and goes on where it stopped when run again.
+// README begins
 #include <troupe/troupe.hpp>
 
 namespace tr = troupe;
@@ -16,3 +17,4 @@ int main(int argc, char** argv) {
                                        {.input = images->test.batch(500), .throttle_secs = 0});
   return tr::report(result);
 }
+// README ends

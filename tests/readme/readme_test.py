@@ -1,0 +1,73 @@
+"""The rules by which scripts/readme.py compares."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import readme  # noqa: E402
+
+
+class Outputs(unittest.TestCase):
+    def agree(self, shown, printed):
+        self.assertEqual(readme.differences(shown, printed), [])
+
+    def differ(self, shown, printed):
+        self.assertNotEqual(readme.differences(shown, printed), [])
+
+    def test_times_rates_sizes_and_file_names_of_the_second_may_differ(self):
+        self.agree("10 results in 0.1 s from a", "10 results in 12.0 s from a")
+        self.agree("638.4 kB in 2 files, saved 2026-11-21 19:20:38 UTC", "638 bytes in 2 files, saved 2031-01-02 03:04:05 UTC")
+        self.agree("  events.out.tfevents.1795288836.vm", "  events.out.tfevents.1800000000.other-host")
+
+    def test_words_steps_and_counts_may_not_differ(self):
+        self.differ("saved runs/a/model.ckpt-390", "saved runs/a/model.ckpt-391")
+        self.differ("finished at step 10, 10 steps in 1.0 s", "finished at step 10, 11 steps in 1.0 s")
+        self.differ("one line", "one line\nanother")
+
+    def test_decimals_may_differ_by_five_percent(self):
+        self.agree("accuracy 0.874, loss 0.348", "accuracy 0.871, loss 0.35")
+        self.differ("accuracy 0.874", "accuracy 0.774")
+        self.differ("loss 2.30", "loss 2.50")
+        self.agree("[2.1e-08,0.99]", "[3.5e-08,0.99]")
+
+    def test_progress_lines_are_compared_by_whether_there_are_any(self):
+        progress = "step 100/2340  4%  457 steps/s  loss 0.7728  ETA 0:05\n"
+        self.agree("started\n" + progress, "started\n" + progress + "step 500/2340  21%  356 steps/s  loss 0.3926  ETA 0:06\n")
+        self.differ("started\n" + progress, "started\n")
+        self.differ("started\nstep 100 of 2340\n", "started\n")
+
+
+class Blocks(unittest.TestCase):
+    def renewed(self, text):
+        with tempfile.TemporaryDirectory() as directory:
+            return readme.renewed(text, readme.Place(directory, pathlib.Path("/bin/false")))
+
+    def test_a_console_block_is_run_and_its_output_replaced(self):
+        text, complaints = self.renewed("# A\n```console\n$ echo one\none\n$ echo two >&2\n2\n```\nB")
+        self.assertEqual(text, "# A\n```console\n$ echo one\none\n$ echo two >&2\ntwo\n```\nB")
+        self.assertEqual(len(complaints), 1)
+        self.assertIn("echo two", complaints[0])
+
+    def test_commands_share_a_directory_and_have_to_succeed(self):
+        self.assertEqual(self.renewed("```console\n$ echo x >file\n$ cat file\nx\n```")[1], [])
+        with self.assertRaisesRegex(readme.Trouble, "exits with 3"):
+            self.renewed("```console\n$ exit 3\n```")
+
+    def test_a_quoted_block_is_the_marked_region_of_its_file(self):
+        region = readme.quoted("examples/fashion_mnist.cpp")
+        self.assertIn("train_and_evaluate", region)
+        text, complaints = self.renewed("<!-- quoted: examples/fashion_mnist.cpp -->\n```cpp\nold\n```")
+        self.assertEqual(text, f"<!-- quoted: examples/fashion_mnist.cpp -->\n```cpp\n{region}\n```")
+        self.assertEqual(len(complaints), 1)
+        self.assertEqual(self.renewed(text), (text, []))
+
+    def test_a_block_that_nothing_checks_is_an_error(self):
+        for block in ("```\nstep 3\n```", "```cpp\nint main() {}\n```", "```console\noutput\n```", "```sh\n./dev tset\n```", "```console\n$ true"):
+            with self.assertRaises(readme.Trouble, msg=block):
+                self.renewed(block)
+
+
+if __name__ == "__main__":
+    unittest.main()
