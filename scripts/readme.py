@@ -30,11 +30,12 @@ LIMIT_S = 120  # For each command.
 
 VARYING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "<time>"),
-    (re.compile(r"events\.out\.tfevents\.\d+\.\S+"), "events.out.tfevents.<time>.<host>"),
+    (re.compile(r"events\.out\.tfevents\.\d+\.[^\s:]+"), "events.out.tfevents.<time>.<host>"),
     (re.compile(r"\bin \d+(\.\d+)? s\b"), "in <seconds> s"),
     (re.compile(r"\b\d+(\.\d+)? (steps|results)/s\b"), r"<rate> \2/s"),
     (re.compile(r"\b\d+(\.\d+)? ([kMG]B|bytes)\b"), "<size>"),  # Manifests and event files hold times and the host's name.
-    (re.compile(r"\b[0-9a-f]{8}\b"), "<checksum>"),
+    (re.compile(r"(?<![.\w])[0-9a-f]{8}\b"), "<checksum>"),
+    (re.compile(r"^(  global_step/sec .*) \S+$"), r"\1 <rate>"),
     (re.compile(r"\bcpu_level +\S+"), "cpu_level <level>"),
     (re.compile(r" {2,}"), "  "),  # Columns are as wide as what is in them.
 ]

@@ -3,6 +3,7 @@
 Usage: python scripts/interop [--screenshot]      (./dev interop builds the program and the environment first)
 """
 import argparse
+import logging
 import sys
 
 import checkpoints_read
@@ -22,6 +23,7 @@ def main():
     parser.add_argument("--screenshot", action="store_true", help="also make docs/tensorboard.png anew")
     options = parser.parse_args()
 
+    logging.getLogger("tensorboard").setLevel(logging.ERROR)  # It tells of every START that it obeys.
     run, work = program.fresh("run"), program.fresh("files")
     flags = program.settings(run, STEPS, save_summary_steps=SUMMARY, save_checkpoints_steps=SAVE)
     program.output("train", *flags)

@@ -19,7 +19,7 @@ from tensorboard.util import tensor_util
 import program
 import tensorboard_reads
 
-END, SUMMARY, SAVE = 3000, 10, 200
+END, SUMMARY, SAVE = 2300, 10, 200
 # The moment that a commit is told of, when what led to it may still be in memory; and anywhere between two of them.
 MOMENTS = (("saved", 600), ("progress", 1725))
 

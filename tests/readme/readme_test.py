@@ -19,6 +19,8 @@ class Outputs(unittest.TestCase):
     def test_times_rates_sizes_and_file_names_of_the_second_may_differ(self):
         self.agree("10 results in 0.1 s from a", "10 results in 12.0 s from a")
         self.agree("638.4 kB in 2 files, saved 2026-11-21 19:20:38 UTC", "638 bytes in 2 files, saved 2031-01-02 03:04:05 UTC")
+        self.agree("  global_step/sec  scalar  8  steps 200 to 900  357.2", "  global_step/sec  scalar  8  steps 200 to 900  1.5e+03")
+        self.differ("  loss  scalar  8  steps 200 to 900  357.2", "  loss  scalar  8  steps 200 to 900  1.5e+03")
         self.agree("  events.out.tfevents.1795288836.vm", "  events.out.tfevents.1800000000.other-host")
 
     def test_words_steps_and_counts_may_not_differ(self):
