@@ -225,11 +225,13 @@ TEST_CASE("a summary writer that dies or cannot write fails the job after a last
     small_job_options o{.max_steps = 4000, .files = disk};
     simulated_job job{*prepare(described(o)), seed};
     REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
+    const auto began = job.now();
     SUBCASE("it dies") { REQUIRE(job.kill("summary_writer")); }
     SUBCASE("the disk is full for its file") { disk->inject({.operation = file_operation::append, .path_contains = "tfevents"}); }
     auto result = job.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
     REQUIRE_FALSE(result->has_value());
+    CHECK_MESSAGE(job.now() - began < std::chrono::minutes{1}, "no save waits for books that went with it");
     CHECK(job.left().empty());
     CHECK(result->error().source == "summary_writer");
     CHECK((result->error().category == errc::aborted || result->error().category == errc::resource_exhausted));
