@@ -1,7 +1,7 @@
 """TensorBoard's own readers on the event files of a run."""
 import pathlib
 
-from tensorboard.backend.event_processing import directory_watcher, event_accumulator, io_wrapper, plugin_event_accumulator
+from tensorboard.backend.event_processing import event_accumulator, io_wrapper, plugin_event_accumulator
 from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader, RawEventFileLoader
 from tensorboard.util import tensor_util
 
@@ -101,8 +101,3 @@ def unreadable(path):
     except Exception as trouble:  # Whatever it raises is the finding.
         return f"{path}: {type(trouble).__name__}: {trouble}"
     return None
-
-
-def watched(directory):
-    """Events of a directory through the watcher of a running TensorBoard."""
-    return list(directory_watcher.DirectoryWatcher(str(directory), LegacyEventFileLoader, io_wrapper.IsSummaryEventsFile).Load())
