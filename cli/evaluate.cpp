@@ -37,6 +37,8 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
                    {result.error().message}});
   if (!result)
     return failure(*report, result.error(), result.error().category == errc::invalid_argument && result.error().source.empty());
+  for (const auto& warning : result->warnings)
+    report->warn(warning, result->global_step);
   report->finish(*result);
   return succeeded;
 }

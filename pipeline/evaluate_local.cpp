@@ -25,7 +25,7 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, in
         answer = fail(x.cause);
     },
     [&](const caf::down_msg&) {});
-  me->demonitor(worker);
+  me->demonitor(worker->address());
   return answer;
 }
 
@@ -37,13 +37,14 @@ std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor
     me->send(writer, std::move(r));
   me->send(writer, finish_log{});
   bool ended = false;
-  me->receive_while([&] { return !ended; })(
-    [&](const failure& f) { warnings.push_back(to_string(f.what)); },
-    [&](const caf::down_msg& down) { ended = down.source == writer->address(); },
-    caf::after(deadline) >> [&] {
-      warnings.push_back("the event file was not written within " + std::to_string(deadline.count() / 1000) + " s, waiting for the summary writer");
-      ended = true;
-    });
+  while (!ended)
+    me->receive(
+      [&](const failure& f) { warnings.push_back(to_string(f.what)); },
+      [&](const caf::down_msg& down) { ended = down.source == writer->address(); },
+      caf::after(deadline) >> [&] {
+        warnings.push_back("the event file was not written within " + std::to_string(deadline.count() / 1000) + " s, waiting for the summary writer");
+        ended = true;
+      });
   return warnings;
 }
 
@@ -52,13 +53,13 @@ std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor
 expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
   tell_time_and_place(*job);
   local_system system;
-  node_watch nodes;
+  const auto nodes = std::make_shared<node_watch>();
   const auto deadline = job->description.deadlines.stop;
   expected<evaluation_result> result;
   {
     caf::scoped_actor me{*system};
     const auto myself = caf::actor_cast<caf::strong_actor_ptr>(me);
-    const auto started = [&nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes.started(node); };
+    const auto started = [nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes->started(node); };
     const auto worker = spawn_evaluator(*system, job, true, myself, started);
     if (const auto x = ask(me, worker, step)) {
       result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
@@ -73,7 +74,7 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
     job->evaluation->stop.request_stop();
     me->send_exit(worker, caf::exit_reason::user_shutdown);
   }
-  if (!nodes.all_ended(deadline))
+  if (!nodes->all_ended(deadline))
     system.leave_behind();
   return result;
 }

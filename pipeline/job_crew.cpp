@@ -197,6 +197,7 @@ evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepa
   const auto outputs = nodes.engines.front()->outputs();
   options.outputs.assign(outputs.begin(), outputs.end());
   options.steps = d.eval_steps;
+  options.silence_max = d.deadlines.silence;
   options.seed = d.config.seed.value_or(0);
   options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
   auto node = threads ? system.spawn<caf::detached>(evaluator, std::move(options), std::move(asker))

@@ -1,5 +1,6 @@
 #include "compute/numeric_fault.hpp"
 
+#include "compute/graph.hpp"
 #include "compute/step_engine.hpp"
 #include "tests/compute/model_fixture.hpp"
 
@@ -20,7 +21,7 @@ struct one_layer {
   trainer t;
   tensor x = tensor::of<float>({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
 
-  explicit one_layer(std::function<symbol(symbol x, symbol w)> f, std::vector<float> w = {1, 1, 1})
+  explicit one_layer(std::function<symbol(symbol x, symbol w)> f, std::vector<float> initial = {1, 1, 1})
     : t([f](graph& g) {
         const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 3});
         const symbol w = g.variable({.name = "layer/w", .dims = {3}});
@@ -30,7 +31,7 @@ struct one_layer {
         spec.optimizer = gradient_descent{};
         return spec;
       }, {.batch = 4}) {
-    REQUIRE(t.store->assign("layer/w", tensor::of<float>({3}, std::span<const float>{w})));
+    REQUIRE(t.store->assign("layer/w", tensor::of<float>({3}, std::span<const float>{initial})));
   }
   std::optional<numeric_fault> find() { return t.run->find_fault(t.input({x.data()}), t.gradient.get()); }
   numeric_fault found() {
@@ -180,10 +181,11 @@ struct sharded {
   std::unique_ptr<step_engine> engine;
 
   sharded(int32_t shards, mode m = mode::train) {
-    const auto source = std::make_shared<const model>(model{"sum", [](graph& g, const features& x, const labels&, mode what) {
+    const auto source = std::make_shared<const model>(model{"sum", [](graph& g, const features&, const labels&, mode what) {
+      const symbol x = g.make_symbol(g.internals().placeholders.front());
       model_spec spec;
       spec.mode = what;
-      spec.loss = reduce_sum(mul(log(x["x"]), g.variable({.name = "w", .dims = {1}, .initial = init::ones()})));
+      spec.loss = reduce_sum(mul(log(x), g.variable({.name = "w", .dims = {1}, .initial = init::ones()})));
       spec.optimizer = gradient_descent{};
       return spec;
     }});
