@@ -17,6 +17,18 @@ int weight(const gradient_part& x) {
          : has(status, step_status::ended) ? 2 : status == step_status::ok ? 0 : 1;
 }
 
+/// The gradient of the first variable that is not finite, and whose part of it is not either.
+std::vector<std::string> notes_on(const parameter_layout& layout, const std::vector<tensor>& parts, const tensor& sum) {
+  std::vector<std::string> notes;
+  if (const auto fault = first_fault(layout, sum.data()))
+    notes.push_back(to_string(*fault));
+  for (size_t r = 0; r < parts.size(); ++r)
+    if (const auto fault = first_fault(layout, parts[r].data()))
+      notes.push_back("on replica/" + std::to_string(r) + " " + to_string(*fault));
+  notes.emplace_back(notes.size() > 1 ? debug_numerics_hint : "every replica's part of it is finite: their sum overflowed");
+  return notes;
+}
+
 }  // namespace
 
 void reducer_state::on_part(const gradient_part& x) {
@@ -44,11 +56,14 @@ void reducer_state::on_part(const gradient_part& x) {
     gradients.push_back(p->gradient);
   }
   sum.cause = worst->cause;
+  for (const auto& p : parts)
+    if (&*p != worst && worst->cause.category == errc::nan_loss && p->cause.category == errc::nan_loss)
+      sum.cause.notes.push_back("so it was on " + p->cause.source + ": " + p->cause.message);
   if (sum.status == 0) {
     sum.gradient = reduce_gradients(*options.layout, gradients);
     if (!is_finite(*options.layout, {0, options.layout->gradient_bytes()}, sum.gradient.data())) {
       sum.status = static_cast<uint32_t>(step_status::not_finite);
-      sum.cause = error{errc::nan_loss, "the reduced gradient is not finite", {}, "reducer", step};
+      sum.cause = error{errc::nan_loss, "the reduced gradient is not finite", notes_on(*options.layout, gradients, sum.gradient), "reducer", step};
       sum.gradient = {};
     }
   }

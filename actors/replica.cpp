@@ -13,7 +13,7 @@ void replica_state::on_begin(const begin& x) {
   if (x.attempt <= attempt)
     return;
   attempt = x.attempt;
-  step = until = x.step;
+  step = until = began_at = x.step;
   marks.clear();
   current = 0;
   lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
@@ -146,11 +146,15 @@ void replica_state::fire() {
     has_records = options.mode == mode::train && next != marks.end() && (next->second & mark_summary) != 0;
     const batch_feeds in{feeds, ports.front().blocks.front().rows, has_records};
     status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
-    if (status == step_status::ok && options.mode == mode::train && options.replicas == 1 && !engine.finite(engine.gradient())) {
+    // Of several replicas the reducer looks at the sum, once. Who is to say why looks at its own part.
+    const bool looks = options.mode == mode::train && (options.replicas == 1 || options.debug_numerics);
+    if (status == step_status::ok && looks && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
       cause = error{errc::nan_loss, "the gradient is not finite"};
+      explain(cause, in);
     } else if (has(status, step_status::not_finite)) {
       cause = error{errc::nan_loss, "the loss is not finite"};
+      explain(cause, in);
     } else if (has(status, step_status::cancelled)) {
       cause = error{errc::cancelled, "the step was cancelled"};
     } else if (status != step_status::ok) {
@@ -175,6 +179,31 @@ void replica_state::fire() {
   if (options.mode == mode::train)
     engine.apply(step, engine.gradient(), current, target);
   finish_step();
+}
+
+void replica_state::explain(error& cause, const batch_feeds& in) {
+  if (!options.debug_numerics) {
+    cause.notes.emplace_back(debug_numerics_hint);
+    return;
+  }
+  // Nobody applies this step, so the arena still holds the state before it, and the batch is still at hand.
+  auto fault = options.engine->find_fault(step, in, current);
+  if (!fault) {
+    cause.notes.emplace_back("made again operation by operation, the step was finite or was cancelled");
+    return;
+  }
+  if (fault->row >= 0)
+    fault->row += ports.front().blocks.front().first_row;
+  cause.message += "; " + to_string(*fault);
+  cause.notes = std::move(fault->details);
+  if (fault->what != numeric_fault::kind::variable || options.mode != mode::train)
+    return;
+  if (!fault->updated || step == began_at) {
+    cause.message += " since before the first step of this run";
+    return;
+  }
+  cause.message += ", which became so in the update of step " + std::to_string(step - 1);
+  cause.notes.emplace_back("the gradient of that update was finite: the update overflowed, or an earlier one did and no value since let it show");
 }
 
 void replica_state::look_at_blocks() {

@@ -28,6 +28,7 @@ struct replica_options {
   int64_t window_blocks = 3;                   ///< Credit: blocks in flight or held.
   int64_t block_bytes_max = int64_t{2} << 20;  ///< Of one block, or one batch.
   double block_seconds = 0.02;                 ///< A block is at most so many seconds of steps, or one batch.
+  bool debug_numerics = false;                 ///< A step that is not finite is made again, to find out why.
 };
 
 struct replica_peers {
@@ -57,6 +58,7 @@ struct replica_state {
   bool begun = false, ended = false;
   int64_t step = 0;              ///< Where it stands: the state that exists, and the batch that comes next.
   int64_t until = 0;             ///< The horizon.
+  int64_t began_at = 0;          ///< The step at which this attempt began.
   std::map<int64_t, uint8_t> marks;
 
   int current = 0;                              ///< The arena that holds state `step`.
@@ -87,6 +89,7 @@ struct replica_state {
   bool can_fire() const;
   bool moves() const;           ///< Whether the next update goes to the other arena.
   void fire();
+  void explain(error& cause, const batch_feeds& in);  ///< Why the step at hand is not finite, or how to learn that.
   void look_at_blocks();        ///< Where in the blocks at hand batch `step` lies.
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at the state where it stands.

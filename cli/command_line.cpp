@@ -112,6 +112,9 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   } else {
     app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
+  bool debug_numerics = false;
+  if (!predicting)
+    app.add_flag("--debug-numerics", debug_numerics, "when a step is not finite, name its first operation that is not");
   app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
   std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
@@ -128,6 +131,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   for (const auto& [option, f] : given)
     if (option->count() > 0)
       line.flags.push_back({f->key, values[static_cast<size_t>(f - key_flags)], f->name});
+  if (debug_numerics)
+    line.flags.push_back({"run.debug_numerics", "true", "--debug-numerics"});
   for (const auto& text : set) {
     auto a = parse_assignment(text);
     if (!a)

@@ -19,7 +19,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   if (!setup)
     return failure(*report, setup.error(), true);
 
-  // Nothing is written, so there is nothing to close: a signal ends it where it is.
+  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal ends it where it is.
   signals.at_first([&] {
     report->stop(train_result{}, signal_name(signals.first()));
     _exit(128 + signals.first());
@@ -37,6 +37,8 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
                    {result.error().message}});
   if (!result)
     return failure(*report, result.error(), result.error().category == errc::invalid_argument && result.error().source.empty());
+  for (const auto& warning : result->warnings)
+    report->warn(warning, result->global_step);
   report->finish(*result);
   return succeeded;
 }

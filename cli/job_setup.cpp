@@ -21,7 +21,7 @@ expected<run_config> make_run_config(const settings& given) {
     return fail(errc::invalid_argument, fmt::format("{}{} and {} cannot both be given", given.origin(secs), steps, secs));
   run_config config;
   for (const char* field : {"model_dir", "seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
-                            "keep_checkpoint_every_n_hours", "log_step_count_steps", "steps_per_loop", "gradient_shards", "replicas"}) {
+                            "keep_checkpoint_every_n_hours", "log_step_count_steps", "steps_per_loop", "gradient_shards", "replicas", "debug_numerics"}) {
     const auto key = fmt::format("run.{}", field);
     const auto value = given.text(key);
     // Of two ways to say when to save, the one that was given nearer to the user counts.

@@ -47,6 +47,7 @@ const std::vector<key_info>& known_keys() {
       {"run.steps_per_loop", integer, "100", 1},
       {"run.gradient_shards", integer, "parts of a batch that are summed in a fixed order", 1, more, true},
       {"run.replicas", integer, "copies of the model that share the work; 1", 1},
+      {"run.debug_numerics", boolean, "name the first operation of a step that is not finite; false"},
       {"evaluate.when", text, "training waits (the default), goes on beside it, or never", less, more, false, {"waits", "beside", "never"}},
       {"evaluate.throttle_secs", number, "least time between two evaluations; 600", 0},
       {"evaluate.batch_size", integer, "500", 1},

@@ -55,12 +55,14 @@ std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_
     gradient_input in{*g, n, g->make_symbol(i), dy, {}, at};
     for (int32_t input : n.inputs)
       in.x.push_back(g->make_symbol(input));
+    g->internals().differentiated = i;
     const auto dx = n.op->gradient(in);
     for (size_t j = 0; j < dx.size(); ++j)
       if (dx[j].valid() && marked[static_cast<size_t>(n.inputs[j])]) {
         symbol& sum = sums[static_cast<size_t>(n.inputs[j])];
         sum = sum.valid() ? add(sum, dx[j], at) : dx[j];
       }
+    g->internals().differentiated = -1;
     if (g->internals().first_error)
       return none;
   }

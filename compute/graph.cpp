@@ -191,6 +191,7 @@ symbol append(graph& g, const operation& op, std::initializer_list<symbol> input
   n.type = type;
   n.dims = std::move(dims);
   n.at = at;
+  n.gradient_of = impl.differentiated;
   impl.nodes.push_back(std::move(n));
   return g.make_symbol(static_cast<int32_t>(impl.nodes.size()) - 1);
 }

@@ -33,6 +33,7 @@ struct node {
   dtype type = dtype::float32;
   symbol_shape dims;
   std::source_location at;
+  int32_t gradient_of = -1;  ///< The node whose gradient rule made it; -1: it is the model's own.
 };
 
 struct graph_variable {
@@ -59,6 +60,7 @@ struct graph::impl {
   std::vector<std::string> scopes;        ///< Prefixes in force, each the whole of it: "a/", "a/b/".
   std::map<std::string, int> names;       ///< How often a name was asked for.
   std::optional<error> first_error;
+  int32_t differentiated = -1;            ///< The node whose gradient is being written.
 
   /// The scoped name, made unique by "_1", "_2", ...
   std::string unique(std::string_view name);

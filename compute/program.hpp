@@ -10,6 +10,7 @@
 // One program runs on one thread at a time; programs do not share memory.
 #pragma once
 
+#include "compute/numeric_fault.hpp"
 #include "compute/parameter_store.hpp"
 
 #include <troupe/dataset.hpp>
@@ -59,6 +60,10 @@ class program {
   step_status gradients(const step_input& in, std::byte* gradient);
   /// Evaluate, predict: loss and outputs.
   step_status run(const step_input& in);
+  /// Runs `in` again, kernel by kernel, to the same bits, and looks at all that each one writes: the origin of a loss that is
+  /// not finite, or else that of the first gradient that is not. Nothing when all of them are finite, or `cancel` is set.
+  /// Train: overwrites `gradient`; other modes pass null. Without what only summaries need.
+  std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
   /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10)".
   error last_error() const;
 

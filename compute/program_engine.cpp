@@ -99,6 +99,30 @@ class program_engine final : public step_engine {
     return status;
   }
 
+  std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override {
+    const bool trains = options_.mode == mode::train;
+    const int32_t shards = trains ? local_shards_ : 1;
+    auto again = in;
+    again.record = false;
+    if (bind(again, shards) != step_status::ok)
+      return std::nullopt;
+    for (int32_t shard = 0; shard < shards; ++shard)
+      if (auto found = current_->find_fault(input(step, again, arena, shard), trains ? sums_.back().get() : nullptr)) {
+        if (found->row >= 0)
+          found->row += shard * rows_;
+        if (shards > 1)
+          found->details.push_back("in gradient shard " + std::to_string(options_.replica * shards + shard) + " of " + std::to_string(options_.shards));
+        return found;
+      }
+    // Every shard is finite: their sum may still not be.
+    if (!trains || gradients(step, again, arena) != step_status::ok)
+      return std::nullopt;
+    auto found = first_fault(layout(), gradient().data());
+    if (found)
+      found->details.push_back("every gradient shard of it is finite, their sum is not");
+    return found;
+  }
+
   double loss() const override { return tree_mean(losses_); }
 
   std::vector<tensor> values() const override {

@@ -22,6 +22,7 @@ struct program::impl {
   std::vector<feed> feeds;
   /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
   std::vector<std::pair<int64_t, int64_t>> gaps;
+  std::vector<std::pair<int64_t, std::string>> gradients;  ///< Where in that vector each variable's gradient is.
   bool trains = false, has_loss = false;
   dtype loss_type = dtype::float32;
   operand loss_at;
@@ -32,7 +33,10 @@ struct program::impl {
 
   expected<void> prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names, std::vector<int32_t> values,
                          const parameter_layout& layout, mode m);
+  /// Where this run finds and puts everything.
+  void bind(const step_input& in, std::byte* gradient);
   step_status run(const step_input& in, std::byte* gradient);
+  std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
   double loss() const;
   const std::byte* address(operand at) const { return bases[static_cast<size_t>(at.base)] + at.offset; }
 };

@@ -66,13 +66,14 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
       if (const int32_t at = layout.find(v.options.name); v.options.trainable && at >= 0) {
         const auto& e = layout.entries()[static_cast<size_t>(at)];
         written.emplace_back(e.gradient_offset, e.gradient_offset + e.dims.elements() * size_of(e.type));
+        gradients.emplace_back(e.gradient_offset, e.name);
       }
     gaps = gaps_between(std::move(written), layout.gradient_bytes());
   }
   return {};
 }
 
-step_status program::impl::run(const step_input& in, std::byte* gradient) {
+void program::impl::bind(const step_input& in, std::byte* gradient) {
   assert(in.feeds.size() == feeds.size());
   bases[base_parameters] = const_cast<std::byte*>(in.parameters);  // Kernels only read there.
   bases[base_shared] = const_cast<std::byte*>(in.shared);
@@ -87,6 +88,10 @@ step_status program::impl::run(const step_input& in, std::byte* gradient) {
   }
   last = {.bases = bases.data(), .step = in.step, .shard = in.shard};
   recorded = in.record;
+}
+
+step_status program::impl::run(const step_input& in, std::byte* gradient) {
+  bind(in, gradient);
   for (const auto& c : calls) {
     if (in.cancel && in.cancel->load(std::memory_order_relaxed))
       return step_status::cancelled;

@@ -55,6 +55,9 @@ class step_engine {
   /// What `bad_input` meant.
   virtual error last_error() const = 0;
 
+  /// Makes a step again that was not finite, in `arena`, which holds the state before it still: what made it so. Overwrites the
+  /// gradient. Nothing when all is finite. The row of a fed component is one of `in`.
+  virtual std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) = 0;
   /// Whether every element of a reduced gradient is finite.
   virtual bool finite(const tensor& sum) const = 0;
   /// This replica's slice of an arena, slots included, without a copy.

@@ -33,6 +33,8 @@ int report(const expected<train_result>& result) {
 int report(const expected<evaluation_result>& result) {
   if (!result)
     return report(result.error());
+  for (const auto& warning : result->warnings)
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
   std::printf("step %lld, %lld batches\n", static_cast<long long>(result->global_step), static_cast<long long>(result->batches));
   print_metrics(result->metrics);
   return 0;

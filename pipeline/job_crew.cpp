@@ -65,6 +65,7 @@ class job_crew final : public crew {
     options.index = index;
     options.replicas = replicas();
     options.mode = nodes_.what;
+    options.debug_numerics = job_->description.config.debug_numerics;
     for (const auto& e : nodes_.edges)
       if (index_of(e.to) == std::to_string(index)) {
         options.in_edges.push_back(e.id);
@@ -196,6 +197,7 @@ evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepa
   const auto outputs = nodes.engines.front()->outputs();
   options.outputs.assign(outputs.begin(), outputs.end());
   options.steps = d.eval_steps;
+  options.silence_max = d.deadlines.silence;
   options.seed = d.config.seed.value_or(0);
   options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
   auto node = threads ? system.spawn<caf::detached>(evaluator, std::move(options), std::move(asker))
@@ -203,6 +205,12 @@ evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepa
   if (started)
     started("evaluator", caf::actor_cast<caf::strong_actor_ptr>(node));
   return node;
+}
+
+summary_writer_actor spawn_eval_summary_writer(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, chief_actor told,
+                                               node_listener started) {
+  auto& nodes = *job->evaluation;
+  return job_crew{system, std::move(job), nodes, threads, std::move(started)}.start_summary_writer(true, std::move(told));
 }
 
 predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads,

@@ -20,6 +20,9 @@ chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> 
 /// The evaluator of a job, with a crew of its own.
 evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, caf::strong_actor_ptr asker,
                                 node_listener started = {});
+/// The writer of the event file of a job's evaluations; what it cannot write is a `failure` to `told`.
+summary_writer_actor spawn_eval_summary_writer(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, chief_actor told,
+                                               node_listener started = {});
 /// The predictor of a job, with a crew of its own. Nothing happens before it is pulled.
 predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads,
                                 std::shared_ptr<prediction_board> board, node_listener started = {});

@@ -3,12 +3,9 @@
 #include "pipeline/job_crew.hpp"
 #include "pipeline/local_system.hpp"
 
-#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-
-#include <unistd.h>
 
 namespace troupe {
 
@@ -60,14 +57,6 @@ class board final : public job_board {
   std::shared_ptr<node_watch> nodes_;
 };
 
-/// What an actor of this process needs to tell wall time from its own clock, which is the steady one.
-void tell_time_and_place(prepared_job& job) {
-  const auto since_epoch = [](auto now) { return std::chrono::duration<double>(now.time_since_epoch()).count(); };
-  job.wall_offset = since_epoch(std::chrono::system_clock::now()) - since_epoch(std::chrono::steady_clock::now());
-  char name[256] = {};
-  job.host = ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
-}
-
 class local_job final : public running_job {
  public:
   explicit local_job(std::shared_ptr<prepared_job> job)
@@ -104,29 +93,6 @@ class local_job final : public running_job {
 
 std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job) {
   return std::make_unique<local_job>(std::move(job));
-}
-
-expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
-  local_system system;
-  caf::scoped_actor me{*system};
-  auto worker = spawn_evaluator(*system, job, true, caf::actor_cast<caf::strong_actor_ptr>(me));
-  me->monitor(worker);
-  me->send(worker, evaluate_at{0, step, {}});
-  expected<evaluation_result> result = fail(errc::aborted, "the evaluator ended without a result");
-  // Bounded by the evaluator's own deadline between batches.
-  me->receive(
-    [&](const evaluated& x) {
-      if (x.ok)
-        result = evaluation_result{x.step, x.metrics, x.batches, x.seconds, x.checkpoint};
-      else
-        result = fail(x.cause);
-    },
-    [&](const caf::down_msg&) {});
-  // Whatever it is still reading or computing, nobody waits for it any more.
-  job->evaluation->cancel->store(true);
-  job->evaluation->stop.request_stop();
-  me->send_exit(worker, caf::exit_reason::user_shutdown);
-  return result;
 }
 
 }  // namespace troupe

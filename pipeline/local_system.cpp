@@ -1,10 +1,21 @@
 #include "pipeline/local_system.hpp"
 
+#include "pipeline/prepared_job.hpp"
+
 #include <caf/send.hpp>
 
 #include <algorithm>
 
+#include <unistd.h>
+
 namespace troupe {
+
+void tell_time_and_place(prepared_job& job) {
+  const auto since_epoch = [](auto now) { return std::chrono::duration<double>(now.time_since_epoch()).count(); };
+  job.wall_offset = since_epoch(std::chrono::system_clock::now()) - since_epoch(std::chrono::steady_clock::now());
+  char name[256] = {};
+  job.host = ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
 
 system_config::system_config() {
   add_message_types<caf::id_block::troupe>();

@@ -14,6 +14,11 @@
 
 namespace troupe {
 
+struct prepared_job;
+
+/// What an actor of this process needs to tell wall time from its own clock, which is the steady one, and in which host it is.
+void tell_time_and_place(prepared_job& job);
+
 /// CAF's own defaults are unbounded turns and at least four workers; a job needs one, for those who never block.
 class system_config final : public caf::actor_system_config {
  public:

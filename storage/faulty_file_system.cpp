@@ -1,5 +1,6 @@
 #include "storage/faulty_file_system.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 
@@ -13,7 +14,7 @@ struct trouble {
   int64_t calls = 0;
   int64_t last_good = std::numeric_limits<int64_t>::max();
   bool tear = false;
-  std::optional<injected_fault> fault;
+  std::vector<injected_fault> faults;  ///< In the order in which they were injected.
   std::vector<std::string> trace;
 
   expected<void> admit(file_operation operation, const std::string& path) {
@@ -21,10 +22,14 @@ struct trouble {
     const std::string what = std::string{to_string(operation)} + " " + path;
     if (++calls > last_good)
       return fail(errc::unavailable, "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");
-    if (fault && (fault->operation == file_operation::any || fault->operation == operation)
-        && path.find(fault->path_contains) != std::string::npos && --fault->nth == 0) {
-      const injected_fault f = std::move(*fault);
-      fault.reset();
+    const auto counts = [&](const injected_fault& f) {
+      return (f.operation == file_operation::any || f.operation == operation) && path.find(f.path_contains) != std::string::npos;
+    };
+    for (auto& f : faults)
+      f.nth -= counts(f) ? 1 : 0;
+    if (const auto due = std::find_if(faults.begin(), faults.end(), [&](const auto& f) { return counts(f) && f.nth <= 0; }); due != faults.end()) {
+      const injected_fault f = std::move(*due);
+      faults.erase(due);
       return fail(f.category, "cannot " + what + ": " + f.reason + " (injected)");
     }
     trace.push_back(what);
@@ -135,13 +140,13 @@ class faulty final : public faulty_file_system {
   }
   void inject(injected_fault fault) override {
     const std::lock_guard guard{trouble_->mutex};
-    trouble_->fault = std::move(fault);
+    trouble_->faults.push_back(std::move(fault));
   }
   void heal() override {
     const std::lock_guard guard{trouble_->mutex};
     trouble_->last_good = std::numeric_limits<int64_t>::max();
     trouble_->tear = false;
-    trouble_->fault.reset();
+    trouble_->faults.clear();
   }
   int64_t calls() const override {
     const std::lock_guard guard{trouble_->mutex};

@@ -31,6 +31,7 @@ class faulty_file_system : public file_system {
   /// Lets `calls` more calls through; every later one fails as unavailable. With `tear`, the append that is first to
   /// fail leaves the first half of its bytes behind.
   virtual void fail_after(int64_t calls, bool tear = false) = 0;
+  /// Beside those injected before. Each happens once; of two that are due at one call, the later one happens at the next that it counts.
   virtual void inject(injected_fault fault) = 0;
   /// Nothing fails from here on.
   virtual void heal() = 0;

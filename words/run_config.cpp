@@ -90,6 +90,7 @@ expected<run_config> replace(const run_config& config, const run_config_changes&
   apply(c.steps_per_loop, changes.steps_per_loop);
   apply(c.gradient_shards, changes.gradient_shards);
   apply(c.replicas, changes.replicas);
+  apply(c.debug_numerics, changes.debug_numerics);
   const auto& steps = changes.save_checkpoints_steps;
   const auto& secs = changes.save_checkpoints_secs;
   if (steps.given() && steps.value().value() && !secs.given())
@@ -109,6 +110,10 @@ template <class T>
 bool parse(std::string_view value, T& into) {
   const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), into);
   return failed == std::errc{} && end == value.data() + value.size();
+}
+bool parse(std::string_view value, bool& into) {
+  into = value == "true";
+  return into || value == "false";
 }
 bool parse(std::string_view value, std::string& into) {
   into = value;
@@ -161,6 +166,7 @@ expected<run_config> replace(const run_config& config, std::string_view field, s
   visit("steps_per_loop", changes.steps_per_loop);
   visit("gradient_shards", changes.gradient_shards);
   visit("replicas", changes.replicas);
+  visit("debug_numerics", changes.debug_numerics);
   if (!found)
     return fail(errc::invalid_argument, "a run configuration has no field '" + std::string{field} + "'; it has " + known);
   if (!fits)

@@ -92,13 +92,16 @@ expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> root
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const node& n = g.nodes[i];
     const bool fed = n.op == &ops::placeholder;
+    auto& v = p.values[i];
+    v.name = n.name;
+    v.op = n.op;
+    v.at = n.at;
+    v.gradient_of = n.gradient_of;
     if (!needed[i] && !fed)
       continue;
     auto dims = b.dims(n);
     if (!dims)
       return fail(dims.error());
-    auto& v = p.values[i];
-    v.name = n.name;
     v.type = n.type;
     v.dims = *dims;
     if (fed) {
@@ -115,7 +118,7 @@ expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> root
       v.view_of = n.inputs[0];
       v.read_only = p.value(n.inputs[0]).read_only;
     } else {
-      planned_call c{.op = n.op, .in = n.inputs, .out = {static_cast<int32_t>(i)}, .attr = n.attr};
+      planned_call c{.op = n.op, .in = n.inputs, .out = {static_cast<int32_t>(i)}, .nodes = {static_cast<int32_t>(i)}, .attr = n.attr};
       for (const extent& e : n.attr.per) {
         auto x = b.number(e, n);
         if (!x)

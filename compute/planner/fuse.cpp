@@ -20,6 +20,7 @@ planned_call* sole_producer(plan& p, int32_t value, const operation& op) {
 void absorb(planned_call& c, planned_call& inner) {
   planned_call whole = inner;
   whole.out = c.out;
+  whole.nodes.insert(whole.nodes.end(), c.nodes.begin(), c.nodes.end());
   inner.removed = true;
   c = std::move(whole);
 }
@@ -85,6 +86,7 @@ void fuse_cross_entropy(plan& p) {
         continue;
       loss.op = &ops::cross_entropy_with_gradient;
       loss.out.push_back(gradient.out[0]);
+      loss.nodes.insert(loss.nodes.end(), gradient.nodes.begin(), gradient.nodes.end());
       loss.attr.number = *dy;
       gradient.removed = true;
       break;

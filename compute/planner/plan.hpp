@@ -15,6 +15,9 @@ struct program_options;
 
 struct planned_value {
   std::string name;
+  const operation* op = nullptr; ///< Of the node; null for a copy that the planner made.
+  std::source_location at;       ///< Where the model made it.
+  int32_t gradient_of = -1;      ///< The value whose gradient it belongs to.
   dtype type = dtype::float32;
   shape dims;
   operand where;                 ///< Offset -1 until placed.
@@ -32,6 +35,7 @@ struct planned_value {
 struct planned_call {
   const operation* op = nullptr;
   std::vector<int32_t> in, out;
+  std::vector<int32_t> nodes;    ///< What it computes, in the order of the graph; more than one when it is fused.
   attributes attr;               ///< `number` already divided by what it is per.
   double factor = 1;             ///< reduce_sum: the sum is scaled by it.
   int32_t bias = -1;             ///< matmul: the input that is added to every row,

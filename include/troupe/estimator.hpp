@@ -57,11 +57,13 @@ struct evaluation_result {
   int64_t batches = 0;
   double seconds = 0;
   std::string checkpoint;                 ///< Empty: freshly initialised variables.
+  std::vector<std::string> warnings = {}; ///< The event file could not be written.
 };
 
 /// invalid_argument for options that cannot be right, before anything is built; otherwise the job's own error.
 TROUPE_API expected<train_result> train(const estimator& e, const train_spec& training);
-/// Of the newest checkpoint, or of the one at `step`. not_found when `step` is given and absent.
+/// Of the newest checkpoint, or of the one at `step`. Its metrics also go to the event files of "eval" or "eval_<name>" in the
+/// model directory; one that cannot be written there is a warning of the result. not_found when `step` is given and absent.
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step = {});
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation);
 

@@ -45,6 +45,9 @@ struct run_config {
   int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
   std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides; none: `replicas`.
   int64_t replicas = 1;
+  /// A step whose loss or gradient is not finite is made again, operation by operation, and the error names the first
+  /// operation, variable or component fed that was not. Until then: with several replicas one more look at each gradient.
+  bool debug_numerics = false;
 
   friend bool operator==(const run_config&, const run_config&) = default;
 };
@@ -95,6 +98,7 @@ struct run_config_changes {
   change<int64_t> steps_per_loop = {};
   change<std::optional<int64_t>> gradient_shards = {};
   change<int64_t> replicas = {};
+  change<bool> debug_numerics = {};
 };
 
 /// A copy with the changes applied, validated. Giving only one of the two save_checkpoints fields, and with a value,

@@ -129,11 +129,12 @@ TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its caus
     CHECK(replicas[0].last<gradient_sum>().status == (1u | 2u | 4u | 8u));
   }
   SUBCASE("of two of one kind the lower replica's is told") {
-    part(3, step_status::not_finite, {errc::nan_loss, "on three"});
+    part(3, step_status::not_finite, {errc::nan_loss, "on three", {}, "replica/3"});
     part(1, step_status::not_finite, {errc::nan_loss, "on one"});
     part(0, 1);
     part(2, 1);
     CHECK(replicas[0].last<gradient_sum>().cause.message == "on one");
+    CHECK(replicas[0].last<gradient_sum>().cause.notes == std::vector<std::string>{"so it was on replica/3: on three"});
   }
   CHECK_MESSAGE(replicas[0].last<gradient_sum>().gradient.elements() == 0, "there is nothing to apply");
 }

@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica is applied by
   for (auto& o : out) {
     REQUIRE(o.count<stream_end>() == 1);
     CHECK(o.last<stream_end>().step == 2);
-    CHECK(o.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {}, "replica/1", 2});
+    CHECK(o.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 2});
     CHECK(o.count<snapshot_part>() == 0);
   }
   CHECK(engines[0]->applied == steps{0, 1});
@@ -101,9 +101,25 @@ TEST_CASE_FIXTURE(two_replicas, "a sum that is not finite is applied by none, th
   for (auto& o : out) {
     REQUIRE(o.count<stream_end>() == 1);
     CHECK(o.last<stream_end>().step == 0);
-    CHECK(o.last<stream_end>().cause.category == errc::nan_loss);
+    const auto& cause = o.last<stream_end>().cause;
+    CHECK(cause.category == errc::nan_loss);
+    CHECK(cause.notes == std::vector<std::string>{"the gradient of variable v has inf at [0]",
+                                                  "every replica's part of it is finite: their sum overflowed"});
   }
   CHECK(engines[0]->applied.empty());
+}
+
+TEST_CASE_FIXTURE(two_replicas, "without debug_numerics a gradient that is not finite is the reducer's to say, with the replica and variable") {
+  grant(10);
+  tell(workers[0], block{1, 0, 0, 1, 0, 1, {tensor::of<float>({1, 2}, {1, 1})}});
+  tell(workers[1], block{1, 0, 0, 1, 1, 1, {tensor::of<float>({1, 2}, {-INFINITY, -INFINITY})}});
+  for (auto& o : out)
+    CHECK(o.last<stream_end>().cause
+          == error{errc::nan_loss, "the reduced gradient is not finite",
+                   {"the gradient of variable v has -inf at [0]", "on replica/1 the gradient of variable v has -inf at [0]", debug_numerics_hint},
+                   "reducer", 0});
+  CHECK(engines[0]->searched.empty());
+  CHECK(engines[1]->searched.empty());
 }
 
 TEST_CASE_FIXTURE(two_replicas, "when one replica's data end where another's are not finite, nothing is saved") {

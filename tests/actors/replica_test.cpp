@@ -165,7 +165,8 @@ TEST_CASE_FIXTURE(replica_alone, "a step that is not finite is applied nowhere, 
   CHECK(out.order() == order_of<step_report, stream_end>());
   CHECK(reports() == std::vector<std::pair<int64_t, int64_t>>{{0, 2}});
   CHECK(out.last<stream_end>().step == 2);
-  CHECK(out.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {}, "replica/0", 2});
+  CHECK(out.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/0", 2});
+  CHECK_MESSAGE(engine->searched.empty(), "nobody asked why");
   CHECK(std::equal(memory->arena[0].get(), memory->arena[0].get() + 4, toy_state(2).begin()));
   SUBCASE("and nothing follows") {
     feed(5, 2);

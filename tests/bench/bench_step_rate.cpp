@@ -1,10 +1,12 @@
 // Steps a second, three ways: (a) through the whole actor pipeline, (b) the same program in a bare loop over batches that
-// lie ready, (c) a loop written by hand on Eigen. Rows are (a)/(b) by the wall clock and (b)/(c) by the thread's.
+// lie ready, (c) a loop written by hand on Eigen. Rows are (a)/(b) by the wall clock and (b)/(c) by the thread's; and (a) with
+// summaries every 100 steps and a checkpoint every 10 s against (a) without.
 #include "pipeline/launch.hpp"
 #include "compute/denormals.hpp"
 #include "compute/program.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/hand_written_mlp.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 #include <troupe/nn.hpp>
 
@@ -118,7 +120,7 @@ class turnstile final : public hook {
 /// The same program behind infeed, replica, outfeed and chief, reading the same batches from a dataset.
 class piped {
  public:
-  piped(const model_case& c, const optimizer& o, const data& d, int64_t stride) : turnstile_(std::make_shared<turnstile>(stride)) {
+  piped(const model_case& c, const optimizer& o, const data& d, int64_t stride, run_config config = {}) : turnstile_(std::make_shared<turnstile>(stride)) {
     std::vector<float> x;
     std::vector<int32_t> y;
     for (size_t b = 0; b < d.x.size(); ++b) {
@@ -138,6 +140,7 @@ class piped {
     }});
     job.train_input = dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}})
                         ->batch(c.batch).repeat();
+    job.config = std::move(config);
     job.hooks = {turnstile_};
     job.deadlines.hooks = std::chrono::minutes{10};
     auto prepared = prepare(std::move(job));
@@ -176,6 +179,18 @@ void fma_peak(int64_t n) {
   for (packet s : {s1, s2, s3, s4, s5, s6, s7, s8, s9})
     s0 = Eigen::internal::padd(s0, s);
   asm volatile("" : : "x"(s0));
+}
+
+/// What is kept costs the step rate: a directory with event files and checkpoints against none.
+void compare_kept(suite& s, const model_case& c, const optimizer& o, std::string_view name) {
+  const data d{c};
+  constexpr int64_t stride = 250;
+  const test::temporary_directory directory;
+  piped kept{c, o, d, stride, {.model_dir = directory / "model", .save_checkpoints_secs = 10.0}};
+  piped plain{c, o, d, stride};
+  s.compare({.name = c.name() + "/" + std::string{name} + "/kept", .reference_name = "the pipeline without",
+             .rounds = 41, .seconds = 0.5, .clock = clock_kind::wall, .granule = stride},
+    [&](int64_t n) { kept.run(n); }, [&](int64_t n) { plain.run(n); });
 }
 
 void compare(suite& s, const model_case& c, const optimizer& o, hand_optimizer hand, std::string_view name) {
@@ -218,4 +233,5 @@ int main(int argc, char** argv) {
     compare(s, c, momentum{}, bench::hand_optimizer::momentum, "momentum");
     compare(s, c, adam{}, bench::hand_optimizer::adam, "adam");
   }
+  bench::compare_kept(s, {784, 128, 10, 128}, adam{}, "adam");
 }

@@ -126,6 +126,26 @@ TEST_CASE("evaluate reads the test files alone, and format idx the files that ar
   CHECK(has(missing.err, "evaluate.images is missing: input.format is idx"));
 }
 
+TEST_CASE("--debug-numerics names what a loss that is not finite came of, and without it the error names the flag") {
+  const small_project project;
+  const std::vector<std::string> too_fast{"--max-steps", "8", "--model-dir", "none", "--set", "optimizer.name=gradient_descent", "--set", "optimizer.rate=1e30"};
+  const auto without = run_program(project.train(too_fast));
+  CHECK(without.status == 1);
+  CHECK(has(without.err, "error: nan_loss: the loss is not finite (replica/0, step "));
+  CHECK(has(without.err, "\n  note: debug_numerics (--debug-numerics) names the first"));
+
+  auto arguments = too_fast;
+  arguments.emplace_back("--debug-numerics");
+  const auto with = run_program(project.train(arguments));
+  CHECK(with.status == 1);
+  CHECK(has(with.err, "error: nan_loss: the loss is not finite; the first operation to yield what is not is "));
+  CHECK(has(with.err, "\n  note: operand variable "));
+  CHECK_FALSE(has(with.err, "--debug-numerics"));
+  arguments.back() = "--set";
+  arguments.emplace_back("run.debug_numerics=true");
+  CHECK(run_program(project.train(arguments)).err == with.err);
+}
+
 TEST_CASE("a signal saves, closes and exits with its status, and the run that goes on ends in the same bits") {
   for (const auto& [signal, status, name] : {std::tuple{SIGINT, 130, "SIGINT"}, std::tuple{SIGTERM, 143, "SIGTERM"}}) {
     CAPTURE(name);

@@ -234,7 +234,69 @@ TEST_CASE("[EST-27, DF-31] a loss that is not finite fails the job at its exact 
       CHECK(e.category == errc::nan_loss);
       CHECK(e.step == 3);
       CHECK(e.source.starts_with("replica/"));
+      CHECK(e.notes == std::vector<std::string>{debug_numerics_hint});
       CHECK(newest_checkpoint(o.files).content.step <= 3);
+    }
+  }
+}
+
+TEST_CASE("with debug_numerics the job's error names the row and component, or the operation and its line") {
+  for (uint64_t seed = 1; seed <= 10; ++seed)
+    for (int64_t replicas : {1, 2})
+      for (bool fed : {true, false}) {
+        // Row 13 of the data, which batch 3 of 4 rows meets: with two replicas the second row of the first's part.
+        std::vector<float> x(48 * 8, 0.25f);
+        x[13 * 8 + 2] = fed ? std::numeric_limits<float>::quiet_NaN() : -1.0f;
+        auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+        REQUIRE(data);
+        small_job_options o{.max_steps = 40, .save_steps = 1, .replicas = replicas, .input = data->batch(4).repeat()};
+        o.source = model{"logarithm", [](graph& g, const features& f, const labels& y, mode m) {
+          const auto logits = nn::dense(log(f["x"]), {.units = 3});
+          return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = gradient_descent{}});
+        }};
+        auto description = describe_small(o);
+        description.config.debug_numerics = true;
+        simulated_job job{*prepare(std::move(description)), seed};
+        const auto e = fail_of(job, o.files);
+        CAPTURE(seed);
+        CAPTURE(to_string(e));
+        CHECK(e.category == errc::nan_loss);
+        CHECK(e.step == 3);
+        CHECK(e.source == "replica/0");
+        if (fed) {
+          CHECK(e.message == "the loss is not finite; row 1 of the batch has nan at [2] in component x");
+        } else {
+          CHECK(e.message == "the loss is not finite; the first operation to yield what is not is log: nan at [1, 2]");
+          REQUIRE_FALSE(e.notes.empty());
+          CHECK(e.notes[0].find("log at failure_paths_test.cpp:") != std::string::npos);
+        }
+      }
+}
+
+TEST_CASE("with debug_numerics an update that overflowed is named with its variable and step, and with two replicas, too") {
+  for (int64_t replicas : {1, 2}) {
+    small_job_options o{.max_steps = 40, .save_steps = std::nullopt, .replicas = replicas};  // A save would meet the variable first.
+    o.source = model{"overflow", [](graph& g, const features& f, const labels&, mode m) {
+      const symbol w = g.variable({.name = "w", .dims = {8}, .initial = init::constant(1)});
+      model_spec spec;
+      spec.mode = m;
+      spec.loss = reduce_mean(square(mul(f["x"], w)));
+      spec.optimizer = gradient_descent{.rate = 3e38f};
+      return spec;
+    }};
+    std::vector<float> x(48 * 8, 8.0f);
+    o.input = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}})->batch(4).repeat();
+    auto description = describe_small(o);
+    description.config.debug_numerics = true;
+    simulated_job job{*prepare(std::move(description)), 1};
+    const auto e = fail_of(job, nullptr);
+    CAPTURE(to_string(e));
+    CHECK(e.category == errc::nan_loss);
+    CHECK(e.step == 1);
+    CHECK(e.message == "the loss is not finite; variable w has -inf at [0], which became so in the update of step 0");
+    if (replicas == 2) {
+      REQUIRE_FALSE(e.notes.empty());
+      CHECK(e.notes.back() == "so it was on replica/1: " + e.message);
     }
   }
 }

@@ -183,6 +183,17 @@ TEST_CASE("a faulty file system fails the n-th call and every one after it, or o
   CHECK(read_file(*fs, "/d/f") == "ac");
 }
 
+TEST_CASE("faults injected beside each other each happen once") {
+  auto fs = faulty_file_system::around(memory_disk::make());
+  fs->inject({.operation = file_operation::create, .path_contains = "a"});
+  fs->inject({.operation = file_operation::create, .nth = 2, .reason = "quota exceeded"});
+  fs->inject({.nth = 2, .reason = "input/output error"});
+  CHECK(fs->create("/a").error().message == "cannot create /a: no space left on device (injected)");
+  CHECK(fs->create("/a").error().message == "cannot create /a: quota exceeded (injected)");
+  CHECK(fs->info("/").error().message.find("input/output error") != std::string::npos);
+  CHECK(fs->create("/a"));
+}
+
 TEST_CASE("a full disk and too many open files are resource_exhausted on the real disk") {
   auto fs = posix_file_system();
   auto full = fs->create("/dev/full");

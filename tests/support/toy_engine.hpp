@@ -32,6 +32,8 @@ class toy_engine final : public step_engine {
   std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
   std::vector<int64_t> told_to_record;
   std::vector<int64_t> applied;
+  std::vector<std::pair<int64_t, int>> searched;  ///< Steps, and in which arena, whose fault was looked for.
+  std::optional<numeric_fault> fault;             ///< What is found then.
   error trouble{errc::nan_loss, "the loss is not finite"};  ///< What a status that is not ok means.
 
   std::span<const component> inputs() const override { return shape_; }
@@ -66,6 +68,10 @@ class toy_engine final : public step_engine {
   summary_recipes summaries() const override { return {{{summary_value::kind::scalar, "toy/sum", {}}}, {}}; }
   recorded_sets recorded(int) const override { return {{tensor::scalar(sum_)}}; }
   error last_error() const override { return trouble; }
+  std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds&, int arena) override {
+    searched.emplace_back(step, arena);
+    return fault;
+  }
   bool finite(const tensor& sum) const override { return std::isfinite(value(sum)); }
   std::vector<stored_piece> pieces(int arena) const override {
     const auto [first, last] = slice();

@@ -20,6 +20,7 @@ class wrapped_engine : public step_engine {
   summary_recipes summaries() const override { return inner_->summaries(); }
   recorded_sets recorded(int arena) const override { return inner_->recorded(arena); }
   error last_error() const override { return inner_->last_error(); }
+  std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override { return inner_->find_fault(step, in, arena); }
   bool finite(const tensor& sum) const override { return inner_->finite(sum); }
   std::vector<stored_piece> pieces(int arena) const override { return inner_->pieces(arena); }
   int arenas() const override { return inner_->arenas(); }

@@ -97,6 +97,10 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK_FALSE(resolved(*replace(run_config{}, "save_checkpoints_steps", "none")).enabled());
   CHECK(replace(run_config{}, "model_dir", "runs/a")->model_dir == "runs/a");
   CHECK(replace(run_config{}, "log_step_count_steps", "none")->log_step_count_steps == std::nullopt);
+  CHECK_FALSE(run_config{}.debug_numerics);
+  CHECK(replace(run_config{}, "debug_numerics", "true")->debug_numerics);
+  CHECK_FALSE(replace(run_config{.debug_numerics = true}, "debug_numerics", "false")->debug_numerics);
+  CHECK(replace(run_config{}, "debug_numerics", "yes").error().message == "debug_numerics cannot be 'yes'");
   CHECK(replace(run_config{}, "replicas", "two").error().message == "replicas cannot be 'two'");
   CHECK(replace(run_config{}, "replicas", "2.5").error().message == "replicas cannot be '2.5'");
   CHECK(replace(run_config{}, "replicas", "none").error().message == "replicas cannot be 'none'");

@@ -1,0 +1,82 @@
+// An evaluation alone: the evaluator and, for what it found, the writer of an event file.
+#include "actors/decisions.hpp"
+#include "pipeline/job_crew.hpp"
+#include "pipeline/launch.hpp"
+#include "pipeline/local_system.hpp"
+
+#include <caf/scoped_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, int64_t step) {
+  expected<evaluated> answer = fail(errc::aborted, "the evaluator ended without a result");
+  me->monitor(worker);
+  me->send(worker, evaluate_at{0, step, {}});
+  // Bounded by the evaluator's own deadline between batches.
+  me->receive(
+    [&](const evaluated& x) {
+      if (x.ok)
+        answer = x;
+      else
+        answer = fail(x.cause);
+    },
+    [&](const caf::down_msg&) {});
+  me->demonitor(worker->address());
+  return answer;
+}
+
+/// What went wrong, if anything did: the result stands without its event file.
+std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor& writer, const evaluated& x, std::chrono::milliseconds deadline) {
+  std::vector<std::string> warnings;
+  me->monitor(writer);
+  for (auto& r : evaluation_records(x))
+    me->send(writer, std::move(r));
+  me->send(writer, finish_log{});
+  bool ended = false;
+  while (!ended)
+    me->receive(
+      [&](const failure& f) { warnings.push_back(to_string(f.what)); },
+      [&](const caf::down_msg& down) { ended = down.source == writer->address(); },
+      caf::after(deadline) >> [&] {
+        warnings.push_back("the event file was not written within " + std::to_string(deadline.count() / 1000) + " s, waiting for the summary writer");
+        ended = true;
+      });
+  return warnings;
+}
+
+}  // namespace
+
+expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
+  tell_time_and_place(*job);
+  local_system system;
+  const auto nodes = std::make_shared<node_watch>();
+  const auto deadline = job->description.deadlines.stop;
+  expected<evaluation_result> result;
+  {
+    caf::scoped_actor me{*system};
+    const auto myself = caf::actor_cast<caf::strong_actor_ptr>(me);
+    const auto started = [nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes->started(node); };
+    const auto worker = spawn_evaluator(*system, job, true, myself, started);
+    if (const auto x = ask(me, worker, step)) {
+      result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
+      // Without a checkpoint there is no directory yet, and perhaps there is to be none.
+      if (keeps_eval_summaries(job->description) && !x->checkpoint.empty())
+        result->warnings = write(me, spawn_eval_summary_writer(*system, job, true, caf::actor_cast<chief_actor>(myself), started), *x, deadline);
+    } else {
+      result = fail(x.error());
+    }
+    // Whatever it is still reading or computing, nobody waits for it any more.
+    job->evaluation->cancel->store(true);
+    job->evaluation->stop.request_stop();
+    me->send_exit(worker, caf::exit_reason::user_shutdown);
+  }
+  if (!nodes->all_ended(deadline))
+    system.leave_behind();
+  return result;
+}
+
+}  // namespace troupe
