@@ -128,7 +128,8 @@ TEST_CASE("evaluate reads the test files alone, and format idx the files that ar
 
 TEST_CASE("--debug-numerics names what a loss that is not finite came of, and without it the error names the flag") {
   const small_project project;
-  const std::vector<std::string> too_fast{"--max-steps", "8", "--model-dir", "none", "--set", "optimizer.name=gradient_descent", "--set", "optimizer.rate=1e30"};
+  const std::vector<std::string> too_fast{"--max-steps", "8", "--model-dir", "none",
+                                          "--set", "optimizer.name=gradient_descent", "--set", "optimizer.rate=1e30"};
   const auto without = run_program(project.train(too_fast));
   CHECK(without.status == 1);
   CHECK(has(without.err, "error: nan_loss: the loss is not finite (replica/0, step "));
