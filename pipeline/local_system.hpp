@@ -14,6 +14,10 @@
 
 namespace troupe {
 
+/// Makes Troupe's messages known to whoever is made from `config`; whether `system` was.
+void add_types(caf::actor_system_config& config);
+bool has_types(const caf::actor_system& system);
+
 /// CAF's own defaults are unbounded turns and at least four workers; a job needs one, for those who never block.
 class system_config final : public caf::actor_system_config {
  public:
