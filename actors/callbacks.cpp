@@ -2,6 +2,7 @@
 
 #include "actors/decisions.hpp"
 
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -11,12 +12,12 @@ namespace troupe {
 
 namespace {
 
-/// A hook's wishes become requests to the chief. Valid during one call.
+/// A hook's wishes become requests to the chief. Valid during one call, on whatever thread that is.
 class control final : public job_control {
  public:
   explicit control(callbacks_state& state) : state_(state) {}
-  void save() override { state_.self->send(state_.chief, request{request::save}); }
-  void stop() override { state_.self->send(state_.chief, request{request::stop}); }
+  void save() override { caf::anon_send(state_.chief, request{request::save}); }
+  void stop() override { caf::anon_send(state_.chief, request{request::stop}); }
 
  private:
   callbacks_state& state_;
@@ -25,14 +26,14 @@ class control final : public job_control {
 }  // namespace
 
 void callbacks_state::on_fact(const fact& x) {
-  // Only an exception can be thrown here by code that is not ours; it becomes the job's error, not a dead thread.
-  try {
-    show(x);
-  } catch (const std::exception& e) {
-    self->send(chief, failure{0, error{errc::state, std::string{"an exception left a hook: "} + e.what(), {}, options.name, x.at}});
-  } catch (...) {
-    self->send(chief, failure{0, error{errc::state, "an exception left a hook", {}, options.name, x.at}});
-  }
+  // What hooks throw becomes the job's error, not a dead thread.
+  control job{*this};
+  if (options.log && (x.what == fact::event || x.what == fact::end_at))
+    check(called([&] { options.log->on_event(x.news, job); }, "the job's logger"), x.at);
+  if (x.what == fact::begin_at)
+    needs.assign(options.hooks.size(), {});  // Whole even if one of them throws, or none is called.
+  if (!options.hooks.empty())
+    check(options.turns->call([&] { show(x); }), x.at);
   if (x.what == fact::begin_at) {
     answered all{x.at, true};
     for (const auto& of_hook : needs)
@@ -43,11 +44,16 @@ void callbacks_state::on_fact(const fact& x) {
   }
 }
 
+void callbacks_state::check(const expected<void>& call, int64_t at) {
+  if (!call)
+    self->send(chief, failure{0, error{call.error().category, call.error().message, {}, options.name, at}});
+}
+
+/// The actor waits meanwhile, so its state is read here on whatever thread this is; it says nothing itself.
 void callbacks_state::show(const fact& x) {
   control job{*this};
   switch (x.what) {
     case fact::begin_at:
-      needs.assign(options.hooks.size(), {});  // Whole even if one of them throws.
       for (size_t h = 0; h < options.hooks.size(); ++h)
         needs[h] = options.hooks[h]->begin(x.at);
       break;

@@ -1,7 +1,8 @@
-// The callbacks: the user's hooks, on a thread of their own. The only actor of training that runs user code beside the
-// infeed's input functions.
+// The callbacks: the user's hooks, on a thread of their own, or one at a time on a thread of the user's; and the job's log.
+// The only actor of training that runs user code beside the infeed's input functions.
 #pragma once
 
+#include "actors/hook_turns.hpp"
 #include "messages/interfaces.hpp"
 
 namespace troupe {
@@ -10,6 +11,8 @@ struct callbacks_options {
   std::string name = "callbacks";
   std::vector<std::shared_ptr<hook>> hooks;
   std::vector<std::string> outputs;  ///< Names of the values in a step's facts.
+  std::shared_ptr<hook> log;         ///< Hears of events before the hooks, always on the callbacks' own thread; may be null.
+  std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
 };
 
 struct callbacks_state {
@@ -21,6 +24,7 @@ struct callbacks_state {
 
   void on_fact(const fact& x);
   void show(const fact& x);
+  void check(const expected<void>& call, int64_t at);
 };
 
 callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,

@@ -49,7 +49,7 @@ void reporter::on_event(const job_event& event, job_control&) {
   if (event.what == kind::evaluated)
     last_evaluation_ = headline(event);
   if (event.what != kind::saved || options_.how != speech::terminal)
-    say(event_text(event));
+    say(to_text(event));
 }
 
 void reporter::redraw(const job_progress& progress) {
@@ -58,7 +58,8 @@ void reporter::redraw(const job_progress& progress) {
   if (options_.how != speech::terminal || options_.quiet || reader_gone_ || now - last_progress_ < redraw_every)
     return;
   last_progress_ = now;
-  std::string text = progress_text(progress.step, progress.max_steps, progress.steps_per_second, progress.loss);
+  std::string text = to_text(job_event{.what = job_event::kind::progress, .step = progress.step, .max_steps = progress.max_steps,
+                                       .loss = progress.loss, .steps_per_second = progress.steps_per_second});
   if (!last_evaluation_.empty())
     text += "  " + last_evaluation_;
   line_drawn_ = true;

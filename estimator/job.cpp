@@ -2,10 +2,13 @@
 #include <troupe/job.hpp>
 
 #include "estimator/describe.hpp"
+#include "estimator/job_log.hpp"
+#include "estimator/start_job.hpp"
 #include "messages/control.hpp"
-#include "pipeline/launch.hpp"
 
 namespace troupe {
+
+using namespace std::chrono_literals;
 
 struct job::impl {
   std::unique_ptr<running_job> running;
@@ -17,19 +20,24 @@ job& job::operator=(job&&) noexcept = default;
 job::~job() = default;
 
 job_progress job::progress() const {
-  return impl_->running->progress();
+  return impl_ ? impl_->running->progress() : job_progress{};
 }
 void job::save() {
-  impl_->running->ask(request::save, false);
+  if (impl_)
+    impl_->running->ask(request::save, false);
 }
 void job::stop(bool by_signal) {
-  impl_->running->ask(request::stop, by_signal);
+  if (impl_)
+    impl_->running->ask(request::stop, by_signal);
 }
 void job::abort() {
-  impl_->running->ask(request::abort, false);
+  if (impl_)
+    impl_->running->ask(request::abort, false);
 }
 
 expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadline) {
+  if (!impl_)
+    return fail(errc::state, "the handle holds no job: it was moved from");
   if (auto result = impl_->running->wait(deadline))
     return *result;
   const auto now = progress();
@@ -37,14 +45,26 @@ expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadli
                                          + " and did not end within " + std::to_string(deadline->count()) + " ms");
 }
 
-expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation) {
+expected<job> start_job(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
+                        const start_options& options, const job_launcher& launch) {
+  if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
+    return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(options.executor_deadline.count()));
   auto description = describe(e, training, evaluation);
   if (!description)
     return fail(description.error());
+  description->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
+  // The executor's own deadline is over before the chief's for what the hooks do.
+  description->deadlines.hooks = std::max(description->deadlines.hooks, options.executor_deadline + 30s);
+  if (options.logger)
+    description->log = make_job_log(options.logger);
   auto prepared = prepare(std::move(*description));
   if (!prepared)
     return fail(prepared.error());
-  return job{std::make_unique<job::impl>(job::impl{launch_local(std::move(*prepared))})};
+  return job{std::make_unique<job::impl>(job::impl{launch(std::move(*prepared))})};
+}
+
+expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation, const start_options& options) {
+  return start_job(e, training, evaluation, options, [](std::shared_ptr<prepared_job> prepared) { return launch_local(std::move(prepared)); });
 }
 
 expected<train_result> train(const estimator& e, const train_spec& training) {

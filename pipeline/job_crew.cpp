@@ -129,10 +129,13 @@ class job_crew final : public crew {
   }
 
   callbacks_actor start_callbacks(chief_actor chief) override {
-    if (job_->description.hooks.empty())
+    const auto& d = job_->description;
+    if (d.hooks.empty() && !d.log)
       return {};
     callbacks_options options;
-    options.hooks = job_->description.hooks;
+    options.hooks = d.hooks;
+    options.log = d.log;
+    options.turns = d.turns;
     for (const auto& o : nodes_.engines.front()->outputs())
       options.outputs.push_back(o.name);
     return spawn("callbacks", callbacks, std::move(options), std::move(chief));

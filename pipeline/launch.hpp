@@ -16,8 +16,9 @@ class running_job {
   virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;
 };
 
-/// An actor system of its own: detached threads for whatever may block, one scheduler thread for the rest.
-std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job);
+/// Detached threads for whatever may block; one scheduler thread of a system of its own for the rest, or those of `host`, which
+/// then has to outlive it and is neither waited for nor ended.
+std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job, caf::actor_system* host = nullptr);
 
 /// One evaluation in a system of its own; blocks until its result. `step` negative: the newest checkpoint.
 expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step);

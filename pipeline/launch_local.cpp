@@ -59,20 +59,25 @@ class board final : public job_board {
 
 class local_job final : public running_job {
  public:
-  explicit local_job(std::shared_ptr<prepared_job> job)
-    : deadlines_(job->description.deadlines), board_(std::make_shared<board>(nodes_)) {
+  local_job(std::shared_ptr<prepared_job> job, caf::actor_system* host)
+    : deadlines_(job->description.deadlines), turns_(job->description.turns), own_(host ? nullptr : std::make_unique<local_system>()),
+      board_(std::make_shared<board>(nodes_)) {
     tell_time_and_place(*job);
-    auto nodes = make_crew(*system_, job, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
-    chief_ = (*system_).spawn(chief, make_chief_options(*job, std::move(nodes), board_));
+    auto& system = host ? *host : **own_;
+    auto nodes = make_crew(system, job, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
+    chief_ = system.spawn(chief, make_chief_options(*job, std::move(nodes), board_));
     // Whatever becomes of the chief, whoever waits for the job is told.
     chief_->attach_functor([board = board_] { board->chief_ended(); });
+    nodes_->started(caf::actor_cast<caf::strong_actor_ptr>(chief_));
   }
 
   ~local_job() override {
+    turns_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, false);
     // The chief waits for its actors at most so long itself.
     if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !nodes_->all_ended(deadlines_.stop))
-      system_.leave_behind();
+      if (own_)
+        own_->leave_behind();
   }
 
   job_progress progress() const override { return board_->progress(); }
@@ -83,7 +88,8 @@ class local_job final : public running_job {
 
  private:
   chief_deadlines deadlines_;
-  local_system system_;
+  std::shared_ptr<hook_turns> turns_;
+  std::unique_ptr<local_system> own_;  // Null in a system of the caller's.
   std::shared_ptr<node_watch> nodes_ = std::make_shared<node_watch>();  // Those of an evaluation too, which the chief does not count.
   std::shared_ptr<board> board_;
   chief_actor chief_;
@@ -91,8 +97,8 @@ class local_job final : public running_job {
 
 }  // namespace
 
-std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job) {
-  return std::make_unique<local_job>(std::move(job));
+std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job, caf::actor_system* host) {
+  return std::make_unique<local_job>(std::move(job), host);
 }
 
 }  // namespace troupe

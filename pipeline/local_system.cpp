@@ -5,6 +5,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <typeindex>
 
 #include <unistd.h>
 
@@ -17,8 +18,18 @@ void tell_time_and_place(prepared_job& job) {
   job.host = ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
+void add_types(caf::actor_system_config& config) {
+  config.add_message_types<caf::id_block::troupe>();
+}
+
+bool has_types(const caf::actor_system& system) {
+  // The block is added as a whole, so that its last type stands for all.
+  using last = caf::type_by_id<caf::id_block::troupe::end - 1>::type;
+  return system.config().value_factories_by_rtti.count(std::type_index(typeid(last))) == 1;
+}
+
 system_config::system_config() {
-  add_message_types<caf::id_block::troupe>();
+  add_types(*this);
   set("scheduler.max-threads", size_t{1});
   set("scheduler.max-throughput", size_t{64});
   set("logger.verbosity", caf::atom("quiet"));

@@ -19,6 +19,10 @@ struct prepared_job;
 /// What an actor of this process needs to tell wall time from its own clock, which is the steady one, and in which host it is.
 void tell_time_and_place(prepared_job& job);
 
+/// Makes Troupe's messages known to whoever is made from `config`; whether `system` was.
+void add_types(caf::actor_system_config& config);
+bool has_types(const caf::actor_system& system);
+
 /// CAF's own defaults are unbounded turns and at least four workers; a job needs one, for those who never block.
 class system_config final : public caf::actor_system_config {
  public:

@@ -17,7 +17,7 @@ bool keeps_eval_summaries(const job_description& job) {
 
 expected<job_plan> training_plan(const job_description& job) {
   return make_training_plan({job.hosts, static_cast<int32_t>(job.config.replicas), saves(job), keeps_summaries(job), keeps_eval_summaries(job),
-                             job.eval_input.has_value(), !job.hooks.empty(), job.source->name, job.train_input->to_text(),
+                             job.eval_input.has_value(), !job.hooks.empty() || job.log != nullptr, job.source->name, job.train_input->to_text(),
                              job.eval_input ? job.eval_input->to_text() : ""});
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actors/chief.hpp"
+#include "actors/hook_turns.hpp"
 #include "compute/step_engine.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/prediction_choice.hpp"
@@ -28,6 +29,8 @@ struct job_description {
   int64_t predict_step = -1;                    ///< Of the checkpoint; negative: the newest.
   int64_t batches_ahead = 16;
   std::vector<std::shared_ptr<hook>> hooks;
+  std::shared_ptr<hook> log;                    ///< Hears of events whatever thread hooks are called on; may be null.
+  std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
   int32_t hosts = 1;
   chief_deadlines deadlines;
   std::shared_ptr<file_system> files;           ///< The disk when null.

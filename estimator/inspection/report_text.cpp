@@ -52,7 +52,7 @@ std::string on_one_line(std::string text) {
   return line;
 }
 
-std::string metrics_text(const std::map<std::string, double>& metrics) {
+std::string exact_metrics(const std::map<std::string, double>& metrics) {
   std::string text;
   for (const auto& [name, value] : metrics)
     text += (text.empty() ? "" : ", ") + printable(name) + " " + number_text(value);
@@ -111,7 +111,7 @@ std::string to_text(const directory_report& r) {
   for (const auto& c : r.checkpoints)
     text += damages_text(c.damages, "  ");
   for (const auto& [name, metrics] : r.evaluations)
-    text += printable(name) + ": " + metrics_text(metrics) + "\n";
+    text += printable(name) + ": " + exact_metrics(metrics) + "\n";
   if (!r.event_files.empty())
     text += counted(r.event_files.size(), "event file") + "\n";
   for (const auto& f : r.event_files)

@@ -29,6 +29,10 @@ struct job_event {
   std::optional<error> failure = {};     ///< failed.
 };
 TROUPE_API std::string_view to_string(job_event::kind k) noexcept;
+/// One line for people: "saved runs/a/model.ckpt-390", "step 390/2340  16%  812 steps/s  loss 0.4321  ETA 0:03".
+TROUPE_API std::string to_text(const job_event& e);
+/// "accuracy 0.8812, loss 0.3312": by name, without the step, which is said elsewhere.
+TROUPE_API std::string metrics_text(const std::map<std::string, double>& metrics);
 
 /// What a hook may ask for; any thread.
 class TROUPE_API job_control {
@@ -50,7 +54,8 @@ struct step_facts {
   std::map<std::string, tensor> values;  ///< The program's outputs of that step: "loss", ...; empty at the first state.
 };
 
-/// Every call on the job's callbacks thread, one at a time. An exception that leaves a hook ends the job as `state`.
+/// Every call on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time. An exception that
+/// leaves a hook ends the job as `state`, after a last save.
 class TROUPE_API hook {
  public:
   virtual ~hook();

@@ -11,6 +11,11 @@
 #include <troupe/estimator.hpp>
 
 #include <chrono>
+#include <functional>
+
+namespace spdlog {
+class logger;
+}
 
 namespace troupe {
 
@@ -26,12 +31,16 @@ struct job_progress {
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
 
-/// A handle: move-only; every call from any thread, none blocking but `wait` and the destructor.
+/// A handle: move-only; every call from any thread, none blocking but `wait` and the destructor. Of a job that has ended,
+/// `progress` is its last state, `wait` the same result again, and `save`, `stop` and `abort` do nothing. So it is with a handle
+/// that was moved from, whose progress is an empty one and whose result is a `state` error.
 class TROUPE_API job {
  public:
   job(job&&) noexcept;
+  /// What the handle held before ends as by the destructor.
   job& operator=(job&&) noexcept;
-  /// Stops the job as `abort` does, and waits for its actors to end (at most the plan's stop deadline).
+  /// Stops the job as `abort` does, and waits for its actors to end (at most the plan's stop deadline). Where hooks have an
+  /// executor, none is begun from here on, so that the executor's own thread may do this; a hook may not.
   ~job();
 
   job_progress progress() const;
@@ -40,7 +49,8 @@ class TROUPE_API job {
   void stop(bool by_signal = false);
   /// Ends without saving; the last commit stands.
   void abort();
-  /// The result, once; deadline_exceeded, naming the phase, when it is not there in time (the job goes on).
+  /// The result; deadline_exceeded, naming the phase, when it is not there in time (the job goes on). A thread that runs tasks
+  /// of hooks waits a little at a time, and runs them in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
 
   struct impl;
@@ -50,7 +60,21 @@ class TROUPE_API job {
   std::unique_ptr<impl> impl_;
 };
 
+/// How a job lives in the program that starts it.
+struct start_options {
+  /// Where hooks are called. Each call is handed over as a task, which is to be run once, on a thread of the program's choice:
+  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`. The next is handed over when the one before has returned,
+  /// so they stay in order. It is called on the job's callbacks thread, where hooks are called when there is none.
+  std::function<void(std::function<void()>)> executor = {};
+  /// A task that is not begun in time ends the job as `deadline_exceeded`, after a last save. In [1 ms, 24 h].
+  std::chrono::milliseconds executor_deadline{30'000};
+  /// Is told what happens, on the job's callbacks thread and before the hooks are: warnings as warn, a failure as error, progress
+  /// as info once a second and otherwise as debug, the rest as info. The same spdlog that Troupe was built with.
+  std::shared_ptr<spdlog::logger> logger = {};
+};
+
 /// Validates, plans and starts. invalid_argument, state.
-TROUPE_API expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation = {});
+TROUPE_API expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation = {},
+                               const start_options& options = {});
 
 }  // namespace troupe

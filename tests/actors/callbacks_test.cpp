@@ -17,9 +17,12 @@ struct spy : hook {
   bool asks_to_stop = false;
   std::vector<std::string> calls;
   std::map<std::string, tensor> seen;
+  std::vector<std::string>* calls_too = nullptr;  ///< Another's, so that the order among them shows.
 
   void note(const std::string& what, int64_t step) {
     calls.push_back(what + " " + std::to_string(step));
+    if (calls_too)
+      calls_too->push_back(calls.back());
     if (what == throws_in)
       throw std::runtime_error("out of patience");
   }
@@ -141,6 +144,42 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure
     reach(5);
     CHECK(second->calls.back() == "begin 0");
   }
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "the log hears of every event before the hooks do, and of nothing else") {
+  const auto log = std::make_shared<spy>();
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .outputs = {"loss"}, .log = log}, chief.as<chief_actor>());
+  first->calls_too = &log->calls;
+  tell(hooks, fact{.what = fact::begin_at, .at = 0});
+  reach(5);
+  event(5);
+  tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9});
+  CHECK(log->calls == calls{"begin 0", "at 5", "event 5", "event 5", "event 9", "event 9", "end 9"});
+  CHECK(first->calls == calls{"begin 0", "at 5", "event 5", "event 9", "end 9"});
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failure of the job that names it") {
+  const auto log = std::make_shared<spy>();
+  log->throws_in = "event";
+  hooks = spawn(callbacks, callbacks_options{.log = log}, chief.as<chief_actor>());
+  event(4);
+  REQUIRE(chief.order() == order_of<failure>());
+  CHECK(chief.last<failure>().what == error{errc::state, "an exception left the job's logger: out of patience", {}, "callbacks", 4});
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "hooks are called where the turns say, and answers follow the call") {
+  int posted = 0;
+  auto turns = std::make_shared<hook_turns>([&](hook_turns::task task) { ++posted; task(); }, std::chrono::minutes{1});
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss"}, .turns = turns}, chief.as<chief_actor>());
+  tell(hooks, fact{.what = fact::begin_at, .at = 0});
+  reach(7, true);
+  CHECK(posted == 2);
+  CHECK(first->calls == calls{"begin 0", "at 7"});
+  CHECK(chief.order() == order_of<answered, answered>());
+  turns->withdraw();
+  reach(7, true);
+  CHECK(first->calls.size() == 2);
+  CHECK_MESSAGE(chief.count<answered>() == 3, "nobody waits for a hook that is not called any more");
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "the last call says whether the job ended cleanly") {

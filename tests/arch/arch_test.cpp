@@ -95,6 +95,8 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     CHECK(lines_found(caf_outside_its_folders, "pipeline/input/x.cpp", text) == "2 3");
     CHECK(lines_found(caf_outside_its_folders, "pipeline/launch.cpp", text) == "");
     CHECK(lines_found(caf_outside_its_folders, "include/troupe/caf.hpp", text) == "");
+    CHECK(lines_found(caf_outside_its_folders, "estimator/caf.cpp", text) == "");
+    CHECK(lines_found(caf_outside_its_folders, "estimator/job.cpp", text) == "2 3");
   }
   SUBCASE("public headers") {
     CHECK(

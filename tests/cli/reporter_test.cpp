@@ -104,11 +104,4 @@ TEST_CASE("nothing is written any more once nobody reads") {
   CHECK(r.out.empty());
 }
 
-TEST_CASE("durations are told in minutes and hours") {
-  CHECK(duration_text(0) == "0:00");
-  CHECK(duration_text(61.2) == "1:02");
-  CHECK(duration_text(3723) == "1:02:03");
-  CHECK(progress_text(5, {}, 0, 2) == "step 5  loss 2");
-}
-
 }  // namespace troupe::cli

@@ -1,0 +1,98 @@
+#include "actors/hook_turns.hpp"
+
+#include <condition_variable>
+#include <exception>
+
+namespace troupe {
+
+expected<void> called(const std::function<void()>& what, const std::string& who) {
+  try {
+    what();
+    return {};
+  } catch (const std::exception& e) {
+    return fail(errc::state, "an exception left " + who + ": " + e.what());
+  } catch (...) {
+    return fail(errc::state, "an exception left " + who);
+  }
+}
+
+/// One task between the thread that asked for it and the one that runs it; either may be the last to know of it.
+class hook_turns::turn {
+ public:
+  explicit turn(task what) : what_(std::move(what)) {}
+
+  void run() {
+    if (!leave(waiting, begun))
+      return;  // It was withdrawn, or is run a second time.
+    auto result = called(what_, "a hook");
+    std::lock_guard lock{guard_};
+    result_ = std::move(result);
+    now_ = done;
+    changed_.notify_all();
+  }
+  /// Whether nobody had begun it, and now nobody will.
+  bool withdraw() { return leave(waiting, withdrawn); }
+  /// False: nobody began it in time.
+  bool wait_until_begun(std::chrono::milliseconds patience) {
+    std::unique_lock lock{guard_};
+    return changed_.wait_for(lock, patience, [this] { return now_ != waiting; });
+  }
+  /// Without a deadline, as of a call on the callbacks' own thread: the chief's deadlines see to a hook that does not return.
+  expected<void> wait_until_done() {
+    std::unique_lock lock{guard_};
+    changed_.wait(lock, [this] { return now_ == done || now_ == withdrawn; });
+    return result_;
+  }
+
+ private:
+  enum state { waiting, begun, done, withdrawn };
+
+  bool leave(state from, state to) {
+    std::lock_guard lock{guard_};
+    if (now_ != from)
+      return false;
+    now_ = to;
+    changed_.notify_all();
+    return true;
+  }
+
+  std::mutex guard_;
+  std::condition_variable changed_;
+  state now_ = waiting;
+  task what_;
+  expected<void> result_;
+};
+
+expected<void> hook_turns::call(task what) {
+  auto next = std::make_shared<turn>(std::move(what));
+  {
+    std::lock_guard lock{guard_};
+    if (gone_)
+      return {};
+    current_ = next;
+  }
+  if (!post_) {
+    next->run();
+    return next->wait_until_done();
+  }
+  if (auto posted = called([&] { post_([next] { next->run(); }); }, "the executor of the hooks"); !posted && next->withdraw())
+    return posted;
+  return wait_for(*next);
+}
+
+expected<void> hook_turns::wait_for(turn& next) {
+  if (next.wait_until_begun(patience_) || !next.withdraw())
+    return next.wait_until_done();
+  withdraw();
+  return fail(errc::deadline_exceeded, "the executor of the hooks did not run a task within " + std::to_string(patience_.count())
+                                         + " ms; no hook is called any more");
+}
+
+void hook_turns::withdraw() {
+  std::lock_guard lock{guard_};
+  gone_ = true;
+  if (current_)
+    current_->withdraw();
+}
+
+}  // namespace troupe

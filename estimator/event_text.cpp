@@ -1,0 +1,66 @@
+// What is said of a job's events, to people.
+#include <troupe/hook.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+/// "0:42", "1:02:03".
+std::string duration_text(double seconds) {
+  const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
+  return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
+}
+
+std::string progress_text(const job_event& e) {
+  std::string text = fmt::format("step {}", e.step);
+  if (e.max_steps)
+    text += fmt::format("/{}  {}%", *e.max_steps, *e.max_steps > 0 ? e.step * 100 / *e.max_steps : 100);
+  if (e.steps_per_second > 0)
+    text += fmt::format("  {:.{}f} steps/s", e.steps_per_second, e.steps_per_second < 10 ? 2 : 0);
+  text += fmt::format("  loss {:.4g}", e.loss);
+  if (e.max_steps && e.steps_per_second > 0)
+    text += fmt::format("  ETA {}", duration_text(static_cast<double>(*e.max_steps - e.step) / e.steps_per_second));
+  return text;
+}
+
+std::string end_text(const job_event& e) {
+  std::string text = fmt::format("{} at step {} after {:.1f} s", to_string(e.what), e.step, e.seconds);
+  if (const auto metrics = metrics_text(e.metrics); !metrics.empty())
+    text += ": " + metrics;
+  return e.text.empty() ? text : text + "; " + e.text;
+}
+
+}  // namespace
+
+std::string metrics_text(const std::map<std::string, double>& metrics) {
+  std::string text;
+  for (const auto& [name, value] : metrics)
+    if (name != "global_step")
+      text += fmt::format("{}{} {:.4g}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+std::string to_text(const job_event& e) {
+  using kind = job_event::kind;
+  switch (e.what) {
+    case kind::started: {
+      const std::string until = e.max_steps ? fmt::format(", to step {}", *e.max_steps) : "";
+      return fmt::format("started at step {}{}: {}", e.step, until, e.text);
+    }
+    case kind::progress: return progress_text(e);
+    case kind::saved: return "saved " + e.text;
+    case kind::evaluated: return fmt::format("evaluated step {}: {}", e.step, metrics_text(e.metrics));
+    case kind::warning: return e.text;
+    case kind::finished:
+    case kind::stopped: return end_text(e);
+    case kind::failed: return e.failure ? to_string(*e.failure) : "failed";
+  }
+  return e.text;
+}
+
+}  // namespace troupe

@@ -1,0 +1,14 @@
+// Starting a job, wherever its actors are to live.
+#pragma once
+
+#include "pipeline/launch.hpp"
+
+namespace troupe {
+
+using job_launcher = std::function<std::unique_ptr<running_job>(std::shared_ptr<prepared_job>)>;
+
+/// invalid_argument, and whatever describing and preparing have to say; nothing is launched then.
+expected<job> start_job(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
+                        const start_options& options, const job_launcher& launch);
+
+}  // namespace troupe

@@ -1,0 +1,28 @@
+// A model of one's own: a function from a graph to a loss, with what it wants recorded for TensorBoard.
+#include "orders.hpp"
+
+#include <troupe/troupe.hpp>
+
+namespace tr = troupe;
+
+/// Two layers on the orders' numbers side by side; late or not is a class of two.
+tr::model_spec late_payments(tr::graph& g, const tr::features& order, const tr::labels& late, tr::mode mode) {
+  std::vector<tr::symbol> columns;
+  for (const auto& name : {"amount", "hour", "visits"})
+    columns.push_back(tr::reshape(order[name], {g.unknown("batch"), 1}));
+  auto hidden = tr::nn::dense(tr::concat(columns), {.units = 16, .activation = tr::relu});
+  auto logits = tr::nn::dense(hidden, {.units = 2});
+  g.scalar("hidden/mean", tr::reduce_mean(hidden));
+  g.histogram("logits", logits);
+  const auto answers = mode == tr::mode::predict ? tr::symbol{} : late.only();
+  return tr::multi_class_head(2).spec(g, {.mode = mode, .logits = logits, .labels = answers, .optimizer = tr::adam{.rate = 0.01f}});
+}
+
+int main(int argc, char** argv) {
+  const std::string directory = argc > 1 ? argv[1] : "runs/custom";
+  const auto orders = recent_orders();
+
+  tr::estimator estimator{{"late_payments", late_payments}, {.model_dir = directory, .seed = 1, .save_summary_steps = 50}};
+  return tr::report(tr::train_and_evaluate(estimator, {.input = orders.skip(128).shuffle().batch(32).repeat(), .max_steps = 400},
+                                           {.input = orders.take(128).batch(64)}));
+}

@@ -1,0 +1,103 @@
+#include <troupe/caf.hpp>
+
+#include "tests/estimator/small_start.hpp"
+#include "tests/support/threads.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+/// A program's own system, with an actor that answers with what it is told.
+struct program {
+  struct settings : caf::actor_system_config {
+    explicit settings(bool knows) {
+      if (knows)
+        add_troupe_types(*this);
+    }
+  };
+  settings config;
+  caf::actor_system system;
+  caf::actor echo;
+
+  explicit program(bool knows = true)
+    : config(knows), system(config), echo(system.spawn([](caf::event_based_actor*) -> caf::behavior { return {[](int64_t x) { return x; }}; })) {}
+  ~program() { caf::anon_send_exit(echo, caf::exit_reason::user_shutdown); }
+
+  bool lives() {
+    bool answered = false;
+    caf::scoped_actor self{system};
+    self->request(echo, std::chrono::seconds{60}, int64_t{7}).receive([&](int64_t x) { answered = x == 7; }, [](const caf::error&) {});
+    return answered;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job in the caller's system does what one in a system of its own does, and leaves nothing there") {
+  temporary_directory directory;
+  program p;
+  REQUIRE(p.lives());
+  const auto before = threads();
+  const auto running_before = p.system.registry().running();
+  {
+    auto there = start(p.system, small_estimator(directory / "there"), small_training(40));
+    auto own = start(small_estimator(directory / "own"), small_training(40));
+    REQUIRE(there.has_value());
+    REQUIRE(own.has_value());
+    const auto a = there->wait(soon), b = own->wait(soon);
+    REQUIRE_MESSAGE(a.has_value(), why(a));
+    REQUIRE(b.has_value());
+    CHECK(a->global_step == 40);
+    CHECK(a->metrics == b->metrics);  // The same loss, bit for bit.
+  }
+  CHECK(threads_fall_to(before));
+  CHECK(p.system.registry().running() == running_before);
+  CHECK(p.lives());
+}
+
+TEST_CASE("several jobs share the caller's system, and one that is destroyed while it runs ends alone") {
+  temporary_directory directory;
+  program p;
+  const auto before = threads();
+  {
+    auto kept = start(p.system, small_estimator(directory / "kept"), small_training(endless));
+    REQUIRE(kept.has_value());
+    {
+      const auto gone = start(p.system, small_estimator(directory / "gone"), small_training(endless));
+      REQUIRE(gone.has_value());
+    }
+    CHECK(p.lives());
+    kept->stop();
+    const auto result = kept->wait(soon);
+    REQUIRE_MESSAGE(result.has_value(), why(result));
+    CHECK(result->stopped);
+  }
+  CHECK(threads_fall_to(before));
+  CHECK(p.lives());
+}
+
+TEST_CASE("a system that was made without our messages is refused with the call that is missing") {
+  temporary_directory directory;
+  program p{false};
+  const auto refused = start(p.system, small_estimator(directory / "run"), small_training(10));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().category == errc::failed_precondition);
+  CHECK(refused.error().message.find("troupe::add_troupe_types") != std::string::npos);
+}
+
+TEST_CASE("what is wrong with a job is said in the caller's system as elsewhere") {
+  program p;
+  const auto refused = start(p.system, {small_model(), {}}, small_training(-1));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message == "max_steps must be positive, not -1");
+}
+
+}  // namespace troupe::test

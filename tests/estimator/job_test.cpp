@@ -1,0 +1,96 @@
+#include "tests/estimator/small_start.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+bool same(const train_result& a, const train_result& b) {
+  return a.global_step == b.global_step && a.steps_run == b.steps_run && a.metrics == b.metrics && a.seconds == b.seconds && a.stopped == b.stopped
+         && a.checkpoint == b.checkpoint && a.remark == b.remark;
+}
+
+}  // namespace
+
+TEST_CASE("a job that has finished answers every call: the same result, its last progress, and nothing for save, stop and abort") {
+  temporary_directory directory;
+  auto running = start(small_estimator(directory / "run"), small_training(20));
+  REQUIRE(running.has_value());
+  const auto first = running->wait(soon);
+  REQUIRE(first.has_value());
+  CHECK(first->global_step == 20);
+  const auto bytes = inspect_directory(directory / "run")->bytes;
+  for (int i = 0; i < 3; ++i) {
+    running->save();
+    running->stop();
+    running->stop(true);
+    running->abort();
+    const auto again = running->wait(std::chrono::milliseconds{0});
+    REQUIRE(again.has_value());
+    CHECK(same(*again, *first));
+    CHECK(running->wait().has_value());  // Without a deadline too.
+    CHECK(running->progress().now == job_progress::phase::finished);
+    CHECK(running->progress().step == 20);
+    CHECK(running->progress().committed_step == 20);
+  }
+  CHECK(inspect_directory(directory / "run")->bytes == bytes);
+}
+
+TEST_CASE("a job that has failed gives the same error again, whatever is asked of it meanwhile") {
+  temporary_directory directory;
+  auto running = start(small_estimator(directory / "run"), small_training(endless));
+  REQUIRE(running.has_value());
+  running->abort();
+  const auto first = running->wait(soon);
+  REQUIRE_FALSE(first.has_value());
+  CHECK(first.error().category == errc::cancelled);
+  running->stop();
+  running->save();
+  CHECK(running->wait(std::chrono::milliseconds{0}).error() == first.error());
+  CHECK(running->progress().now == job_progress::phase::failed);
+}
+
+TEST_CASE("a handle that was moved from holds no job and says so; the job goes on in the other") {
+  temporary_directory directory;
+  auto running = start(small_estimator(directory / "run"), small_training(endless));
+  REQUIRE(running.has_value());
+  job other = std::move(*running);
+  running->save();
+  running->stop();
+  running->abort();
+  CHECK(running->progress().now == job_progress::phase::starting);
+  CHECK(running->progress().committed_step == -1);
+  const auto nothing = running->wait(std::chrono::milliseconds{0});
+  REQUIRE_FALSE(nothing.has_value());
+  CHECK(nothing.error().category == errc::state);
+  other.stop();
+  const auto result = other.wait(soon);
+  REQUIRE_MESSAGE(result.has_value(), why(result));
+  CHECK(result->stopped);
+}
+
+TEST_CASE("assigning to a handle ends the job that it held, and its directory is free") {
+  temporary_directory directory;
+  auto a = start(small_estimator(directory / "a"), small_training(endless));
+  auto b = start(small_estimator(directory / "b"), small_training(20));
+  REQUIRE(a.has_value());
+  REQUIRE(b.has_value());
+  *a = std::move(*b);
+  CHECK(a->wait(soon)->global_step == 20);
+  const auto again = start(small_estimator(directory / "a"), small_training(endless));
+  CHECK(again.has_value());
+}
+
+TEST_CASE("a deadline for the executor that cannot be is refused before anything starts") {
+  temporary_directory directory;
+  for (const auto deadline : {std::chrono::milliseconds{0}, std::chrono::milliseconds{-5}, std::chrono::milliseconds::max()}) {
+    const auto refused = start(small_estimator(directory / "run"), small_training(20), {}, {.executor_deadline = deadline});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().category == errc::invalid_argument);
+    CHECK(refused.error().message == "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(deadline.count()));
+  }
+  CHECK_FALSE(inspect_directory(directory / "run").has_value());
+}
+
+}  // namespace troupe::test

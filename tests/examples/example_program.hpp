@@ -1,0 +1,37 @@
+// A command as a child process: told lines, listened to, waited for.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace troupe::test {
+
+/// Standard error goes where standard output does. Ends with this object.
+class example_program {
+ public:
+  /// `more` is added to the environment.
+  explicit example_program(std::vector<std::string> command, const std::map<std::string, std::string>& more = {});
+  ~example_program();
+  example_program(const example_program&) = delete;
+  example_program& operator=(const example_program&) = delete;
+
+  void tell(const std::string& line);
+  /// The next line, without its end; empty at the end of its output.
+  std::string hear();
+  /// Tells nothing more, hears the rest, and waits: the exit status, or minus the signal.
+  int finish();
+  const std::string& text() const { return text_; }
+
+ private:
+  bool read_some();
+
+  pid_t child_ = -1;
+  int to_ = -1, from_ = -1;
+  std::string text_;     ///< All it said so far.
+  size_t heard_ = 0;     ///< How much of it `hear` has returned.
+};
+
+}  // namespace troupe::test

@@ -1,0 +1,113 @@
+// The examples, run as their readers would. Under the thread sanitizer a race in one of them is an exit status that is not 0.
+#include "tests/examples/example_program.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <troupe/inspect.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+
+namespace troupe::test {
+
+namespace {
+
+/// The report of `directory`, which has to be there and whole.
+directory_report report_of(const std::string& directory) {
+  const auto seen = inspect(directory);
+  REQUIRE_MESSAGE(seen.has_value(), (seen ? "" : to_string(seen.error())));
+  CHECK(is_sound(*seen));
+  REQUIRE(std::holds_alternative<directory_report>(*seen));
+  return std::get<directory_report>(*seen);
+}
+
+bool says(const example_program& program, const std::string& text) {
+  const bool found = program.text().find(text) != std::string::npos;
+  CHECK_MESSAGE(found, "'" << text << "' is not in:\n" << program.text());
+  return found;
+}
+
+/// The number behind `words` in `line`.
+int64_t number(const std::string& line, const std::string& words) {
+  const auto at = line.find(words);
+  return at == std::string::npos ? -1 : std::stoll(line.substr(at + words.size()));
+}
+
+/// Asks for the state until `there`, for a minute at most.
+bool eventually(example_program& service, const std::function<bool(const std::string& line)>& there) {
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1}; std::chrono::steady_clock::now() < end;) {
+    service.tell("status");
+    std::string line = service.hear();
+    while (!line.starts_with("at step ") && !line.empty())
+      line = service.hear();  // What the job's log says, between the answers.
+    if (line.empty() || there(line))
+      return !line.empty();
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("the embedding example trains while it answers, saves when asked and where it stops, and goes on from there") {
+  temporary_directory directory;
+  int64_t saved = 0;
+  {
+    example_program service{{EXAMPLE_EMBED_IN_SERVICE, directory / "model"}};
+    CHECK(eventually(service, [](const auto& line) { return number(line, "at step ") > 0; }));
+    service.tell("save");
+    CHECK(eventually(service, [&](const auto& line) { return (saved = number(line, "saved up to ")) > 0; }));
+    service.tell("quit");
+    CHECK(service.finish() == 0);
+    says(service, "[training] [info] started at step 0: a fresh start");
+    says(service, "[training] [info] saved " + (directory / "model/model.ckpt-" + std::to_string(saved)));
+    says(service, "stopped at step ");
+  }
+  const auto left = report_of(directory / "model");
+  const auto end = left.newest.value_or(-1);
+  CHECK(end >= saved);
+  example_program again{{EXAMPLE_EMBED_IN_SERVICE, directory / "model"}};
+  CHECK(again.finish() == 0);  // The end of its input is the end of its loop.
+  says(again, "started at step " + std::to_string(end) + ": resumed from ");
+}
+
+TEST_CASE("the custom model records its scalar and its histogram, and learns") {
+  temporary_directory directory;
+  example_program program{{EXAMPLE_CUSTOM_MODEL, directory / "model"}};
+  CHECK(program.finish() == 0);
+  says(program, "finished at step 400, 400 steps");
+  const auto accuracy = program.text().find("accuracy = ");
+  REQUIRE(accuracy != std::string::npos);
+  CHECK(std::stod(program.text().substr(accuracy + 11)) > 0.8);
+  bool scalar = false, histogram = false;
+  const auto left = report_of(directory / "model");
+  for (const auto& name : left.event_files) {
+    const auto log = inspect_event_file(directory / "model/" + name);
+    REQUIRE(log.has_value());
+    for (const auto& t : log->tags) {
+      scalar = scalar || (t.tag == "hidden/mean" && t.count == 8);
+      histogram = histogram || (t.tag == "logits" && t.count == 8);
+    }
+  }
+  CHECK(scalar);
+  CHECK(histogram);
+}
+
+TEST_CASE("two jobs in one program both finish, and their hooks meet on its main thread") {
+  temporary_directory directory;
+  example_program program{{EXAMPLE_TWO_JOBS, directory / "both"}};
+  CHECK(program.finish() == 0);
+  CHECK(program.hear().starts_with("deep 0."));
+  CHECK(program.hear().starts_with("linear 0."));
+  for (const char* name : {"both/deep", "both/linear"})
+    CHECK(report_of(directory / name).newest == 400);
+}
+
+TEST_CASE("a program's own actor hears of the job in its system, and outlives it") {
+  temporary_directory directory;
+  example_program program{{EXAMPLE_INSIDE_CAF, directory / "model"}};
+  CHECK(program.finish() == 0);
+  CHECK(program.hear() == "4 checkpoints");  // At the start, and every 100 of 300 steps.
+}
+
+}  // namespace troupe::test
