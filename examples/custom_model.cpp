@@ -1,5 +1,5 @@
 // A model of one's own: a function from a graph to a loss, with what it wants recorded for TensorBoard.
-#include "orders.hpp"
+#include "examples/orders.hpp"
 
 #include <troupe/troupe.hpp>
 

@@ -1,5 +1,5 @@
 // A service that answers requests, one a line, and trains beside it: `status`, `save`, `quit`.
-#include "orders.hpp"
+#include "examples/orders.hpp"
 
 #include <troupe/troupe.hpp>
 

@@ -1,5 +1,5 @@
 // A program that runs CAF: the job's actors live in its system, and an actor of its own hears of progress.
-#include "orders.hpp"
+#include "examples/orders.hpp"
 
 #include <troupe/caf.hpp>
 #include <troupe/troupe.hpp>

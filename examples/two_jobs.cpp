@@ -1,5 +1,5 @@
 // Two jobs at once. Their hooks are called on the main thread, which runs them between other work, so that they need no lock.
-#include "orders.hpp"
+#include "examples/orders.hpp"
 
 #include <troupe/troupe.hpp>
 

@@ -162,7 +162,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failur
   const auto log = std::make_shared<spy>();
   log->throws_in = "event";
   hooks = spawn(callbacks, callbacks_options{.log = log}, chief.as<chief_actor>());
-  event(4);
+  tell(hooks, fact{.what = fact::event, .news = {.step = 4}, .at = 4});
   REQUIRE(chief.order() == order_of<failure>());
   CHECK(chief.last<failure>().what == error{errc::state, "an exception left the job's logger: out of patience", {}, "callbacks", 4});
 }
