@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const auto orders = recent_orders();
   const auto log = spdlog::stdout_logger_mt("training");
 
-  // [readme]
+  // README begins
   auto model = tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2});
   auto job = tr::start({model, {.model_dir = directory}}, {.input = orders.shuffle().batch(32).repeat()}, {}, {.logger = log});
   if (!job)
@@ -29,5 +29,5 @@ int main(int argc, char** argv) {
 
   job->stop();  // Saves, and ends there: the next start goes on from it.
   return tr::report(job->wait(std::chrono::seconds{30}));
-  // [/readme]
+  // README ends
 }
