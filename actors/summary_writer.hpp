@@ -20,8 +20,8 @@ struct summary_writer_options {
 };
 
 /// Writes the event file of one directory, made with the first word that comes. On its way to the disk at the latest two
-/// seconds later, in whole records; at once before a part of a snapshot is passed on. What cannot be written is a `failure`, once; what follows is dropped, so that
-/// nobody waits for room.
+/// seconds later, in whole records; at once where nobody paid for them (evaluations), and before a part of a snapshot is passed
+/// on. What cannot be written is a `failure`, once; what follows is dropped, so that nobody waits for room.
 struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;

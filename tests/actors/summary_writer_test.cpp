@@ -67,6 +67,13 @@ TEST_CASE_FIXTURE(writer_alone, "a record that is paid for is answered by room f
   CHECK(outfeed.all<room>()[1].until_number == 12);
 }
 
+TEST_CASE_FIXTURE(writer_alone, "the result of an evaluation is in the file at once") {
+  start();
+  write(-1, 300);
+  REQUIRE(events().size() == 2);
+  CHECK(events()[1].step == 300);
+}
+
 TEST_CASE_FIXTURE(writer_alone, "many bytes are handed to the file system at once and do not wait for the timer") {
   options.unflushed_bytes_max = 200;
   start();
