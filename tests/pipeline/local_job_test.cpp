@@ -150,6 +150,8 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
   {
     const auto job = launch_local(prepared);
     inside.wait(false);
+    while (job->progress().committed_step < 10)  // Its reports are in; an abort would wait for no save.
+      std::this_thread::yield();
     const auto asked = std::chrono::steady_clock::now();
     job->ask(request::abort, false);
     const auto result = result_of(*job);
