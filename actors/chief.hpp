@@ -74,7 +74,8 @@ struct chief_state {
   bool end_is_final = false;                    ///< max_steps or the end of the data, not a request to stop.
   int64_t block_steps = 1;
   double seconds_per_step = 0;
-  double loss = 0;
+  double loss = 0;                              ///< Mean since the report before.
+  double last_loss = 0;                         ///< Of the last step alone: no matter how reports are cut.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
 

@@ -163,7 +163,7 @@ void chief_state::end() {
   }
   last.seconds = seconds();
   if (last.metrics.empty() && reached > start_step)
-    last.metrics = {{"loss", loss}};
+    last.metrics = {{"loss", last_loss}};
   options.board->event(last);
   if (!callbacks)
     return send_home();
@@ -212,7 +212,7 @@ void chief_state::finish() {
   if (causes.empty()) {
     train_result result{reached, reached - start_step, metrics, seconds(), stopping && !end_is_final, checkpoint, remark};
     if (result.metrics.empty() && reached > start_step)
-      result.metrics["loss"] = loss;
+      result.metrics["loss"] = last_loss;
     if (!alive.empty()) {
       std::string names;
       for (const auto& [address, who] : alive)

@@ -129,6 +129,7 @@ void chief_state::on_progress(const progress& x) {
     if (x.seconds_per_step > 0)
       seconds_per_step = seconds_per_step > 0 ? 0.8 * seconds_per_step + 0.2 * x.seconds_per_step : x.seconds_per_step;
     loss = x.loss.mean;
+    last_loss = x.loss.last;
     disarm(wait_silence);
     if (until > reached)
       arm(wait_silence, options.deadlines.silence, "a report of step " + std::to_string(reached) + " from the replicas");
