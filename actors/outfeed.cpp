@@ -66,14 +66,21 @@ void outfeed_state::send_record(double loss) {
     }
   if (!writer)
     return;
+  record r{attempt, records, step, {}};
+  const auto by_default = [&](const std::string& tag, double value) {
+    // What the model records under the same tag takes its place: two values of one tag and step are no curve.
+    const auto& own = options.summaries.all;
+    if (std::none_of(own.begin(), own.end(), [&](const summary_recipe& o) { return o.tag == tag; }))
+      r.values.push_back({.tag = tag, .scalar = value});
+  };
   // Of that step alone, as the Estimator keeps it: a mean since the last record would change with where a job was resumed.
-  record r{attempt, records, step, {{.tag = "loss", .scalar = loss}}};
+  by_default("loss", loss);
   if (options.summaries.by)
-    r.values.push_back({.tag = "learning_rate", .scalar = learning_rate(*options.summaries.by, step)});
+    by_default("learning_rate", learning_rate(*options.summaries.by, step));
   const auto now = self->clock().now();
   if (last_record && now > last_record->second)
-    r.values.push_back({.tag = "global_step/sec", .scalar = static_cast<double>(step - last_record->first)
-                                                              / std::chrono::duration<double>(now - last_record->second).count()});
+    by_default("global_step/sec", static_cast<double>(step - last_record->first)
+                                    / std::chrono::duration<double>(now - last_record->second).count());
   last_record.emplace(step, now);
   for (auto& value : summarise(options.summaries.all, sets, records == 0))
     r.values.push_back(std::move(value));

@@ -140,9 +140,8 @@ class program_engine final : public step_engine {
         if ((s.node < 0) == texts)
           recipes.all.push_back({s.what, s.tag, s.text});
       if (!texts)
-        for (const auto& v : model_->g.internals().variables)
-          if (v.options.trainable)
-            recipes.all.push_back({summary_value::kind::histogram, v.options.name, {}});
+        for (const auto* v : shown_variables())
+          recipes.all.push_back({summary_value::kind::histogram, v->name, {}});
     }
     return recipes;
   }
@@ -151,16 +150,15 @@ class program_engine final : public step_engine {
     auto sets = recorded_;
     if (options_.replica != 0 || sets.empty())
       return sets;
-    for (const auto& v : model_->g.internals().variables)
-      if (v.options.trainable) {
-        const auto& e = layout().entries()[static_cast<size_t>(layout().find(v.options.name))];
-        const auto bytes = e.dims.elements() * size_of(e.type);
-        auto copy = copies_.take(bytes);
-        if (!copy)
-          return sets;  // The rest goes without: a summary is no reason to end a job.
-        std::memcpy(copy.get(), options_.store->arena(arena) + e.offset, static_cast<size_t>(bytes));
-        sets.front().emplace_back(e.type, e.dims, std::move(copy));
-      }
+    for (const auto* v : shown_variables()) {
+      const auto& e = layout().entries()[static_cast<size_t>(layout().find(v->name))];
+      const auto bytes = e.dims.elements() * size_of(e.type);
+      auto copy = copies_.take(bytes);
+      if (!copy)
+        return sets;  // The rest goes without: a summary is no reason to end a job.
+      std::memcpy(copy.get(), options_.store->arena(arena) + e.offset, static_cast<size_t>(bytes));
+      sets.front().emplace_back(e.type, e.dims, std::move(copy));
+    }
     return sets;
   }
 
@@ -180,6 +178,16 @@ class program_engine final : public step_engine {
   int arenas() const override { return options_.store->arenas(); }
 
  private:
+  /// Whose histograms are kept by default: trainable, and without a summary of the model's own under their name.
+  std::vector<const variable_options*> shown_variables() const {
+    const auto& g = model_->g.internals();
+    std::vector<const variable_options*> shown;
+    for (const auto& v : g.variables)
+      if (v.options.trainable && std::none_of(g.summaries.begin(), g.summaries.end(), [&](const auto& s) { return s.tag == v.options.name; }))
+        shown.push_back(&v.options);
+    return shown;
+  }
+
   const parameter_layout& layout() const { return options_.store->layout(); }
 
   /// The program for so many rows: the last short batch of an evaluation is another binding.

@@ -112,7 +112,9 @@ class TROUPE_API graph {
   [[nodiscard]] scope_guard scope(std::string_view name);
 
   // Summaries, kept in the model directory every save_summary_steps while training and nowhere else. The tag stands under the
-  // current scope; a tag that is taken becomes "<tag>_1", ... What only a summary needs is computed only when one is due.
+  // current scope; a tag that is taken becomes "<tag>_1", ... What is kept by default (loss, learning_rate, global_step/sec,
+  // a histogram under the name of each trainable variable) gives way to a summary of the same tag. What only a summary needs
+  // is computed only when one is due.
   // Recording takes no part in the arithmetic of training, except that a value which is recorded is not fused away.
 
   /// One number; the mean over replicas and gradient shards is kept.

@@ -2,8 +2,8 @@
 #include "pipeline/launch.hpp"
 
 #include "pipeline/launch_simulated.hpp"
-#include "storage/event_log.hpp"
 #include "storage/faulty_file_system.hpp"
+#include "support/event_files.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
 
@@ -36,19 +36,10 @@ expected<evaluation_result> run(job_description d, int64_t step = -1) {
   return evaluate_local(*prepared, step);
 }
 
-/// The events of every file of a directory but the version.
-std::vector<log_event> events_in(file_system& files, const std::string& directory) {
-  std::vector<log_event> all;
-  const auto paths = list_event_logs(files, directory);
-  REQUIRE(paths);
-  for (const auto& path : *paths) {
-    auto log = read_event_log(files, path);
-    REQUIRE(log);
-    CHECK_FALSE(log->truncated);
-    for (auto& e : log->events)
-      if (!e.values.empty())
-        all.push_back(std::move(e));
-  }
+/// Of them those that hold values.
+std::vector<log_event> values_in(file_system& files, const std::string& directory) {
+  auto all = events_in(files, directory);
+  std::erase_if(all, [](const log_event& e) { return e.values.empty(); });
   return all;
 }
 
@@ -61,7 +52,7 @@ TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's 
     const auto newest = run(evaluation_on(files, name));
     REQUIRE(newest);
     CHECK(newest->warnings.empty());
-    const auto events = events_in(*files, directory);
+    const auto events = values_in(*files, directory);
     REQUIRE(events.size() == 2);
     CHECK(events[0].step == 10);
     CHECK(events[0].values.size() == 3);
@@ -76,7 +67,7 @@ TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's 
 
     REQUIRE(run(evaluation_on(files, name), 5));
     CHECK(list_event_logs(*files, directory)->size() == 2);
-    CHECK(events_in(*files, directory)[2].step == 5);
+    CHECK(values_in(*files, directory)[2].step == 5);
   }
 }
 

@@ -1,8 +1,8 @@
 // What a whole job leaves in its event files.
 #include "pipeline/launch_simulated.hpp"
 
-#include "storage/event_log.hpp"
 #include "storage/faulty_file_system.hpp"
+#include "support/event_files.hpp"
 #include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
@@ -15,21 +15,6 @@ namespace troupe::test {
 namespace {
 
 using kind = summary_value::kind;
-
-/// All events of a directory, file after file.
-std::vector<log_event> events_in(file_system& files, const std::string& directory) {
-  std::vector<log_event> all;
-  const auto paths = list_event_logs(files, directory);
-  REQUIRE(paths);
-  for (const auto& path : *paths) {
-    auto log = read_event_log(files, path);
-    REQUIRE(log);
-    CHECK_FALSE(log->damage);
-    CHECK_FALSE(log->truncated);
-    all.insert(all.end(), log->events.begin(), log->events.end());
-  }
-  return all;
-}
 
 /// Steps and values of one tag, as a reader shows them that obeys the START notes.
 std::map<int64_t, summary_value> curve(const std::vector<log_event>& events, const std::string& tag) {
@@ -141,6 +126,27 @@ TEST_CASE("what a model records is the same for one replica and for two of the s
   CHECK(same_state(states[0], states[1]));
   CHECK(same_state(states[0], states[2]));
   CHECK_MESSAGE(list_event_logs(*plain.files, "/run")->empty(), "save_summary_steps = 0: no event file");
+}
+
+TEST_CASE("a summary of the model's own takes the place of the default one of its tag") {
+  small_job_options o{.max_steps = 8, .source = model{"small", [base = small_model()](graph& g, const features& x, const labels& y, mode m) {
+    auto spec = base.build(g, x, y, m);
+    if (m == mode::train) {
+      g.scalar("loss", scale(spec.loss, -1));
+      g.histogram("dense/kernel", x["x"]);
+    }
+    return spec;
+  }}};
+  run_to_end(described(o));
+  const auto events = events_in(*o.files, "/run");
+  for (const auto& e : events) {
+    std::set<std::string> tags;
+    for (const auto& v : e.values)
+      CHECK_MESSAGE(tags.insert(v.tag).second, v.tag);
+  }
+  CHECK(curve(events, "loss").at(8).scalar < 0);
+  CHECK_MESSAGE(curve(events, "dense/kernel").at(8).histogram.count == 4 * 8, "the inputs, not the 40 weights");
+  CHECK(curve(events, "dense_1/kernel").at(8).histogram.count == 15);
 }
 
 TEST_CASE("every checkpoint is noted, and a resumed job goes on in a file of its own with one unbroken curve") {

@@ -1,0 +1,25 @@
+// The event files of a directory, as a reader finds them.
+#pragma once
+
+#include "storage/event_log.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+/// All events, file after file; each of them is to be whole.
+inline std::vector<log_event> events_in(file_system& files, const std::string& directory) {
+  std::vector<log_event> all;
+  const auto paths = list_event_logs(files, directory);
+  REQUIRE(paths);
+  for (const auto& path : *paths) {
+    auto log = read_event_log(files, path);
+    REQUIRE(log);
+    CHECK_FALSE(log->damage);
+    CHECK_FALSE(log->truncated);
+    all.insert(all.end(), log->events.begin(), log->events.end());
+  }
+  return all;
+}
+
+}  // namespace troupe::test
