@@ -40,6 +40,7 @@ void* original(const char* symbol) {
 #define RELEASE_ACTOR "_ZN3caf21intrusive_ptr_releaseEPNS_19actor_control_blockE"
 #define RELEASE_ACTOR_WEAK "_ZN3caf26intrusive_ptr_release_weakEPNS_19actor_control_blockE"
 #define RELEASE_COUNTED "_ZNK3caf11ref_counted5derefEv"
+#define BOUNCE "_ZNK3caf6detail20sync_request_bouncerclERKNS_15mailbox_elementE"
 #define SCHEDULED_CLEANUP "_ZN3caf15scheduled_actor7cleanupEONS_5errorEPNS_14execution_unitE"
 
 IN_FRONT_OF(scheduled_launch, SCHEDULED_LAUNCH, void* self, void* unit, bool lazy, bool hide) {
@@ -48,9 +49,11 @@ IN_FRONT_OF(scheduled_launch, SCHEDULED_LAUNCH, void* self, void* unit, bool laz
   return next(self, unit, lazy, hide);
 }
 
-IN_FRONT_OF(scheduled_enqueue, SCHEDULED_ENQUEUE, void* self, void* element, void* unit) {
-  FIND_NEXT(SCHEDULED_ENQUEUE, void*, void*, void*);
+// `element` is a unique_ptr, passed by its address.
+IN_FRONT_OF(scheduled_enqueue, SCHEDULED_ENQUEUE, void* self, void** element, void* unit) {
+  FIND_NEXT(SCHEDULED_ENQUEUE, void*, void**, void*);
   __tsan_release(self);
+  __tsan_release(*element);
   return next(self, element, unit);
 }
 
@@ -112,9 +115,16 @@ IN_FRONT_OF(release_actor_weak, RELEASE_ACTOR_WEAK, void* counted) {
   return next(counted);
 }
 
-// An actor that ends drops the messages that it did not handle.
+// An actor that ends drops the messages that it did not handle: those that are there when it begins to,
 IN_FRONT_OF(scheduled_cleanup, SCHEDULED_CLEANUP, void* self, void* reason, void* unit) {
   FIND_NEXT(SCHEDULED_CLEANUP, void*, void*, void*);
   __tsan_acquire(self);
   return next(self, reason, unit);
+}
+
+// and those that come until its mailbox is closed.
+IN_FRONT_OF(bounce, BOUNCE, void* reason, void* element) {
+  FIND_NEXT(BOUNCE, void*, void*);
+  __tsan_acquire(element);
+  return next(reason, element);
 }
