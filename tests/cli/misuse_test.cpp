@@ -80,7 +80,7 @@ TEST_CASE("help and version go to standard output") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"train", "--help"}, {"evaluate", "--help"}}) {
     const auto result = run_program(arguments);
     CHECK(result.status == 0);
-    CHECK(result.err.empty());
+    CHECK(result.err == "");
     CHECK(has(result.out, "Exit status:"));
     CHECK(has(result.out, "130"));
   }

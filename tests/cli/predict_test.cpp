@@ -65,7 +65,7 @@ TEST_CASE("predict writes a line for each test image in their order, and nothing
 
   const auto all = lines_of(run_program(project.predict()).out);
   CHECK(all[0].starts_with("class,probabilities_0,probabilities_1,"));
-  CHECK(run_program(project.predict({"--quiet"})).err.empty());
+  CHECK(run_program(project.predict({"--quiet"})).err == "");
 }
 
 TEST_CASE("predict --limit, --step and --format choose how many, of which checkpoint and how") {
@@ -191,7 +191,7 @@ TEST_CASE("a signal ends predict with its status, and a reader that goes away is
   running.stop_reading();
   const auto result = running.finish();
   CHECK(result.status == 0);
-  CHECK(result.err.empty());
+  CHECK(result.err == "");
 }
 
 }  // namespace troupe::cli

@@ -27,7 +27,7 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
   const small_project project;
   const auto result = run_program(project.train({"--epochs", "2", "--json"}));
   CHECK(result.status == 0);
-  CHECK(result.err.empty());
+  CHECK(result.err == "");
   const auto events = result.events();
   REQUIRE(events.size() > 2);
   auto told = names(events);
@@ -192,7 +192,7 @@ TEST_CASE("a reader of standard output that goes away costs no checkpoint") {
   running.stop_reading();
   const auto result = running.finish();
   CHECK(result.status == 0);
-  CHECK(result.err.empty());
+  CHECK(result.err == "");
   CHECK(run_program(project.evaluate()).out.starts_with("step 400,"));
 }
 

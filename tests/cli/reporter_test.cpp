@@ -82,7 +82,7 @@ TEST_CASE("each JSON line is an object with an event, and numbers that are not f
            "{\"event\":\"progress\",\"global_step\":4,\"max_steps\":100,\"loss\":null,\"steps_per_second\":0.0,\"seconds\":0.0}\n"
            "{\"event\":\"warning\",\"global_step\":4,\"message\":\"\\\"quoted\\\"\\nand \xef\xbf\xbd broken\"}\n"
            "{\"event\":\"finished\",\"global_step\":4,\"metrics\":{\"loss\":0.5},\"seconds\":2.0,\"steps_run\":4}\n");
-  CHECK(r.err.empty());
+  CHECK(r.err == "");
 }
 
 TEST_CASE("quiet leaves the result, warnings and errors") {
