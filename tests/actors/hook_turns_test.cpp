@@ -98,7 +98,7 @@ TEST_CASE("withdrawing frees who waits for a task that nobody has begun, and not
 TEST_CASE("withdrawing waits for nothing and interrupts nothing: a task that has begun is finished, and its caller waits for that") {
   std::atomic<bool> begun{false}, go_on{false}, done{false};
   std::jthread worker;
-  hook_turns turns{[&](hook_turns::task t) { worker = std::jthread{std::move(t)}; }, 1ms};
+  hook_turns turns{[&](hook_turns::task t) { worker = std::jthread{std::move(t)}; }, 1h};
   std::jthread other{[&] {
     begun.wait(false);
     turns.withdraw();
