@@ -136,6 +136,15 @@ std::string graph::to_text() const {
 bool is_floating(dtype type) noexcept { return type == dtype::float32 || type == dtype::float64; }
 bool is_integer(dtype type) noexcept { return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8; }
 
+bool is_number(dtype type) noexcept { return is_floating(type) || type == dtype::int32 || type == dtype::int64; }
+
+std::string describe(symbol x) { return std::string{to_string(x.type())} + " " + to_string(*x.owner(), x.dims()); }
+
+std::optional<int> normal_axis(int axis, int rank) {
+  const int from_front = axis < 0 ? axis + rank : axis;
+  return from_front < 0 || from_front >= rank ? std::nullopt : std::optional{from_front};
+}
+
 std::string to_string(const graph::impl& g, const symbol_shape& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -176,9 +185,19 @@ graph* common_graph(std::string_view operation, std::initializer_list<symbol> op
   return g;
 }
 
+std::optional<int64_t> product_within_limit(int64_t a, int64_t b) {
+  int64_t n = 0;
+  return __builtin_mul_overflow(a, b, &n) || n > elements_max ? std::nullopt : std::optional{n};
+}
+
 symbol append(graph& g, const operation& op, std::initializer_list<symbol> inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr) {
   auto& impl = g.internals();
+  std::optional<int64_t> elements = 1;
+  for (const extent& e : dims)
+    elements = elements ? product_within_limit(*elements, e.coefficient) : elements;
+  if (!elements)
+    return refuse(g, op.name, "its result " + to_string(g, dims) + " would have more than 2^48 elements", at);
   node n;
   if (op.lower || op.view)
     n.name = impl.unique(op.name);
@@ -214,8 +233,18 @@ shape known_shape(const symbol_shape& dims) {
 }
 
 symbol fill(graph& g, double value, dtype type, symbol_shape dims, std::source_location at) {
-  const tensor scalar = type == dtype::float64 ? tensor::scalar<double>(value) : tensor::scalar<float>(static_cast<float>(value));
-  return broadcast_to(g.constant(scalar, at), std::move(dims), at);
+  const auto scalar = [&] {
+    switch (type) {
+      case dtype::float32: return tensor::scalar(static_cast<float>(value));
+      case dtype::float64: return tensor::scalar(value);
+      case dtype::int32: return tensor::scalar(static_cast<int32_t>(value));
+      case dtype::int64: return tensor::scalar(static_cast<int64_t>(value));
+      case dtype::boolean: return tensor::scalar(value != 0);
+      case dtype::uint8: return tensor::scalar(static_cast<uint8_t>(value));
+    }
+    return tensor{};
+  };
+  return broadcast_to(g.constant(scalar(), at), std::move(dims), at);
 }
 
 }  // namespace troupe

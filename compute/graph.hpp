@@ -3,7 +3,7 @@
 // Nodes are only ever appended, so a node's number is also its place in a topological order.
 #pragma once
 
-#include <troupe/graph.hpp>
+#include <troupe/operations.hpp>
 #include <troupe/summary.hpp>
 
 #include <map>
@@ -12,15 +12,29 @@ namespace troupe {
 
 struct operation;
 
+/// Where the windows of a convolution or pooling lie on the two axes of an image.
+struct windows {
+  struct axis {
+    int64_t size = 1, stride = 1, dilation = 1;
+    int64_t pad = 0;        ///< Before the first element.
+  } y, x;
+  int64_t groups = 1;
+};
+
 /// What distinguishes two nodes of one operation; each operation uses a few of these.
 struct attributes {
-  double number = 0;        ///< scale: the factor; dropout: the rate.
+  double number = 0;        ///< scale: the factor; dropout: the rate; clip: the least; pad: the value.
+  double number2 = 0;       ///< clip: the greatest.
   symbol_shape per;         ///< scale: the factor is divided by the product of these.
   std::vector<int> axes;    ///< Reductions: sorted, not negative.
   bool keep = false;
   bool transpose_a = false;
   bool transpose_b = false;
-  int64_t first = 0;        ///< columns: the first of them.
+  std::vector<int64_t> low, high, step;  ///< strided_slice, pad, tile: for each axis.
+  int axis = 0;             ///< gather, concat, cumsum.
+  bool reverse = false;     ///< cumsum,
+  bool exclusive = false;   ///<   both.
+  windows window;           ///< Convolutions and pooling.
   std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same.
   int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
 };
@@ -70,6 +84,12 @@ struct graph::impl {
 
 bool is_floating(dtype type) noexcept;
 bool is_integer(dtype type) noexcept;
+/// Floating, int32 or int64.
+bool is_number(dtype type) noexcept;
+/// "float32 [batch, 3]".
+std::string describe(symbol x);
+/// The axis counted from the front; nothing when there is no such axis.
+std::optional<int> normal_axis(int axis, int rank);
 std::string to_string(const graph::impl& g, const symbol_shape& dims);
 std::string to_string(const graph& g, const symbol_shape& dims);
 /// "matmul: <message> (model.cpp:12)", kept in the graph; yields an invalid symbol.
@@ -79,6 +99,10 @@ graph* common_graph(std::string_view operation, std::initializer_list<symbol> op
 /// Appends a node.
 symbol append(graph& g, const operation& op, std::initializer_list<symbol> inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr = {});
+/// More elements than any machine holds: what would have them is refused while the graph is built or bound.
+constexpr int64_t elements_max = int64_t{1} << 48;
+/// a · b, both at least 0; nothing above `elements_max`.
+std::optional<int64_t> product_within_limit(int64_t a, int64_t b);
 /// The product of the extents where all are known.
 std::optional<int64_t> known_elements(const symbol_shape& dims);
 /// The extents as numbers; all must be known.
@@ -86,19 +110,29 @@ shape known_shape(const symbol_shape& dims);
 
 // -- operations that gradients are written with; not public --------------------------
 
-symbol greater_equal(symbol a, symbol b, std::source_location at);         ///< boolean; no gradient.
-symbol sign(symbol x, std::source_location at);                            ///< -1, 0 or 1.
 symbol relu_gradient(symbol dy, symbol y, std::source_location at);        ///< dy where y > 0, else 0.
 symbol scale_per(symbol x, double factor, symbol_shape per, std::source_location at);  ///< x · factor / Π per.
-symbol broadcast_to(symbol x, symbol_shape dims, std::source_location at);
 /// The sum of x over whatever was stretched to get from `dims` to x's shape.
 symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at);
-symbol one_hot(symbol labels, int64_t depth, dtype type, std::source_location at);     ///< [b] -> [b, depth]; no gradient.
+/// y[j] = the product of all x[k] along `axis` but x[j].
+symbol product_without(symbol x, int axis, std::source_location at);
+/// Σ over j of dy[j] · ∂(product_without x)[j] / ∂x; no gradient.
+symbol product_without_gradient(symbol x, symbol dy, int axis, std::source_location at);
+/// The rows of `updates` [outer, indices, inner] added to zeros [outer, n, inner] where `indices` [indices] says.
+symbol scatter_add_along(symbol indices, symbol updates, extent n, std::source_location at);
 /// (softmax(logits) - one_hot(labels)) · dy[:, None].
 symbol cross_entropy_gradient(symbol logits, symbol labels, symbol dy, std::source_location at);
 /// Dropout under a key that is given.
 symbol keyed_dropout(symbol x, double rate, std::string key, std::source_location at);
-/// `value` in every element.
+/// The gradients of conv2d for its image, of those extents, and for its kernel.
+symbol conv2d_image_gradient(symbol dy, symbol kernel, symbol_shape image, const windows& w, std::source_location at);
+symbol conv2d_kernel_gradient(symbol x, symbol dy, symbol_shape kernel, const windows& w, std::source_location at);
+/// Of each window, the element of `from` where x is greatest; the adjoint, dy there and zeros elsewhere.
+symbol max_pool_pick(symbol x, symbol from, symbol_shape pooled, const windows& w, std::source_location at);
+symbol max_pool_gradient(symbol x, symbol dy, const windows& w, std::source_location at);
+/// dy / the elements in its window, in each of them.
+symbol average_pool_gradient(symbol dy, symbol_shape image, const windows& w, std::source_location at);
+/// `value` in every element, which may be of any dtype.
 symbol fill(graph& g, double value, dtype type, symbol_shape dims, std::source_location at);
 
 }  // namespace troupe

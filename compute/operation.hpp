@@ -33,6 +33,11 @@ struct operation {
   bool in_place = false;
   /// The output is the input's memory under another shape.
   bool view = false;
+  /// Each element of the output comes of the same element of the inputs, by a kernel whose operands are the inputs in order
+  /// and then the output, of n[0] elements or along one walk.
+  bool elementwise = false;
+  /// What an integer operand that may be outside its range is called in the error.
+  std::string_view index_is = "index";
 };
 
 /// Every operation that a graph can hold.
@@ -40,20 +45,24 @@ std::span<const operation* const> operations();
 
 namespace ops {
 extern const operation placeholder, constant, variable;
-extern const operation matmul;
-extern const operation add, sub, mul, div, maximum, minimum, equal, greater_equal, relu_gradient;
-extern const operation neg, exp, log, sqrt, square, abs, sign, relu, sigmoid, tanh, scale;
+extern const operation matmul, batched_matmul;
+extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
+extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, select;
+extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh;
 extern const operation cast, stop_gradient;
-extern const operation reduce_sum, reduce_max, argmax;
-extern const operation reshape, broadcast_to, one_hot;
-extern const operation concat, columns;
+extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient, argmax, argmin, cumsum;
 extern const operation softmax, log_softmax;
+extern const operation reshape, broadcast_to, transpose, reverse, strided_slice, pad, tile, concat;
+extern const operation gather, scatter_add, one_hot;
 extern const operation sparse_softmax_cross_entropy, cross_entropy_gradient;
 extern const operation dropout;
+extern const operation conv2d, conv2d_image_gradient, conv2d_kernel_gradient;
+extern const operation max_pool, max_pool_pick, max_pool_gradient, average_pool, average_pool_gradient;
 // Made by the planner only:
 extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for a dy that is `number` everywhere)
 extern const operation fill_value;                   ///< () -> `number` everywhere
 extern const operation copy;
+extern const operation fused;                        ///< Element-wise calls over the same elements, piece by piece.
 }  // namespace ops
 
 }  // namespace troupe

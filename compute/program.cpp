@@ -159,6 +159,12 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);
   remove_dead_code(p);
+  roots = t.nodes;
+  for (const auto& [name, s] : *outputs)
+    roots.push_back(s.node());
+  mark_recording(p, roots);
+  if (options.fuse)
+    fuse_elementwise(p);
   for (int32_t n : t.nodes)
     p.value(n).keep = false;
   const auto keep = [&p](int32_t node) {

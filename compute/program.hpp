@@ -5,7 +5,7 @@
 //   p->apply(step, {0, layout.gradient_bytes()}, gradient, base, base);   // the fused update, in place or into a spare arena
 //
 // Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset, with one arena for
-// all intermediate values by liveness, in-place element-wise operations, fused bias + activation and softmax
+// all intermediate values by liveness, fused and in-place element-wise operations, fused bias + activation and softmax
 // cross-entropy, and planned GEMM workspace. Running takes no lock and allocates nothing.
 // One program runs on one thread at a time; programs do not share memory.
 #pragma once
@@ -24,6 +24,7 @@ struct program_options {
   int64_t batch = 1;       ///< Rows of the shard that this program computes: the unknown "batch".
   int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
   uint64_t seed = 0;       ///< Of the keyed random operations.
+  bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
 };
 
 /// What went wrong in a step; flags, OR-ed over replicas.
@@ -62,9 +63,10 @@ class program {
   step_status run(const step_input& in);
   /// Runs `in` again, kernel by kernel, to the same bits, and looks at all that each one writes: the origin of a loss that is
   /// not finite, or else that of the first gradient that is not. Nothing when all of them are finite, or `cancel` is set.
-  /// Train: overwrites `gradient`; other modes pass null. Without what only summaries need.
+  /// Train: overwrites `gradient`; other modes pass null. Without what only summaries need. A program that was planned with
+  /// `fuse` sees no further than the kernel that operations were fused into.
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
-  /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10)".
+  /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy (model.cpp:7)".
   error last_error() const;
 
   /// The optimizer's update for bytes [first, last) of the gradient vector, reading variables and slots from `from` and

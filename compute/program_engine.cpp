@@ -106,8 +106,12 @@ class program_engine final : public step_engine {
     again.record = false;
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
+    // The same bits from kernels that each keep their value, so that the first one to blame is seen.
+    const auto apart = program::plan(model_->g, model_->spec, layout(), {rows_, options_.shards, options_.seed, false});
+    if (!apart)
+      return std::nullopt;
     for (int32_t shard = 0; shard < shards; ++shard)
-      if (auto found = current_->find_fault(input(step, again, arena, shard), trains ? sums_.back().get() : nullptr)) {
+      if (auto found = (*apart)->find_fault(input(step, again, arena, shard), trains ? sums_.back().get() : nullptr)) {
         if (found->row >= 0)
           found->row += shard * rows_;
         if (shards > 1)

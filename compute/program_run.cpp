@@ -101,8 +101,8 @@ step_status program::impl::run(const step_input& in, std::byte* gradient) {
   }
   for (const auto& [first, end] : gaps)
     std::memset(gradient + first, 0, static_cast<size_t>(end - first));
-  step_status status = last.bad_input ? step_status::bad_input : step_status::ok;
-  if (has_loss && !last.bad_input && !std::isfinite(loss()))
+  step_status status = last.bad.call ? step_status::bad_input : step_status::ok;
+  if (has_loss && !last.bad.call && !std::isfinite(loss()))
     status = status | step_status::not_finite;
   return status;
 }
@@ -130,10 +130,15 @@ error program::last_error() const {
   const auto& s = impl_->last;
   error e{errc::invalid_argument, {}};
   e.step = s.step;
-  if (s.bad_input)
-    e.message = "label " + std::to_string(s.bad_value) + " of row " + std::to_string(s.bad_row) + " is outside [0, " + std::to_string(s.bad_limit) + ")";
-  else
+  if (!s.bad.call) {
     e.message = "no bad input in the last run";
+    return e;
+  }
+  const auto& call = impl_->plan.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
+  const auto& v = impl_->plan.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
+  const bool label = call.op->index_is == "label";
+  e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.position)
+              + " is outside [0, " + std::to_string(s.bad.limit) + "): " + v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
   return e;
 }
 

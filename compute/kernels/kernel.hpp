@@ -22,27 +22,32 @@ struct run_state {
   std::byte* const* bases = nullptr;
   int64_t step = 0;
   int32_t shard = 0;
-  bool bad_input = false;   ///< The first bad label, if any:
-  int64_t bad_row = 0, bad_value = 0, bad_limit = 0;
+  /// The first index that is outside [0, limit), if any.
+  struct bad_index {
+    const struct kernel_call* call = nullptr;  ///< Null: there is none.
+    int64_t position = 0, value = 0, limit = 0;
+  } bad;
 };
 
-/// Up to six loops of a strided walk: extents, and each operand's stride in elements.
+/// The loops of a strided walk: extents, and each operand's strides in elements.
 struct walk {
+  static constexpr int operands_max = 3;
   int rank = 0;
   int64_t extent[8] = {};
-  int64_t stride_a[8] = {};
-  int64_t stride_b[8] = {};
+  int64_t stride[operands_max][8] = {};
 };
 
 struct kernel_call {
   void (*run)(const kernel_call& c, run_state& s) = nullptr;
   operand at[6];                ///< The kernel says which is which.
   int64_t n[4] = {};            ///< Extents.
-  double number = 0;
+  double number = 0, number2 = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
   bool recording = false;       ///< Left out of runs that record nothing.
-  const struct walk* strides = nullptr;  ///< Owned by the plan.
+  const struct walk* strides = nullptr;  ///< Owned by the plan,
+  const struct fused_body* fused = nullptr;  ///<   as these.
+  const struct image_patches* image = nullptr;
 
   template <class T>
   T* to(const run_state& s, int i) const {
@@ -51,6 +56,18 @@ struct kernel_call {
   template <class T>
   T* maybe(const run_state& s, int i) const { return at[i].offset < 0 ? nullptr : to<T>(s, i); }
 };
+
+/// Whether all of the n indices are in [0, limit); the first that is not is noted, if none was before.
+template <class Index>
+bool indices_fit(const kernel_call& c, run_state& s, const Index* indices, int64_t n, int64_t limit) {
+  bool all = true;
+  for (int64_t i = 0; i < n; ++i)
+    all &= static_cast<uint64_t>(indices[i]) < static_cast<uint64_t>(limit);
+  for (int64_t i = 0; !all && !s.bad.call; ++i)
+    if (static_cast<uint64_t>(indices[i]) >= static_cast<uint64_t>(limit))
+      s.bad = {&c, i, static_cast<int64_t>(indices[i]), limit};
+  return all;
+}
 
 using kernel_function = void (*)(const kernel_call&, run_state&);
 

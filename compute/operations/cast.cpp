@@ -64,7 +64,7 @@ std::vector<symbol> cast_gradient(const gradient_input& in) {
 }  // namespace
 
 namespace ops {
-const operation cast{.name = "cast", .gradient = cast_gradient, .lower = lower_cast};
+const operation cast{.name = "cast", .gradient = cast_gradient, .lower = lower_cast, .elementwise = true};
 const operation stop_gradient{.name = "stop_gradient", .gradient = [](const gradient_input&) { return std::vector<symbol>{symbol{}}; }, .view = true};
 }  // namespace ops
 

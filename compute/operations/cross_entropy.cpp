@@ -10,22 +10,6 @@ namespace {
 
 enum at { logits_at, labels_at, loss_at, gradient_at, dy_at };
 
-/// Whether every label is a class; the first that is not is noted.
-template <class Label>
-bool labels_are_classes(const Label* labels, int64_t rows, int64_t classes, run_state& s) {
-  bool all = true;
-  for (int64_t i = 0; i < rows; ++i)
-    all &= static_cast<uint64_t>(labels[i]) < static_cast<uint64_t>(classes);
-  for (int64_t i = 0; !all && !s.bad_input && i < rows; ++i)
-    if (static_cast<uint64_t>(labels[i]) >= static_cast<uint64_t>(classes)) {
-      s.bad_input = true;
-      s.bad_row = i;
-      s.bad_value = static_cast<int64_t>(labels[i]);
-      s.bad_limit = classes;
-    }
-  return all;
-}
-
 /// One packet's worth of rows of the operands.
 template <class T>
 struct row_block {
@@ -62,7 +46,7 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   T* loss = c.maybe<T>(s, loss_at);
   T* gradient = c.maybe<T>(s, gradient_at);
   const T* dy = c.maybe<const T>(s, dy_at);
-  if (!labels_are_classes(labels, rows, classes, s))
+  if (!indices_fit(c, s, labels, rows, classes))
     return;
   alignas(64) T kept[classes_kept * w];
   for (int64_t first = 0; first < rows; first += w, labels += w) {
@@ -163,10 +147,11 @@ namespace ops {
 const operation sparse_softmax_cross_entropy{
   .name = "sparse_softmax_cross_entropy", .gradient = [](const gradient_input& in) {
     return std::vector<symbol>{troupe::cross_entropy_gradient(in.x[0], in.x[1], in.dy, in.at), symbol{}};
-  }, .lower = lower_loss};
-const operation cross_entropy_gradient{.name = "cross_entropy_gradient", .gradient = gradient_of_gradient, .lower = lower_gradient, .in_place = true};
+  }, .lower = lower_loss, .index_is = "label"};
+const operation cross_entropy_gradient{.name = "cross_entropy_gradient", .gradient = gradient_of_gradient, .lower = lower_gradient, .in_place = true,
+                                        .index_is = "label"};
 const operation cross_entropy_with_gradient{.name = "cross_entropy_with_gradient", .no_gradient = "made by the planner", .lower = lower_both,
-                                            .in_place = true};
+                                            .in_place = true, .index_is = "label"};
 }  // namespace ops
 
 symbol sparse_softmax_cross_entropy(symbol logits, symbol labels, std::source_location at) {

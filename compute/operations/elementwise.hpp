@@ -1,38 +1,80 @@
-// The walk of element-wise operations over operands that broadcast.
+// What element-wise operations share: kernels over the walk of their operands, and the checks of their dtypes.
 #pragma once
 
-#include "compute/planner/plan.hpp"
+#include "compute/operations/walk.hpp"
+
+#include <type_traits>
 
 namespace troupe {
 
-/// Numpy's rule; nothing when the shapes do not fit.
-std::optional<symbol_shape> broadcast(const symbol_shape& a, const symbol_shape& b);
-/// Loops over `out`, merged where they can be; operands that are stretched have stride 0.
-walk make_walk(const shape& out, const shape& a, const shape& b);
-
-/// f(out index, a index, b index, count, stride a, stride b) for each innermost loop.
-template <class F>
-void for_each_run(const walk& w, F f) {
-  int64_t at[8] = {};
-  int64_t out = 0, a = 0, b = 0;
-  const int last = w.rank - 1;
-  const int64_t n = w.extent[last];
-  for (;;) {
-    f(out, a, b, n, w.stride_a[last], w.stride_b[last]);
-    out += n;
-    int d = last - 1;
-    for (; d >= 0; --d) {
-      a += w.stride_a[d];
-      b += w.stride_b[d];
-      if (++at[d] < w.extent[d])
-        break;
-      a -= w.stride_a[d] * w.extent[d];
-      b -= w.stride_b[d] * w.extent[d];
-      at[d] = 0;
-    }
-    if (d < 0)
-      return;
+/// f of the operands as unsigned, so that integers wrap around; floating ones as they are.
+template <class T, class F>
+constexpr T modular(T a, T b, F f) {
+  if constexpr (std::is_integral_v<T>) {
+    using word = std::make_unsigned_t<T>;
+    return static_cast<T>(f(static_cast<word>(a), static_cast<word>(b)));
+  } else {
+    return f(a, b);
   }
+}
+
+/// Which dtypes an operation takes.
+enum class domain : uint8_t { floating, number, boolean, any };
+bool is_in(domain d, dtype type) noexcept;
+
+/// x -> op(x), of x's dtype and shape.
+symbol unary(const operation& op, domain of, symbol x, std::source_location at, attributes attr = {});
+/// a, b -> op(a, b), of a common dtype (or `result`) and the broadcast shape.
+symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at, std::optional<dtype> result = {});
+/// The gradients of two operands, summed over what was stretched.
+std::vector<symbol> to_operands(const gradient_input& in, symbol da, symbol db);
+
+/// Op::f(a, b) for each element of the walk; the output may lie over an operand that is not stretched.
+template <class Op, class T, class Out>
+void binary_kernel(const kernel_call& c, run_state& s) {
+  const T* a0 = c.to<const T>(s, 0);
+  const T* b0 = c.to<const T>(s, 1);
+  Out* out0 = c.to<Out>(s, 2);
+  for_each_run(*c.strides, [&](const walk_run& r) {
+    const T* a = a0 + r.at[0];
+    const T* b = b0 + r.at[1];
+    Out* out = out0 + r.out;
+    const int64_t n = r.n, sa = r.stride[0], sb = r.stride[1];
+    if (sa == 1 && sb == 1) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i)
+        out[i] = Op::f(a[i], b[i]);
+    } else if (sa == 1 && sb == 0) {
+      const T y = *b;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i)
+        out[i] = Op::f(a[i], y);
+    } else if (sa == 0 && sb == 1) {
+      const T x = *a;
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i)
+        out[i] = Op::f(x, b[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        out[i] = Op::f(a[i * sa], b[i * sb]);
+    }
+  });
+}
+
+/// The walk and places of two operands and the output.
+void lower_operands(lowering& l);
+
+template <class Op>
+void lower_floating(lowering& l) {
+  lower_operands(l);
+  l.run(l.in(0).type, binary_kernel<Op, float, float>, binary_kernel<Op, double, double>);
+}
+
+template <class Op>
+void lower_number(lowering& l) {
+  lower_operands(l);
+  l.run(l.in(0).type, binary_kernel<Op, float, float>, binary_kernel<Op, double, double>, binary_kernel<Op, int32_t, int32_t>,
+        binary_kernel<Op, int64_t, int64_t>);
 }
 
 }  // namespace troupe

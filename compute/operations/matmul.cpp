@@ -1,6 +1,6 @@
-// matmul: [m, k] × [k, n] -> [m, n]. The planner may give the call a bias, a relu or a mask.
+// matmul: [m, k] × [k, n] -> [m, n], where the planner may give the call a bias, a relu or a mask; and many of them at once.
 #include "compute/kernels/gemm.hpp"
-#include "compute/planner/plan.hpp"
+#include "compute/operations/walk.hpp"
 
 namespace troupe {
 namespace {
@@ -8,10 +8,12 @@ namespace {
 enum at { a_at, b_at, c_at, bias_at, mask_at, workspace_at };
 enum flag : uint32_t { transposed_a = 1, transposed_b = 2, with_relu = 4 };
 
+/// Of the last two axes.
 gemm_shape shape_of(const lowering& l) {
   const auto& attr = l.call.attr;
-  const shape& a = l.in(0).dims;
-  return {l.out().dims[0], l.out().dims[1], attr.transpose_a ? a[0] : a[1], attr.transpose_a, attr.transpose_b};
+  const shape &a = l.in(0).dims, &c = l.out().dims;
+  const int row = c.rank() - 2;
+  return {c[row], c[row + 1], attr.transpose_a ? a[row] : a[row + 1], attr.transpose_a, attr.transpose_b};
 }
 
 template <class T>
@@ -20,6 +22,16 @@ void matmul_kernel(const kernel_call& c, run_state& s) {
           {c.to<const T>(s, a_at), c.to<const T>(s, b_at), c.to<T>(s, c_at), c.maybe<const T>(s, bias_at), c.maybe<const T>(s, mask_at),
            (c.flags & with_relu) != 0},
           c.maybe<std::byte>(s, workspace_at));
+}
+
+template <class T>
+void batched_kernel(const kernel_call& c, run_state& s) {
+  const gemm_shape one{c.n[0], c.n[1], c.n[2], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0};
+  const T* a = c.to<const T>(s, a_at);
+  const T* b = c.to<const T>(s, b_at);
+  T* y = c.to<T>(s, c_at);
+  for (int64_t i = 0; i < c.n[3]; ++i, a += one.m * one.k, b += one.k * one.n, y += one.m * one.n)
+    gemm<T>(one, {a, b, y}, c.maybe<std::byte>(s, workspace_at));
 }
 
 void lower_matmul(lowering& l) {
@@ -40,13 +52,19 @@ void lower_matmul(lowering& l) {
   l.run(l.out().type, matmul_kernel<float>, matmul_kernel<double>);
 }
 
+void lower_batched(lowering& l) {
+  lower_matmul(l);
+  l.kernel.n[3] = l.out().dims[0];
+  l.run(l.out().type, batched_kernel<float>, batched_kernel<double>);
+}
+
 int64_t workspace_of(const lowering& l) {
   return l.out().type == dtype::float64 ? gemm_workspace<double>(shape_of(l)) : gemm_workspace<float>(shape_of(l));
 }
 
 int64_t flops_of(const lowering& l) {
   const gemm_shape s = shape_of(l);
-  return 2 * s.m * s.n * s.k;
+  return 2 * s.m * s.n * s.k * (l.out().dims.rank() > 2 ? l.out().dims[0] : 1);
 }
 
 /// With op(A) and op(B) as taken: d op(A) = dC·op(B)ᵀ, d op(B) = op(A)ᵀ·dC, transposed where the operand was.
@@ -61,7 +79,35 @@ std::vector<symbol> matmul_gradient(const gradient_input& in) {
 
 namespace ops {
 const operation matmul{.name = "matmul", .gradient = matmul_gradient, .lower = lower_matmul, .workspace = workspace_of, .flops = flops_of};
+const operation batched_matmul{.name = "batched_matmul", .gradient = matmul_gradient, .lower = lower_batched, .workspace = workspace_of, .flops = flops_of};
 }  // namespace ops
+
+namespace {
+
+symbol_shape leading(symbol x) { return {x.dims().begin(), x.dims().end() - 2}; }
+
+symbol_shape with_matrix(symbol_shape lead, symbol x) {
+  lead.insert(lead.end(), x.dims().end() - 2, x.dims().end());
+  return lead;
+}
+
+/// Operands of which at least one has leading axes, which have become `lead`.
+symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape dims, const matmul_options& options, attributes attr,
+            std::source_location at) {
+  if (b.rank() == 2 && !options.transpose_a)  // One product of all the rows.
+    return reshape(matmul(reshape(a, {extent{-1}, a.dims().back()}, at), b, options, at), std::move(dims), at);
+  const auto flat = [&](symbol x) {
+    x = broadcast_to(x, with_matrix(lead, x), at);
+    return x.rank() == 3 ? x : reshape(x, {extent{-1}, x.dims()[x.dims().size() - 2], x.dims().back()}, at);
+  };
+  const symbol x = flat(a), y = flat(b);
+  if (!x.valid() || !y.valid())
+    return x.valid() ? y : x;
+  const symbol z = append(g, ops::batched_matmul, {x, y}, x.type(), {x.dims()[0], dims[dims.size() - 2], dims.back()}, at, std::move(attr));
+  return dims.size() == 3 ? z : reshape(z, std::move(dims), at);
+}
+
+}  // namespace
 
 symbol matmul(symbol a, symbol b, matmul_options options, std::source_location at) {
   graph* g = common_graph("matmul", {a, b}, at);
@@ -73,15 +119,23 @@ symbol matmul(symbol a, symbol b, matmul_options options, std::source_location a
   };
   if (a.type() != b.type() || !is_floating(a.type()))
     return refuse(*g, "matmul", "no product of " + std::string{to_string(a.type())} + " and " + std::string{to_string(b.type())} + ", shapes " + operands(), at);
-  if (a.rank() != 2 || b.rank() != 2)
-    return refuse(*g, "matmul", "operands must have rank 2, not " + operands(), at);
-  const size_t row = options.transpose_a ? 1 : 0, column = options.transpose_b ? 0 : 1;
-  if (a.dims()[1 - row] != b.dims()[1 - column])
+  if (a.rank() < 2 || b.rank() < 2)
+    return refuse(*g, "matmul", "operands must have rank 2 or more, not " + operands(), at);
+  const auto extent_of = [](symbol x, bool row, bool transposed) { return x.dims()[x.dims().size() - (row != transposed ? 2 : 1)]; };
+  if (extent_of(a, false, options.transpose_a) != extent_of(b, true, options.transpose_b))
     return refuse(*g, "matmul", "inner extents differ: " + operands(), at);
+  const auto lead = broadcast(leading(a), leading(b));
+  if (!lead)
+    return refuse(*g, "matmul", "leading axes do not broadcast: " + operands(), at);
   attributes attr;
   attr.transpose_a = options.transpose_a;
   attr.transpose_b = options.transpose_b;
-  return append(*g, ops::matmul, {a, b}, a.type(), {a.dims()[row], b.dims()[column]}, at, std::move(attr));
+  symbol_shape dims = *lead;
+  dims.push_back(extent_of(a, true, options.transpose_a));
+  dims.push_back(extent_of(b, false, options.transpose_b));
+  if (!lead->empty())
+    return many(*g, a, b, *lead, std::move(dims), options, std::move(attr), at);
+  return append(*g, ops::matmul, {a, b}, a.type(), std::move(dims), at, std::move(attr));
 }
 
 }  // namespace troupe

@@ -1,10 +1,54 @@
 // Reductions. Each has an order of its own, fixed by the shape: bits do not depend on addresses or threads.
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/elementwise.hpp"
+#include "compute/operations/reduce.hpp"
 
 #include <limits>
 
 namespace troupe {
+
+std::optional<std::vector<int>> normal_axes(const std::vector<int>& axes, int rank) {
+  std::vector<int> all;
+  for (int axis : axes)
+    all.push_back(axis < 0 ? axis + rank : axis);
+  for (int i = 0; axes.empty() && i < rank; ++i)
+    all.push_back(i);
+  std::sort(all.begin(), all.end());
+  if (std::adjacent_find(all.begin(), all.end()) != all.end() || (!all.empty() && (all.front() < 0 || all.back() >= rank)))
+    return {};
+  return all;
+}
+
+symbol_shape without(const symbol_shape& dims, const std::vector<int>& axes, bool keep) {
+  symbol_shape out;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (std::find(axes.begin(), axes.end(), static_cast<int>(i)) == axes.end())
+      out.push_back(dims[i]);
+    else if (keep)
+      out.push_back(extent{1});
+  return out;
+}
+
+symbol reduce(const operation& op, domain of, symbol x, const reduce_options& options, dtype type, std::source_location at) {
+  graph* g = common_graph(op.name, {x}, at);
+  if (!g)
+    return x;
+  if (!is_in(of, x.type()))
+    return refuse(*g, op.name, "no such operation on " + describe(x), at);
+  attributes attr;
+  auto axes = normal_axes(options.axes, x.rank());
+  if (!axes) {
+    std::string text;
+    for (int axis : options.axes)
+      text += (text.empty() ? "" : ", ") + std::to_string(axis);
+    return refuse(*g, op.name, "axes {" + text + "} are not distinct axes of " + to_string(*g, x.dims()), at);
+  }
+  attr.axes = std::move(*axes);
+  attr.keep = options.keep;
+  auto dims = without(x.dims(), attr.axes, options.keep);
+  return append(*g, op, {x}, type, std::move(dims), at, std::move(attr));
+}
+
 namespace {
 
 // The operand seen as [outer, reduced, inner] when the reduced axes are neighbours.
@@ -67,35 +111,53 @@ void sum_columns_kernel(const kernel_call& c, run_state& s) {
   }
 }
 
-/// Reduced axes that are not neighbours: element after element, in the operand's order.
-template <class T>
-void sum_any_kernel(const kernel_call& c, run_state& s) {
+/// Any axes and dtypes: element after element in the operand's order, each folded into the output that its stride leads to.
+template <class T, class F>
+void fold_walk(const kernel_call& c, run_state& s, T start, F f) {
   const T* x = c.to<const T>(s, 0);
   T* y = c.to<T>(s, 1);
-  std::fill(y, y + c.n[outer], T{0});
-  for_each_run(*c.strides, [&](int64_t at, int64_t to, int64_t, int64_t n, int64_t stride, int64_t) {
-    for (int64_t i = 0; i < n; ++i)
-      y[to + i * stride] += x[at + i];
-  });
-  for (int64_t i = 0; i < c.n[outer]; ++i)
-    y[i] *= static_cast<T>(c.number);
-}
-
-template <class T>
-void max_kernel(const kernel_call& c, run_state& s) {
-  const T* x = c.to<const T>(s, 0);
-  T* y = c.to<T>(s, 1);
-  std::fill(y, y + c.n[outer], -std::numeric_limits<T>::infinity());
-  for_each_run(*c.strides, [&](int64_t at, int64_t to, int64_t, int64_t n, int64_t stride, int64_t) {
-    for (int64_t i = 0; i < n; ++i) {
-      T& best = y[to + i * stride];
-      const T v = x[at + i];
-      best = v > best || v != v ? v : best;  // A NaN wins and stays.
+  std::fill(y, y + c.n[outer], start);
+  for_each_run(*c.strides, [&](const walk_run& r) {
+    const T* from = x + r.out;
+    T* to = y + r.at[0];
+    if (r.stride[0] == 0) {
+      T all = *to;
+      for (int64_t i = 0; i < r.n; ++i)
+        all = f(all, from[i]);
+      if (r.n > 0)
+        *to = all;
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < r.n; ++i)
+        to[i] = f(to[i], from[i]);
     }
   });
 }
 
 template <class T>
+void sum_any_kernel(const kernel_call& c, run_state& s) {
+  fold_walk(c, s, T{0}, [](T a, T b) { return modular(a, b, [](auto u, auto v) { return u + v; }); });
+  if constexpr (std::is_floating_point_v<T>)
+    for (int64_t i = 0; i < c.n[outer]; ++i)
+      c.to<T>(s, 1)[i] *= static_cast<T>(c.number);
+}
+
+template <class T>
+constexpr T infinity = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+
+template <class T>
+void max_kernel(const kernel_call& c, run_state& s) {
+  const T start = std::is_floating_point_v<T> ? -infinity<T> : std::numeric_limits<T>::min();
+  fold_walk(c, s, start, [](T best, T v) { return v > best || v != v ? v : best; });  // A NaN wins and stays.
+}
+
+template <class T>
+void min_kernel(const kernel_call& c, run_state& s) {
+  fold_walk(c, s, infinity<T>, [](T best, T v) { return v < best || v != v ? v : best; });
+}
+
+/// The first of the best; a NaN is best of all.
+template <class T, bool Least>
 void argmax_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   int64_t* y = c.to<int64_t>(s, 1);
@@ -103,9 +165,11 @@ void argmax_kernel(const kernel_call& c, run_state& s) {
     for (int64_t i = 0; i < c.n[inner]; ++i) {
       const T* column = x + o * c.n[reduced] * c.n[inner] + i;
       int64_t best = 0;
-      for (int64_t r = 1; r < c.n[reduced]; ++r)
-        if (column[r * c.n[inner]] > column[best * c.n[inner]])
+      for (int64_t r = 1; r < c.n[reduced]; ++r) {
+        const T v = column[r * c.n[inner]], b = column[best * c.n[inner]];
+        if ((Least ? v < b : v > b) || (v != v && b == b))
           best = r;
+      }
       y[o * c.n[inner] + i] = best;
     }
 }
@@ -135,16 +199,16 @@ void lower_walk(lowering& l) {
   for (int axis : l.call.attr.axes)
     kept[static_cast<size_t>(axis)] = 1;
   walk& w = l.new_walk();
-  w = make_walk(x, shape{std::span<const int64_t>{kept}}, x);
+  w = make_walk(x, {stretched(x, shape{std::span<const int64_t>{kept}})});
   l.kernel.strides = &w;
   l.kernel.n[outer] = l.out().dims.elements();
 }
 
 void lower_sum(lowering& l) {
   lower_ends(l);
-  if (!three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n)) {
+  if (!is_floating(l.in(0).type) || !three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n)) {
     lower_walk(l);
-    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>);
+    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>, sum_any_kernel<int32_t>, sum_any_kernel<int64_t>);
   } else if (l.kernel.n[inner] == 1) {
     l.run(l.in(0).type, sum_rows_kernel<float>, sum_rows_kernel<double>);
   } else {
@@ -155,56 +219,20 @@ void lower_sum(lowering& l) {
 void lower_max(lowering& l) {
   lower_ends(l);
   lower_walk(l);
-  l.run(l.in(0).type, max_kernel<float>, max_kernel<double>);
+  l.run(l.in(0).type, max_kernel<float>, max_kernel<double>, max_kernel<int32_t>, max_kernel<int64_t>);
 }
 
+void lower_min(lowering& l) {
+  lower_ends(l);
+  lower_walk(l);
+  l.run(l.in(0).type, min_kernel<float>, min_kernel<double>, min_kernel<int32_t>, min_kernel<int64_t>);
+}
+
+template <bool Least>
 void lower_argmax(lowering& l) {
   lower_ends(l);
   three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n);
-  l.run(l.in(0).type, argmax_kernel<float>, argmax_kernel<double>);
-}
-
-/// The axes as sorted numbers; nothing when one is outside the rank or named twice.
-std::optional<std::vector<int>> normal(const std::vector<int>& axes, int rank) {
-  std::vector<int> all;
-  for (int axis : axes)
-    all.push_back(axis < 0 ? axis + rank : axis);
-  for (int i = 0; axes.empty() && i < rank; ++i)
-    all.push_back(i);
-  std::sort(all.begin(), all.end());
-  if (std::adjacent_find(all.begin(), all.end()) != all.end() || (!all.empty() && (all.front() < 0 || all.back() >= rank)))
-    return {};
-  return all;
-}
-
-symbol_shape without(const symbol_shape& dims, const std::vector<int>& axes, bool keep) {
-  symbol_shape out;
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (std::find(axes.begin(), axes.end(), static_cast<int>(i)) == axes.end())
-      out.push_back(dims[i]);
-    else if (keep)
-      out.push_back(extent{1});
-  return out;
-}
-
-symbol reduce(const operation& op, symbol x, const reduce_options& options, dtype type, std::source_location at) {
-  graph* g = common_graph(op.name, {x}, at);
-  if (!g)
-    return x;
-  if (!is_floating(x.type()))
-    return refuse(*g, op.name, "no such operation on " + std::string{to_string(x.type())} + " " + to_string(*g, x.dims()), at);
-  attributes attr;
-  auto axes = normal(options.axes, x.rank());
-  if (!axes) {
-    std::string text;
-    for (int axis : options.axes)
-      text += (text.empty() ? "" : ", ") + std::to_string(axis);
-    return refuse(*g, op.name, "axes {" + text + "} are not distinct axes of " + to_string(*g, x.dims()), at);
-  }
-  attr.axes = std::move(*axes);
-  attr.keep = options.keep;
-  auto dims = without(x.dims(), attr.axes, options.keep);
-  return append(*g, op, {x}, type, std::move(dims), at, std::move(attr));
+  l.run(l.in(0).type, argmax_kernel<float, Least>, argmax_kernel<double, Least>, argmax_kernel<int32_t, Least>, argmax_kernel<int64_t, Least>);
 }
 
 /// y, which has lost the reduced axes, stretched over x's shape.
@@ -213,36 +241,56 @@ symbol stretch(const gradient_input& in, symbol y) {
   return broadcast_to(reshape(y, without(dims, in.n.attr.axes, true), in.at), symbol_shape{dims}, in.at);
 }
 
-std::vector<symbol> max_gradient(const gradient_input& in) {
+/// dy, shared among the elements that are the result.
+std::vector<symbol> extreme_gradient(const gradient_input& in) {
   const symbol chosen = stop_gradient(cast(equal(in.x[0], stretch(in, in.y), in.at), in.n.type, in.at), in.at);
   const symbol ties = reduce_sum(chosen, {in.n.attr.axes, in.n.attr.keep}, in.at);
   return {mul(chosen, stretch(in, div(in.dy, ties, in.at)), in.at)};
 }
+
+constexpr std::string_view is_index = "its value is an index";
 
 }  // namespace
 
 namespace ops {
 const operation reduce_sum{.name = "reduce_sum", .gradient = [](const gradient_input& in) { return std::vector<symbol>{stretch(in, in.dy)}; },
                            .lower = lower_sum};
-const operation reduce_max{.name = "reduce_max", .gradient = max_gradient, .lower = lower_max};
-const operation argmax{.name = "argmax", .no_gradient = "its value is an index", .lower = lower_argmax};
+const operation reduce_max{.name = "reduce_max", .gradient = extreme_gradient, .lower = lower_max};
+const operation reduce_min{.name = "reduce_min", .gradient = extreme_gradient, .lower = lower_min};
+const operation argmax{.name = "argmax", .no_gradient = is_index, .lower = lower_argmax<false>};
+const operation argmin{.name = "argmin", .no_gradient = is_index, .lower = lower_argmax<true>};
 }  // namespace ops
 
-symbol reduce_sum(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_sum, x, options, x.type(), at); }
-symbol reduce_max(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_max, x, options, x.type(), at); }
+symbol reduce_sum(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_sum, domain::number, x, options, x.type(), at); }
+symbol reduce_max(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_max, domain::number, x, options, x.type(), at); }
+symbol reduce_min(symbol x, reduce_options options, std::source_location at) { return reduce(ops::reduce_min, domain::number, x, options, x.type(), at); }
+
+symbol reduce_logsumexp(symbol x, reduce_options options, std::source_location at) {
+  const symbol most = stop_gradient(reduce_max(x, {options.axes, true}, at), at);
+  if (!most.valid() || !is_floating(x.type()))
+    return most.valid() ? refuse(*x.owner(), "reduce_logsumexp", "no such operation on " + describe(x), at) : most;
+  graph& g = *x.owner();
+  const auto scope = g.scope("reduce_logsumexp");
+  // An infinite maximum shifts nothing: ∞ - ∞ would be no number.
+  const symbol finite = less(abs(most, at), fill(g, std::numeric_limits<double>::infinity(), x.type(), {}, at), at);
+  const symbol shift = select(finite, most, fill(g, 0, x.type(), {}, at), at);
+  const symbol y = add(log(reduce_sum(exp(sub(x, shift, at), at), {options.axes, true}, at), at), shift, at);
+  return reshape(y, without(x.dims(), *normal_axes(options.axes, x.rank()), options.keep), at);
+}
 
 symbol reduce_mean(symbol x, reduce_options options, std::source_location at) {
-  const symbol sum = reduce(ops::reduce_sum, x, options, x.type(), at);
+  const symbol sum = reduce(ops::reduce_sum, domain::floating, x, options, x.type(), at);
   if (!sum.valid())
     return sum;
   symbol_shape per;
-  const auto axes = *normal(options.axes, x.rank());
+  const auto axes = *normal_axes(options.axes, x.rank());
   for (int axis : axes)
     per.push_back(x.dims()[static_cast<size_t>(axis)]);
   return scale_per(sum, 1, std::move(per), at);
 }
 
-symbol argmax(symbol x, int axis, std::source_location at) { return reduce(ops::argmax, x, {{axis}}, dtype::int64, at); }
+symbol argmax(symbol x, int axis, std::source_location at) { return reduce(ops::argmax, domain::number, x, {{axis}}, dtype::int64, at); }
+symbol argmin(symbol x, int axis, std::source_location at) { return reduce(ops::argmin, domain::number, x, {{axis}}, dtype::int64, at); }
 
 symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at) {
   if (!x.valid() || x.dims() == dims)

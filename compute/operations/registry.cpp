@@ -40,15 +40,22 @@ const operation copy{.name = "copy", .no_gradient = "made by the planner", .lowe
 std::span<const operation* const> operations() {
   static constexpr const operation* all[] = {
     &ops::placeholder, &ops::constant, &ops::variable,
-    &ops::matmul,
-    &ops::add, &ops::sub, &ops::mul, &ops::div, &ops::maximum, &ops::minimum, &ops::equal, &ops::greater_equal, &ops::relu_gradient,
-    &ops::neg, &ops::exp, &ops::log, &ops::sqrt, &ops::square, &ops::abs, &ops::sign, &ops::relu, &ops::sigmoid, &ops::tanh, &ops::scale,
+    &ops::matmul, &ops::batched_matmul,
+    &ops::add, &ops::sub, &ops::mul, &ops::div, &ops::pow, &ops::maximum, &ops::minimum, &ops::relu_gradient,
+    &ops::equal, &ops::not_equal, &ops::less, &ops::less_equal, &ops::greater, &ops::greater_equal,
+    &ops::logical_and, &ops::logical_or, &ops::logical_not, &ops::select,
+    &ops::neg, &ops::exp, &ops::expm1, &ops::log, &ops::log1p, &ops::sqrt, &ops::rsqrt, &ops::square, &ops::abs, &ops::sign, &ops::floor,
+    &ops::erf, &ops::scale, &ops::clip, &ops::relu, &ops::sigmoid, &ops::softplus, &ops::tanh,
     &ops::cast, &ops::stop_gradient,
-    &ops::reduce_sum, &ops::reduce_max, &ops::argmax,
-    &ops::reshape, &ops::broadcast_to, &ops::one_hot,
-    &ops::concat, &ops::columns,
-    &ops::softmax, &ops::log_softmax, &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient,
+    &ops::reduce_sum, &ops::reduce_max, &ops::reduce_min, &ops::reduce_prod, &ops::product_without, &ops::product_without_gradient,
+    &ops::argmax, &ops::argmin, &ops::cumsum,
+    &ops::softmax, &ops::log_softmax,
+    &ops::reshape, &ops::broadcast_to, &ops::transpose, &ops::reverse, &ops::strided_slice, &ops::pad, &ops::tile, &ops::concat,
+    &ops::gather, &ops::scatter_add, &ops::one_hot,
+    &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient,
     &ops::dropout,
+    &ops::conv2d, &ops::conv2d_image_gradient, &ops::conv2d_kernel_gradient,
+    &ops::max_pool, &ops::max_pool_pick, &ops::max_pool_gradient, &ops::average_pool, &ops::average_pool_gradient,
   };
   return all;
 }

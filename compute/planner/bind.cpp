@@ -52,7 +52,7 @@ struct binding {
     const auto at = static_cast<size_t>(e.unknown);
     if (unknowns[at] == 0)
       return fail(errc::invalid_argument, n.name + ": the unknown '" + g.unknowns[at] + "' is not bound" + place_of(n));
-    return e.coefficient * unknowns[at];
+    return product_within_limit(e.coefficient, unknowns[at]).value_or(elements_max + 1);  // Refused with the whole shape.
   }
   expected<shape> dims(const node& n) const {
     std::vector<int64_t> extents;
@@ -62,6 +62,11 @@ struct binding {
         return fail(x.error());
       extents.push_back(*x);
     }
+    std::optional<int64_t> elements = 1;
+    for (int64_t e : extents)
+      elements = elements ? product_within_limit(*elements, e) : elements;
+    if (!elements)
+      return fail(errc::invalid_argument, n.name + ": " + to_string(g, n.dims) + " would have more than 2^48 elements" + place_of(n));
     return shape{std::span<const int64_t>{extents}};
   }
 };

@@ -1,7 +1,8 @@
 // A plan while it is made: bound values and calls in order, rewritten by one pass after the other, then placed.
 #pragma once
 
-#include "compute/kernels/kernel.hpp"
+#include "compute/kernels/fused.hpp"
+#include "compute/kernels/gemm.hpp"
 #include "compute/operation.hpp"
 #include "compute/parameter_store.hpp"
 
@@ -41,6 +42,7 @@ struct planned_call {
   int32_t bias = -1;             ///< matmul: the input that is added to every row,
   int32_t mask = -1;             ///<   the one where the product counts (elsewhere 0 is written),
   bool relu = false;             ///<   and whether what is negative becomes 0.
+  std::vector<planned_call> parts;  ///< fused: the calls it consists of, in order.
   int64_t workspace_bytes = 0, workspace_offset = -1;
   bool removed = false;
   bool recording = false;        ///< Only summaries need it: left out of runs that record nothing.
@@ -51,7 +53,9 @@ struct plan {
   std::vector<planned_call> calls;
   int64_t arena_bytes = 0;
   uint64_t seed = 0;
-  std::deque<walk> walks;        ///< Referred to by kernel calls.
+  std::deque<walk> walks;        ///< Referred to by kernel calls,
+  std::deque<fused_body> bodies; ///<   as these.
+  std::deque<image_patches> images;
 
   planned_value& value(int32_t i) { return values[static_cast<size_t>(i)]; }
   const planned_value& value(int32_t i) const { return values[static_cast<size_t>(i)]; }
@@ -77,8 +81,19 @@ class lowering {
   operand workspace() const { return {base_arena, call.workspace_offset}; }
   uint64_t seed() const { return plan_.seed; }
   walk& new_walk() { return plan_.walks.emplace_back(); }
+  fused_body& new_body() { return plan_.bodies.emplace_back(); }
+  image_patches& new_image() { return plan_.images.emplace_back(); }
+  plan& whole() const { return plan_; }
   /// Sets the kernel for the dtype: one for float32, one for float64.
   void run(dtype t, kernel_function f32, kernel_function f64) { kernel.run = t == dtype::float64 ? f64 : f32; }
+  /// Of any number.
+  void run(dtype t, kernel_function f32, kernel_function f64, kernel_function i32, kernel_function i64) {
+    kernel.run = t == dtype::int32 ? i32 : t == dtype::int64 ? i64 : t == dtype::float64 ? f64 : f32;
+  }
+  /// Of whatever has elements of that size: moves do not look at values.
+  void run_by_size(dtype t, kernel_function one, kernel_function four, kernel_function eight) {
+    kernel.run = size_of(t) == 1 ? one : size_of(t) == 4 ? four : eight;
+  }
 
  private:
   plan& plan_;
@@ -96,6 +111,8 @@ void fuse_dense(plan& p);
 void fuse_cross_entropy(plan& p);
 /// A factor after a sum goes into the sum.
 void fuse_scaled_sum(plan& p);
+/// Element-wise calls over the same elements become one, which holds what only they see in the cache.
+void fuse_elementwise(plan& p);
 /// Calls whose values nobody uses.
 void remove_dead_code(plan& p);
 /// Marks the calls that none of `roots` needs: those that only summaries do.

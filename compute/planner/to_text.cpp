@@ -23,6 +23,8 @@ std::string title(const planned_call& c) {
   text += c.bias >= 0 ? " +bias" : "";
   text += c.relu ? " +relu" : "";
   text += c.mask >= 0 ? " +mask" : "";
+  for (const auto& part : c.parts)
+    text += (&part == c.parts.data() ? ": " : ", ") + std::string{part.op->name};
   text += c.recording ? " (for summaries)" : "";
   return text;
 }

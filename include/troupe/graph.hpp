@@ -1,8 +1,9 @@
 // Graphs: what a model function describes, once per mode; nothing is computed while it is built.
 //
-//   auto h = tr::relu(tr::matmul(x, w) + b);
-//   auto loss = tr::reduce_mean(tr::sparse_softmax_cross_entropy(logits, labels));
+//   auto w = g.variable({.name = "w", .dims = {784, 128}, .initial = tr::init::glorot_uniform()});
+//   auto h = tr::relu(tr::matmul(x, w));
 //
+// The operations themselves are in <troupe/operations.hpp>.
 // Building never throws and never stops: a wrong shape, dtype or name is kept in the graph, with the operation, both
 // shapes and the source line; operations on an invalid symbol yield invalid symbols. `graph::status()` and the planner
 // return the first such error. A graph and its symbols belong to one thread at a time.
@@ -145,73 +146,11 @@ class TROUPE_API graph {
   std::unique_ptr<impl> impl_;
 };
 
-// -- operations ------------------------------------------------------------------
-// Each states its shape rule; each may be differentiated unless it says otherwise. `at` is where errors point to.
+/// The source location of the caller: where an error of the call points to.
 #define TROUPE_AT std::source_location at = std::source_location::current()
-
-/// [m, k] × [k, n] -> [m, n]; either operand may be taken transposed.
-struct matmul_options { bool transpose_a = false; bool transpose_b = false; };
-TROUPE_API symbol matmul(symbol a, symbol b, matmul_options options = {}, TROUPE_AT);
-
-// Element-wise with broadcasting: shapes are aligned at the last axis; an extent of 1 is stretched (numpy's rule).
-TROUPE_API symbol add(symbol a, symbol b, TROUPE_AT);
-TROUPE_API symbol sub(symbol a, symbol b, TROUPE_AT);
-TROUPE_API symbol mul(symbol a, symbol b, TROUPE_AT);
-TROUPE_API symbol div(symbol a, symbol b, TROUPE_AT);
-TROUPE_API symbol maximum(symbol a, symbol b, TROUPE_AT);
-TROUPE_API symbol minimum(symbol a, symbol b, TROUPE_AT);
-/// An operand that knows where the operator stands, since operators have no room for a default argument.
-struct left_operand {
-  symbol value;
-  std::source_location at;
-  left_operand(symbol s, std::source_location where = std::source_location::current()) : value(s), at(where) {}  // NOLINT(google-explicit-constructor)
-};
-inline symbol operator+(left_operand a, symbol b) { return add(a.value, b, a.at); }
-inline symbol operator-(left_operand a, symbol b) { return sub(a.value, b, a.at); }
-inline symbol operator*(left_operand a, symbol b) { return mul(a.value, b, a.at); }
-inline symbol operator/(left_operand a, symbol b) { return div(a.value, b, a.at); }
-TROUPE_API symbol equal(symbol a, symbol b, TROUPE_AT);  ///< boolean; no gradient.
-
-TROUPE_API symbol neg(symbol x, TROUPE_AT);
-TROUPE_API symbol exp(symbol x, TROUPE_AT);
-TROUPE_API symbol log(symbol x, TROUPE_AT);
-TROUPE_API symbol sqrt(symbol x, TROUPE_AT);
-TROUPE_API symbol square(symbol x, TROUPE_AT);
-TROUPE_API symbol abs(symbol x, TROUPE_AT);
-TROUPE_API symbol relu(symbol x, TROUPE_AT);
-TROUPE_API symbol sigmoid(symbol x, TROUPE_AT);
-TROUPE_API symbol tanh(symbol x, TROUPE_AT);
-TROUPE_API symbol scale(symbol x, double factor, TROUPE_AT);  ///< factor · x.
-TROUPE_API symbol cast(symbol x, dtype type, TROUPE_AT);      ///< Gradient between floating types only.
-TROUPE_API symbol stop_gradient(symbol x, TROUPE_AT);
-
-/// Over `axes` (negative ones count from the end), all of them when empty; reduced axes are dropped unless kept as 1.
-struct reduce_options { std::vector<int> axes; bool keep = false; };
-TROUPE_API symbol reduce_sum(symbol x, reduce_options options = {}, TROUPE_AT);
-TROUPE_API symbol reduce_mean(symbol x, reduce_options options = {}, TROUPE_AT);
-TROUPE_API symbol reduce_max(symbol x, reduce_options options = {}, TROUPE_AT);  ///< The gradient is shared among ties.
-TROUPE_API symbol argmax(symbol x, int axis = -1, TROUPE_AT);  ///< int64, the first of equals; no gradient.
-
-/// Same elements; extents must multiply to the same product, the unknowns included. At most one -1 is inferred.
-TROUPE_API symbol reshape(symbol x, symbol_shape dims, TROUPE_AT);
-/// One or more parts side by side along the last axis, in order: of one dtype, and of one shape but for the last extent,
-/// which must be a known number. Of no parts: an invalid symbol.
-TROUPE_API symbol concat(std::span<const symbol> parts, TROUPE_AT);
-/// Columns [first, first + count) of the last axis, at least one; its extent must be a known number.
-TROUPE_API symbol columns(symbol x, int64_t first, int64_t count, TROUPE_AT);
-TROUPE_API symbol softmax(symbol x, TROUPE_AT);      ///< Over the last axis.
-TROUPE_API symbol log_softmax(symbol x, TROUPE_AT);  ///< Over the last axis.
-/// logits [b, classes], labels int32/int64/uint8 [b] in [0, classes) -> [b]: -log softmax(logits)[label].
-/// A label outside the range is an error of the step (invalid_argument naming row and value), never a wild read.
-TROUPE_API symbol sparse_softmax_cross_entropy(symbol logits, symbol labels, TROUPE_AT);
-/// Zeroes each element with probability `rate`, scales the rest by 1 / (1 - rate). Keyed by seed, scoped name, step, shard.
-/// Identity outside training. Srivastava et al. 2014.
-TROUPE_API symbol dropout(symbol x, double rate, bool training, TROUPE_AT);
 
 /// The gradients of the scalar `y` with respect to each of `xs`, as new operations of the same graph. A symbol that `y`
 /// does not depend on gets zeros. Errors: y not scalar, or an operation without a gradient on the way.
 TROUPE_API std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, TROUPE_AT);
-
-using activation = symbol (*)(symbol, std::source_location);
 
 }  // namespace troupe

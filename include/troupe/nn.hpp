@@ -1,7 +1,7 @@
 // Layers: operations with variables of their own, under a scope of their own.
 #pragma once
 
-#include <troupe/graph.hpp>
+#include <troupe/operations.hpp>
 
 namespace troupe::nn {
 

@@ -11,8 +11,10 @@
 #include <troupe/hook.hpp>
 #include <troupe/inspect.hpp>
 #include <troupe/job.hpp>
+#include <troupe/losses.hpp>
 #include <troupe/model.hpp>
 #include <troupe/nn.hpp>
+#include <troupe/operations.hpp>
 #include <troupe/optimizer.hpp>
 #include <troupe/predict.hpp>
 #include <troupe/prediction_file.hpp>

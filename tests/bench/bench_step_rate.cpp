@@ -5,6 +5,7 @@
 #include "compute/denormals.hpp"
 #include "compute/program.hpp"
 #include "tests/bench/bench.hpp"
+#include "tests/bench/fma_peak.hpp"
 #include "tests/bench/hand_written_mlp.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -162,25 +163,6 @@ class piped {
   std::unique_ptr<running_job> job_;
 };
 
-constexpr double lanes = static_cast<int>(Eigen::internal::packet_traits<float>::size);
-constexpr double flops_of_probe = 1000.0 * 10 * 2 * lanes;
-
-/// Multiply-adds on registers only: the peak of this machine at this moment.
-void fma_peak(int64_t n) {
-  using packet = Eigen::internal::packet_traits<float>::type;
-  using Eigen::internal::pmadd;
-  packet x = Eigen::internal::pset1<packet>(0.999f), y = Eigen::internal::pset1<packet>(0.001f);
-  asm volatile("" : "+x"(x), "+x"(y));
-  packet s0 = y, s1 = y, s2 = y, s3 = y, s4 = y, s5 = y, s6 = y, s7 = y, s8 = y, s9 = y;
-  for (int64_t i = 0; i < n * 1000; ++i) {
-    s0 = pmadd(x, s0, y), s1 = pmadd(x, s1, y), s2 = pmadd(x, s2, y), s3 = pmadd(x, s3, y), s4 = pmadd(x, s4, y);
-    s5 = pmadd(x, s5, y), s6 = pmadd(x, s6, y), s7 = pmadd(x, s7, y), s8 = pmadd(x, s8, y), s9 = pmadd(x, s9, y);
-  }
-  for (packet s : {s1, s2, s3, s4, s5, s6, s7, s8, s9})
-    s0 = Eigen::internal::padd(s0, s);
-  asm volatile("" : : "x"(s0));
-}
-
 /// What is kept costs the step rate: a directory with event files and checkpoints against none.
 void compare_kept(suite& s, const model_case& c, const optimizer& o, std::string_view name) {
   const data d{c};
@@ -215,9 +197,9 @@ void compare(suite& s, const model_case& c, const optimizer& o, hand_optimizer h
           std::abort();
       }
     });
-  const double steps_to_share = static_cast<double>(ours.flops()) / flops_of_probe;
+  const double steps_to_share = static_cast<double>(ours.flops()) / flops_of_peak_unit();
   char text[128];
-  std::snprintf(text, sizeof text, "of a peak of %.1f GFLOP/s: ours %.2f, reference %.2f; a step takes %.2f us", r.probe * flops_of_probe * 1e-9,
+  std::snprintf(text, sizeof text, "of a peak of %.1f GFLOP/s: ours %.2f, reference %.2f; a step takes %.2f us", r.probe * flops_of_peak_unit() * 1e-9,
                 r.ours_per_probe * steps_to_share, r.reference_per_probe * steps_to_share, 1e6 / r.ours);
   s.note(text);
 }

@@ -2,9 +2,9 @@
 #include "compute/operation.hpp"
 
 #include "tests/compute/evaluate.hpp"
+#include "tests/compute/gradient_checks.hpp"
 
 #include <cmath>
-#include <map>
 
 namespace troupe {
 
@@ -12,83 +12,12 @@ using namespace test;
 
 namespace {
 
-/// An expression of inputs whose shapes are given; `shift` moves the inputs away from where a function has no gradient.
-struct check {
-  std::vector<shape> inputs;
-  std::function<symbol(graph&, const std::vector<symbol>&)> build;
-  double factor = 1, shift = 0;
-  bool second = true;  ///< Check the gradient of the gradient as well.
-};
-
-const std::source_location here = std::source_location::current();
 using list = const std::vector<symbol>&;
-
-template <auto F>
-check unary(double factor = 1, double shift = 0) {
-  return {{{3, 2}}, [](graph&, list x) { return F(x[0], here); }, factor, shift};
-}
-template <auto F>
-std::vector<check> binary(double shift = 0) {
-  const auto f = [](graph&, list x) { return F(x[0], x[1], here); };
-  return {{{{2, 3}, {2, 3}}, f, 1, shift}, {{{2, 3}, {3}}, f, 1, shift}, {{{2, 1}, {1, 3}}, f, 1, shift}, {{{}, {2, 2}}, f, 1, shift}};
-}
-
-symbol labels_of(graph& g) { return g.constant(tensor::of<int32_t>({3}, {1, 0, 3})); }
-
-const std::map<std::string_view, std::vector<check>>& checks() {
-  static const std::map<std::string_view, std::vector<check>> all = [] {
-    std::map<std::string_view, std::vector<check>> c;
-    for (bool ta : {false, true})
-      for (bool tb : {false, true})
-        c["matmul"].push_back({{ta ? shape{4, 2} : shape{2, 4}, tb ? shape{3, 4} : shape{4, 3}},
-                               [=](graph&, list x) { return matmul(x[0], x[1], {ta, tb}); }});
-    c["add"] = binary<add>();
-    c["sub"] = binary<sub>();
-    c["mul"] = binary<mul>();
-    c["div"] = binary<div>(3);
-    c["maximum"] = binary<maximum>();
-    c["minimum"] = binary<minimum>();
-    c["relu_gradient"] = binary<relu_gradient>();
-    c["neg"] = {unary<neg>()};
-    c["exp"] = {unary<exp>()};
-    c["log"] = {unary<log>(1, 2)};
-    c["sqrt"] = {unary<troupe::sqrt>(1, 2)};
-    c["square"] = {unary<square>()};
-    c["abs"] = {unary<troupe::abs>()};
-    c["sign"] = {unary<sign>()};
-    c["relu"] = {unary<relu>()};
-    c["sigmoid"] = {unary<sigmoid>()};
-    c["tanh"] = {unary<tanh>()};
-    c["scale"] = {{{{2, 3}}, [](graph&, list x) { return scale_per(x[0], 2.5, {extent{2}}, here); }}};
-    c["cast"] = {{{{2}}, [](graph&, list x) { return cast(cast(x[0], dtype::float32), dtype::float64); }, 1, 0, false}};
-    for (const std::vector<int>& axes : {std::vector<int>{}, {0}, {1}, {-1}, {0, 2}})
-      for (bool keep : {false, true}) {
-        c["reduce_sum"].push_back({{{2, 3, 2}}, [=](graph&, list x) { return reduce_sum(x[0], {axes, keep}); }});
-        c["reduce_sum"].push_back({{{2, 3, 2}}, [=](graph&, list x) { return reduce_mean(x[0], {axes, keep}); }});
-        c["reduce_max"].push_back({{{2, 3, 2}}, [=](graph&, list x) { return reduce_max(x[0], {axes, keep}); }});
-      }
-    c["reshape"] = {{{{2, 3}}, [](graph&, list x) { return reshape(x[0], {3, 2}); }}};
-    c["broadcast_to"] = {{{{2, 1}}, [](graph&, list x) { return broadcast_to(x[0], {3, 2, 4}, here); }}};
-    c["concat"] = {{{{2, 3}, {2, 1}, {2, 4}}, [](graph&, list x) { return concat(x); }},
-                   {{{3}, {2}}, [](graph&, list x) { return concat(x); }},
-                   {{{2, 2, 1}, {2, 2, 2}}, [](graph&, list x) { return concat(x); }}};
-    for (const auto& [first, count] : {std::pair{0, 2}, {1, 3}, {3, 2}, {0, 5}})
-      c["columns"].push_back({{{2, 5}}, [first = first, count = count](graph&, list x) { return columns(x[0], first, count); }});
-    c["softmax"] = {unary<softmax>(3)};
-    c["log_softmax"] = {unary<log_softmax>(3)};
-    c["sparse_softmax_cross_entropy"] = {{{{3, 4}}, [](graph& g, list x) { return sparse_softmax_cross_entropy(x[0], labels_of(g)); }, 3}};
-    c["cross_entropy_gradient"] = {{{{3, 4}, {3}}, [](graph& g, list x) { return cross_entropy_gradient(x[0], labels_of(g), x[1], here); }}};
-    c["dropout"] = {{{{20}}, [](graph&, list x) { return dropout(x[0], 0.4, true); }}};
-    return c;
-  }();
-  return all;
-}
 
 /// A scalar of the expression that weighs every element differently; with `second`, of its gradients.
 symbol scalar_of(graph& g, const check& c, list x, bool second) {
   const auto weigh = [&](symbol y, uint64_t seed) {
-    symbol_shape dims = y.dims();
-    return reduce_sum(mul(y, g.constant(noise<double>(known_shape(dims), seed))));
+    return reduce_sum(mul(y, g.constant(noise<double>(known_shape(y.dims()), seed))));
   };
   symbol y = weigh(c.build(g, x), 11);
   if (second) {
@@ -114,66 +43,70 @@ std::vector<tensor> points(const check& c) {
   return all;
 }
 
-std::vector<symbol> feed(graph& g, const std::vector<tensor>& at) {
-  std::vector<symbol> x;
-  for (const auto& t : at) {
-    const auto extents = t.dims().extents();
-    x.push_back(g.variable({.name = "x" + std::to_string(x.size()), .dims = t.dims(), .type = dtype::float64}));
-  }
-  return x;
-}
-
-/// Plans the scalar and evaluates it, or its gradient, anywhere.
+/// The scalar and its gradients as one program of fed inputs, to be evaluated anywhere.
 struct function {
   graph g;
-  parameter_layout layout;
-  std::shared_ptr<parameter_store> store;
   std::unique_ptr<program> p;
-  std::shared_ptr<std::byte> gradient;
 
-  function(const check& c, bool second, mode m) {
+  function(const check& c, bool second) {
+    std::vector<symbol> x;
+    for (const shape& dims : c.inputs) {
+      const auto extents = dims.extents();
+      x.push_back(g.placeholder("x" + std::to_string(x.size()), dtype::float64, symbol_shape(extents.begin(), extents.end())));
+    }
     model_spec spec;
-    spec.mode = m;
-    spec.loss = scalar_of(g, c, feed(g, points(c)), second);
-    spec.optimizer = gradient_descent{};
-    auto made = parameter_layout::of(g, spec.optimizer);
-    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
-    layout = *made;
-    store = *parameter_store::create(layout, 1);
-    auto planned = program::plan(g, spec, layout, {.seed = 5});
+    spec.mode = mode::predict;
+    const symbol y = scalar_of(g, c, x, second);
+    spec.predictions["value"] = y;
+    for (symbol dx : gradients(y, x))
+      spec.predictions["dx" + std::to_string(spec.predictions.size() - 1)] = dx;
+    auto planned = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.seed = 5});
     REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
     p = std::move(*planned);
-    gradient = allocate_buffer(layout.gradient_bytes());
   }
-  double operator()(const std::vector<tensor>& at, bool differentiate) {
+  tensor output(const std::string& name) const {
+    for (size_t i = 0; i < p->outputs().size(); ++i)
+      if (p->outputs()[i].name == name)
+        return p->output(static_cast<int32_t>(i));
+    return {};
+  }
+  double operator()(const std::vector<tensor>& at) const {
+    std::vector<const std::byte*> feeds;
+    for (const auto& t : at)
+      feeds.push_back(t.data());
+    CHECK(p->run({.feeds = feeds}) == step_status::ok);
+    return output("value").as<double>()[0];
+  }
+  std::vector<tensor> gradients_at(const std::vector<tensor>& at) const {
+    (*this)(at);
+    std::vector<tensor> all;
     for (size_t i = 0; i < at.size(); ++i)
-      REQUIRE(store->assign("x" + std::to_string(i), at[i]));
-    const step_input in{.parameters = store->arena(0), .shared = store->shared()};
-    CHECK((differentiate ? p->gradients(in, gradient.get()) : p->run(in)) == step_status::ok);
-    return p->loss();
+      all.push_back(output("dx" + std::to_string(i)));
+    return all;
   }
 };
 
 void check_gradient(const check& c, bool second) {
-  function derived{c, second, mode::train}, plain{c, second, mode::evaluate};
+  const function f{c, second};
   const auto at = points(c);
-  derived(at, true);
+  const auto derived = f.gradients_at(at);
   const double step = 1e-5;
-  for (size_t i = 0; i < at.size(); ++i)
+  for (size_t i = 0; i < at.size(); ++i) {
+    REQUIRE(derived[i].dims() == at[i].dims());
     for (int64_t j = 0; j < at[i].elements(); ++j) {
       const auto moved = [&](double by) {
         auto there = at;
         std::vector<double> x(at[i].as<double>().begin(), at[i].as<double>().end());
         x[static_cast<size_t>(j)] += by;
         there[i] = tensor::of<double>(at[i].dims(), std::span<const double>{x});
-        return plain(there, false);
+        return f(there);
       };
       const double want = (moved(step) - moved(-step)) / (2 * step);
-      const auto& e = derived.layout.entries()[static_cast<size_t>(derived.layout.find("x" + std::to_string(i)))];
-      const double got = reinterpret_cast<const double*>(derived.gradient.get() + e.gradient_offset)[j];
-      INFO("input ", i, " element ", j);
+      const double got = derived[i].as<double>()[static_cast<size_t>(j)];
+      INFO("input ", i, " ", to_string(at[i].dims()), " element ", j);
       CHECK(std::abs(got - want) <= 2e-7 + 1e-6 * std::abs(want));
     }
+  }
 }
 
 }  // namespace
@@ -183,20 +116,20 @@ TEST_CASE("every operation has a gradient that central differences confirm, or s
     CAPTURE(op->name);
     if (!op->gradient) {
       CHECK_MESSAGE(!op->no_gradient.empty(), "neither a gradient nor a reason");
-      CHECK_FALSE(checks().contains(op->name));
+      CHECK_FALSE(gradient_checks().contains(op->name));
       continue;
     }
     if (op == &ops::stop_gradient)
       continue;  // Wrong by intention: its own case follows.
-    REQUIRE_MESSAGE(checks().contains(op->name), "no check is written for it");
-    for (const auto& c : checks().at(op->name))
+    REQUIRE_MESSAGE(gradient_checks().contains(op->name), "no check is written for it");
+    for (const auto& c : gradient_checks().at(op->name))
       if (op != &ops::cast)
         check_gradient(c, false);
   }
 }
 
 TEST_CASE("gradients can be differentiated again") {
-  for (const auto& [name, all] : checks())
+  for (const auto& [name, all] : gradient_checks())
     for (const auto& c : all)
       if (c.second) {
         CAPTURE(name);
@@ -205,34 +138,36 @@ TEST_CASE("gradients can be differentiated again") {
 }
 
 TEST_CASE("a cast between floating types passes the gradient on") {
-  const check c = checks().at("cast")[0];
-  function derived{c, false, mode::train};
-  derived(points(c), true);
+  const check c = gradient_checks().at("cast")[0];
+  const auto got = function{c, false}.gradients_at(points(c));
   const auto w = noise<double>({2}, 11);
-  const auto* got = reinterpret_cast<const double*>(derived.gradient.get());
   for (size_t i = 0; i < 2; ++i)
-    CHECK(got[i] == doctest::Approx(w.as<double>()[i]).epsilon(1e-6));
+    CHECK(got[0].as<double>()[i] == doctest::Approx(w.as<double>()[i]).epsilon(1e-6));
 }
 
 TEST_CASE("stop_gradient lets no gradient through") {
   const check c{{{2}, {2}}, [](graph&, list x) { return mul(stop_gradient(x[0]), x[1]); }};
-  function derived{c, false, mode::train};
-  derived(points(c), true);
-  const auto* got = reinterpret_cast<const double*>(derived.gradient.get());
-  CHECK(got[0] == 0);
-  CHECK(got[1] == 0);
-  CHECK(got[8] != 0);
+  const auto got = function{c, false}.gradients_at(points(c));
+  CHECK(got[0] == tensor::of<double>({2}, {0, 0}));
+  CHECK(got[1].as<double>()[0] != 0);
 }
 
 TEST_CASE("the gradient of a maximum is shared among those that are equal") {
   const tensor at = tensor::of<double>({4}, {2, 5, 5, 1});
   const check c{{{4}}, [](graph&, list x) { return reduce_max(x[0], {{0}, true}); }};
-  function derived{c, false, mode::train};
-  derived({at}, true);
-  const auto* got = reinterpret_cast<const double*>(derived.gradient.get());
+  const auto all = function{c, false}.gradients_at({at});
+  const auto got = all[0].as<double>();
   CHECK(got[1] == got[2]);
   CHECK(got[1] + got[2] == doctest::Approx(noise<double>({1}, 11).as<double>()[0]));
   CHECK(got[0] == 0);
+}
+
+TEST_CASE("the gradient of a product is right with zeros among its factors") {
+  const check c{{{4}}, [](graph&, list x) { return reduce_prod(x[0]); }};
+  const double w = noise<double>({}, 11).as<double>()[0];
+  const auto at = [&](std::initializer_list<double> x) { return function{c, false}.gradients_at({tensor::of<double>({4}, x)})[0]; };
+  CHECK(at({2, 0, 3, 5}) == tensor::of<double>({4}, {0, 30 * w, 0, 0}));
+  CHECK(at({2, 0, 0, 5}) == tensor::of<double>({4}, {0, 0, 0, 0}));
 }
 
 TEST_CASE("gradients refuse what has none, and name it") {

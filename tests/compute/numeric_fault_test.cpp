@@ -30,7 +30,7 @@ struct one_layer {
         spec.loss = reduce_mean(f(x, w));
         spec.optimizer = gradient_descent{};
         return spec;
-      }, {.batch = 4}) {
+      }, {.batch = 4, .fuse = false}) {
     REQUIRE(t.store->assign("layer/w", tensor::of<float>({3}, std::span<const float>{initial})));
   }
   std::optional<numeric_fault> find() { return t.run->find_fault(t.input({x.data()}), t.gradient.get()); }

@@ -186,18 +186,18 @@ TEST_CASE("reshape keeps the elements and infers one extent") {
   CHECK(g.status());
 }
 
-TEST_CASE("parts stand side by side along the last axis, and columns are found there again") {
+TEST_CASE("parts stand side by side along the last axis, and slices find them there again") {
   const tensor a = f64({2, 1}, {1, 2}), b = f64({2, 3}, {3, 4, 5, 6, 7, 8});
   const auto all = [&](graph& g) { return concat(std::vector{g.constant(a), g.constant(b), g.constant(a)}); };
   check_close(value(all), {2, 5}, {1, 3, 4, 5, 1, 2, 6, 7, 8, 2});
-  check_close(value([&](graph& g) { return columns(all(g), 1, 3); }), {2, 3}, {3, 4, 5, 6, 7, 8});
-  check_close(value([&](graph& g) { return columns(all(g), 4, 1); }), {2, 1}, {1, 2});
+  check_close(value([&](graph& g) { return slice(all(g), -1, 1, 3); }), {2, 3}, {3, 4, 5, 6, 7, 8});
+  check_close(value([&](graph& g) { return slice(all(g), 1, 4, 1); }), {2, 1}, {1, 2});
   CHECK(value([&](graph& g) { return concat(std::vector{g.constant(tensor::of<bool>({1}, {true})), g.constant(tensor::of<bool>({2}, {false, true}))}); })
         == tensor::of<bool>({3}, {true, false, true}));
   CHECK_FALSE(concat({}).valid());
 }
 
-TEST_CASE("parts that do not fit, and columns that are not there, are errors with the shapes") {
+TEST_CASE("parts that do not fit, and slices that are not there, are errors with the shapes") {
   const auto message = [](const std::function<symbol(graph&)>& build) {
     graph g;
     CHECK_FALSE(build(g).valid());
@@ -205,12 +205,12 @@ TEST_CASE("parts that do not fit, and columns that are not there, are errors wit
   };
   const auto zeros = [](graph& g, dtype type, const shape& dims) { return g.constant(tensor::zeros(type, dims)); };
   CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {2, 1}), zeros(g, dtype::float32, {3, 1})}); })
-          .find("float32 [2, 1] and float32 [3, 1] must be of one dtype and shape but for the last extent") != std::string::npos);
+          .find("float32 [2, 1] and float32 [3, 1] must be of one dtype and shape but for the extent of axis -1") != std::string::npos);
   CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {2}), zeros(g, dtype::float64, {2})}); }).find("float64 [2]") != std::string::npos);
   CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {}), zeros(g, dtype::float32, {})}); }).find("must be of one") != std::string::npos);
-  for (const auto& [first, count] : {std::pair{-1, 2}, {0, 0}, {3, 1}, {1, 3}})
-    CHECK(message([&, first = first, count = count](graph& g) { return columns(zeros(g, dtype::float32, {2, 3}), first, count); })
-            .find("are not all columns of [2, 3]") != std::string::npos);
+  for (const auto& [first, count] : {std::pair{-1, 2}, {0, -1}, {3, 1}, {1, 3}})
+    CHECK(message([&, first = first, count = count](graph& g) { return slice(zeros(g, dtype::float32, {2, 3}), 1, first, count); })
+            .find("are not all elements of float32 [2, 3]") != std::string::npos);
 }
 
 TEST_CASE("dropout keeps about 1 - rate of the elements and their mean") {

@@ -136,7 +136,7 @@ TEST_CASE("data that cannot be read, or a label that is none, are an error behin
     // y = {s, row}: from batch 3 on the first column is no class of three.
     o.what.build = [inner = o.what.build](graph& g, const features& x, const labels& y, mode m) {
       auto spec = inner(g, x, y, m);
-      const symbol label = reshape(columns(y["y"], 0, 1), {y["y"].dims()[0]});
+      const symbol label = reshape(slice(y["y"], -1, 0, 1), {y["y"].dims()[0]});
       const symbol logits = concat(std::vector<symbol>(3, reshape(x["x"], {x["x"].dims()[0], extent{1}})));
       spec.predictions["loss"] = sparse_softmax_cross_entropy(logits, label);
       return spec;

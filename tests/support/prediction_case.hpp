@@ -45,7 +45,7 @@ inline std::vector<float> rows_of(const fake_source& source, int64_t batches) {
 inline model echo_model() {
   return {"echo", [](graph& g, const features& x, const labels& y, mode m) {
             const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
-            const symbol row = reshape(columns(y["y"], 1, 1), {y["y"].dims()[0]});
+            const symbol row = reshape(slice(y["y"], -1, 1, 1), {y["y"].dims()[0]});
             return model_spec{.mode = m, .loss = reduce_mean(square(mul(x["x"], w) - x["x"])), .optimizer = gradient_descent{},
                               .predictions = {{"scaled", mul(x["x"], w)}, {"pair", y["y"]}, {"row", row}}};
           }, {{"place", {"row", {"first", "second", "third", "fourth"}}}}};

@@ -1,0 +1,33 @@
+// Element-wise kernels run one after the other over the same piece of their operands, while it is in the first-level cache.
+//
+// The loop is seen as [rows, columns]; an operand moves by a stride from row to row and by 0 or one element from column to
+// column. A piece is at most `fused_piece` columns of a row. What only kernels of the same body see lies in scratch memory
+// of one piece. Every kernel does for a piece what it does for the whole: the bits are the same.
+#pragma once
+
+#include "compute/kernels/kernel.hpp"
+
+#include <vector>
+
+namespace troupe {
+
+constexpr int64_t fused_piece = 1024;
+constexpr int fused_parts_max = 24;
+
+struct fused_part {
+  kernel_call call;          ///< Its operands where the first piece has them.
+  int operands = 0;          ///< The output included.
+  struct {
+    int64_t row = 0, column = 0;  ///< In bytes.
+  } step[4];
+  walk strides;              ///< One loop; in elements.
+};
+
+struct fused_body {
+  int64_t rows = 0, columns = 0;
+  std::vector<fused_part> parts;
+};
+
+void run_fused(const kernel_call& c, run_state& s);
+
+}  // namespace troupe

@@ -1,0 +1,53 @@
+// Walks: loops over an output whose operands are stretched, turned or cut, merged into as few as can be.
+#pragma once
+
+#include "compute/planner/plan.hpp"
+
+namespace troupe {
+
+/// Numpy's rule; nothing when the shapes do not fit.
+std::optional<symbol_shape> broadcast(const symbol_shape& a, const symbol_shape& b);
+
+using strides = std::vector<int64_t>;
+/// Of a row-major operand, in elements.
+strides row_major(const shape& operand);
+/// Of a row-major operand stretched over `out`: 0 where it has one element for many.
+strides stretched(const shape& out, const shape& operand);
+/// Loops over `out` with up to three operands' strides, each as long as `out` has axes.
+walk make_walk(const shape& out, std::initializer_list<strides> operands);
+
+/// One innermost loop: n elements of the output from `out` on, of each operand from `at` on, `stride` apart.
+struct walk_run {
+  int64_t out = 0, n = 0;
+  int64_t at[walk::operands_max] = {};
+  int64_t stride[walk::operands_max] = {};
+};
+
+/// f(const walk_run&) for each innermost loop, in the order of the output.
+template <class F>
+void for_each_run(const walk& w, F f) {
+  const int last = w.rank - 1;
+  walk_run r;
+  r.n = w.extent[last];
+  for (int i = 0; i < walk::operands_max; ++i)
+    r.stride[i] = w.stride[i][last];
+  int64_t at[8] = {};
+  for (;;) {
+    f(static_cast<const walk_run&>(r));
+    r.out += r.n;
+    int d = last - 1;
+    for (; d >= 0; --d) {
+      for (int i = 0; i < walk::operands_max; ++i)
+        r.at[i] += w.stride[i][d];
+      if (++at[d] < w.extent[d])
+        break;
+      for (int i = 0; i < walk::operands_max; ++i)
+        r.at[i] -= w.stride[i][d] * w.extent[d];
+      at[d] = 0;
+    }
+    if (d < 0)
+      return;
+  }
+}
+
+}  // namespace troupe

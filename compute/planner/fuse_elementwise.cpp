@@ -1,0 +1,238 @@
+// Element-wise calls over the same elements become one call. Each alone would read and write memory once more.
+//
+// A group stands where its last call stands: the earlier ones wait, so none of its values may be read by a call in
+// between. It ends when one of its values is read by a call that does not belong to it, and when it is full.
+#include "compute/operations/walk.hpp"
+
+#include <map>
+
+namespace troupe {
+namespace {
+
+/// Below so many columns a row is not worth the calls that are made for it.
+constexpr int64_t columns_least = 64;
+
+struct grid {
+  int64_t rows = 1, columns = 0;
+  std::vector<std::pair<int64_t, int64_t>> strides;  ///< Of each operand, in elements, from row to row and column to column.
+};
+
+/// The loops over `out` as rows and columns; nothing when the operands' strides need more loops, or short ones.
+std::optional<grid> grid_of(const shape& out, const std::vector<shape>& operands) {
+  std::vector<strides> all;
+  for (const shape& s : operands)
+    all.push_back(stretched(out, s));
+  grid g;
+  std::vector<int64_t> extents;
+  std::vector<std::vector<int64_t>> loops;  // Of each loop, the strides of the operands.
+  for (int i = 0; i < out.rank(); ++i) {
+    if (out[i] == 1)
+      continue;
+    std::vector<int64_t> own;
+    for (const auto& s : all)
+      own.push_back(s[static_cast<size_t>(i)]);
+    bool even = !loops.empty();
+    for (size_t o = 0; even && o < own.size(); ++o)
+      even = loops.back()[o] == own[o] * out[i];
+    if (even) {
+      extents.back() *= out[i];
+      loops.back() = own;
+    } else {
+      extents.push_back(out[i]);
+      loops.push_back(own);
+    }
+  }
+  if (loops.empty()) {
+    extents.push_back(1);
+    loops.emplace_back(all.size(), 0);
+  }
+  if (loops.size() > 2 || out.elements() == 0 || (loops.size() == 2 && extents[1] < columns_least))
+    return {};
+  g.columns = extents.back();
+  g.rows = loops.size() == 2 ? extents[0] : 1;
+  for (size_t o = 0; o < all.size(); ++o)
+    g.strides.emplace_back(loops.size() == 2 ? loops[0][o] : 0, loops.back()[o]);
+  return g;
+}
+
+/// What a fused call consists of, seen from its values.
+struct anatomy {
+  std::map<int32_t, int> slots;  ///< Values that nobody else sees, and the piece of scratch memory of each.
+  int slot_count = 0;
+};
+
+anatomy dissect(const plan& p, const planned_call& c) {
+  anatomy a;
+  std::map<int32_t, size_t> last;
+  for (size_t i = 0; i < c.parts.size(); ++i)
+    for (int32_t in : c.parts[i].in)
+      last[p.root(in)] = i;
+  std::vector<int> free;
+  for (size_t i = 0; i < c.parts.size(); ++i) {
+    const int32_t out = p.root(c.parts[i].out[0]);
+    if (std::none_of(c.out.begin(), c.out.end(), [&](int32_t o) { return p.root(o) == out; })) {
+      if (free.empty())
+        free.push_back(a.slot_count++);
+      a.slots[out] = free.back();
+      free.pop_back();
+    }
+    for (const auto& [value, slot] : a.slots)
+      if (last.contains(value) && last[value] == i)
+        free.push_back(slot);
+  }
+  return a;
+}
+
+constexpr int64_t slot_bytes = fused_piece * 8;
+
+int64_t workspace_of_fused(const lowering& l) { return dissect(l.whole(), l.call).slot_count * slot_bytes; }
+
+void lower_fused(lowering& l) {
+  plan& p = l.whole();
+  const anatomy a = dissect(p, l.call);
+  std::vector<shape> operands;
+  for (const auto& part : l.call.parts)
+    for (int32_t in : part.in)
+      operands.push_back(p.value(in).dims);
+  const grid g = *grid_of(l.out().dims, operands);
+  fused_body& body = l.new_body();
+  body.rows = g.rows;
+  body.columns = g.columns;
+  size_t at = 0;
+  for (const auto& part : l.call.parts) {
+    lowering alone{p, part};
+    part.op->lower(alone);
+    fused_part f;
+    f.call = alone.kernel;
+    f.operands = static_cast<int>(part.in.size()) + 1;
+    f.strides.rank = 1;
+    const auto place = [&](int o, int32_t value, std::pair<int64_t, int64_t> stride) {
+      const int64_t size = size_of(p.value(value).type);
+      if (o + 1 < f.operands)
+        f.strides.stride[o][0] = stride.second;
+      if (const auto slot = a.slots.find(p.root(value)); slot != a.slots.end())
+        f.call.at[o] = {base_arena, l.call.workspace_offset + slot->second * slot_bytes};
+      else
+        f.step[o] = {stride.first * size, stride.second * size};
+    };
+    for (size_t o = 0; o < part.in.size(); ++o)
+      place(static_cast<int>(o), part.in[o], g.strides[at++]);
+    place(f.operands - 1, part.out[0], {g.columns, 1});
+    body.parts.push_back(std::move(f));
+  }
+  l.kernel.fused = &body;
+  l.kernel.run = run_fused;
+}
+
+/// Calls that will be one, by their places.
+struct group {
+  std::vector<size_t> calls;
+};
+
+class grouping {
+ public:
+  explicit grouping(plan& p) : plan_(p) {}
+
+  void run() {
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      const auto& call = plan_.calls[c];
+      if (call.removed)
+        continue;
+      const bool joins = call.op->elementwise && call.out.size() == 1 && plan_.root(call.out[0]) == call.out[0];
+      const auto key = std::pair{dims_of(c), call.recording};
+      // Whoever reads a value of a group ends it, unless it joins it.
+      std::erase_if(open_, [&](auto& g) { return !(joins && g.first == key) && reads(call, g.second) && (close(g.second), true); });
+      if (!joins)
+        continue;
+      auto& g = open_[key];
+      g.calls.push_back(c);
+      if (static_cast<int>(g.calls.size()) > fused_parts_max || !fits(g)) {
+        g.calls.pop_back();
+        close(g);
+        g.calls = {c};
+        if (!fits(g))
+          open_.erase(key);
+      }
+    }
+    for (auto& [key, g] : open_)
+      close(g);
+  }
+
+ private:
+  using group_key = std::pair<std::vector<int64_t>, bool>;
+
+  std::vector<int64_t> dims_of(size_t c) const {
+    const auto extents = plan_.value(plan_.calls[c].out[0]).dims.extents();
+    return {extents.begin(), extents.end()};
+  }
+
+  bool reads(const planned_call& call, const group& g) const {
+    for (int32_t in : call.in)
+      for (size_t member : g.calls)
+        if (plan_.root(in) == plan_.root(plan_.calls[member].out[0]))
+          return true;
+    return false;
+  }
+
+  bool fits(const group& g) const {
+    std::vector<shape> operands;
+    for (size_t c : g.calls)
+      for (int32_t in : plan_.calls[c].in)
+        operands.push_back(plan_.value(in).dims);
+    return grid_of(plan_.value(plan_.calls[g.calls[0]].out[0]).dims, operands).has_value();
+  }
+
+  /// Whether a call outside reads the value, or it is to be kept.
+  bool seen_outside(const group& g, int32_t value) const {
+    for (size_t v = 0; v < plan_.values.size(); ++v)
+      if (plan_.values[v].keep && plan_.root(static_cast<int32_t>(v)) == value)
+        return true;
+    for (size_t c = 0; c < plan_.calls.size(); ++c)
+      if (!plan_.calls[c].removed && std::find(g.calls.begin(), g.calls.end(), c) == g.calls.end())
+        for (int32_t in : plan_.calls[c].in)
+          if (plan_.root(in) == value)
+            return true;
+    return false;
+  }
+
+  void close(const group& g) {
+    if (g.calls.size() < 2)
+      return;
+    planned_call whole{.op = &ops::fused};
+    whole.recording = plan_.calls[g.calls[0]].recording;
+    std::vector<int32_t> made;
+    for (size_t c : g.calls) {
+      const auto& part = plan_.calls[c];
+      for (int32_t in : part.in)
+        if (std::find(made.begin(), made.end(), plan_.root(in)) == made.end()
+            && std::find(whole.in.begin(), whole.in.end(), in) == whole.in.end())
+          whole.in.push_back(in);
+      made.push_back(part.out[0]);
+      whole.nodes.insert(whole.nodes.end(), part.nodes.begin(), part.nodes.end());
+    }
+    for (size_t c : g.calls)
+      if (c == g.calls.back() || seen_outside(g, plan_.calls[c].out[0]))
+        whole.out.push_back(plan_.calls[c].out[0]);
+    for (size_t c : g.calls) {
+      whole.parts.push_back(plan_.calls[c]);
+      plan_.calls[c].removed = true;
+    }
+    plan_.calls[g.calls.back()] = std::move(whole);
+  }
+
+  plan& plan_;
+  std::map<group_key, group> open_;
+};
+
+}  // namespace
+
+namespace ops {
+const operation fused{.name = "fused", .no_gradient = "made by the planner", .lower = lower_fused, .workspace = workspace_of_fused, .in_place = true};
+}  // namespace ops
+
+void fuse_elementwise(plan& p) {
+  grouping{p}.run();
+  std::erase_if(p.calls, [](const planned_call& c) { return c.removed; });
+}
+
+}  // namespace troupe

@@ -1,0 +1,49 @@
+// Losses: how far predictions are from labels, weighted and reduced to one number.
+//
+//   spec.loss = tr::losses::sigmoid_cross_entropy(labels, logits, {.weights = w});
+//
+// Names, formulas and defaults are those of tf.losses (TensorFlow 1.15), with whose results they agree. Labels and
+// predictions are floating, of one dtype and shape unless a function says otherwise.
+#pragma once
+
+#include <troupe/operations.hpp>
+
+namespace troupe::losses {
+
+/// How the losses l of many elements with weights w become the result.
+enum class reduction : uint8_t {
+  none,          ///< w·l, of the shape of l.
+  sum,           ///< Σ w·l
+  mean,          ///< Σ w·l / Σ w
+  mean_nonzero,  ///< Σ w·l / the number of weights that are not 0: padding counts for nothing.
+};
+
+struct options {
+  symbol weights;  ///< Floating, of a shape that broadcasts to that of the losses; not valid: 1 everywhere.
+  reduction reduce = reduction::mean_nonzero;
+};
+
+/// -Σ over the last axis of labels · log softmax(logits): labels are probabilities [..., classes]; losses [...].
+TROUPE_API symbol softmax_cross_entropy(symbol labels, symbol logits, options o = {}, TROUPE_AT);
+/// -log softmax(logits)[label]: labels int32, int64 or uint8 [...], logits [..., classes]; losses [...]. A label outside
+/// [0, classes) is an error of the step.
+TROUPE_API symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, options o = {}, TROUPE_AT);
+/// log(1 + e^x) - x·labels for each logit x: labels are probabilities.
+TROUPE_API symbol sigmoid_cross_entropy(symbol labels, symbol logits, options o = {}, TROUPE_AT);
+/// (prediction - label)²
+TROUPE_API symbol squared(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+/// |prediction - label|
+TROUPE_API symbol absolute(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+/// With e = |prediction - label|: e²/2 where e <= delta, else delta·e - delta²/2. Huber 1964.
+TROUPE_API symbol huber(symbol labels, symbol predictions, double delta = 1, options o = {}, TROUPE_AT);
+/// max(0, 1 - (2·label - 1)·logit): labels are 0 or 1.
+TROUPE_API symbol hinge(symbol labels, symbol logits, options o = {}, TROUPE_AT);
+/// -label·log(p + ε) - (1 - label)·log(1 - p + ε) of probabilities p.
+TROUPE_API symbol log(symbol labels, symbol predictions, double epsilon = 1e-7, options o = {}, TROUPE_AT);
+/// Σ over the last axis of label·log(label / p), both kept within [1e-7, 1]; losses [...]. Kullback & Leibler 1951.
+TROUPE_API symbol kl_divergence(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+
+/// Losses that were made otherwise, weighted and reduced. A sum of weights that is 0 gives 0.
+TROUPE_API symbol reduce(symbol losses, options o = {}, TROUPE_AT);
+
+}  // namespace troupe::losses

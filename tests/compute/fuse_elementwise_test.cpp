@@ -1,0 +1,122 @@
+// Element-wise calls that become one: which do, and that the bits are those of the calls apart.
+#include "tests/compute/operations/values.hpp"
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+/// A program of the predictions that `build` makes of "x", noise of that shape.
+struct planned {
+  graph g;
+  tensor x;
+  std::unique_ptr<program> p;
+
+  planned(const shape& dims, const std::function<std::map<std::string, symbol>(graph&, symbol)>& build, bool fuse, dtype type = dtype::float32)
+    : x(type == dtype::float32 ? noise<float>(dims, 3) : noise<double>(dims, 3)) {
+    model_spec spec;
+    spec.mode = mode::predict;
+    const auto extents = dims.extents();
+    for (const auto& [name, s] : build(g, g.placeholder("x", type, symbol_shape(extents.begin(), extents.end()))))
+      spec.predictions[name] = s;
+    auto made = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.fuse = fuse});
+    REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
+    p = std::move(*made);
+  }
+  std::vector<tensor> run() {
+    const std::byte* feed[] = {x.data()};
+    REQUIRE(p->run({.feeds = feed}) == step_status::ok);
+    std::vector<tensor> all;
+    for (size_t i = 0; i < p->outputs().size(); ++i)
+      all.push_back(p->output(static_cast<int32_t>(i)));
+    return all;
+  }
+  int kernels(const std::string& title) const {
+    int n = 0;
+    const std::string text = p->to_text();
+    for (size_t at = text.find("\n" + title); at != std::string::npos; at = text.find("\n" + title, at + 1))
+      ++n;
+    return n;
+  }
+  int kernels() const { return std::stoi(p->to_text().substr(p->to_text().find(", ") + 2)); }
+};
+
+using build = std::function<std::map<std::string, symbol>(graph&, symbol)>;
+
+/// The same values with and without fusion; returns the numbers of kernels.
+std::pair<int, int> compare(const shape& dims, const build& f) {
+  planned together{dims, f, true}, apart{dims, f, false};
+  CHECK_FALSE(apart.p->to_text().find("fused") != std::string::npos);
+  CHECK(together.run() == apart.run());
+  CHECK(together.run() == apart.run());  // Nothing was overwritten that is needed again.
+  return {together.kernels(), apart.kernels()};
+}
+
+build only(const std::function<symbol(graph&, symbol)>& f) {
+  return [f](graph& g, symbol x) { return std::map<std::string, symbol>{{"y", f(g, x)}}; };
+}
+
+}  // namespace
+
+TEST_CASE("an activation that is an expression is one kernel, its gradient one more, with the bits of the operations apart") {
+  for (const auto f : {activation{gelu}, activation{gelu_tanh}, activation{elu}, activation{swish}}) {
+    const std::source_location here;
+    for (const shape& dims : {shape{7}, {1024}, {3000}, {5, 300}, {2, 3, 700}})
+      CHECK(compare(dims, only([&](graph&, symbol x) { return f(x, here); })).first == 1);
+    const auto [together, apart] = compare({3000}, only([&](graph&, symbol x) {
+      return gradients(reduce_sum(f(x, here)), std::vector{x})[0];
+    }));
+    CHECK(together <= 2);
+    CHECK(apart >= 4);
+  }
+}
+
+TEST_CASE("operands that are stretched over rows or columns are part of the group") {
+  const auto rows = compare({50, 80}, only([](graph& g, symbol x) {
+    const symbol row = g.constant(noise<float>({80}, 1)), column = g.constant(noise<float>({50, 1}, 2)), number = g.constant(f32({}, {3}));
+    return mul(sub(exp(add(x, row)), column), number);
+  }));
+  CHECK(rows.first == 1);
+  CHECK(rows.second == 4);
+}
+
+TEST_CASE("rows that are short, and operands stretched in more than one way, stay apart") {
+  CHECK(compare({50, 8}, only([](graph& g, symbol x) { return exp(add(x, g.constant(noise<float>({8}, 1)))); })).first == 2);
+  CHECK(compare({4, 5, 70}, only([](graph& g, symbol x) {
+          return exp(add(mul(x, g.constant(noise<float>({5, 1}, 1))), g.constant(noise<float>({4, 1, 70}, 2))));
+        })).first == 3);
+}
+
+TEST_CASE("a group of several dtypes computes, compares, chooses and casts") {
+  const auto [together, apart] = compare({2100}, only([](graph& g, symbol x) {
+    const symbol zero = g.constant(f32({}, {0}));
+    const symbol wide = cast(select(logical_and(greater(x, zero), less(x, g.constant(f32({}, {0.5})))), exp(x), neg(x)), dtype::float64);
+    return cast(square(wide), dtype::float32);
+  }));
+  CHECK(together == 1);
+  CHECK(apart == 9);
+}
+
+TEST_CASE("values that others read are kept, and who reads one ends its group") {
+  const auto f = [](graph&, symbol x) {
+    const symbol a = exp(x), b = square(a), c = neg(b);
+    const symbol sum = reduce_sum(a);  // Reads a while b and c are not done.
+    return std::map<std::string, symbol>{{"b", b}, {"c", c}, {"d", mul(c, sum)}};
+  };
+  planned together{{3000}, f, true};
+  CHECK(together.kernels("fused: exp, square, neg\n") == 1);
+  compare({3000}, f);
+}
+
+TEST_CASE("a chain that is longer than a group goes on in the next one") {
+  const auto [together, apart] = compare({1500}, only([](graph& g, symbol x) {
+    for (int i = 0; i < 60; ++i)
+      x = add(sigmoid(x), g.constant(tensor::scalar(static_cast<float>(i))));
+    return x;
+  }));
+  CHECK(apart == 120);
+  CHECK(together == 5);
+}
+
+}  // namespace troupe

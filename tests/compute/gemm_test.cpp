@@ -1,0 +1,75 @@
+// The kernels of the matrix product for each level of processor.
+#include "compute/kernels/gemm.hpp"
+
+#include "tests/compute/model_fixture.hpp"
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+/// C of a level's kernel, as bytes, over a workspace and a C full of something else.
+template <class T, class F>
+std::vector<T> product_by(F run, const gemm_shape& s, const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, const std::vector<T>& mask, int ends) {
+  std::vector<T> c(static_cast<size_t>(s.m * s.n), T{77});
+  std::vector<std::byte> workspace(static_cast<size_t>(gemm_workspace<T>(s)) + 64, std::byte{0x7f});
+  gemm_operands<T> x{a.data(), b.data(), c.data()};
+  x.bias = (ends & 1) != 0 ? bias.data() : nullptr;
+  x.mask = (ends & 2) != 0 ? mask.data() : nullptr;
+  x.relu = (ends & 4) != 0;
+  run(s, x, workspace.data());
+  for (size_t i = workspace.size() - 64; i < workspace.size(); ++i)
+    REQUIRE(workspace[i] == std::byte{0x7f});
+  return c;
+}
+
+template <class T>
+std::vector<T> numbers_of(int64_t n, uint64_t seed) {
+  const tensor t = noise<T>({n}, seed);
+  return {t.as<T>().begin(), t.as<T>().end()};
+}
+
+template <class T>
+void check_levels(const gemm_shape& s) {
+  const auto a = numbers_of<T>(s.m * s.k, 1), b = numbers_of<T>(s.k * s.n, 2), bias = numbers_of<T>(s.n, 3), mask = numbers_of<T>(s.m * s.n, 4);
+  const auto base = [](const gemm_shape& shape, const gemm_operands<T>& x, std::byte* w) { gemm_base::run(shape, x, w); };
+  for (int ends : {0, 1, 6, 7}) {
+    CAPTURE(ends);
+    const auto want = product_by<T>(base, s, a, b, bias, mask, ends);
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t j = 0; j < s.n; j += s.n > 40 ? 7 : 1) {
+        double sum = (ends & 1) != 0 ? static_cast<double>(bias[static_cast<size_t>(j)]) : 0;
+        for (int64_t p = 0; p < s.k; ++p)
+          sum += static_cast<double>(a[static_cast<size_t>(s.transpose_a ? p * s.m + i : i * s.k + p)])
+                 * static_cast<double>(b[static_cast<size_t>(s.transpose_b ? j * s.k + p : p * s.n + j)]);
+        const auto at = static_cast<size_t>(i * s.n + j);
+        if (((ends & 2) != 0 && !(mask[at] > 0)) || ((ends & 4) != 0 && sum < 0))
+          sum = 0;
+        REQUIRE(static_cast<double>(want[at]) == doctest::Approx(sum).scale(1).epsilon(sizeof(T) == 4 ? 2e-5 : 1e-12));
+      }
+#if defined(__AVX2__) && defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+      const auto wide = [](const gemm_shape& shape, const gemm_operands<T>& x, std::byte* w) { gemm_avx512::run(shape, x, w); };
+      REQUIRE(std::memcmp(product_by<T>(wide, s, a, b, bias, mask, ends).data(), want.data(), want.size() * sizeof(T)) == 0);
+    }
+#endif
+  }
+}
+
+}  // namespace
+
+TEST_CASE("products of every level are right at all edges, stay within their workspace, and have the same bits") {
+  for (bool ta : {false, true})
+    for (bool tb : {false, true})
+      for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {3, 10, 7}, {12, 32, 16}, {13, 33, 9}, {23, 31, 257}, {32, 15, 64},
+                                    {40, 200, 300}, {250, 17, 20}, {6, 16, 600}, {37, 64, 1024}, {2, 3, 0}}) {
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
+        check_levels<float>({m, n, k, ta, tb});
+        check_levels<double>({m, n, k, ta, tb});
+      }
+}
+
+}  // namespace troupe

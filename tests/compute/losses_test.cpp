@@ -1,0 +1,94 @@
+// Losses against their formulas, and their reductions by hand.
+#include <troupe/losses.hpp>
+
+#include "tests/compute/operations/values.hpp"
+
+namespace troupe {
+
+using namespace test;
+using losses::reduction;
+
+namespace {
+
+using loss_function = symbol (*)(symbol, symbol, losses::options, std::source_location);
+const std::source_location here = std::source_location::current();
+
+/// The losses of each element.
+template <class F>
+tensor each(F loss, const tensor& labels, const tensor& predictions) {
+  return value([&](graph& g) { return loss(g.constant(labels), g.constant(predictions), losses::options{.weights = {}, .reduce = reduction::none}); });
+}
+
+}  // namespace
+
+TEST_CASE("losses are those of their formulas") {
+  const auto l = [](auto f) { return [f](symbol y, symbol p, losses::options o) { return f(y, p, o, here); }; };
+  const tensor y = f64({4}, {0, 1, 1, 0.25}), x = f64({4}, {-2, 0.5, 800, -800});
+  check_close(each(l(losses::sigmoid_cross_entropy), y, x), {4}, {std::log1p(std::exp(-2.0)), std::log1p(std::exp(-0.5)), 0, 200}, 1e-14);
+  check_close(each(l(losses::squared), y, x), {4}, {4, 0.25, 799.0 * 799, 800.25 * 800.25}, 1e-14);
+  check_close(each(l(losses::absolute), y, x), {4}, {2, 0.5, 799, 800.25}, 1e-14);
+  check_close(each([](symbol a, symbol b, losses::options o) { return losses::huber(a, b, 0.75, o); }, y, x), {4},
+              {0.75 * 2 - 0.75 * 0.75 / 2, 0.125, 0.75 * 799 - 0.75 * 0.75 / 2, 0.75 * 800.25 - 0.75 * 0.75 / 2}, 1e-14);
+  check_close(each(l(losses::hinge), f64({4}, {0, 1, 1, 0}), f64({4}, {-2, 0.5, -1, 3})), {4}, {0, 0.5, 2, 4}, 1e-14);
+  check_close(each([](symbol a, symbol b, losses::options o) { return losses::log(a, b, 1e-7, o); }, f64({3}, {0, 1, 0.5}), f64({3}, {0.25, 0, 0.5})), {3},
+              {-std::log(0.75 + 1e-7), -std::log(1e-7), -std::log(0.5 + 1e-7)}, 1e-14);
+  const tensor p = f64({2, 2}, {0.5, 0.5, 1, 0}), q = f64({2, 2}, {0.25, 0.75, 0.5, 0.5});
+  check_close(each(l(losses::kl_divergence), p, q), {2}, {0.5 * std::log(2.0) + 0.5 * std::log(0.5 / 0.75), std::log(2.0) + 1e-7 * std::log(2e-7)}, 1e-13);
+  check_close(each(l(losses::softmax_cross_entropy), p, f64({2, 2}, {0, 0, 1, 3})), {2}, {std::log(2.0), std::log1p(std::exp(2.0))}, 1e-14);
+  check_close(each(l(losses::sparse_softmax_cross_entropy), i32({2}, {1, 0}), f64({2, 2}, {0, 0, 1, 3})), {2}, {std::log(2.0), std::log1p(std::exp(2.0))}, 1e-14);
+}
+
+TEST_CASE("sparse cross-entropy takes labels of any rank, one of an image's pixels as well") {
+  const tensor logits = noise<double>({2, 3, 4, 5}, 1);
+  std::vector<int64_t> classes;
+  for (int64_t i = 0; i < 24; ++i)
+    classes.push_back(i * 7 % 5);
+  const tensor pixels = value([&](graph& g) {
+    return losses::sparse_softmax_cross_entropy(g.constant(tensor::of<int64_t>({2, 3, 4}, std::span<const int64_t>{classes})), g.constant(logits),
+                                                {.weights = {}, .reduce = reduction::none});
+  });
+  CHECK(pixels.dims() == shape{2, 3, 4});
+  const tensor rows = value([&](graph& g) { return log_softmax(g.constant(logits)); });
+  for (size_t i = 0; i < 24; ++i)
+    CHECK(pixels.as<double>()[i] == doctest::Approx(-rows.as<double>()[i * 5 + static_cast<size_t>(classes[i])]));
+  CHECK(value([&](graph& g) { return losses::sparse_softmax_cross_entropy(g.constant(i32({}, {1})), g.constant(f64({2}, {0, 0}))); }).as<double>()[0]
+        == doctest::Approx(std::log(2.0)));
+}
+
+TEST_CASE("reductions count what they say, and a loss of no weight is 0") {
+  const tensor l = f64({2, 3}, {1, 2, 3, 4, 5, 6}), w = f64({2, 1}, {0, 0.5}), none = f64({}, {0});
+  const auto of = [&](const std::optional<tensor>& weights, reduction r) {
+    return value([&](graph& g) { return losses::reduce(g.constant(l), {.weights = weights ? g.constant(*weights) : symbol{}, .reduce = r}); });
+  };
+  check_close(of({}, reduction::none), {2, 3}, {1, 2, 3, 4, 5, 6});
+  check_close(of({}, reduction::sum), {}, {21});
+  check_close(of({}, reduction::mean), {}, {3.5});
+  check_close(of({}, reduction::mean_nonzero), {}, {3.5});
+  check_close(of(w, reduction::none), {2, 3}, {0, 0, 0, 2, 2.5, 3});
+  check_close(of(w, reduction::sum), {}, {7.5});
+  check_close(of(w, reduction::mean), {}, {5});
+  check_close(of(w, reduction::mean_nonzero), {}, {2.5});
+  check_close(of(none, reduction::mean), {}, {0});
+  check_close(of(none, reduction::mean_nonzero), {}, {0});
+}
+
+TEST_CASE("a loss may be differentiated for its predictions and its weights") {
+  graph g;
+  const symbol y = g.constant(f64({3}, {0, 1, 1})), x = g.variable({.name = "x", .dims = {3}, .type = dtype::float64}),
+               w = g.variable({.name = "w", .dims = {3}, .type = dtype::float64});
+  for (auto r : {reduction::sum, reduction::mean, reduction::mean_nonzero})
+    CHECK(gradients(losses::sigmoid_cross_entropy(y, x, {.weights = w, .reduce = r}), std::vector{x, w})[1].valid());
+  CHECK(g.status());
+}
+
+TEST_CASE("operands that do not fit are errors with both shapes") {
+  const tensor a = f64({2}, {1, 2}), b = f64({3}, {1, 2, 3});
+  for (loss_function f : {loss_function{losses::softmax_cross_entropy}, loss_function{losses::sigmoid_cross_entropy}, loss_function{losses::squared},
+                          loss_function{losses::absolute}, loss_function{losses::hinge}, loss_function{losses::kl_divergence}})
+    CHECK(refusal([&](graph& g) { return f(g.constant(a), g.constant(b), {}, here); })
+            .find("labels and predictions must be floating and of one shape, not float64 [2] and float64 [3]") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return losses::squared(g.constant(a), g.constant(a), {.weights = g.constant(b)}); }).find("does not stretch") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return losses::huber(g.constant(a), g.constant(a), 0); }).find("delta must be above 0") != std::string::npos);
+}
+
+}  // namespace troupe
