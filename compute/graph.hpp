@@ -6,6 +6,7 @@
 #include <troupe/operations.hpp>
 #include <troupe/summary.hpp>
 
+#include <deque>
 #include <map>
 
 namespace troupe {
@@ -65,7 +66,7 @@ struct graph_summary {
 };
 
 struct graph::impl {
-  std::vector<node> nodes;
+  std::deque<node> nodes;  ///< Which keeps references to extents valid while nodes are added.
   std::vector<std::string> unknowns;
   std::vector<graph_variable> variables;
   std::vector<int32_t> placeholders;

@@ -39,7 +39,7 @@ class TROUPE_API symbol {
   troupe::graph* owner() const noexcept { return graph_; }
   int32_t node() const noexcept { return node_; }
   dtype type() const;                ///< float32 for an invalid symbol.
-  const symbol_shape& dims() const;  ///< Empty for an invalid symbol.
+  const symbol_shape& dims() const;  ///< Empty for an invalid symbol. Valid while the graph lives and stays where it is.
   int rank() const { return static_cast<int>(dims().size()); }
 
  private:
