@@ -20,25 +20,47 @@ int64_t staggered(int64_t offset, int index) {
   return offset + ((want - offset) % page + page) % page;
 }
 
+/// A group that fits nothing is a name that was misspelt.
+expected<void> check_groups(const graph& g, const optimizer& o) {
+  const auto& variables = g.internals().variables;
+  for (const auto& group : o.groups)
+    if (std::none_of(variables.begin(), variables.end(), [&](const auto& v) {
+          const std::string_view name = v.options.name;
+          return v.options.trainable && name.starts_with(group.prefix) && name.ends_with(group.suffix);
+        }))
+      return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + group.prefix + "*" + group.suffix + "\"");
+  if (!variables.empty() && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || is_frozen(o, v.options.name); })
+      && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
+    return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
+  return {};
+}
+
 }  // namespace
+
+int64_t padded_bytes(const parameter_entry& e) { return padded(e.dims.elements() * size_of(e.type)); }
 
 expected<parameter_layout> parameter_layout::of(const graph& g, const std::optional<optimizer>& o) {
   if (auto status = g.status(); !status)
     return fail(status.error());
-  if (o)
+  if (o) {
     if (auto valid = validate(*o); !valid)
       return fail(valid.error());
+    if (auto fits = check_groups(g, *o); !fits)
+      return fail(fits.error());
+  }
+  const auto updated = [&o](const variable_options& v) { return o && v.trainable && !is_frozen(*o, v.name); };
   parameter_layout layout;
-  const auto slots = o ? slot_names(*o) : std::vector<std::string_view>{};
+  layout.whole_variables_ = o && needs_whole_variables(*o);
+  const auto slots = o ? slots_of(*o) : std::vector<slot_description>{};
   int vectors = 0;
   for (dtype type : {dtype::float32, dtype::float64}) {
     const size_t first = layout.entries_.size();
     int64_t length = 0;
     for (const auto& v : g.internals().variables) {
       const auto& options = v.options;
-      if (!o || !options.trainable || options.type != type)
+      if (!updated(options) || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, length,
+      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, -1, false, length,
                                  layout.gradient_bytes_ + length});
       length += padded(options.dims.elements() * size_of(type));
     }
@@ -60,10 +82,12 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
         }
         parameter_entry slot = layout.entries_[i];
         slot.offset += start - layout.entries_[first].offset;
-        slot.name += "/" + std::string{slots[vector - 1]};
+        slot.name += "/" + std::string{slots[vector - 1].name};
         slot.slot = true;
         slot.trainable = false;
-        slot.initial = init::zeros();
+        slot.initial = slots[vector - 1].initial;
+        slot.variable = static_cast<int32_t>(i);
+        slot.starts_as_variable = slots[vector - 1].starts_as_variable;
         slot.gradient_offset = -1;
         layout.entries_.push_back(std::move(slot));
       }
@@ -73,10 +97,10 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   }
   for (const auto& v : g.internals().variables) {
     const auto& options = v.options;
-    if (o && options.trainable)
+    if (updated(options))
       continue;
-    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial,
-                               layout.shared_bytes_, -1});
+    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial, -1,
+                               false, layout.shared_bytes_, -1});
     layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
   }
   for (size_t i = 0; i < layout.entries_.size(); ++i)
@@ -94,8 +118,17 @@ int32_t parameter_layout::find(std::string_view name) const {
 
 std::pair<int64_t, int64_t> parameter_layout::slice(int r, int R) const {
   // Whole cache lines, shared out as evenly as they can be.
-  const int64_t lines = gradient_bytes_ / line;
-  return {lines * r / R * line, lines * (r + 1) / R * line};
+  const auto cut = [this, R](int64_t index) {
+    const int64_t even = gradient_bytes_ / line * index / R * line;
+    if (!whole_variables_)
+      return even;
+    int64_t next = gradient_bytes_;
+    for (const auto& e : entries_)
+      if (e.gradient_offset >= even)
+        next = std::min(next, e.gradient_offset);
+    return next;
+  };
+  return {cut(r), cut(r + 1)};
 }
 
 std::vector<parameter_piece> parameter_layout::pieces(int r, int R) const {
@@ -104,9 +137,7 @@ std::vector<parameter_piece> parameter_layout::pieces(int r, int R) const {
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto& e = entries_[i];
     const int64_t count = e.dims.elements(), size = size_of(e.type);
-    int64_t at = e.gradient_offset;
-    if (e.slot)  // "dense/kernel/Adam" follows "dense/kernel".
-      at = entries_[static_cast<size_t>(find(std::string_view{e.name}.substr(0, e.name.rfind('/'))))].gradient_offset;
+    const int64_t at = e.variable < 0 ? e.gradient_offset : entries_[static_cast<size_t>(e.variable)].gradient_offset;
     if (at < 0) {
       if (r == 0)
         runs.push_back({static_cast<int32_t>(i), 0, count});

@@ -24,9 +24,14 @@ struct parameter_entry {
   bool updated = true;     ///< False: no step writes it; it lies in the shared part.
   combine replicas = combine::mean;
   initializer initial;
+  int32_t variable = -1;   ///< Of a slot: the entry that it belongs to.
+  bool starts_as_variable = false;  ///< A slot that begins with the value of its variable, in place of `initial`.
   int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
   int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable.
 };
+
+/// With what follows it in its vector up to the next entry.
+int64_t padded_bytes(const parameter_entry& e);
 
 /// A run of elements of one entry.
 struct parameter_piece {
@@ -46,8 +51,9 @@ struct gradient_run {
 
 class parameter_layout {
  public:
-  /// From the variables of a training graph; slots as the optimizer has them. A graph without an optimizer (evaluation,
-  /// prediction) gives a layout of its variables only, none of them updated.
+  /// From the variables of a training graph; slots as the optimizer has them, and those that it freezes without any, as if they
+  /// were not trainable. A graph without an optimizer (evaluation, prediction) gives a layout of its variables only, none of
+  /// them updated. invalid_argument also for a group of the optimizer's that no trainable variable belongs to.
   static expected<parameter_layout> of(const graph& g, const std::optional<optimizer>& o);
 
   std::span<const parameter_entry> entries() const noexcept { return entries_; }
@@ -61,7 +67,7 @@ class parameter_layout {
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
 
   /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, all together
-  /// everything. Replica 0 also owns what is not trainable.
+  /// everything; whole variables where the optimizer needs them. Replica 0 also owns what is not trainable.
   std::pair<int64_t, int64_t> slice(int r, int R) const;
   /// The same slice as runs of entries, slots included: what replica r puts into its snapshot part.
   std::vector<parameter_piece> pieces(int r, int R) const;
@@ -70,6 +76,7 @@ class parameter_layout {
   std::vector<parameter_entry> entries_;
   std::vector<gradient_run> runs_;
   int64_t arena_bytes_ = 0, shared_bytes_ = 0, gradient_bytes_ = 0;
+  bool whole_variables_ = false;
 };
 
 class parameter_store {

@@ -78,12 +78,12 @@ struct training {
   std::vector<int64_t> offsets;          ///<   and where they belong.
 };
 
-expected<training> differentiate(graph& g, symbol loss, const parameter_layout& layout, int32_t shards) {
+expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout, int32_t shards) {
   training t;
   std::vector<symbol> variables;
   for (const auto& v : g.internals().variables) {
     const int32_t at = layout.find(v.options.name);
-    if (!v.options.trainable)
+    if (!v.options.trainable || is_frozen(o, v.options.name))
       continue;
     if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
       return fail(trouble("the store has no trainable variable named '" + v.options.name + "'"));
@@ -115,19 +115,16 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   if (spec.mode == mode::train) {
     if (!spec.optimizer)
       return fail(trouble("a model that trains needs an optimizer"));
-    if (auto valid = validate(*spec.optimizer); !valid)
-      return fail(valid.error());
-    i->optimizer = *spec.optimizer;
-    i->runs.assign(layout.runs().begin(), layout.runs().end());
-    for (const auto& run : i->runs)
-      if (run.slots.size() != slot_names(i->optimizer).size())
-        return fail(trouble("the store has not the slots of " + to_string(i->optimizer)));
+    auto update = planned_update::of(*spec.optimizer, layout);
+    if (!update)
+      return fail(update.error());
+    i->update = std::move(*update);
   }
 
   graph g = clone(source);
   training t;
   if (spec.mode == mode::train) {
-    auto made = differentiate(g, g.make_symbol(spec.loss.node()), layout, options.shards);
+    auto made = differentiate(g, g.make_symbol(spec.loss.node()), *spec.optimizer, layout, options.shards);
     if (!made)
       return fail(made.error());
     t = std::move(*made);

@@ -69,9 +69,9 @@ class program {
   /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy (model.cpp:7)".
   error last_error() const;
 
-  /// The optimizer's update for bytes [first, last) of the gradient vector, reading variables and slots from `from` and
-  /// writing them to `to` (the same base: in place).
-  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const;
+  /// The optimizer's update for bytes [first, last) of the gradient vector, all of which is there, reading variables and slots
+  /// from `from` and writing them to `to` (the same base: in place).
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to);
 
   /// The loss of the last run, unscaled by S, as float64.
   double loss() const noexcept;

@@ -155,12 +155,13 @@ class program_engine final : public step_engine {
     if (options_.replica != 0 || sets.empty())
       return sets;
     for (const auto* v : shown_variables()) {
-      const auto& e = layout().entries()[static_cast<size_t>(layout().find(v->name))];
+      const int32_t at = layout().find(v->name);
+      const auto& e = layout().entries()[static_cast<size_t>(at)];
       const auto bytes = e.dims.elements() * size_of(e.type);
       auto copy = copies_.take(bytes);
       if (!copy)
         return sets;  // The rest goes without: a summary is no reason to end a job.
-      std::memcpy(copy.get(), options_.store->arena(arena) + e.offset, static_cast<size_t>(bytes));
+      std::memcpy(copy.get(), options_.store->view(arena, at).data(), static_cast<size_t>(bytes));
       sets.front().emplace_back(e.type, e.dims, std::move(copy));
     }
     return sets;

@@ -1,7 +1,7 @@
 // What a program keeps to run: the kernel calls, the arena, and where inputs and outputs are.
 #pragma once
 
-#include "compute/optimizers/update.hpp"
+#include "compute/optimizers/planned_update.hpp"
 #include "compute/parameter_store.hpp"
 #include "compute/planner/plan.hpp"
 #include "compute/program.hpp"
@@ -27,8 +27,7 @@ struct program::impl {
   dtype loss_type = dtype::float32;
   operand loss_at;
   int64_t flops = 0;
-  troupe::optimizer optimizer;
-  std::vector<gradient_run> runs;
+  planned_update update;
   run_state last;
 
   expected<void> prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names, std::vector<int32_t> values,

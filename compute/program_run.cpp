@@ -65,6 +65,8 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
     for (const auto& v : g.variables)
       if (const int32_t at = layout.find(v.options.name); v.options.trainable && at >= 0) {
         const auto& e = layout.entries()[static_cast<size_t>(at)];
+        if (e.gradient_offset < 0)
+          continue;
         written.emplace_back(e.gradient_offset, e.gradient_offset + e.dims.elements() * size_of(e.type));
         gradients.emplace_back(e.gradient_offset, e.name);
       }
@@ -142,38 +144,9 @@ error program::last_error() const {
   return e;
 }
 
-namespace {
-
-template <class T>
-void update_run(const optimizer& o, int64_t step, const gradient_run& run, int64_t first, int64_t last, const std::byte* gradient,
-                const std::byte* from, std::byte* to) {
-  const auto at = [&](auto* base, int64_t vector) {
-    using byte_type = std::remove_pointer_t<decltype(base)>;
-    using value = std::conditional_t<std::is_const_v<byte_type>, const T, T>;
-    return reinterpret_cast<value*>(base + vector + (first - run.first));
-  };
-  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(gradient + first),
-                    .v = at(from, run.variables), .v_to = at(to, run.variables), .slot = {}, .slot_to = {}};
-  for (size_t s = 0; s < run.slots.size(); ++s) {
-    x.slot[s] = at(from, run.slots[s]);
-    x.slot_to[s] = at(to, run.slots[s]);
-  }
-  std::visit([&](const auto& kind) { update(kind, step + 1, x); }, o);
-}
-
-}  // namespace
-
-void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
+void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) {
   const flush_denormals tiny_is_zero;
-  for (const auto& run : impl_->runs) {
-    const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
-    if (first >= last)
-      continue;
-    if (run.type == dtype::float64)
-      update_run<double>(impl_->optimizer, step, run, first, last, gradient, from, to);
-    else
-      update_run<float>(impl_->optimizer, step, run, first, last, gradient, from, to);
-  }
+  impl_->update.apply(step, slice, gradient, from, to);
 }
 
 std::span<const component> program::inputs() const noexcept { return impl_->inputs; }

@@ -137,8 +137,6 @@ std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, co
   return values;
 }
 
-double learning_rate(const optimizer& o, int64_t) {
-  return std::visit([](const auto& kind) { return static_cast<double>(kind.rate); }, o);
-}
+double learning_rate(const optimizer& o, int64_t step) { return rate_at(o, std::max<int64_t>(step, 1) - 1); }
 
 }  // namespace troupe

@@ -30,7 +30,7 @@ std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, co
 /// TensorFlow's buckets: limits grow by a tenth from 1e-12 to 1e20 on both sides of 0.
 histogram histogram_of(std::span<const tensor> parts);
 
-/// The rate of the update that makes state `step`.
+/// The rate of the update that makes state `step`; of state 0, that of the first.
 double learning_rate(const optimizer& o, int64_t step);
 
 }  // namespace troupe

@@ -17,12 +17,14 @@ using packet = typename Eigen::internal::packet_traits<T>::type;
 template <class T>
 inline constexpr int64_t width = Eigen::internal::packet_traits<T>::size;
 
+using Eigen::internal::pabs;
 using Eigen::internal::padd;
 using Eigen::internal::pdiv;
 using Eigen::internal::pexp;
 using Eigen::internal::plog;
 using Eigen::internal::pmadd;
 using Eigen::internal::pmax;
+using Eigen::internal::pmin;
 using Eigen::internal::pmul;
 using Eigen::internal::psqrt;
 using Eigen::internal::psub;

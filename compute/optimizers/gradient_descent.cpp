@@ -1,18 +1,15 @@
 // v -= rate · g
-#include "compute/kernels/simd.hpp"
-#include "compute/optimizers/update.hpp"
+#include "compute/optimizers/packet_update.hpp"
 
 namespace troupe {
 
 template <class T>
-void update(const gradient_descent& o, int64_t, const update_range<T>& x) {
-  // Ranges begin and end at multiples of 64 bytes: whole packets.
-  const auto minus_rate = simd::set(-static_cast<T>(o.rate));
-  for (int64_t i = 0; i < x.n; i += simd::width<T>)
-    simd::store(x.v_to + i, simd::pmadd(minus_rate, simd::load(x.g + i), simd::load(x.v + i)));
+void update(const gradient_descent&, const update_terms& terms, const update_range<T>& x) {
+  const auto minus_rate = packet_of<T>(-terms.rate);
+  update_packets<0>(terms, x, [=](auto g, auto v, auto*) { return simd::pmadd(minus_rate, g, v); });
 }
 
-template void update(const gradient_descent&, int64_t, const update_range<float>&);
-template void update(const gradient_descent&, int64_t, const update_range<double>&);
+template void update(const gradient_descent&, const update_terms&, const update_range<float>&);
+template void update(const gradient_descent&, const update_terms&, const update_range<double>&);
 
 }  // namespace troupe

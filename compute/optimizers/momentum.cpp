@@ -1,24 +1,19 @@
-// m = decay · m + g;  v -= rate · m  (nesterov: v -= rate · (g + decay · m)). Sutskever et al. 2013.
-#include "compute/kernels/simd.hpp"
-#include "compute/optimizers/update.hpp"
+// m = decay · m + g;  v -= rate · m  (nesterov: v -= rate · (g + decay · m)). Polyak 1964; Sutskever et al. 2013.
+#include "compute/optimizers/packet_update.hpp"
 
 namespace troupe {
 
 template <class T>
-void update(const momentum& o, int64_t, const update_range<T>& x) {
-  const auto minus_rate = simd::set(-static_cast<T>(o.rate));
-  const auto decay = simd::set(static_cast<T>(o.decay));
+void update(const momentum& o, const update_terms& terms, const update_range<T>& x) {
+  const auto minus_rate = packet_of<T>(-terms.rate), decay = packet_of<T>(o.decay);
   const bool nesterov = o.nesterov;
-  for (int64_t i = 0; i < x.n; i += simd::width<T>) {
-    const auto g = simd::load(x.g + i);
-    const auto m = simd::pmadd(decay, simd::load(x.slot[0] + i), g);
-    const auto direction = nesterov ? simd::pmadd(decay, m, g) : m;
-    simd::store(x.slot_to[0] + i, m);
-    simd::store(x.v_to + i, simd::pmadd(minus_rate, direction, simd::load(x.v + i)));
-  }
+  update_packets<1>(terms, x, [=](auto g, auto v, auto* s) {
+    s[0] = simd::pmadd(decay, s[0], g);
+    return simd::pmadd(minus_rate, nesterov ? simd::pmadd(decay, s[0], g) : s[0], v);
+  });
 }
 
-template void update(const momentum&, int64_t, const update_range<float>&);
-template void update(const momentum&, int64_t, const update_range<double>&);
+template void update(const momentum&, const update_terms&, const update_range<float>&);
+template void update(const momentum&, const update_terms&, const update_range<double>&);
 
 }  // namespace troupe

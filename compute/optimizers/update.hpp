@@ -1,32 +1,70 @@
 // Optimizer updates: one fused pass over a run of the flat vectors.
 #pragma once
 
+#include <troupe/graph.hpp>
 #include <troupe/optimizer.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
 namespace troupe {
 
-/// The slots that each variable has: "Momentum"; "Adam", "Adam_1".
-std::vector<std::string_view> slot_names(const optimizer& o);
+/// A vector beside the variables, in their layout.
+struct slot_description {
+  std::string_view name;
+  initializer initial = init::zeros();  ///< A constant.
+  bool starts_as_variable = false;      ///< In place of it.
+};
+/// The slots that each variable has, in order: those of the rule, then the moving average.
+std::vector<slot_description> slots_of(const optimizer& o);
+/// Whether an update of part of a variable needs all of it, so that replicas must share out whole ones.
+bool needs_whole_variables(const optimizer& o);
 
-/// n elements of variables and slots, read from one place and written to another, or to the same.
+/// The group of a variable, or null.
+const variable_group* group_of(const optimizer& o, std::string_view variable);
+bool is_frozen(const optimizer& o, std::string_view variable);
+/// What the schedule makes of 1 for the update after `step` others; the warm-up included.
+double schedule_factor(const optimizer& o, int64_t step);
+
+inline constexpr int rule_slots_max = 3;
+
+/// n elements of variables and slots, read from one place and written to another, or to the same: whole packets.
 template <class T>
 struct update_range {
-  int64_t n;
-  const T* g;
-  const T* v;
-  T* v_to;
-  const T* slot[2];
-  T* slot_to[2];
+  int64_t n = 0;
+  const T* g = nullptr;
+  const T* v = nullptr;
+  T* v_to = nullptr;
+  const T* slot[rule_slots_max] = {};
+  T* slot_to[rule_slots_max] = {};
+  const T* average = nullptr;  ///< Null: there is none.
+  T* average_to = nullptr;
 };
 
-// t is the step being made, counted from 1.
-template <class T> void update(const gradient_descent& o, int64_t t, const update_range<T>& x);
-template <class T> void update(const momentum& o, int64_t t, const update_range<T>& x);
-template <class T> void update(const adam& o, int64_t t, const update_range<T>& x);
+/// What one update is the same in for all elements of a range.
+struct update_terms {
+  int64_t t = 1;               ///< The update being made, counted from 1.
+  double rate = 0;             ///< In place of the rule's own.
+  double clip_value = std::numeric_limits<double>::infinity();
+  double gradient_scale = 1;   ///< After the clipping by value.
+  double keep = 1;             ///< The variable is multiplied by it first: 1 - decoupled weight decay.
+  double weight_decay = 0;     ///< For rules that have it inside.
+  double average_decay = 0;
+};
+
+template <class T> void update(const gradient_descent& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const momentum& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const adagrad& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const rmsprop& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const adadelta& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const adam& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const adamw& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const adamax& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const amsgrad& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const ftrl& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const lamb& o, const update_terms& terms, const update_range<T>& x);  ///< Of one whole variable.
 
 }  // namespace troupe

@@ -1,38 +1,72 @@
-// Optimizers: TensorFlow 1.x's formulas, defaults and slot names. t is the step being made, counted from 1.
+// Optimizers: a rule, the rate it is given at each step, and what happens to gradients and variables around it.
+//
+//   .optimizer = tr::adam{.rate = 1e-3f}                       // A rule alone.
+//   .optimizer = tr::optimizer{.rule = tr::adamw{.rate = 1e-3f}, .schedule = tr::cosine_decay{.decay_steps = 10000},
+//                              .warmup_steps = 500, .clip = {.global_norm = 1}}
+//
+// To add up gradients over parts of a batch before each update, see run_config::gradient_shards.
 #pragma once
 
 #include <troupe/error.hpp>
+#include <troupe/learning_rate.hpp>
+#include <troupe/update_rule.hpp>
 
-#include <variant>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace troupe {
 
-/// v -= rate · g
-struct gradient_descent {
-  float rate = 0.01f;
+/// Limits of the gradient, 0 for none, applied in this order. Norms are those of the gradient summed over all replicas.
+struct clipping {
+  float value = 0;        ///< Each element to [-value, value]. tf.clip_by_value.
+  float norm = 0;         ///< g · min(1, norm / |g|) of each variable. tf.clip_by_norm.
+  float global_norm = 0;  ///< The same of all variables together: Pascanu et al. 2013, algorithm 1. tf.clip_by_global_norm.
 };
 
-/// m = momentum · m + g;  v -= rate · m  (nesterov: v -= rate · (g + momentum · m)). Slot "Momentum". Sutskever et al. 2013.
-struct momentum {
-  float rate = 0.01f;
-  float decay = 0.9f;  ///< TensorFlow's `momentum`.
-  bool nesterov = false;
+/// Variables that are treated differently: those whose names begin with `prefix` and end in `suffix`. A group that no trainable
+/// variable belongs to is an error.
+struct variable_group {
+  std::string prefix = {};
+  std::string suffix = {};
+  float rate_factor = 1;                    ///< Their rate is so many times the scheduled one.
+  std::optional<float> weight_decay = {};   ///< In place of the optimizer's, or its rule's.
+  bool frozen = false;                      ///< They keep their values: no gradient, no slots.
 };
 
-/// m = β1·m + (1-β1)·g;  s = β2·s + (1-β2)·g²;  v -= rate·sqrt(1-β2^t)/(1-β1^t) · m / (sqrt(s) + ε).
-/// Slots "Adam" (m) and "Adam_1" (s). Kingma & Ba 2015, section 2, the efficient form ("ε hat").
-struct adam {
-  float rate = 0.001f;
-  float beta1 = 0.9f;
-  float beta2 = 0.999f;
-  float epsilon = 1e-8f;
+struct optimizer {
+  update_rule rule = adam{};
+  learning_rate_schedule schedule = constant_rate{};
+  /// The first updates: update t of them has t/warmup_steps of the scheduled rate. Goyal et al. 2017, section 2.2.
+  int64_t warmup_steps = 0;
+  clipping clip = {};
+  /// v -= η·weight_decay·v beside the rule's update, where η is what the schedule makes of 1. Loshchilov & Hutter 2019, section 2.
+  float weight_decay = 0;
+  std::vector<variable_group> groups = {};  ///< A variable belongs to the first one that fits.
+  /// Above 0: a = moving_average·a + (1-moving_average)·v after each update, a being v at first. Slot "ExponentialMovingAverage".
+  /// Polyak & Juditsky 1992; tf.train.ExponentialMovingAverage's `decay`.
+  float moving_average = 0;
 };
 
-using optimizer = std::variant<gradient_descent, momentum, adam>;
-
-/// Every rate > 0, decays in [0, 1), epsilon > 0; else invalid_argument naming the field and its value.
+/// Rates, epsilons and counts that are above 0, decays in [0, 1), ...; else invalid_argument naming the field and its value.
 TROUPE_API expected<void> validate(const optimizer& o);
-/// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)".
+/// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)", then whatever is not its default:
+/// ", schedule = cosine(decay_steps = 10000, alpha = 0), warmup_steps = 500, clip.global_norm = 1".
 TROUPE_API std::string to_string(const optimizer& o);
+/// The rate of the update that is made after `step` others. The optimizer must be valid.
+TROUPE_API double rate_at(const optimizer& o, int64_t step);
+
+inline gradient_descent::operator optimizer() const { return {.rule = *this}; }
+inline momentum::operator optimizer() const { return {.rule = *this}; }
+inline adagrad::operator optimizer() const { return {.rule = *this}; }
+inline rmsprop::operator optimizer() const { return {.rule = *this}; }
+inline adadelta::operator optimizer() const { return {.rule = *this}; }
+inline adam::operator optimizer() const { return {.rule = *this}; }
+inline adamw::operator optimizer() const { return {.rule = *this}; }
+inline adamax::operator optimizer() const { return {.rule = *this}; }
+inline amsgrad::operator optimizer() const { return {.rule = *this}; }
+inline ftrl::operator optimizer() const { return {.rule = *this}; }
+inline lamb::operator optimizer() const { return {.rule = *this}; }
 
 }  // namespace troupe

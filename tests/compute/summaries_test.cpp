@@ -225,6 +225,12 @@ TEST_CASE("the learning rate that is shown is the optimizer's") {
   CHECK(learning_rate(adam{.rate = 0.5f}, 10) == 0.5);
   CHECK(learning_rate(momentum{.rate = 0.25f}, 0) == 0.25);
   CHECK(learning_rate(gradient_descent{}, 0) == doctest::Approx(0.01));
+  // State 4 was made by the update after three others.
+  const optimizer o{.rule = adam{.rate = 0.5f}, .schedule = piecewise_constant{.boundaries = {2}, .values = {1, 0.25f}}, .warmup_steps = 2};
+  CHECK(learning_rate(o, 0) == 0.5);
+  CHECK(learning_rate(o, 1) == 0.5);
+  CHECK(learning_rate(o, 3) == 1);
+  CHECK(learning_rate(o, 4) == 0.25);
 }
 
 }  // namespace troupe::test

@@ -1,0 +1,62 @@
+// The loop that all updates have in common: what surrounds a rule is done in the same pass over memory.
+#pragma once
+
+#include "compute/kernels/simd.hpp"
+#include "compute/optimizers/update.hpp"
+
+#include <cmath>
+
+namespace troupe {
+
+namespace detail {
+
+/// A range without clipping, decay or average has none of their instructions; the others have all, with factors of 1.
+template <bool surrounded, int slots, class T, class F>
+void update_loop(const update_terms& terms, const update_range<T> x, F f) {
+  const auto most = simd::set(static_cast<T>(terms.clip_value)), least = simd::set(static_cast<T>(-terms.clip_value));
+  const auto scale = simd::set(static_cast<T>(terms.gradient_scale)), keep = simd::set(static_cast<T>(terms.keep));
+  const auto rest = simd::set(static_cast<T>(1 - terms.average_decay));
+  for (int64_t i = 0; i < x.n; i += simd::width<T>) {
+    auto g = simd::load(x.g + i), v = simd::load(x.v + i);
+    [[maybe_unused]] simd::packet<T> average;
+    if constexpr (surrounded) {
+      g = simd::pmul(scale, simd::pmax(least, simd::pmin(most, g)));
+      average = simd::load((x.average ? x.average : x.v) + i);
+      v = simd::pmul(keep, v);
+    }
+    simd::packet<T> s[slots > 0 ? slots : 1];
+    for (int k = 0; k < slots; ++k)
+      s[k] = simd::load(x.slot[k] + i);
+    const auto to = f(g, v, s);
+    for (int k = 0; k < slots; ++k)
+      simd::store(x.slot_to[k] + i, s[k]);
+    simd::store(x.v_to + i, to);
+    if constexpr (surrounded)
+      if (x.average)
+        simd::store(x.average_to + i, simd::pmadd(rest, simd::psub(to, average), average));
+  }
+}
+
+}  // namespace detail
+
+/// f(g, v, s) returns what a packet of variables becomes, and changes its slots s in place. Ranges begin and end at multiples of
+/// 64 bytes: whole packets.
+template <int slots, class T, class F>
+void update_packets(const update_terms& terms, const update_range<T>& x, F f) {
+  if (std::isfinite(terms.clip_value) || terms.gradient_scale != 1 || terms.keep != 1 || x.average)
+    detail::update_loop<true, slots>(terms, x, f);
+  else
+    detail::update_loop<false, slots>(terms, x, f);
+}
+
+template <class T>
+simd::packet<T> packet_of(double x) { return simd::set(static_cast<T>(x)); }
+
+/// rate·sqrt(1-β2^t)/(1-β1^t): Adam's rate, both biases corrected.
+template <class Rule>
+double corrected_rate(const Rule& o, const update_terms& terms) {
+  const auto t = static_cast<double>(terms.t);
+  return terms.rate * std::sqrt(1 - std::pow(static_cast<double>(o.beta2), t)) / (1 - std::pow(static_cast<double>(o.beta1), t));
+}
+
+}  // namespace troupe

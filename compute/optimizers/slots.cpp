@@ -1,0 +1,36 @@
+// Which vectors each rule keeps beside the variables: TensorFlow 1.x's names and initial values, which checkpoints hold.
+#include "compute/optimizers/update.hpp"
+
+namespace troupe {
+namespace {
+
+using slots = std::vector<slot_description>;
+
+slots slots_of(const gradient_descent&) { return {}; }
+slots slots_of(const momentum&) { return {{"Momentum"}}; }
+slots slots_of(const adagrad& o) { return {{"Adagrad", init::constant(static_cast<double>(o.initial_accumulator))}}; }
+slots slots_of(const rmsprop& o) {
+  if (o.centered)
+    return {{"RMSProp", init::ones()}, {"RMSProp_1"}, {"RMSProp_2"}};
+  return {{"RMSProp", init::ones()}, {"RMSProp_1"}};
+}
+slots slots_of(const adadelta&) { return {{"Adadelta"}, {"Adadelta_1"}}; }
+slots slots_of(const adam&) { return {{"Adam"}, {"Adam_1"}}; }
+slots slots_of(const adamw&) { return {{"Adam"}, {"Adam_1"}}; }
+slots slots_of(const adamax&) { return {{"AdaMax"}, {"AdaMax_1"}}; }
+slots slots_of(const amsgrad&) { return {{"AMSGrad"}, {"AMSGrad_1"}, {"AMSGrad_2"}}; }
+slots slots_of(const ftrl& o) { return {{"Ftrl", init::constant(static_cast<double>(o.initial_accumulator))}, {"Ftrl_1"}}; }
+slots slots_of(const lamb&) { return {{"LAMB"}, {"LAMB_1"}}; }
+
+}  // namespace
+
+std::vector<slot_description> slots_of(const optimizer& o) {
+  auto all = std::visit([](const auto& kind) { return slots_of(kind); }, o.rule);
+  if (o.moving_average != 0)
+    all.push_back({"ExponentialMovingAverage", init::zeros(), true});
+  return all;
+}
+
+bool needs_whole_variables(const optimizer& o) { return std::holds_alternative<lamb>(o.rule); }
+
+}  // namespace troupe

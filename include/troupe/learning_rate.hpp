@@ -1,0 +1,63 @@
+// Learning rates as functions of the step: TensorFlow 1.x's formulas and names.
+//
+// s is the number of updates made before, so that the first one has s = 0, and n the field `decay_steps`. A rate depends on s and
+// nothing else: a job that is resumed goes on with the rate that it would have had.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+/// rate
+struct constant_rate {};
+
+/// rate · decay_rate^(s/n); staircase: with s/n rounded down. tf.train.exponential_decay.
+struct exponential_decay {
+  int64_t decay_steps = 0;
+  float decay_rate = 0.96f;
+  bool staircase = false;
+};
+
+/// (rate - end_rate) · (1 - s/n)^power + end_rate, and end_rate from n on; cycle: with n rounded up to the next multiple of
+/// itself that is not below s. tf.train.polynomial_decay.
+struct polynomial_decay {
+  int64_t decay_steps = 0;
+  float end_rate = 1e-4f;
+  float power = 1;
+  bool cycle = false;
+};
+
+/// values[i], where i of the boundaries lie below s: the optimizer's own rate is not looked at. tf.train.piecewise_constant.
+struct piecewise_constant {
+  std::vector<int64_t> boundaries = {};  ///< Ascending.
+  std::vector<float> values = {};        ///< One more.
+};
+
+/// rate · ((1 - alpha) · (1 + cos(π·s/n))/2 + alpha), and rate · alpha from n on. tf.train.cosine_decay; Loshchilov & Hutter
+/// 2017, eq. 5.
+struct cosine_decay {
+  int64_t decay_steps = 0;
+  float alpha = 0;
+};
+
+/// The same, beginning anew after `first_decay_steps`, each period t_mul times as long as the one before it and begun at m_mul
+/// times its rate. tf.train.cosine_decay_restarts.
+struct cosine_decay_restarts {
+  int64_t first_decay_steps = 0;
+  float t_mul = 2;
+  float m_mul = 1;
+  float alpha = 0;
+};
+
+/// rate · sqrt(n / max(s + 1, n)): the rate until update n, falling with the root of the count of updates from there. With as many
+/// warmup_steps: Vaswani et al. 2017, eq. 3.
+struct inverse_sqrt_decay {
+  int64_t decay_steps = 0;
+};
+
+using learning_rate_schedule = std::variant<constant_rate, exponential_decay, polynomial_decay, piecewise_constant, cosine_decay,
+                                            cosine_decay_restarts, inverse_sqrt_decay>;
+
+}  // namespace troupe

@@ -1,0 +1,129 @@
+// What an optimizer does with a gradient: TensorFlow 1.x's formulas, defaults and slot names.
+//
+// v is a variable, g its gradient, t the update being made, counted from 1; `rate` is what the schedule makes of the field of
+// that name. Slots are 0 at first unless another value is named; "w/Momentum" is that of the variable "w".
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+namespace troupe {
+
+struct optimizer;
+
+// NOLINTBEGIN(google-explicit-constructor): a rule is an optimizer with nothing added.
+
+/// v -= rate · g
+struct gradient_descent {
+  float rate = 0.01f;
+  operator optimizer() const;
+};
+
+/// m = decay · m + g;  v -= rate · m  (nesterov: v -= rate · (g + decay · m)). Slot "Momentum". Polyak 1964, eq. 9; Sutskever
+/// et al. 2013, section 2, in the form that needs the gradient at v only.
+struct momentum {
+  float rate = 0.01f;
+  float decay = 0.9f;  ///< TensorFlow's `momentum`.
+  bool nesterov = false;
+  operator optimizer() const;
+};
+
+/// s += g²;  v -= rate · g / sqrt(s). Slot "Adagrad" (s), at first `initial_accumulator`. Duchi et al. 2011, section 1, the
+/// diagonal form.
+struct adagrad {
+  float rate = 0.01f;
+  float initial_accumulator = 0.1f;
+  operator optimizer() const;
+};
+
+/// s = decay·s + (1-decay)·g²;  m = momentum·m + rate · g / sqrt(s + ε);  v -= m. Centered: s - a² in place of s, with
+/// a = decay·a + (1-decay)·g. Slots "RMSProp" (s, at first 1), then a if centered, then m: "RMSProp_1", "RMSProp_2".
+/// Tieleman & Hinton 2012, lecture 6e; centered: Graves 2013, eq. 38 to 41.
+struct rmsprop {
+  float rate = 0.001f;
+  float decay = 0.9f;
+  float momentum = 0;
+  float epsilon = 1e-10f;
+  bool centered = false;
+  operator optimizer() const;
+};
+
+/// s = ρ·s + (1-ρ)·g²;  d = g · sqrt(u + ε) / sqrt(s + ε);  u = ρ·u + (1-ρ)·d²;  v -= rate · d. Slots "Adadelta" (s) and
+/// "Adadelta_1" (u). Zeiler 2012, algorithm 1, whose rate is 1.
+struct adadelta {
+  float rate = 0.001f;
+  float rho = 0.95f;
+  float epsilon = 1e-8f;
+  operator optimizer() const;
+};
+
+/// m = β1·m + (1-β1)·g;  s = β2·s + (1-β2)·g²;  v -= rate·sqrt(1-β2^t)/(1-β1^t) · m / (sqrt(s) + ε).
+/// Slots "Adam" (m) and "Adam_1" (s). Kingma & Ba 2015, section 2, the efficient form ("ε hat").
+struct adam {
+  float rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  operator optimizer() const;
+};
+
+/// Adam, and v -= η·weight_decay·v beside it, where η is what the schedule makes of 1: the decay is not multiplied by `rate`.
+/// Slots "Adam" and "Adam_1". Loshchilov & Hutter 2019, algorithm 2, line 12.
+struct adamw {
+  float rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  float weight_decay = 1e-4f;
+  operator optimizer() const;
+};
+
+/// m = β1·m + (1-β1)·g;  u = max(β2·u, |g|);  v -= rate/(1-β1^t) · m / (u + ε). Slots "AdaMax" (m) and "AdaMax_1" (u).
+/// Kingma & Ba 2015, algorithm 2.
+struct adamax {
+  float rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  operator optimizer() const;
+};
+
+/// Adam's m and s;  ŝ = max(ŝ, s);  v -= rate·sqrt(1-β2^t)/(1-β1^t) · m / (sqrt(ŝ) + ε). Slots "AMSGrad" (m), "AMSGrad_1" (s)
+/// and "AMSGrad_2" (ŝ). Reddi et al. 2018, algorithm 2, with Adam's correction of both biases, as TensorFlow has it.
+struct amsgrad {
+  float rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  operator optimizer() const;
+};
+
+/// h = g + 2·l2_shrinkage·v;  z += h - (sqrt(s + g²) - sqrt(s))/rate · v;  s += g²;
+/// v = (sign(z)·l1 - z) / (sqrt(s)/rate + 2·l2) where |z| > l1, else 0. Slots "Ftrl" (s, at first `initial_accumulator`) and
+/// "Ftrl_1" (z). McMahan et al. 2013, algorithm 1; TensorFlow's learning_rate_power of -0.5.
+struct ftrl {
+  float rate = 0.01f;
+  float initial_accumulator = 0.1f;
+  float l1 = 0;
+  float l2 = 0;
+  float l2_shrinkage = 0;
+  operator optimizer() const;
+};
+
+/// Adam's m and s;  r = m/(1-β1^t) / (sqrt(s/(1-β2^t)) + ε) + weight_decay · v;  v -= rate · |v|/|r| · r, the norms over the
+/// whole variable; where one of them is 0, |v|/|r| counts as 1. Slots "LAMB" (m) and "LAMB_1" (s). You et al. 2020, algorithm 2,
+/// with φ(x) = x. Replicas share out whole variables.
+struct lamb {
+  float rate = 0.001f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-6f;
+  float weight_decay = 0;
+  operator optimizer() const;
+};
+
+// NOLINTEND(google-explicit-constructor)
+
+using update_rule = std::variant<gradient_descent, momentum, adagrad, rmsprop, adadelta, adam, adamw, adamax, amsgrad, ftrl, lamb>;
+
+}  // namespace troupe
