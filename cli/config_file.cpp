@@ -25,6 +25,10 @@ void add_value(const std::string& key, const toml::node& node, const std::string
     for (const auto& n : *list)
       a.value += fmt::format("{}{}", a.value.empty() ? "" : ",", n.as_integer()->get());
     a.written = integers;
+  } else if (list && std::all_of(list->begin(), list->end(), [](const toml::node& n) { return n.is_number(); })) {
+    for (const auto& n : *list)
+      a.value += fmt::format("{}{}", a.value.empty() ? "" : ",", *n.value<double>());
+    a.written = numbers;
   } else if (list && std::all_of(list->begin(), list->end(), [](const toml::node& n) {
                return n.is_string() && n.as_string()->get().find(',') == std::string::npos;
              })) {

@@ -1,5 +1,7 @@
 #include "cli/job_setup.hpp"
 
+#include "cli/optimizer_setup.hpp"
+
 #include <fmt/format.h>
 
 namespace troupe::cli {
@@ -34,30 +36,6 @@ expected<run_config> make_run_config(const settings& given) {
     config = std::move(*changed);
   }
   return config;
-}
-
-expected<optimizer> make_optimizer(const settings& given) {
-  const std::string name = given.text("optimizer.name").value_or("adam");
-  const auto chosen_at = given.layer_of("optimizer.name").value_or(layer::file);
-  // A key of another optimizer is a mistake, unless a flag has put that optimizer aside.
-  for (const auto& [key, owner] : {std::pair{"beta1", "adam"}, {"beta2", "adam"}, {"epsilon", "adam"}, {"decay", "momentum"}, {"nesterov", "momentum"}})
-    if (const auto full = fmt::format("optimizer.{}", key); name != owner && given.has(full) && *given.layer_of(full) >= chosen_at)
-      return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and optimizer.name is {}", given.origin(full), full, owner, name));
-  const auto value = [&given](std::string_view key, float standard) { return static_cast<float>(given.number(key).value_or(standard)); };
-  optimizer made;
-  if (name == "adam") {
-    const adam a;
-    made = adam{value("optimizer.rate", a.rate), value("optimizer.beta1", a.beta1), value("optimizer.beta2", a.beta2),
-                value("optimizer.epsilon", a.epsilon)};
-  } else if (name == "momentum") {
-    const momentum m;
-    made = momentum{value("optimizer.rate", m.rate), value("optimizer.decay", m.decay), given.boolean("optimizer.nesterov").value_or(false)};
-  } else {
-    made = gradient_descent{value("optimizer.rate", gradient_descent{}.rate)};
-  }
-  if (auto valid = validate(made); !valid)
-    return fail(errc::invalid_argument, fmt::format("{}[optimizer] {}", given.origin("optimizer.rate"), valid.error().message));
-  return made;
 }
 
 expected<model> make_model(const settings& given) {

@@ -19,13 +19,42 @@ const std::vector<key_info>& known_keys() {
       {"model.vocabulary", texts, "what they are called, as [\"shirt\", \"bag\"]: predicted as \"classes\""},
       {"model.activation", text, "after every hidden layer; relu", less, more, false, {"relu", "sigmoid", "tanh", "none"}},
       {"model.dropout", number, "share of units dropped while training; 0", 0, 1},
-      {"optimizer.name", text, "adam", less, more, false, {"adam", "momentum", "gradient_descent"}},
-      {"optimizer.rate", number, "0.001 for adam, else 0.01"},
-      {"optimizer.beta1", number, "adam; 0.9", 0, 1},
-      {"optimizer.beta2", number, "adam; 0.999", 0, 1},
-      {"optimizer.epsilon", number, "adam; 1e-08"},
-      {"optimizer.decay", number, "momentum; 0.9", 0, 1},
+      {"optimizer.name", text, "adam", less, more, false,
+       {"adam", "adamw", "adamax", "amsgrad", "lamb", "momentum", "gradient_descent", "rmsprop", "adagrad", "adadelta", "ftrl"}},
+      {"optimizer.rate", number, "0.001; 0.01 for momentum, gradient_descent, adagrad and ftrl"},
+      {"optimizer.beta1", number, "adam and its kin, lamb; 0.9", 0, 1},
+      {"optimizer.beta2", number, "adam and its kin, lamb; 0.999", 0, 1},
+      {"optimizer.epsilon", number, "adam and its kin, adadelta; 1e-08; lamb; 1e-06; rmsprop; 1e-10"},
+      {"optimizer.decay", number, "momentum, rmsprop; 0.9", 0, 1},
       {"optimizer.nesterov", boolean, "momentum; false"},
+      {"optimizer.momentum", number, "rmsprop; 0", 0, 1},
+      {"optimizer.centered", boolean, "rmsprop; false"},
+      {"optimizer.rho", number, "adadelta; 0.95", 0, 1},
+      {"optimizer.initial_accumulator", number, "adagrad, ftrl; 0.1"},
+      {"optimizer.l1", number, "ftrl; 0", 0},
+      {"optimizer.l2", number, "ftrl; 0", 0},
+      {"optimizer.l2_shrinkage", number, "ftrl; 0", 0},
+      {"optimizer.weight_decay", number, "share of each variable taken off at each step; 0.0001 for adamw, else 0", 0, 1},
+      {"optimizer.schedule", text, "constant", less, more, false,
+       {"constant", "exponential", "polynomial", "piecewise", "cosine", "cosine_restarts", "inverse_sqrt"}},
+      {"optimizer.decay_steps", integer, "exponential, polynomial, cosine, inverse_sqrt: their n", 1},
+      {"optimizer.decay_rate", number, "exponential; 0.96"},
+      {"optimizer.staircase", boolean, "exponential; false"},
+      {"optimizer.end_rate", number, "polynomial; 0.0001", 0},
+      {"optimizer.power", number, "polynomial; 1"},
+      {"optimizer.cycle", boolean, "polynomial; false"},
+      {"optimizer.boundaries", integers, "piecewise: the steps after which the next value holds", 0},
+      {"optimizer.values", numbers, "piecewise: the rates, one more than boundaries", 0},
+      {"optimizer.first_decay_steps", integer, "cosine_restarts: the first period", 1},
+      {"optimizer.t_mul", number, "cosine_restarts: by which each period is longer; 2", 1},
+      {"optimizer.m_mul", number, "cosine_restarts: by which each begins higher; 1"},
+      {"optimizer.alpha", number, "cosine, cosine_restarts: the share that is left; 0", 0, 1},
+      {"optimizer.warmup_steps", integer, "the first steps, in which the rate rises from 0; 0", 0},
+      {"optimizer.clip_value", number, "limit of each element of the gradient; 0: none", 0},
+      {"optimizer.clip_norm", number, "limit of the norm of each variable's; 0: none", 0},
+      {"optimizer.clip_global_norm", number, "limit of the norm of all of it; 0: none", 0},
+      {"optimizer.moving_average", number, "decay of the averages of variables that are kept; 0: none", 0, 1},
+      {"optimizer.freeze", texts, "beginnings of the names of variables that keep their values"},
       {"input.format", text, "fashion_mnist (the files of MNIST are named alike)", less, more, false, {"fashion_mnist", "mnist", "idx"}},
       {"input.data", text, "directory of the data; /usr/share/datasets/fashion-mnist"},
       {"input.images", text, "format idx: the file of the training images"},
@@ -113,6 +142,7 @@ std::string fits(const key_info& key) {
     case value_kind::number: text = "a number" + bounds(key); break;
     case value_kind::boolean: text = "true or false"; break;
     case value_kind::integers: text = "a list of whole numbers" + bounds(key) + ", such as [256, 128]"; break;
+    case value_kind::numbers: text = "a list of numbers" + bounds(key) + ", such as [0.1, 0.01]"; break;
     case value_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
     default:
       text = key.choices.empty() ? "text" : "one of " + joined(key.choices, ", ");
@@ -120,7 +150,10 @@ std::string fits(const key_info& key) {
   return key.may_be_none ? text + ", or \"none\"" : text;
 }
 
-bool parse_integers(std::string_view text, std::vector<int64_t>& into) {
+namespace {
+
+template <class T>
+bool parse_list(std::string_view text, std::vector<T>& into) {
   into.clear();
   text = trimmed(text);
   if (text.starts_with('[') != text.ends_with(']'))
@@ -135,6 +168,11 @@ bool parse_integers(std::string_view text, std::vector<int64_t>& into) {
   }
   return true;
 }
+
+}  // namespace
+
+bool parse_integers(std::string_view text, std::vector<int64_t>& into) { return parse_list(text, into); }
+bool parse_numbers(std::string_view text, std::vector<double>& into) { return parse_list(text, into); }
 
 std::vector<std::string> parse_texts(std::string_view text) {
   std::vector<std::string> list;
@@ -169,6 +207,11 @@ bool accepts(const key_info& key, std::string_view value, value_kind written) {
       std::vector<int64_t> list;
       return (!typed || written == value_kind::integers) && parse_integers(value, list)
              && std::all_of(list.begin(), list.end(), [&](int64_t x) { return within(static_cast<double>(x)); });
+    }
+    case value_kind::numbers: {
+      std::vector<double> list;
+      return (!typed || written == value_kind::integers || written == value_kind::numbers) && parse_numbers(value, list)
+             && std::all_of(list.begin(), list.end(), within);
     }
     case value_kind::texts: {
       const auto list = parse_texts(value);

@@ -18,6 +18,7 @@ enum class value_kind : uint8_t {
   number,
   boolean,
   integers,  ///< "256,128", also in brackets.
+  numbers,   ///< "0.1,0.01", also in brackets.
   texts,     ///< "shirt,bag".
   table,     ///< One without a key, which may be misspelt.
   other,     ///< Something of TOML's that no key takes: a date, a list of texts.
@@ -48,6 +49,7 @@ bool accepts(const key_info& key, std::string_view value, value_kind written);
 
 /// The numbers of "256,128" or "[256, 128]"; empty text is an empty list.
 bool parse_integers(std::string_view text, std::vector<int64_t>& into);
+bool parse_numbers(std::string_view text, std::vector<double>& into);
 
 /// The words of "shirt,bag"; empty text is an empty list.
 std::vector<std::string> parse_texts(std::string_view text);

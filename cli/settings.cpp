@@ -102,6 +102,12 @@ std::vector<int64_t> settings::integers(std::string_view key) const {
     parse_integers(*value, list);
   return list;
 }
+std::vector<double> settings::numbers(std::string_view key) const {
+  std::vector<double> list;
+  if (const auto value = text(key))
+    parse_numbers(*value, list);
+  return list;
+}
 std::vector<std::string> settings::texts(std::string_view key) const {
   return parse_texts(text(key).value_or(""));
 }

@@ -35,6 +35,7 @@ class settings {
   std::optional<double> number(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;
   std::vector<int64_t> integers(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
 
   /// Absent where the key was not given.

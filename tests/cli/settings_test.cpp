@@ -153,17 +153,6 @@ TEST_CASE("what a run cannot do without is named where it is missing") {
   CHECK(without("[model]\nhidden_units = []\nclasses = 2\n[run]\nmodel_dir = \"m\"\nsteps = 3\n") == "");
 }
 
-TEST_CASE("a key of another optimizer is refused, unless a flag has put that optimizer aside") {
-  const std::string end = "[run]\nmodel_dir = \"m\"\nmax_steps = 9\n";
-  const auto mixed = setup(end + "[optimizer]\nname = \"momentum\"\nbeta1 = 0.5\n");
-  REQUIRE_FALSE(mixed);
-  CHECK(mixed.error().message == "my.toml:9: optimizer.beta1 belongs to adam, and optimizer.name is momentum");
-  CHECK(setup(end + "[optimizer]\nbeta1 = 0.5\n", {"optimizer.name=momentum"}));
-  const auto rate = setup(end + "[optimizer]\nrate = -1\n");
-  REQUIRE_FALSE(rate);
-  CHECK(rate.error().category == errc::invalid_argument);
-}
-
 TEST_CASE("where nothing is kept nothing is evaluated") {
   const auto made = setup("[run]\nmodel_dir = \"none\"\nmax_steps = 9\n");
   REQUIRE(made);
