@@ -82,6 +82,9 @@ symbol graph::variable(variable_options options, std::source_location at) {
       return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + to_string(options.dims), at);
   if (options.trainable && !is_floating(options.type))
     return refuse(*this, "variable", "'" + options.name + "' is trainable but " + std::string{to_string(options.type)}, at);
+  if (options.initial.what == initializer::kind::orthogonal && (options.dims.rank() < 2 || !is_floating(options.type)))
+    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + to_string(options.dims)
+                                       + ", which cannot start orthogonal: that takes a floating matrix", at);
   attributes attr;
   attr.index = static_cast<int32_t>(impl_->variables.size());
   const auto extents = options.dims.extents();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace troupe {
 namespace {
@@ -55,6 +56,54 @@ void fill(T* x, int64_t n, Draw draw) {
     x[i] = static_cast<T>(draw(i));
 }
 
+/// Σ a·b in an order that the length alone decides.
+double dot(const double* a, const double* b, int64_t n) {
+  constexpr int64_t width = 8;
+  double lanes[width] = {};
+  int64_t i = 0;
+  for (; i + width <= n; i += width)
+    for (int64_t j = 0; j < width; ++j)
+      lanes[j] += a[i + j] * b[i + j];
+  for (int64_t j = 0; i < n; ++i, ++j)
+    lanes[j] += a[i] * b[i];
+  return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+}
+
+/// The Q of QR with a positive diagonal in R, of normal numbers: uniform among orthonormal systems (Mezzadri 2007). By modified
+/// Gram and Schmidt, each vector twice, after which rounding is all that is left (Parlett 1980); Eigen's QR is a product of
+/// blocks whose size, and so the bits, follow the caches of the machine.
+std::vector<double> orthonormal(int64_t count, int64_t length, const draws& d) {
+  std::vector<double> q(static_cast<size_t>(count * length));
+  for (int64_t v = 0; v < count; ++v) {
+    double* x = q.data() + v * length;
+    for (int64_t i = 0; i < length; ++i)
+      x[i] = d.normal(v * length + i, 0);
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int64_t before = 0; before < v; ++before) {
+        const double* y = q.data() + before * length;
+        const double along = dot(x, y, length);
+        for (int64_t i = 0; i < length; ++i)
+          x[i] -= along * y[i];
+      }
+      const double norm = std::sqrt(dot(x, x, length));
+      for (int64_t i = 0; i < length; ++i)
+        x[i] /= norm;
+    }
+  }
+  return q;
+}
+
+template <class T>
+void fill_orthogonal(T* x, const shape& dims, double gain, const draws& d) {
+  const int64_t columns = dims.rank() == 0 ? 1 : dims[dims.rank() - 1], rows = dims.elements() / std::max<int64_t>(1, columns);
+  const bool wide = columns > rows;
+  const int64_t count = wide ? rows : columns, length = wide ? columns : rows;
+  const auto q = orthonormal(count, length, d);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      x[r * columns + c] = static_cast<T>(gain * q[static_cast<size_t>(wide ? r * length + c : c * length + r)]);
+}
+
 template <class T>
 void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
   using kind = initializer::kind;
@@ -82,6 +131,9 @@ void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
     case kind::glorot_normal: return truncated(0, std::sqrt(2 / (in + out)) / left);
     case kind::he_uniform: return within(-std::sqrt(6 / in), std::sqrt(6 / in));
     case kind::he_normal: return truncated(0, std::sqrt(2 / in) / left);
+    case kind::lecun_uniform: return within(-std::sqrt(3 / in), std::sqrt(3 / in));
+    case kind::lecun_normal: return truncated(0, std::sqrt(1 / in) / left);
+    case kind::orthogonal: return fill_orthogonal(x, e.dims, i.a, d);
   }
 }
 

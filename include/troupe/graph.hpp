@@ -53,10 +53,13 @@ class TROUPE_API symbol {
 enum class combine : uint8_t { mean, sum, first, own };
 
 /// The starting value of a variable; drawn from keys (seed, variable name), so it does not depend on creation order.
+/// fan_in and fan_out are a matrix's extents [in, out]; of a convolution's kernel [..., in, out] they are the last two, each
+/// times all before them; of a vector, both are its extent.
 struct initializer {
   enum class kind : uint8_t { zeros, ones, constant, uniform, normal, truncated_normal,
-                              glorot_uniform, glorot_normal, he_uniform, he_normal } what = kind::zeros;
-  double a = 0;  ///< constant: the value; uniform: least; normal: mean.
+                              glorot_uniform, glorot_normal, he_uniform, he_normal,
+                              lecun_uniform, lecun_normal, orthogonal } what = kind::zeros;
+  double a = 0;  ///< constant: the value; uniform: least; normal: mean; orthogonal: gain.
   double b = 1;  ///< uniform: greatest; normal: standard deviation.
 };
 namespace init {
@@ -73,6 +76,13 @@ inline initializer glorot_normal() { return {initializer::kind::glorot_normal}; 
 /// U(-l, l), l = sqrt(6 / fan_in). He et al. 2015, eq. 10.
 inline initializer he_uniform() { return {initializer::kind::he_uniform}; }
 inline initializer he_normal() { return {initializer::kind::he_normal}; }
+/// U(-l, l), l = sqrt(3 / fan_in): variance 1 / fan_in. LeCun et al. 1998, "Efficient BackProp", eq. 16.
+inline initializer lecun_uniform() { return {initializer::kind::lecun_uniform}; }
+/// The same variance, truncated normal.
+inline initializer lecun_normal() { return {initializer::kind::lecun_normal}; }
+/// gain × a matrix with orthonormal columns, or rows where there are fewer of them: uniform among these. Of more than two
+/// axes, all but the last count as rows. Floating, of at least two axes. Saxe et al. 2014.
+inline initializer orthogonal(double gain = 1) { return {initializer::kind::orthogonal, gain}; }
 }  // namespace init
 
 struct variable_options {

@@ -159,6 +159,68 @@ TEST_CASE("Glorot's and He's bounds hold and are reached") {
   check_within(init::uniform(-0.25, 0.25), 0.25);
 }
 
+TEST_CASE("LeCun's bound holds, and a convolution's kernel has the field in its fans") {
+  const auto greatest = [](const tensor& t) {
+    float most = 0;
+    for (float v : t.as<float>())
+      most = std::max(most, std::abs(v));
+    return static_cast<double>(most);
+  };
+  const auto check_limit = [&](const initializer& i, const shape& dims, double limit) {
+    const double most = greatest(drawn(i, dims));
+    CHECK(most <= limit);
+    CHECK(most > 0.99 * limit);
+  };
+  check_limit(init::lecun_uniform(), {200, 100}, std::sqrt(3.0 / 200));
+  check_limit(init::lecun_uniform(), {3, 5, 8, 16}, std::sqrt(3.0 / (3 * 5 * 8)));
+  check_limit(init::he_uniform(), {3, 5, 8, 16}, std::sqrt(6.0 / (3 * 5 * 8)));
+  check_limit(init::glorot_uniform(), {3, 5, 8, 16}, std::sqrt(6.0 / (3 * 5 * (8 + 16))));
+  CHECK(moments(drawn(init::lecun_normal(), {3, 3, 20, 300})).second == doctest::Approx(std::sqrt(1.0 / 180)).epsilon(0.01));
+}
+
+TEST_CASE("an orthogonal start has orthonormal columns, or rows where these are fewer, times the gain") {
+  for (const auto& [dims, rows] : {std::pair<shape, int64_t>{{40, 24}, 40}, {{24, 40}, 24}, {{33, 33}, 33}, {{3, 2, 5, 7}, 30}, {{1, 6}, 1}}) {
+    graph g;
+    g.variable({.name = "w", .dims = dims, .type = dtype::float64, .initial = init::orthogonal(1.5)});
+    auto store = *parameter_store::create(*parameter_layout::of(g, gradient_descent{}), 1);
+    store->initialise(1);
+    const tensor t = store->view(0, 0);
+    const auto w = t.as<double>();
+    const int64_t columns = dims.elements() / rows, count = std::min(rows, columns), length = std::max(rows, columns);
+    const auto element = [&](int64_t vector, int64_t i) { return w[static_cast<size_t>(rows < columns ? vector * columns + i : i * columns + vector)]; };
+    for (int64_t a = 0; a < count; ++a)
+      for (int64_t b = 0; b <= a; ++b) {
+        double product = 0;
+        for (int64_t i = 0; i < length; ++i)
+          product += element(a, i) * element(b, i);
+        CHECK(std::abs(product - (a == b ? 1.5 * 1.5 : 0)) < 1e-14);
+      }
+  }
+  CHECK(drawn(init::orthogonal(), {8, 8}) == drawn(init::orthogonal(), {8, 8}));
+  CHECK_FALSE(drawn(init::orthogonal(), {8, 8}) == drawn(init::orthogonal(), {8, 8}, "v"));
+  CHECK_FALSE(drawn(init::orthogonal(), {8, 8}) == drawn(init::orthogonal(), {8, 8}, "w", 2));
+}
+
+TEST_CASE("no element of an orthogonal start is favoured, nor a sign of it") {
+  double mean = 0, square = 0;
+  constexpr int draws = 2000;
+  for (int seed = 0; seed < draws; ++seed) {
+    const tensor t = drawn(init::orthogonal(), {3, 3}, "w", static_cast<uint64_t>(seed));
+    const auto corner = static_cast<double>(t.as<float>()[8]);
+    mean += corner / draws;
+    square += corner * corner / draws;
+  }
+  CHECK(std::abs(mean) < 0.05);
+  CHECK(square == doctest::Approx(1.0 / 3).epsilon(0.05));
+}
+
+TEST_CASE("a vector cannot start orthogonal") {
+  graph g;
+  g.variable({.name = "bias", .dims = {3}, .initial = init::orthogonal()});
+  REQUIRE_FALSE(g.status());
+  CHECK(g.status().error().message.find("variable: 'bias' is float32 [3], which cannot start orthogonal: that takes a floating matrix") != std::string::npos);
+}
+
 TEST_CASE("normal initialisers have the deviation they are named for") {
   const auto check_moments = [&](const initializer& i, double mean, double deviation) {
     const auto [m, d] = moments(drawn(i, {300, 200}));
