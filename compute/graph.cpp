@@ -2,6 +2,8 @@
 
 #include "compute/operation.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 // -- symbol ------------------------------------------------------------------------
@@ -93,6 +95,29 @@ symbol graph::variable(variable_options options, std::source_location at) {
   impl_->names[options.name] = 1;
   impl_->variables.push_back({std::move(options), s.node()});
   return s;
+}
+
+void graph::assign(symbol variable, symbol value, std::source_location at) {
+  if (!common_graph("assign", {variable, value}, at))
+    return;
+  if (variable.owner() != this) {
+    refuse(*this, "assign", "the variable is one of another graph", at);
+    return;
+  }
+  const auto v = std::find_if(impl_->variables.begin(), impl_->variables.end(), [&](const auto& x) { return x.node == variable.node(); });
+  if (v == impl_->variables.end()) {
+    refuse(*this, "assign", "only a variable can be assigned, not " + impl_->nodes[static_cast<size_t>(variable.node())].name, at);
+    return;
+  }
+  const std::string name = "'" + v->options.name + "'";
+  if (v->options.trainable || v->next >= 0)
+    refuse(*this, "assign", name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);
+  else if (!is_floating(v->options.type) || value.type() != variable.type() || value.dims() != variable.dims())
+    refuse(*this, "assign", name + " is " + describe(variable) + " and the value " + describe(value) + ": both must be floating, of one dtype and shape", at);
+  else if (v->options.replicas != combine::mean && v->options.replicas != combine::sum)
+    refuse(*this, "assign", name + " is neither a mean nor a sum over replicas", at);
+  else
+    v->next = value.node();
 }
 
 graph::scope_guard graph::scope(std::string_view name) {

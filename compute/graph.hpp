@@ -54,6 +54,7 @@ struct node {
 struct graph_variable {
   variable_options options;  ///< With the scoped name.
   int32_t node = -1;
+  int32_t next = -1;         ///< The node whose value a step leaves in it; -1: none but the optimizer writes it.
 };
 
 /// What the model wants to be seen of it.

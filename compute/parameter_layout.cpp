@@ -95,9 +95,26 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     }
     layout.runs_.push_back(std::move(run));
   }
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    gradient_run run{type, layout.gradient_bytes_, layout.gradient_bytes_, staggered(layout.arena_bytes_, vectors), {}, true};
+    for (const auto& v : g.internals().variables) {
+      const auto& options = v.options;
+      if (!o || v.next < 0 || options.type != type)
+        continue;
+      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas, options.initial, -1, false,
+                                 run.variables + run.last - run.first, run.last});
+      run.last += padded(options.dims.elements() * size_of(type));
+    }
+    if (run.first == run.last)
+      continue;
+    ++vectors;
+    layout.gradient_bytes_ = run.last;
+    layout.arena_bytes_ = run.variables + run.last - run.first;
+    layout.runs_.push_back(std::move(run));
+  }
   for (const auto& v : g.internals().variables) {
     const auto& options = v.options;
-    if (updated(options))
+    if (updated(options) || (o && v.next >= 0))
       continue;
     layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial, -1,
                                false, layout.shared_bytes_, -1});

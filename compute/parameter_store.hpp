@@ -2,7 +2,8 @@
 //
 // The trainable variables of one dtype lie behind each other, each padded to 64 bytes, as one flat vector; every slot of
 // the optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
-// replica's slice is a range of that vector, and the slice says nothing about where variables begin.
+// replica's slice is a range of that vector, and the slice says nothing about where variables begin. What the model assigns
+// to other variables (graph::assign) travels behind the gradient in the same vector: reduced, checked and kept as it is.
 // Programs address an arena as base + offset. A store has up to two arenas: while a snapshot holds one, the next step
 // writes its update into the other. Variables that no step updates lie in a part of their own that all arenas share.
 #pragma once
@@ -27,7 +28,7 @@ struct parameter_entry {
   int32_t variable = -1;   ///< Of a slot: the entry that it belongs to.
   bool starts_as_variable = false;  ///< A slot that begins with the value of its variable, in place of `initial`.
   int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
-  int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable.
+  int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable or assigned.
 };
 
 /// With what follows it in its vector up to the next entry.
@@ -41,12 +42,14 @@ struct parameter_piece {
 };
 
 /// The trainable variables of one dtype: bytes [first, last) of the gradient vector, and where the vectors of the same
-/// layout (variables, then each slot) begin in an arena.
+/// layout (variables, then each slot) begin in an arena. Or the assigned variables of one dtype, whose bytes are not a gradient
+/// but what the variables are to hold; they have no slots.
 struct gradient_run {
   dtype type = dtype::float32;
   int64_t first = 0, last = 0;
   int64_t variables = 0;
   std::vector<int64_t> slots;
+  bool assigned = false;
 };
 
 class parameter_layout {
@@ -67,7 +70,7 @@ class parameter_layout {
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
 
   /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, all together
-  /// everything; whole variables where the optimizer needs them. Replica 0 also owns what is not trainable.
+  /// everything; whole variables where the optimizer needs them. Replica 0 also owns what no step writes.
   std::pair<int64_t, int64_t> slice(int r, int R) const;
   /// The same slice as runs of entries, slots included: what replica r puts into its snapshot part.
   std::vector<parameter_piece> pieces(int r, int R) const;

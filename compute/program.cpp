@@ -74,9 +74,17 @@ void send_gradient(plan& p, int32_t value, int64_t offset) {
 }
 
 struct training {
-  std::vector<int32_t> nodes;            ///< Of the gradients, in the order of the variables,
+  std::vector<int32_t> nodes;            ///< Of the gradients and then of what is assigned, in the order of the variables,
   std::vector<int64_t> offsets;          ///<   and where they belong.
 };
+
+/// What one of the shards puts into the sum that becomes the variable: value / S for a mean, value - before + before / S for a sum.
+symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
+  const symbol before = g.make_symbol(v.node), value = g.make_symbol(v.next);
+  if (shards == 1)
+    return value;
+  return v.options.replicas == combine::sum ? sub(value, scale(before, 1 - 1.0 / shards)) : scale(value, 1.0 / shards);
+}
 
 expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout, int32_t shards) {
   training t;
@@ -97,6 +105,17 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
     return fail(status.error());
   for (symbol s : all)
     t.nodes.push_back(s.node());
+  for (const auto& v : g.internals().variables) {
+    if (v.next < 0)
+      continue;
+    const int32_t at = layout.find(v.options.name);
+    if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
+      return fail(trouble("the store has no assigned variable named '" + v.options.name + "'"));
+    t.nodes.push_back(share_of(g, v, shards).node());
+    t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
+  }
+  if (auto status = g.status(); !status)
+    return fail(status.error());
   return t;
 }
 

@@ -63,7 +63,7 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
   if (trains) {
     std::vector<std::pair<int64_t, int64_t>> written;
     for (const auto& v : g.variables)
-      if (const int32_t at = layout.find(v.options.name); v.options.trainable && at >= 0) {
+      if (const int32_t at = layout.find(v.options.name); (v.options.trainable || v.next >= 0) && at >= 0) {
         const auto& e = layout.entries()[static_cast<size_t>(at)];
         if (e.gradient_offset < 0)
           continue;

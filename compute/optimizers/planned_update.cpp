@@ -3,6 +3,7 @@
 #include "compute/optimizers/norms.hpp"
 
 #include <cmath>
+#include <cstring>
 
 namespace troupe {
 namespace {
@@ -38,7 +39,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
   u.runs_.assign(layout.runs().begin(), layout.runs().end());
   const auto slots = slots_of(o);
   for (const auto& run : u.runs_)
-    if (run.slots.size() != slots.size())
+    if (!run.assigned && run.slots.size() != slots.size())
       return fail(errc::invalid_argument, "the store has not the slots of " + to_string(o));
   const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || needs_whole_variables(o);
   for (const auto& e : layout.entries()) {
@@ -47,6 +48,8 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
     segment s{.first = e.gradient_offset, .last = e.gradient_offset + padded_bytes(e), .weight_decay = own_weight_decay(o)};
     while (u.runs_[s.run].last <= s.first)
       ++s.run;
+    if (u.runs_[s.run].assigned)
+      continue;  // The model writes those itself: what stands in the gradient's place is their next value.
     if (const auto* group = group_of(o, e.name)) {
       s.rate_factor = group->rate_factor;
       s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
@@ -100,6 +103,9 @@ void planned_update::apply_to(const segment& s, update_terms terms, int64_t firs
 
 void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) {
   const auto& clip = optimizer_.clip;
+  for (const auto& run : runs_)
+    if (const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last); run.assigned && first < last)
+      std::memcpy(to + run.variables + (first - run.first), gradient + first, static_cast<size_t>(last - first));
   if (clip.norm > 0 || clip.global_norm > 0)
     measure(slice, gradient);
   update_terms common{.t = step + 1, .average_decay = optimizer_.moving_average};

@@ -108,6 +108,11 @@ class TROUPE_API graph {
   symbol placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at = std::source_location::current());
   symbol constant(const tensor& value, std::source_location at = std::source_location::current());
   symbol variable(variable_options options, std::source_location at = std::source_location::current());
+  /// While training, every step leaves `value` in `variable`, which is floating, not trainable and assigned once; what the step
+  /// reads is what was there before. A step that is not finite leaves nothing. Where a batch is cut into gradient shards,
+  /// each has a value of its own: by `variable_options::replicas` their mean is kept, or (sum) what was there before plus all
+  /// that they add to it; first and own cannot be assigned yet. Evaluation and prediction ignore it.
+  void assign(symbol variable, symbol value, std::source_location at = std::source_location::current());
 
   /// Names made while the returned guard lives are put under `name/`; a second scope of that name becomes `name_1`.
   class TROUPE_API scope_guard {
