@@ -1,10 +1,7 @@
 // Every gradient rule of the registry against central differences in float64, twice: the gradient, and its own gradient.
 #include "compute/operation.hpp"
 
-#include "tests/compute/evaluate.hpp"
 #include "tests/compute/gradient_checks.hpp"
-
-#include <cmath>
 
 namespace troupe {
 
@@ -13,101 +10,6 @@ using namespace test;
 namespace {
 
 using list = const std::vector<symbol>&;
-
-/// A scalar of the expression that weighs every element differently; with `second`, of its gradients.
-symbol scalar_of(graph& g, const check& c, list x, bool second) {
-  const auto weigh = [&](symbol y, uint64_t seed) {
-    return reduce_sum(mul(y, g.constant(noise<double>(known_shape(y.dims()), seed))));
-  };
-  symbol y = weigh(c.build(g, x), 11);
-  if (second) {
-    symbol sum;
-    for (symbol dx : gradients(y, x)) {
-      const symbol term = weigh(dx, 12 + static_cast<uint64_t>(sum.node()));
-      sum = sum.valid() ? add(sum, term) : term;
-    }
-    y = sum;
-  }
-  return y;
-}
-
-std::vector<tensor> points(const check& c) {
-  std::vector<tensor> all;
-  for (const shape& dims : c.inputs) {
-    const tensor raw = noise<double>(dims, 100 + all.size());
-    std::vector<double> x(raw.as<double>().begin(), raw.as<double>().end());
-    for (double& v : x)
-      v = v * c.factor + c.shift;
-    all.push_back(tensor::of<double>(dims, std::span<const double>{x}));
-  }
-  return all;
-}
-
-/// The scalar and its gradients as one program of fed inputs, to be evaluated anywhere.
-struct function {
-  graph g;
-  std::unique_ptr<program> p;
-
-  function(const check& c, bool second) {
-    std::vector<symbol> x;
-    for (const shape& dims : c.inputs) {
-      const auto extents = dims.extents();
-      x.push_back(g.placeholder("x" + std::to_string(x.size()), dtype::float64, symbol_shape(extents.begin(), extents.end())));
-    }
-    model_spec spec;
-    spec.mode = mode::predict;
-    const symbol y = scalar_of(g, c, x, second);
-    spec.predictions["value"] = y;
-    for (symbol dx : gradients(y, x))
-      spec.predictions["dx" + std::to_string(spec.predictions.size() - 1)] = dx;
-    auto planned = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.seed = 5});
-    REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
-    p = std::move(*planned);
-  }
-  tensor output(const std::string& name) const {
-    for (size_t i = 0; i < p->outputs().size(); ++i)
-      if (p->outputs()[i].name == name)
-        return p->output(static_cast<int32_t>(i));
-    return {};
-  }
-  double operator()(const std::vector<tensor>& at) const {
-    std::vector<const std::byte*> feeds;
-    for (const auto& t : at)
-      feeds.push_back(t.data());
-    CHECK(p->run({.feeds = feeds}) == step_status::ok);
-    return output("value").as<double>()[0];
-  }
-  std::vector<tensor> gradients_at(const std::vector<tensor>& at) const {
-    (*this)(at);
-    std::vector<tensor> all;
-    for (size_t i = 0; i < at.size(); ++i)
-      all.push_back(output("dx" + std::to_string(i)));
-    return all;
-  }
-};
-
-void check_gradient(const check& c, bool second) {
-  const function f{c, second};
-  const auto at = points(c);
-  const auto derived = f.gradients_at(at);
-  const double step = 1e-5;
-  for (size_t i = 0; i < at.size(); ++i) {
-    REQUIRE(derived[i].dims() == at[i].dims());
-    for (int64_t j = 0; j < at[i].elements(); ++j) {
-      const auto moved = [&](double by) {
-        auto there = at;
-        std::vector<double> x(at[i].as<double>().begin(), at[i].as<double>().end());
-        x[static_cast<size_t>(j)] += by;
-        there[i] = tensor::of<double>(at[i].dims(), std::span<const double>{x});
-        return f(there);
-      };
-      const double want = (moved(step) - moved(-step)) / (2 * step);
-      const double got = derived[i].as<double>()[static_cast<size_t>(j)];
-      INFO("input ", i, " ", to_string(at[i].dims()), " element ", j);
-      CHECK(std::abs(got - want) <= 2e-7 + 1e-6 * std::abs(want));
-    }
-  }
-}
 
 }  // namespace
 
@@ -139,7 +41,8 @@ TEST_CASE("gradients can be differentiated again") {
 
 TEST_CASE("a cast between floating types passes the gradient on") {
   const check c = gradient_checks().at("cast")[0];
-  const auto got = function{c, false}.gradients_at(points(c));
+  const function f{c, false};
+  const auto got = f.gradients_at(f.start);
   const auto w = noise<double>({2}, 11);
   for (size_t i = 0; i < 2; ++i)
     CHECK(got[0].as<double>()[i] == doctest::Approx(w.as<double>()[i]).epsilon(1e-6));
@@ -147,7 +50,8 @@ TEST_CASE("a cast between floating types passes the gradient on") {
 
 TEST_CASE("stop_gradient lets no gradient through") {
   const check c{{{2}, {2}}, [](graph&, list x) { return mul(stop_gradient(x[0]), x[1]); }};
-  const auto got = function{c, false}.gradients_at(points(c));
+  const function f{c, false};
+  const auto got = f.gradients_at(f.start);
   CHECK(got[0] == tensor::of<double>({2}, {0, 0}));
   CHECK(got[1].as<double>()[0] != 0);
 }
