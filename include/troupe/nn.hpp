@@ -1,18 +1,14 @@
 // Layers: operations with variables of their own, under a scope of their own.
+//
+//   auto h = tr::nn::dense(x, {.units = 256, .activation = tr::relu});
+//   h = tr::nn::residual(h, tr::nn::feed_forward(tr::nn::layer_norm(h), {.hidden = 1024}));
+//
+// Every layer takes options, and where they do not say otherwise x is floating, variables are of its dtype and extents that
+// a variable has must be known numbers. A layer called twice has variables twice ("dense", "dense_1"). What does not fit is
+// kept in the graph as its error, and the layer yields an invalid symbol. This header is all of them.
 #pragma once
 
-#include <troupe/operations.hpp>
-
-namespace troupe::nn {
-
-struct dense_options {
-  int64_t units = 0;
-  troupe::activation activation = nullptr;  ///< None: linear.
-  bool bias = true;
-  initializer kernel = init::glorot_uniform();
-  std::string name = "dense";
-};
-/// activation(x · kernel + bias); x [batch, n] -> [batch, units]. Variables `<name>/kernel` [n, units], `<name>/bias` [units].
-TROUPE_API symbol dense(symbol x, dense_options options, TROUPE_AT);
-
-}  // namespace troupe::nn
+#include <troupe/attention.hpp>
+#include <troupe/layers.hpp>
+#include <troupe/normalisation.hpp>
+#include <troupe/recurrent.hpp>

@@ -1,0 +1,194 @@
+#include <troupe/recurrent.hpp>
+
+#include "compute/nn/layer.hpp"
+
+namespace troupe::nn {
+namespace {
+
+/// x [batch, time, n] as `time` symbols [batch, n]. Cut in halves: the gradient of a slice is as large as what it was cut from, so
+/// that slices of the whole would cost the square of the time.
+void add_steps(symbol x, std::vector<symbol>& steps, std::source_location at) {
+  const int64_t time = x.dims()[1].coefficient;
+  if (time == 1) {
+    steps.push_back(squeeze(x, {1}, at));
+    return;
+  }
+  for (symbol half : split(x, {time / 2, time - time / 2}, 1, at))
+    add_steps(half, steps, at);
+}
+
+std::vector<symbol> steps_of(symbol x, std::source_location at) {
+  std::vector<symbol> steps;
+  add_steps(x, steps, at);
+  return steps;
+}
+
+std::string needs_inputs(symbol x, int64_t units) {
+  return "needs a floating operand with a known number of features and units of at least 1, not " + describe(x) + " and " + std::to_string(units);
+}
+
+bool is_sequence(symbol x) { return has_features(x, 3) && x.rank() == 3 && x.dims()[1].known() && x.dims()[1].coefficient >= 1; }
+
+std::string needs_sequence(symbol x, int64_t units) {
+  return "needs floating [batch, time, features] of known time and features and units of at least 1, not " + describe(x) + " and " + std::to_string(units);
+}
+
+/// Whether s is of x's dtype and [batch, units].
+bool is_state(symbol s, symbol x, int64_t units) { return s.type() == x.type() && s.dims() == symbol_shape{x.dims()[0], extent{units}}; }
+
+/// Variables in the current scope.
+lstm_weights lstm_here(symbol x, const lstm_options& options, std::source_location at) {
+  graph& g = *x.owner();
+  const int64_t n = features_of(x), units = options.units;
+  return {g.variable({.name = "kernel", .dims = {n + units, 4 * units}, .type = x.type(), .initial = options.kernel}, at),
+          g.variable({.name = "bias", .dims = {4 * units}, .type = x.type()}, at), options.forget_bias, options.activation};
+}
+
+gru_weights gru_here(symbol x, const gru_options& options, std::source_location at) {
+  graph& g = *x.owner();
+  const int64_t n = features_of(x), units = options.units;
+  return {g.variable({.name = "kernel", .dims = {n, 3 * units}, .type = x.type(), .initial = options.kernel}, at),
+          g.variable({.name = "recurrent_kernel", .dims = {units, 3 * units}, .type = x.type(), .initial = options.recurrent_kernel}, at),
+          g.variable({.name = "bias", .dims = {3 * units}, .type = x.type()}, at), options.activation};
+}
+
+/// How many units a bias of so many gates is for; 0 when it is none.
+int64_t units_of(symbol bias, int64_t gates) { return bias.rank() == 1 && bias.dims()[0].known() ? bias.dims()[0].coefficient / gates : 0; }
+
+/// c and h of the sums of the gates.
+lstm_state next_state(symbol gates, symbol c, int64_t units, const lstm_weights& w, std::source_location at) {
+  const auto part = split(gates, {units, units, units, units}, 1, at);
+  const symbol input = part[0], candidate = part[1], output = part[3];
+  symbol forget = part[2];
+  if (w.forget_bias != 0)
+    forget = add(forget, fill(*gates.owner(), w.forget_bias, gates.type(), {}, at), at);
+  const symbol next = add(mul(sigmoid(forget, at), c, at), mul(sigmoid(input, at), w.activation(candidate, at), at), at);
+  return {next, mul(sigmoid(output, at), w.activation(next, at), at)};
+}
+
+/// The next state of a GRU, of what the inputs add to its gates and the parts of the recurrent kernel.
+symbol next_state(symbol from_x, symbol h, symbol recurrent_gates, symbol recurrent_h, int64_t units, activation f, std::source_location at) {
+  const auto part = split(from_x, {2 * units, units}, 1, at);
+  const auto gates = split(sigmoid(add(part[0], matmul(h, recurrent_gates, {}, at), at), at), {units, units}, 1, at);
+  const symbol candidate = f(add(part[1], matmul(mul(gates[1], h, at), recurrent_h, {}, at), at), at);
+  // z·h + (1 - z)·candidate
+  return add(candidate, mul(gates[0], sub(h, candidate, at), at), at);
+}
+
+}  // namespace
+
+// -- LSTM --------------------------------------------------------------------------
+
+lstm_weights lstm_variables(symbol x, lstm_options options, std::source_location at) {
+  graph* g = common_graph("lstm", {x}, at);
+  if (!g)
+    return {x, x};
+  if (!has_features(x, 1) || options.units < 1 || !options.activation) {
+    const symbol invalid = refuse(*g, "lstm", needs_inputs(x, options.units), at);
+    return {invalid, invalid};
+  }
+  const auto scope = g->scope(options.name);
+  return lstm_here(x, options, at);
+}
+
+lstm_state lstm_cell(symbol x, const lstm_state& state, const lstm_weights& w, std::source_location at) {
+  graph* g = common_graph("lstm_cell", {x, state.c, state.h, w.kernel, w.bias}, at);
+  const symbol invalid = invalid_of({x, state.c, state.h, w.kernel});
+  if (!g)
+    return {invalid, invalid};
+  const int64_t units = units_of(w.bias, 4);
+  if (!has_features(x, 2) || x.rank() != 2 || !is_state(state.c, x, units) || !is_state(state.h, x, units)
+      || w.kernel.dims() != symbol_shape{features_of(x) + units, 4 * units}) {
+    refuse(*g, "lstm_cell", describe(x) + " and the state " + describe(state.c) + ", " + describe(state.h) + " do not fit the kernel " + describe(w.kernel), at);
+    return {invalid, invalid};
+  }
+  const auto scope = g->scope("lstm_cell");
+  const symbol both[] = {x, state.h};
+  return next_state(add(matmul(concat(both, 1, at), w.kernel, {}, at), w.bias, at), state.c, units, w, at);
+}
+
+lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial, std::source_location at) {
+  graph* g = common_graph("lstm", {x}, at);
+  const symbol invalid = invalid_of({x});
+  const lstm_sequence nothing{invalid, {invalid, invalid}};
+  if (!g)
+    return nothing;
+  if (!is_sequence(x) || options.units < 1 || !options.activation) {
+    refuse(*g, "lstm", needs_sequence(x, options.units), at);
+    return nothing;
+  }
+  const auto scope = g->scope(options.name);
+  const int64_t n = features_of(x), units = options.units;
+  const symbol zeros = fill(*g, 0, x.type(), {x.dims()[0], extent{units}}, at);
+  lstm_state state{given(initial.c) ? initial.c : zeros, given(initial.h) ? initial.h : zeros};
+  if (!common_graph("initial state", {x, state.c, state.h}, at))
+    return nothing;
+  if (!is_state(state.c, x, units) || !is_state(state.h, x, units)) {
+    refuse(*g, "lstm", "the initial state must be two of " + describe(zeros) + ", not " + describe(state.c) + " and " + describe(state.h), at);
+    return nothing;
+  }
+  const lstm_weights w = lstm_here(x, options, at);
+  const symbol of_x = slice(w.kernel, 0, 0, n, at), of_h = slice(w.kernel, 0, n, units, at);
+  const symbol rows = add(matmul(reshape(x, {extent{-1}, extent{n}}, at), of_x, {}, at), w.bias, at);
+  std::vector<symbol> outputs;
+  for (symbol from_x : steps_of(reshape(rows, with_last(x, extent{4 * units}), at), at)) {
+    state = next_state(add(from_x, matmul(state.h, of_h, {}, at), at), state.c, units, w, at);
+    outputs.push_back(state.h);
+  }
+  return {stack(outputs, 1, at), state};
+}
+
+// -- GRU ---------------------------------------------------------------------------
+
+gru_weights gru_variables(symbol x, gru_options options, std::source_location at) {
+  graph* g = common_graph("gru", {x}, at);
+  if (!g)
+    return {x, x, x};
+  if (!has_features(x, 1) || options.units < 1 || !options.activation) {
+    const symbol invalid = refuse(*g, "gru", needs_inputs(x, options.units), at);
+    return {invalid, invalid, invalid};
+  }
+  const auto scope = g->scope(options.name);
+  return gru_here(x, options, at);
+}
+
+symbol gru_cell(symbol x, symbol state, const gru_weights& w, std::source_location at) {
+  graph* g = common_graph("gru_cell", {x, state, w.kernel, w.recurrent_kernel, w.bias}, at);
+  if (!g)
+    return invalid_of({x, state, w.kernel});
+  const int64_t units = units_of(w.bias, 3);
+  if (!has_features(x, 2) || x.rank() != 2 || !is_state(state, x, units) || w.kernel.dims() != symbol_shape{features_of(x), 3 * units}
+      || w.recurrent_kernel.dims() != symbol_shape{units, 3 * units})
+    return refuse(*g, "gru_cell", describe(x) + " and the state " + describe(state) + " do not fit the kernel " + describe(w.kernel), at);
+  const auto scope = g->scope("gru_cell");
+  const auto recurrent = split(w.recurrent_kernel, {2 * units, units}, 1, at);
+  return next_state(add(matmul(x, w.kernel, {}, at), w.bias, at), state, recurrent[0], recurrent[1], units, w.activation, at);
+}
+
+gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_location at) {
+  graph* g = common_graph("gru", {x}, at);
+  const symbol invalid = invalid_of({x});
+  if (!g)
+    return {invalid, invalid};
+  if (!is_sequence(x) || options.units < 1 || !options.activation)
+    return {refuse(*g, "gru", needs_sequence(x, options.units), at), invalid};
+  const auto scope = g->scope(options.name);
+  const int64_t units = options.units;
+  const symbol zeros = fill(*g, 0, x.type(), {x.dims()[0], extent{units}}, at);
+  symbol state = given(initial) ? initial : zeros;
+  if (!common_graph("initial state", {x, state}, at))
+    return {invalid, invalid};
+  if (!is_state(state, x, units))
+    return {refuse(*g, "gru", "the initial state must be " + describe(zeros) + ", not " + describe(state), at), invalid};
+  const gru_weights w = gru_here(x, options, at);
+  const auto recurrent = split(w.recurrent_kernel, {2 * units, units}, 1, at);
+  const symbol rows = add(matmul(reshape(x, {extent{-1}, x.dims()[2]}, at), w.kernel, {}, at), w.bias, at);
+  std::vector<symbol> outputs;
+  for (symbol from_x : steps_of(reshape(rows, with_last(x, extent{3 * units}), at), at)) {
+    state = next_state(from_x, state, recurrent[0], recurrent[1], units, w.activation, at);
+    outputs.push_back(state);
+  }
+  return {stack(outputs, 1, at), state};
+}
+
+}  // namespace troupe::nn

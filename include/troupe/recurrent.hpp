@@ -1,0 +1,81 @@
+// Recurrent layers (nn.hpp has what all layers share): cells, one step at a time, and sequences unrolled in the graph.
+//
+//   auto words = tr::nn::lstm(x, {.units = 200});  // [batch, time, features]
+//   use(words.outputs, words.last.h);
+//
+// Of cells one may write loops of one's own: the variables are made once, every step shares them.
+//
+//   const auto w = tr::nn::gru_variables(x, {.units = 64});
+//   for (int i = 0; i < 3; ++i)
+//     h = tr::nn::gru_cell(x, h, w);
+#pragma once
+
+#include <troupe/operations.hpp>
+
+namespace troupe::nn {
+
+// -- LSTM --------------------------------------------------------------------------
+// Hochreiter & Schmidhuber 1997 with the forget gate of Gers et al. 2000; formulas, gate order and variables of TensorFlow's
+// BasicLSTMCell:
+//
+//   [i, j, f, o] = [x, h] · kernel + bias
+//   c' = σ(f + forget_bias) · c + σ(i) · activation(j)
+//   h' = σ(o) · activation(c')
+
+struct lstm_options {
+  int64_t units = 0;
+  double forget_bias = 1;
+  troupe::activation activation = troupe::tanh;
+  initializer kernel = init::glorot_uniform();
+  std::string name = "lstm";
+};
+struct lstm_state { symbol c, h; };  ///< Each [batch, units].
+struct lstm_weights {
+  symbol kernel, bias;               ///< [n + units, 4 · units], [4 · units]
+  double forget_bias = 1;
+  troupe::activation activation = troupe::tanh;
+};
+/// Variables `<name>/kernel`, `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
+TROUPE_API lstm_weights lstm_variables(symbol x, lstm_options options, TROUPE_AT);
+/// x [batch, n] and a state -> the next state, whose h is the output.
+TROUPE_API lstm_state lstm_cell(symbol x, const lstm_state& state, const lstm_weights& weights, TROUPE_AT);
+
+struct lstm_sequence {
+  symbol outputs;   ///< h of each step, [batch, time, units].
+  lstm_state last;  ///< After the last step.
+};
+/// The cell over x [batch, time, n], time known and at least 1, from `initial` or, where that is not valid, from zeros. The inputs
+/// of all steps are multiplied at once.
+TROUPE_API lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial = {}, TROUPE_AT);
+
+// -- GRU ---------------------------------------------------------------------------
+// Cho et al. 2014; formulas, gate order and variables of Keras' GRU with reset_after = false:
+//
+//   z = σ(x · kernel_z + h · recurrent_z + bias_z)
+//   r = σ(x · kernel_r + h · recurrent_r + bias_r)
+//   h' = z · h + (1 - z) · activation(x · kernel_h + (r · h) · recurrent_h + bias_h)
+
+struct gru_options {
+  int64_t units = 0;
+  troupe::activation activation = troupe::tanh;
+  initializer kernel = init::glorot_uniform();
+  initializer recurrent_kernel = init::orthogonal();
+  std::string name = "gru";
+};
+struct gru_weights {
+  symbol kernel, recurrent_kernel, bias;  ///< [n, 3 · units], [units, 3 · units], [3 · units]: z, r, h side by side.
+  troupe::activation activation = troupe::tanh;
+};
+/// Variables `<name>/kernel`, `<name>/recurrent_kernel`, `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
+TROUPE_API gru_weights gru_variables(symbol x, gru_options options, TROUPE_AT);
+/// x [batch, n] and the state [batch, units] -> the next state, which is the output.
+TROUPE_API symbol gru_cell(symbol x, symbol state, const gru_weights& weights, TROUPE_AT);
+
+struct gru_sequence {
+  symbol outputs;  ///< [batch, time, units]
+  symbol last;     ///< The last of them, [batch, units].
+};
+/// As `lstm`.
+TROUPE_API gru_sequence gru(symbol x, gru_options options, symbol initial = {}, TROUPE_AT);
+
+}  // namespace troupe::nn
