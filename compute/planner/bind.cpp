@@ -10,21 +10,6 @@ int32_t plan::root(int32_t i) const {
   return i;
 }
 
-int32_t plan::uses(int32_t i) const {
-  int32_t n = 0;
-  for (const auto& c : calls)
-    if (!c.removed)
-      n += static_cast<int32_t>(std::count(c.in.begin(), c.in.end(), i));
-  return n;
-}
-
-int32_t plan::producer(int32_t i) const {
-  for (size_t c = 0; c < calls.size(); ++c)
-    if (!calls[c].removed && std::find(calls[c].out.begin(), calls[c].out.end(), i) != calls[c].out.end())
-      return static_cast<int32_t>(c);
-  return -1;
-}
-
 namespace {
 
 std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots) {

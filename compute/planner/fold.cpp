@@ -85,14 +85,17 @@ void fold_constants(plan& p) {
 }
 
 void remove_dead_code(plan& p) {
+  std::vector<bool> needed(p.values.size());
+  const auto need = [&](int32_t value) { needed[static_cast<size_t>(p.root(value))] = true; };
+  for (size_t v = 0; v < p.values.size(); ++v)
+    if (p.values[v].keep)
+      need(static_cast<int32_t>(v));
+  // Whoever reads a value comes after the call that yields it.
   for (size_t i = p.calls.size(); i-- > 0;) {
     auto& c = p.calls[i];
-    bool used = c.removed;
-    for (int32_t out : c.out)
-      for (size_t v = 0; v < p.values.size() && !used; ++v)
-        used = p.root(static_cast<int32_t>(v)) == out
-               && (p.value(static_cast<int32_t>(v)).keep || p.uses(static_cast<int32_t>(v)) > 0);
-    c.removed = c.removed || !used;
+    c.removed = c.removed || std::none_of(c.out.begin(), c.out.end(), [&](int32_t out) { return needed[static_cast<size_t>(out)]; });
+    if (!c.removed)
+      std::for_each(c.in.begin(), c.in.end(), need);
   }
   std::erase_if(p.calls, [](const planned_call& c) { return c.removed; });
 }

@@ -4,17 +4,39 @@
 namespace troupe {
 namespace {
 
-/// The call that yields `value` when it is of `op` and nothing but one operand of one call sees it; else null.
-planned_call* sole_producer(plan& p, int32_t value, const operation& op) {
-  if (p.root(value) != value || p.value(value).keep || p.uses(value) != 1)
-    return nullptr;
-  for (const auto& v : p.values)
-    if (v.view_of == value)
+/// Who makes and who reads each value. It holds while calls are absorbed: what the inner call read is read by the outer one
+/// then, and what lay between the two is asked for no more.
+class connections {
+ public:
+  explicit connections(plan& p) : plan_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
+    for (const auto& v : p.values)
+      if (v.view_of >= 0)
+        viewed_[static_cast<size_t>(v.view_of)] = true;
+    for (size_t c = 0; c < p.calls.size(); ++c) {
+      if (p.calls[c].removed)
+        continue;
+      for (int32_t in : p.calls[c].in)
+        ++uses_[static_cast<size_t>(in)];
+      for (int32_t out : p.calls[c].out)
+        producer_[static_cast<size_t>(out)] = static_cast<int32_t>(c);
+    }
+  }
+
+  /// The call that yields `value` when it is of `op` and nothing but one operand of one call sees it; else null.
+  planned_call* sole_producer(int32_t value, const operation& op) const {
+    const auto v = static_cast<size_t>(value);
+    if (plan_.root(value) != value || plan_.value(value).keep || uses_[v] != 1 || viewed_[v] || producer_[v] < 0)
       return nullptr;
-  const int32_t at = p.producer(value);
-  planned_call* c = at < 0 ? nullptr : &p.calls[static_cast<size_t>(at)];
-  return c && c->op == &op ? c : nullptr;
-}
+    planned_call& c = plan_.calls[static_cast<size_t>(producer_[v])];
+    return c.op == &op && !c.removed ? &c : nullptr;
+  }
+
+ private:
+  plan& plan_;
+  std::vector<int32_t> uses_;
+  std::vector<bool> viewed_;
+  std::vector<int32_t> producer_;
+};
 
 /// `c` becomes what `inner` was, yielding c's value at c's place in the order.
 void absorb(planned_call& c, planned_call& inner) {
@@ -25,11 +47,11 @@ void absorb(planned_call& c, planned_call& inner) {
   c = std::move(whole);
 }
 
-void fuse_bias(plan& p, planned_call& c) {
+void fuse_bias(plan& p, const connections& all, planned_call& c) {
   if (c.op != &ops::add)
     return;
   for (size_t product : {size_t{0}, size_t{1}}) {
-    planned_call* inner = sole_producer(p, c.in[product], ops::matmul);
+    planned_call* inner = all.sole_producer(c.in[product], ops::matmul);
     const int32_t bias = c.in[1 - product];
     const shape& out = p.value(c.out[0]).dims;
     if (!inner || inner->bias >= 0 || inner->relu || inner->mask >= 0 || p.value(c.in[product]).dims != out
@@ -42,20 +64,20 @@ void fuse_bias(plan& p, planned_call& c) {
   }
 }
 
-void fuse_relu(plan& p, planned_call& c) {
+void fuse_relu(const connections& all, planned_call& c) {
   if (c.op != &ops::relu)
     return;
-  if (planned_call* inner = sole_producer(p, c.in[0], ops::matmul); inner && !inner->relu && inner->mask < 0) {
+  if (planned_call* inner = all.sole_producer(c.in[0], ops::matmul); inner && !inner->relu && inner->mask < 0) {
     absorb(c, *inner);
     c.relu = true;
   }
 }
 
-void fuse_mask(plan& p, planned_call& c) {
+void fuse_mask(plan& p, const connections& all, planned_call& c) {
   if (c.op != &ops::relu_gradient)
     return;
   const int32_t mask = c.in[1];
-  planned_call* inner = sole_producer(p, c.in[0], ops::matmul);
+  planned_call* inner = all.sole_producer(c.in[0], ops::matmul);
   if (!inner || inner->relu || inner->mask >= 0 || p.value(mask).dims != p.value(c.out[0]).dims || p.value(c.in[0]).dims != p.value(c.out[0]).dims)
     return;
   absorb(c, *inner);
@@ -66,11 +88,12 @@ void fuse_mask(plan& p, planned_call& c) {
 }  // namespace
 
 void fuse_dense(plan& p) {
+  const connections all{p};
   for (auto& c : p.calls)
     if (!c.removed) {
-      fuse_bias(p, c);
-      fuse_relu(p, c);
-      fuse_mask(p, c);
+      fuse_bias(p, all, c);
+      fuse_relu(all, c);
+      fuse_mask(p, all, c);
     }
 }
 
@@ -95,10 +118,11 @@ void fuse_cross_entropy(plan& p) {
 }
 
 void fuse_scaled_sum(plan& p) {
+  const connections all{p};
   for (auto& c : p.calls) {
     if (c.removed || c.op != &ops::scale)
       continue;
-    if (planned_call* inner = sole_producer(p, c.in[0], ops::reduce_sum)) {
+    if (planned_call* inner = all.sole_producer(c.in[0], ops::reduce_sum)) {
       const double factor = inner->factor * c.attr.number;
       absorb(c, *inner);
       c.factor = factor;

@@ -131,7 +131,14 @@ struct group {
 
 class grouping {
  public:
-  explicit grouping(plan& p) : plan_(p) {}
+  explicit grouping(plan& p) : plan_(p), kept_(p.values.size()), reads_(p.values.size()) {
+    for (size_t v = 0; v < p.values.size(); ++v)
+      if (p.values[v].keep)
+        kept_[root(static_cast<int32_t>(v))] = true;
+    for (const auto& c : p.calls)
+      if (!c.removed)
+        count(c.in, 1);
+  }
 
   void run() {
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
@@ -182,17 +189,20 @@ class grouping {
     return grid_of(plan_.value(plan_.calls[g.calls[0]].out[0]).dims, operands).has_value();
   }
 
+  size_t root(int32_t value) const { return static_cast<size_t>(plan_.root(value)); }
+
+  void count(const std::vector<int32_t>& values, int by) {
+    for (int32_t v : values)
+      reads_[root(v)] += by;
+  }
+
   /// Whether a call outside reads the value, or it is to be kept.
   bool seen_outside(const group& g, int32_t value) const {
-    for (size_t v = 0; v < plan_.values.size(); ++v)
-      if (plan_.values[v].keep && plan_.root(static_cast<int32_t>(v)) == value)
-        return true;
-    for (size_t c = 0; c < plan_.calls.size(); ++c)
-      if (!plan_.calls[c].removed && std::find(g.calls.begin(), g.calls.end(), c) == g.calls.end())
-        for (int32_t in : plan_.calls[c].in)
-          if (plan_.root(in) == value)
-            return true;
-    return false;
+    int inside = 0;
+    for (size_t c : g.calls)
+      for (int32_t in : plan_.calls[c].in)
+        inside += plan_.root(in) == value;
+    return kept_[static_cast<size_t>(value)] || reads_[static_cast<size_t>(value)] > inside;
   }
 
   void close(const group& g) {
@@ -213,7 +223,9 @@ class grouping {
     for (size_t c : g.calls)
       if (c == g.calls.back() || seen_outside(g, plan_.calls[c].out[0]))
         whole.out.push_back(plan_.calls[c].out[0]);
+    count(whole.in, 1);
     for (size_t c : g.calls) {
+      count(plan_.calls[c].in, -1);
       whole.parts.push_back(plan_.calls[c]);
       plan_.calls[c].removed = true;
     }
@@ -222,6 +234,8 @@ class grouping {
 
   plan& plan_;
   std::map<group_key, group> open_;
+  std::vector<bool> kept_;   ///< By value: it, or one that shares its place, is to be kept,
+  std::vector<int> reads_;   ///<   and how often calls read them.
 };
 
 }  // namespace

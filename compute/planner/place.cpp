@@ -69,8 +69,8 @@ void reuse_operands(plan& p) {
 
 bool meet(const tenant& a, const tenant& b) { return a.first <= b.last && b.first <= a.last; }
 
-int64_t lowest_gap(const tenant& t, std::vector<tenant>& placed) {
-  std::sort(placed.begin(), placed.end(), [](const tenant& a, const tenant& b) { return a.offset < b.offset; });
+/// Those that are placed lie in the order of their offsets.
+int64_t lowest_gap(const tenant& t, const std::vector<tenant>& placed) {
   int64_t offset = 0;
   for (const auto& other : placed)
     if (meet(t, other) && other.offset < offset + t.bytes)
@@ -99,7 +99,7 @@ void place(plan& p) {
   std::stable_sort(waiting.begin(), waiting.end(), [](const tenant& a, const tenant& b) { return a.bytes > b.bytes; });
   for (auto& t : waiting) {
     t.offset = lowest_gap(t, placed);
-    placed.push_back(t);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), t, [](const tenant& a, const tenant& b) { return a.offset < b.offset; }), t);
     p.arena_bytes = std::max(p.arena_bytes, t.offset + t.bytes);
     if (t.value < 0)
       p.calls[static_cast<size_t>(t.first)].workspace_offset = t.offset;

@@ -61,9 +61,6 @@ struct plan {
   const planned_value& value(int32_t i) const { return values[static_cast<size_t>(i)]; }
   /// The value whose memory this one is.
   int32_t root(int32_t i) const;
-  /// How many calls that are not removed read `i`, and the last of them.
-  int32_t uses(int32_t i) const;
-  int32_t producer(int32_t i) const;
 };
 
 /// One call as its operation sees it, and the kernel call that comes of it.
