@@ -20,12 +20,13 @@ struct numeric_fault {
     variable,   ///< It was not finite when the step began.
     feed,       ///< A component of the batch.
     constant,
-    sum,        ///< The gradient of a variable: every part is finite, their sum is not.
+    sum,        ///< The gradient of a variable, or what is assigned to it: every part is finite, their sum is not.
   } what = kind::operation;
   std::string name;                  ///< Of the node, scoped; of the variable or component.
   std::string value;                 ///< "nan at [3, 0]": the first that is not finite.
   int64_t row = -1;                  ///< feed: in the batch.
   bool updated = false;              ///< variable: steps write it.
+  bool assigned = false;             ///< sum: by the model, not by the optimizer.
   std::vector<std::string> details;  ///< A line each, for the notes of an error.
 };
 

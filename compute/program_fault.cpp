@@ -18,17 +18,18 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     search.after(c);
   }
   const auto* found = has_loss ? search.origin_of(kept[0]) : nullptr;
-  std::string spoilt;
+  std::string spoilt[2];  // Gradients, and what is assigned.
   if (!found)
     for (const auto& c : plan.calls)
       for (int32_t out : c.out) {
         const operand where = plan.value(plan.root(out)).where;
         const auto* from = where.base == base_gradient && !c.recording ? search.origin_of(out) : nullptr;
-        const auto name = std::find_if(gradients.begin(), gradients.end(), [&](const auto& g) { return g.first == where.offset; });
+        const auto name = std::find_if(gradients.begin(), gradients.end(), [&](const auto& g) { return g.offset == where.offset; });
         if (!from || name == gradients.end())
           continue;
         found = found ? found : from;
-        spoilt += (spoilt.empty() ? "" : ", ") + name->second;
+        std::string& names = spoilt[name->assigned];
+        names += (names.empty() ? "" : ", ") + name->name;
       }
   if (!found)
     return std::nullopt;
@@ -38,8 +39,10 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     if (!calls[c].recording)
       calls[c].run(calls[c], last);
   auto fault = search.describe(*found);
-  if (!spoilt.empty())
-    fault.details.push_back("the loss is finite; not finite are the gradients of " + spoilt);
+  if (!spoilt[0].empty())
+    fault.details.push_back("the loss is finite; not finite are the gradients of " + spoilt[0]);
+  if (!spoilt[1].empty())
+    fault.details.push_back("the loss is finite; not finite is what is assigned to " + spoilt[1]);
   return fault;
 }
 

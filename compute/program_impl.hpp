@@ -22,7 +22,12 @@ struct program::impl {
   std::vector<feed> feeds;
   /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
   std::vector<std::pair<int64_t, int64_t>> gaps;
-  std::vector<std::pair<int64_t, std::string>> gradients;  ///< Where in that vector each variable's gradient is.
+  struct sent {
+    int64_t offset;    ///< Where in that vector the variable's gradient is, or what is assigned to it.
+    std::string name;
+    bool assigned;
+  };
+  std::vector<sent> gradients;
   bool trains = false, has_loss = false;
   dtype loss_type = dtype::float32;
   operand loss_at;

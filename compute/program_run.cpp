@@ -68,7 +68,7 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
         if (e.gradient_offset < 0)
           continue;
         written.emplace_back(e.gradient_offset, e.gradient_offset + e.dims.elements() * size_of(e.type));
-        gradients.emplace_back(e.gradient_offset, e.name);
+        gradients.push_back({e.gradient_offset, e.name, !e.trainable});
       }
     gaps = gaps_between(std::move(written), layout.gradient_bytes());
   }

@@ -45,7 +45,8 @@ std::string trouble_with(symbol x, const multi_head_attention_options& o) {
     const extent t = x.dims()[1], s = source.dims()[1];
     const int64_t before = given(o.memory) ? o.memory.dims()[1].coefficient : 0;
     if (!t.known() || !s.known() || t.coefficient > before + s.coefficient)
-      return "a causal order of " + describe(x) + " within " + std::to_string(before) + " and " + describe(source) + " needs known lengths, and at least as many keys as queries";
+      return "a causal order of " + describe(x) + " within " + std::to_string(before) + " and " + describe(source)
+             + " needs known lengths, and at least as many keys as queries";
   }
   return {};
 }
@@ -53,13 +54,14 @@ std::string trouble_with(symbol x, const multi_head_attention_options& o) {
 }  // namespace
 
 symbol scaled_dot_product_attention(symbol q, symbol k, symbol v, symbol mask, std::source_location at) {
-  graph* g = given(mask) ? common_graph("scaled_dot_product_attention", {q, k, v, mask}, at) : common_graph("scaled_dot_product_attention", {q, k, v}, at);
+  graph* g = common_graph("scaled_dot_product_attention", {q, k, v, given(mask) ? mask : q}, at);
   if (!g)
     return invalid_of({q, k, v, mask});
-  if (!has_features(q, 2) || k.rank() < 2 || v.rank() < 2 || k.dims().back() != q.dims().back() || v.dims()[v.dims().size() - 2] != k.dims()[k.dims().size() - 2]
-      || k.type() != q.type() || v.type() != q.type() || (given(mask) && mask.type() != dtype::boolean))
-    return refuse(*g, "scaled_dot_product_attention", "needs floating [..., t, d], [..., s, d] and [..., s, e] and a boolean mask, not " + describe(q) + ", " + describe(k)
-                                                        + " and " + describe(v) + (given(mask) ? " and " + describe(mask) : ""), at);
+  const bool matrices = has_features(q, 2) && k.rank() >= 2 && v.rank() >= 2 && k.type() == q.type() && v.type() == q.type();
+  if (!matrices || k.dims().back() != q.dims().back() || v.dims()[v.dims().size() - 2] != k.dims()[k.dims().size() - 2]
+      || (given(mask) && mask.type() != dtype::boolean))
+    return refuse(*g, "scaled_dot_product_attention", "needs floating [..., t, d], [..., s, d] and [..., s, e] and a boolean mask, not " + describe(q) + ", "
+                                                        + describe(k) + " and " + describe(v) + (given(mask) ? " and " + describe(mask) : ""), at);
   const auto scope = g->scope("attention");
   const symbol scores = scale(matmul(q, k, {.transpose_b = true}, at), 1 / std::sqrt(static_cast<double>(features_of(q))), at);
   const symbol shown = masked(scores, mask, at);
@@ -101,13 +103,14 @@ symbol relative_shift(symbol x, std::source_location at) {
 
 symbol sinusoids(graph& g, int64_t count, int64_t features, sinusoid_options options, std::source_location at) {
   if (count < 1 || features < 2 || features % 2 != 0 || count > elements_max / features || !is_floating(options.type))
-    return refuse(g, "sinusoids", "needs a position, an even number of features and a floating dtype, not " + std::to_string(count) + ", " + std::to_string(features)
-                                    + " and " + std::string{to_string(options.type)}, at);
+    return refuse(g, "sinusoids", "needs a position, an even number of features and a floating dtype, not " + std::to_string(count) + ", "
+                                    + std::to_string(features) + " and " + std::string{to_string(options.type)}, at);
   std::vector<double> x(static_cast<size_t>(count * features));
   const int64_t half = features / 2;
   for (int64_t p = 0; p < count; ++p)
     for (int64_t i = 0; i < half; ++i) {
-      const double angle = static_cast<double>(options.first + p * options.step) * std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(features));
+      const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(features));
+      const double angle = static_cast<double>(options.first + p * options.step) * frequency;
       x[static_cast<size_t>(p * features + i)] = std::sin(angle);
       x[static_cast<size_t>(p * features + half + i)] = std::cos(angle);
     }
@@ -134,7 +137,9 @@ symbol multi_head_attention(symbol x, multi_head_attention_options o, std::sourc
   const auto project = [&](symbol from, const char* name) {
     return dense(from, {.units = o.heads * units, .bias = o.bias, .kernel = o.kernel, .name = name}, at);
   };
-  const symbol q = by_head(project(x, "query"), o.heads, at), k = by_head(project(source, "key"), o.heads, at), v = by_head(project(source, "value"), o.heads, at);
+  const symbol q = by_head(project(x, "query"), o.heads, at);
+  const symbol k = by_head(project(source, "key"), o.heads, at);
+  const symbol v = by_head(project(source, "value"), o.heads, at);
   const extent t = x.dims()[1], s = source.dims()[1];
   symbol scores;
   if (o.relative) {
@@ -155,8 +160,10 @@ symbol multi_head_attention(symbol x, multi_head_attention_options o, std::sourc
   scores = scale(scores, 1 / std::sqrt(static_cast<double>(units)), at);
   const symbol order = o.causal || o.relative ? causal_mask(*g, t.coefficient, s.coefficient, at) : symbol{};
   const symbol shown = masked(scores, both(o.mask, order, at), at);
-  if (!shown.valid() || shown.dims() != scores.dims())
-    return shown.valid() ? refuse(*g, "multi_head_attention", "the mask " + describe(o.mask) + " does not stretch to the scores " + describe(scores), at) : shown;
+  if (!shown.valid())
+    return shown;
+  if (shown.dims() != scores.dims())
+    return refuse(*g, "multi_head_attention", "the mask " + describe(o.mask) + " does not stretch to the scores " + describe(scores), at);
   const symbol weights = troupe::dropout(softmax(shown, at), o.dropout, o.training, at);
   const symbol mixed = transpose(matmul(weights, v, {}, at), {0, 2, 1, 3}, at);
   const symbol rows = reshape(mixed, {x.dims()[0], t, extent{o.heads * units}}, at);

@@ -9,7 +9,8 @@ symbol dense(symbol x, dense_options options, std::source_location at) {
   if (!g)
     return x;
   if (!has_features(x, 2))
-    return refuse(*g, "dense", "operand must be floating [rows, columns] with a known number of columns, or have more axes before these, not " + describe(x), at);
+    return refuse(*g, "dense", "operand must be floating [rows, columns] with a known number of columns, or have more axes before these, not "
+                                 + describe(x), at);
   if (options.units < 1)
     return refuse(*g, "dense", "units must be at least 1, not " + std::to_string(options.units), at);
   const auto scope = g->scope(options.name);
@@ -43,8 +44,9 @@ symbol feed_forward(symbol x, feed_forward_options options, std::source_location
   if (!g)
     return x;
   if (!has_features(x, 2) || options.hidden < 1 || options.units < 0 || !is_rate(options.dropout))
-    return refuse(*g, "feed_forward", "needs floating [..., features], hidden of at least 1, units of at least 0 and a rate in [0, 1), not " + describe(x) + ", "
-                                        + std::to_string(options.hidden) + ", " + std::to_string(options.units) + " and " + std::to_string(options.dropout), at);
+    return refuse(*g, "feed_forward", "needs floating [..., features], hidden of at least 1, units of at least 0 and a rate in [0, 1), not "
+                                        + describe(x) + ", " + std::to_string(options.hidden) + ", " + std::to_string(options.units) + " and "
+                                        + std::to_string(options.dropout), at);
   const int64_t units = options.units > 0 ? options.units : features_of(x);
   const auto scope = g->scope(options.name);
   symbol h = dense(x, {.units = options.hidden, .activation = options.activation, .kernel = options.kernel, .name = "hidden"}, at);

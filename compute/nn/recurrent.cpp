@@ -99,7 +99,8 @@ lstm_state lstm_cell(symbol x, const lstm_state& state, const lstm_weights& w, s
   const int64_t units = units_of(w.bias, 4);
   if (!has_features(x, 2) || x.rank() != 2 || !is_state(state.c, x, units) || !is_state(state.h, x, units)
       || w.kernel.dims() != symbol_shape{features_of(x) + units, 4 * units}) {
-    refuse(*g, "lstm_cell", describe(x) + " and the state " + describe(state.c) + ", " + describe(state.h) + " do not fit the kernel " + describe(w.kernel), at);
+    refuse(*g, "lstm_cell", describe(x) + " and the state " + describe(state.c) + ", " + describe(state.h) + " do not fit the kernel "
+                              + describe(w.kernel), at);
     return {invalid, invalid};
   }
   const auto scope = g->scope("lstm_cell");

@@ -92,6 +92,11 @@ TEST_CASE("what is assigned is checked with the gradient: a value that is not fi
   CHECK(is_finite(t.layout, t.whole(), t.gradient.get()));
   REQUIRE(t.run->gradients(t.input({bad.data()}), t.gradient.get()) == step_status::ok);
   CHECK_FALSE(is_finite(t.layout, t.whole(), t.gradient.get()));
+  CHECK(to_string(*first_fault(t.layout, t.gradient.get())) == "what is assigned to variable v has nan");
+  const auto origin = t.run->find_fault(t.input({bad.data()}), t.gradient.get());
+  REQUIRE(origin);
+  CHECK(origin->name == "log");
+  CHECK(origin->details.back() == "the loss is finite; not finite is what is assigned to v");
 }
 
 TEST_CASE("without an optimizer nothing is assigned") {

@@ -216,8 +216,9 @@ TEST_CASE("attention refuses what does not fit, and says what it needs") {
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .dropout = 1}); }), "dropout must be in [0, 1)"));
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .source = g.constant(f32({1, 1, 1}, {1}))}); }),
              "source and memory must be of the dtype and batch of float32 [2, 3, 4], with known features, not float32 [1, 1, 1]"));
-  CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .source = g.constant(tensor::zeros(dtype::float32, {2, 2, 4})), .causal = true}); }),
-             "needs known lengths, and at least as many keys as queries"));
+  CHECK(says(refusal([&](graph& g) {
+               return nn::multi_head_attention(x(g), {.heads = 2, .source = g.constant(tensor::zeros(dtype::float32, {2, 2, 4})), .causal = true});
+             }), "needs known lengths, and at least as many keys as queries"));
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .mask = g.constant(bools({2}, {true, false}))}); }), "select"));
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .mask = g.constant(tensor::zeros(dtype::boolean, {5, 1, 1, 1, 1}))}); }),
              "does not stretch to the scores"));

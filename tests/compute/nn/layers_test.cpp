@@ -42,11 +42,12 @@ TEST_CASE("an embedding yields the row of each index, and its gradient adds up w
 }
 
 TEST_CASE("an embedding starts within 0.05 of zero, and takes neither floating indices nor entries of none") {
-  const auto rows = run_layer([](graph& g) { return nn::embedding(g.constant(i32({1}, {0})), {.entries = 50, .units = 8, .type = dtype::float64}); }, 0).of("embedding/embeddings");
+  const auto run = run_layer([](graph& g) { return nn::embedding(g.constant(i32({1}, {0})), {.entries = 50, .units = 8, .type = dtype::float64}); }, 0);
+  const auto rows = run.of("embedding/embeddings");
   CHECK(*std::max_element(rows.begin(), rows.end()) < 0.05);
   CHECK(*std::max_element(rows.begin(), rows.end()) > 0.049);
-  CHECK(refusal([](graph& g) { return nn::embedding(g.constant(f32({1}, {0})), {.entries = 3, .units = 2}); }).find("embedding: indices must be int32 or int64, not float32 [1]")
-        != std::string::npos);
+  CHECK(refusal([](graph& g) { return nn::embedding(g.constant(f32({1}, {0})), {.entries = 3, .units = 2}); })
+          .find("embedding: indices must be int32 or int64, not float32 [1]") != std::string::npos);
   CHECK(refusal([](graph& g) { return nn::embedding(g.constant(i32({1}, {0})), {.units = 2}); }).find("entries and units must be at least 1") != std::string::npos);
 }
 
@@ -66,7 +67,9 @@ TEST_CASE("a feed-forward layer is two dense ones, and as wide as its operand un
 TEST_CASE("dropout in a feed-forward layer and in a residual happens while training only") {
   const tensor x = noise<double>({8, 16}, 1);
   const auto of = [&](bool training) {
-    return run_layer([&](graph& g) { return nn::residual(g.constant(x), nn::feed_forward(g.constant(x), {.hidden = 64, .dropout = 0.5, .training = training})); }).value();
+    return run_layer([&](graph& g) {
+      return nn::residual(g.constant(x), nn::feed_forward(g.constant(x), {.hidden = 64, .dropout = 0.5, .training = training}));
+    }).value();
   };
   CHECK_FALSE(of(true) == of(false));
   const auto plain = value([&](graph& g) { return nn::residual(g.constant(x), g.constant(x), {.dropout = 0.5}); });

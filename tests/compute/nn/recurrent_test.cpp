@@ -140,7 +140,10 @@ TEST_CASE("a GRU goes on from the state that it is given") {
 
 TEST_CASE("two recurrent layers of one name have variables of their own") {
   const tensor x = noise<double>({batch, 2, n}, 1);
-  const auto run = run_layer([&](graph& g) { return nn::gru(nn::lstm(nn::lstm(g.constant(x), {.units = units}).outputs, {.units = 4}).outputs, {.units = 1}).outputs; });
+  const auto run = run_layer([&](graph& g) {
+    const symbol h = nn::lstm(nn::lstm(g.constant(x), {.units = units}).outputs, {.units = 4}).outputs;
+    return nn::gru(h, {.units = 1}).outputs;
+  });
   CHECK(run.names() == strings{"gru/bias", "gru/kernel", "gru/recurrent_kernel", "lstm/bias", "lstm/kernel", "lstm_1/bias", "lstm_1/kernel"});
   CHECK(run.value().dims() == shape{batch, 2, 1});
 }
@@ -164,20 +167,20 @@ TEST_CASE("the batch of a sequence may be unknown, its time may not") {
   const symbol y = g.placeholder("y", dtype::float32, {5, g.unknown("batch"), 3});
   CHECK_FALSE(nn::lstm(y, {.units = 4}).outputs.valid());
   REQUIRE_FALSE(g.status());
-  CHECK(g.status().error().message.find("lstm: needs floating [batch, time, features] of known time and features and units of at least 1, not float32 [5, batch, 3] and 4")
-        != std::string::npos);
+  const std::string needs = "lstm: needs floating [batch, time, features] of known time and features and units of at least 1, not float32 [5, batch, 3] and 4";
+  CHECK(g.status().error().message.find(needs) != std::string::npos);
 }
 
 TEST_CASE("cells refuse states and variables of other shapes") {
   const auto x = [](graph& g) { return g.constant(f32({1, 2}, {1, 2})); };
   CHECK(refusal([&](graph& g) { return nn::gru_cell(x(g), x(g), nn::gru_variables(x(g), {.units = 3})); })
           .find("gru_cell: float32 [1, 2] and the state float32 [1, 2] do not fit the kernel float32 [2, 9]") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return nn::lstm_cell(x(g), {x(g), x(g)}, nn::lstm_variables(x(g), {.units = 3})).h; }).find("do not fit the kernel float32 [5, 12]")
-        != std::string::npos);
+  CHECK(refusal([&](graph& g) { return nn::lstm_cell(x(g), {x(g), x(g)}, nn::lstm_variables(x(g), {.units = 3})).h; })
+          .find("do not fit the kernel float32 [5, 12]") != std::string::npos);
   CHECK(refusal([&](graph& g) { return nn::gru(reshape(x(g), {1, 1, 2}), {.units = 3}, x(g)).last; })
           .find("gru: the initial state must be float32 [1, 3], not float32 [1, 2]") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return nn::lstm_variables(x(g), {}).kernel; }).find("lstm: needs a floating operand with a known number of features and units of at least 1")
-        != std::string::npos);
+  CHECK(refusal([&](graph& g) { return nn::lstm_variables(x(g), {}).kernel; })
+          .find("lstm: needs a floating operand with a known number of features and units of at least 1") != std::string::npos);
 }
 
 }  // namespace troupe

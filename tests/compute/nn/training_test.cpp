@@ -54,12 +54,15 @@ struct crew {
   int64_t rows = 0;
 
   crew(int32_t replicas, int64_t batch) : rows(batch / replicas) {
-    const auto source = std::make_shared<const model>(model{"layers", [](graph&, const features& f, const labels& l, mode m) { return trained(f.all().at("x"), l.all().at("y"), m); }});
+    const auto source = std::make_shared<const model>(model{"layers", [](graph&, const features& f, const labels& l, mode m) {
+      return trained(f.all().at("x"), l.all().at("y"), m);
+    }});
     const element_spec element{{{"x", dtype::int32, {time}}}, {{"y", dtype::int32, {}}}};
     store = *parameter_store::create(*layout_of(*source, element, mode::train), 1);
     store->initialise(1);
     for (int32_t r = 0; r < replicas; ++r) {
-      auto made = make_program_engine({.source = source, .element = element, .store = store, .replica = r, .replicas = replicas, .shards = 2, .batch_rows = rows});
+      auto made = make_program_engine({.source = source, .element = element, .store = store, .replica = r, .replicas = replicas, .shards = 2,
+                                       .batch_rows = rows});
       REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
       engines.push_back(std::move(*made));
     }
