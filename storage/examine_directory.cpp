@@ -92,7 +92,9 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     return {};
   if (found) {
     const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(step)) != found->files.end();
-    entry.unfinished = !entry.listed && !has_manifest && (state || owned);
+    // What its owner has taken from the list goes file by file.
+    const bool in_hand = owned && !entry.preserved && !found->damages.empty();
+    entry.unfinished = !entry.listed && (state || owned) && (!has_manifest || in_hand);
     entry.wall_time = found->wall_time;
     entry.bytes = found->bytes;
     if (!entry.unfinished)

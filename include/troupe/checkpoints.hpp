@@ -70,7 +70,7 @@ struct checkpoint_entry {
   int64_t bytes = 0;
   bool listed = false;                  ///< In the state file: what a job goes on from, and what retention counts.
   bool preserved = false;               ///< Kept for ever, by keep_checkpoint_every_n_hours.
-  bool unfinished = false;              ///< No more than shards of a save or deletion, under way or cut off; a job tidies up.
+  bool unfinished = false;              ///< Not listed: part of a save or deletion, under way or cut off; a job tidies up.
   std::vector<damage> damages = {};
 };
 
