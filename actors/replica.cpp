@@ -290,11 +290,12 @@ void replica_state::lend() {
   if (!peers.parts || last_part == step)
     return;
   last_part = moves_at = step;
-  lent[current] = step;
   snapshot_part part{attempt, step, options.name};
   for (auto& piece : options.engine->pieces(current))
     part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
                            piece.trainable, std::move(piece.elements)});
+  if (!part.pieces.empty())  // Who owns no slice, having more peers than there is to share, is given nothing back.
+    lent[current] = step;
   self->send(peers.parts, std::move(part));
 }
 
