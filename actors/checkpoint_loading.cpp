@@ -31,6 +31,14 @@ expected<void> load_into(parameter_store& store, const restored_checkpoint& from
     if (layout.find(t.name) >= 0)
       if (auto done = store.assign(t.name, t.value); !done)
         return done;
+  if (!layout.reads_averages())
+    return {};
+  const std::string ending = "/" + std::string{moving_average_slot};
+  for (const auto& t : from.content.tensors)
+    if (const std::string variable = t.name.substr(0, t.name.size() - std::min(t.name.size(), ending.size()));
+        t.name.ends_with(ending) && layout.find(variable) >= 0)
+      if (auto done = store.assign(variable, t.value); !done)
+        return done;
   return {};
 }
 

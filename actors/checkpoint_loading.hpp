@@ -12,7 +12,8 @@ inline constexpr std::string_view global_step_name = "global_step";
 /// What a checkpoint of this layout holds: every variable and slot, and the step.
 std::vector<component> wanted_tensors(const parameter_layout& layout);
 
-/// Copies every tensor that the store has a place for into arena 0. Checked first, so that on error nothing has changed:
+/// Copies every tensor that the store has a place for into arena 0, moving averages into that of their variables where the
+/// layout says so. Checked first, so that on error nothing has changed:
 /// failed_precondition listing every variable that is missing, of another shape or dtype, or (when `exact`) unexpected.
 expected<void> load_into(parameter_store& store, const restored_checkpoint& from, bool exact);
 

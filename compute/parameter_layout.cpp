@@ -60,7 +60,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       const auto& options = v.options;
       if (!updated(options) || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, -1, false, length,
+      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, length,
                                  layout.gradient_bytes_ + length});
       length += padded(options.dims.elements() * size_of(type));
     }
@@ -101,7 +101,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
       const auto& options = v.options;
       if (!o || v.next < 0 || options.type != type)
         continue;
-      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas, options.initial, -1, false,
+      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas, options.initial,
                                  run.variables + run.last - run.first, run.last});
       run.last += padded(options.dims.elements() * size_of(type));
     }
@@ -116,8 +116,8 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     const auto& options = v.options;
     if (updated(options) || (o && v.next >= 0))
       continue;
-    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial, -1,
-                               false, layout.shared_bytes_, -1});
+    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial,
+                               layout.shared_bytes_, -1});
     layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
   }
   for (size_t i = 0; i < layout.entries_.size(); ++i)

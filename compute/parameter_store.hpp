@@ -15,6 +15,9 @@
 
 namespace troupe {
 
+/// The slot that holds a moving average of its variable.
+inline constexpr std::string_view moving_average_slot = "ExponentialMovingAverage";
+
 /// One stored variable or slot.
 struct parameter_entry {
   std::string name;        ///< "dense/kernel", "dense/kernel/Adam"
@@ -25,10 +28,10 @@ struct parameter_entry {
   bool updated = true;     ///< False: no step writes it; it lies in the shared part.
   combine replicas = combine::mean;
   initializer initial;
-  int32_t variable = -1;   ///< Of a slot: the entry that it belongs to.
-  bool starts_as_variable = false;  ///< A slot that begins with the value of its variable, in place of `initial`.
   int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
   int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable or assigned.
+  int32_t variable = -1;   ///< Of a slot: the entry that it belongs to.
+  bool starts_as_variable = false;  ///< A slot that begins with the value of its variable, in place of `initial`.
 };
 
 /// With what follows it in its vector up to the next entry.
@@ -62,6 +65,9 @@ class parameter_layout {
   std::span<const parameter_entry> entries() const noexcept { return entries_; }
   /// -1 where there is none.
   int32_t find(std::string_view name) const;
+  /// Whether who loads a checkpoint to read takes moving averages in place of the variables that have one.
+  bool reads_averages() const noexcept { return reads_averages_; }
+  void read_averages() noexcept { reads_averages_ = true; }
   int64_t arena_bytes() const noexcept { return arena_bytes_; }
   int64_t shared_bytes() const noexcept { return shared_bytes_; }
   /// The flat vectors, a dtype each.
@@ -79,7 +85,7 @@ class parameter_layout {
   std::vector<parameter_entry> entries_;
   std::vector<gradient_run> runs_;
   int64_t arena_bytes_ = 0, shared_bytes_ = 0, gradient_bytes_ = 0;
-  bool whole_variables_ = false;
+  bool whole_variables_ = false, reads_averages_ = false;
 };
 
 class parameter_store {

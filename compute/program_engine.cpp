@@ -137,7 +137,7 @@ class program_engine final : public step_engine {
   }
 
   summary_recipes summaries() const override {
-    summary_recipes recipes{{}, model_->spec.optimizer};
+    summary_recipes recipes{{}, options_.mode == mode::train ? model_->spec.optimizer : std::nullopt};
     // Tensors first, texts last: the sets of `recorded` have none for those.
     for (const bool texts : {false, true}) {
       for (const auto& s : model_->g.internals().summaries)
@@ -306,7 +306,11 @@ expected<parameter_layout> layout_of(const model& source, const element_spec& el
   auto d = build_graph(source, element, m);
   if (!d)
     return fail(d.error());
-  return parameter_layout::of((*d)->g, m == mode::train ? (*d)->spec.optimizer : std::nullopt);
+  const auto& o = (*d)->spec.optimizer;
+  auto layout = parameter_layout::of((*d)->g, m == mode::train ? o : std::nullopt);
+  if (layout && m != mode::train && o && o->moving_average > 0)
+    layout->read_averages();
+  return layout;
 }
 
 }  // namespace troupe

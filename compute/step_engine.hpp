@@ -85,7 +85,7 @@ struct program_engine_options {
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options);
 
 /// The layout of a model's training graph: its variables and its optimizer's slots. With a mode other than train: the
-/// variables alone.
+/// variables alone, to be read as moving averages where the optimizer of its spec keeps some.
 expected<parameter_layout> layout_of(const model& source, const element_spec& element, mode m);
 
 }  // namespace troupe

@@ -12,7 +12,7 @@ symbol rows_of(symbol classes, std::source_location at) {
 }  // namespace
 
 model_spec multi_class_head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
-  model_spec result{.mode = options.mode};
+  model_spec result{.mode = options.mode, .optimizer = options.optimizer};
   const symbol logits = options.logits;
   if (classes_ < 2)
     g.invalid({errc::invalid_argument, "a multi_class_head needs at least 2 classes, not " + std::to_string(classes_)}, at);
@@ -32,10 +32,8 @@ model_spec multi_class_head::spec(graph& g, const head_spec_options& options, st
     classes = reshape(classes, {classes.dims()[0]}, at);
   const symbol losses = sparse_softmax_cross_entropy(logits, classes, at);
   result.loss = reduce_mean(losses, {}, at);
-  if (options.mode == mode::train) {
-    result.optimizer = options.optimizer;
+  if (options.mode == mode::train)
     return result;
-  }
   const symbol rows = rows_of(classes, at);
   const symbol right = cast(equal(argmax(logits, -1, at), cast(classes, dtype::int64, at), at), dtype::float32, at);
   result.metrics = {{"accuracy", {reduce_sum(right, {}, at), rows}}, {"average_loss", {reduce_sum(losses, {}, at), rows}}};

@@ -5,7 +5,7 @@
 namespace troupe {
 
 model_spec regression_head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
-  model_spec result{.mode = options.mode};
+  model_spec result{.mode = options.mode, .optimizer = options.optimizer};
   const symbol logits = options.logits;
   const auto refuse = [&](const std::string& what) {
     g.invalid({errc::invalid_argument, what}, at);
@@ -33,10 +33,8 @@ model_spec regression_head::spec(graph& g, const head_spec_options& options, std
   labels = cast(labels, logits.type(), at);
   const symbol errors = square(sub(logits, labels, at), at);
   result.loss = reduce_mean(errors, {}, at);
-  if (options.mode == mode::train) {
-    result.optimizer = options.optimizer;
+  if (options.mode == mode::train)
     return result;
-  }
   const symbol count = reduce_sum(fill(g, 1, logits.type(), symbol_shape{logits.dims()}, at), {}, at);
   const auto mean = [&](symbol x) { return ratio_metric{reduce_sum(x, {}, at), count}; };
   result.metrics = {{"average_loss", mean(errors)}, {"label/mean", mean(labels)}, {"prediction/mean", mean(logits)}};

@@ -43,7 +43,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
       return fail(errc::invalid_argument, "the store has not the slots of " + to_string(o));
   const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || needs_whole_variables(o);
   for (const auto& e : layout.entries()) {
-    if (e.gradient_offset < 0)
+    if (e.gradient_offset < 0 || !e.trainable)
       continue;
     segment s{.first = e.gradient_offset, .last = e.gradient_offset + padded_bytes(e), .weight_decay = own_weight_decay(o)};
     while (u.runs_[s.run].last <= s.first)

@@ -1,5 +1,6 @@
 // Which vectors each rule keeps beside the variables: TensorFlow 1.x's names and initial values, which checkpoints hold.
 #include "compute/optimizers/update.hpp"
+#include "compute/parameter_store.hpp"
 
 namespace troupe {
 namespace {
@@ -27,7 +28,7 @@ slots slots_of(const lamb&) { return {{"LAMB"}, {"LAMB_1"}}; }
 std::vector<slot_description> slots_of(const optimizer& o) {
   auto all = std::visit([](const auto& kind) { return slots_of(kind); }, o.rule);
   if (o.moving_average != 0)
-    all.push_back({"ExponentialMovingAverage", init::zeros(), true});
+    all.push_back({moving_average_slot, init::zeros(), true});
   return all;
 }
 

@@ -55,7 +55,7 @@ struct ratio_metric {
 struct model_spec {
   troupe::mode mode = troupe::mode::train;
   symbol loss;                                    ///< Scalar or one element. Needed to train and to evaluate.
-  std::optional<troupe::optimizer> optimizer;     ///< Needed to train.
+  std::optional<troupe::optimizer> optimizer;     ///< Needed to train; else only its moving_average is looked at.
   std::map<std::string, symbol> predictions;      ///< Needed to predict.
   std::map<std::string, ratio_metric> metrics;    ///< `loss` and `global_step` are reserved names.
 };
@@ -138,7 +138,7 @@ TROUPE_API model dnn_regressor(dnn_regressor_options options);
 
 struct linear_classifier_options {
   int64_t classes = 0;
-  troupe::optimizer optimizer = adam{};  ///< The Estimator's default, FTRL, is not here yet.
+  troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL.
   std::vector<std::string> vocabulary = {};
 };
 /// The sum over features of x · weights, + a bias, all of them 0 at first, under the Estimator's names:
@@ -147,7 +147,7 @@ TROUPE_API model linear_classifier(linear_classifier_options options);
 
 struct linear_regressor_options {
   int64_t label_dimension = 1;
-  troupe::optimizer optimizer = adam{};  ///< The Estimator's default, FTRL, is not here yet.
+  troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL.
 };
 /// The same under a regression_head.
 TROUPE_API model linear_regressor(linear_regressor_options options);

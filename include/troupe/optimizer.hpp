@@ -45,7 +45,8 @@ struct optimizer {
   float weight_decay = 0;
   std::vector<variable_group> groups = {};  ///< A variable belongs to the first one that fits.
   /// Above 0: a = moving_average·a + (1-moving_average)·v after each update, a being v at first. Slot "ExponentialMovingAverage".
-  /// Polyak & Juditsky 1992; tf.train.ExponentialMovingAverage's `decay`.
+  /// Polyak & Juditsky 1992; tf.train.ExponentialMovingAverage's `decay`. A model whose spec says so in another mode, as the heads'
+  /// do, is evaluated and predicts with averages in place of variables, where the checkpoint has them.
   float moving_average = 0;
 };
 

@@ -62,6 +62,23 @@ TEST_CASE("a checkpoint that differs lists everything that does, and changes not
   CHECK(value(*store, "a") == tensor::zeros(dtype::float32, {2, 2}));
 }
 
+TEST_CASE("a layout that reads averages has them in place of the variables that have one") {
+  graph g;
+  g.variable({.name = "b", .dims = {3}});
+  g.variable({.name = "a", .dims = {2, 2}});
+  auto layout = *parameter_layout::of(g, std::nullopt);
+  auto checkpoint = whole();
+  checkpoint.content.tensors.push_back({"a/ExponentialMovingAverage", tensor::of<float>({2, 2}, {5, 5, 5, 5})});
+  for (const bool averages : {false, true}) {
+    if (averages)
+      layout.read_averages();
+    const auto store = *parameter_store::create(layout, 1);
+    REQUIRE(load_into(*store, checkpoint, false));
+    CHECK(value(*store, "a") == (averages ? tensor::of<float>({2, 2}, {5, 5, 5, 5}) : tensor::of<float>({2, 2}, {1, 2, 3, 4})));
+    CHECK(value(*store, "b") == tensor::of<float>({3}, {9, 10, 11}));
+  }
+}
+
 TEST_CASE("what the store has no place for is an error only where the models must be the same") {
   const auto store = small_store();
   auto more = whole();

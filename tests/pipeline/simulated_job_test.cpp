@@ -144,6 +144,65 @@ TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal"
   CHECK(same_state(ends[0], ends[2]));
 }
 
+TEST_CASE("norms of gradients and of updates are the same for one replica, two and four") {
+  for (const optimizer& by : {optimizer{.rule = adam{.rate = 0.01f}, .clip = {.global_norm = 0.1f}}, optimizer{.rule = momentum{}, .clip = {.norm = 0.1f}},
+                              optimizer{.rule = lamb{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .moving_average = 0.9f}}) {
+    CAPTURE(to_string(by));
+    std::vector<checkpoint_content> ends;
+    for (int64_t replicas : {1, 2, 4}) {
+      small_job_options o{.replicas = replicas, .shards = 4, .source = small_model(0.2, by)};
+      simulated_job job{prepare_small(o), 3};
+      run_to_end(job);
+      ends.push_back(newest_checkpoint(o.files).content);
+    }
+    CHECK(same_state(ends[0], ends[1]));
+    CHECK(same_state(ends[0], ends[2]));
+  }
+}
+
+TEST_CASE("a job with a schedule, a warm-up and averages that stops and goes on ends in the state of one that never stopped") {
+  const optimizer by{.rule = adam{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .warmup_steps = 6, .moving_average = 0.9f};
+  small_job_options whole{.source = small_model(0.2, by)}, broken{.source = small_model(0.2, by)};
+  {
+    simulated_job job{prepare_small(whole), 1};
+    run_to_end(job);
+  }
+  for (int64_t step : {3, 11}) {
+    simulated_job job{prepare_small(broken), 1};
+    job.crank_until([&] { return job.progress().step >= step; });
+    job.ask(request::stop, false);
+    CHECK(run_to_end(job).stopped);
+  }
+  simulated_job job{prepare_small(broken), 1};
+  run_to_end(job);
+  CHECK(same_state(newest_checkpoint(broken.files).content, newest_checkpoint(whole.files).content));
+}
+
+TEST_CASE("a model that keeps averages is evaluated with them, and trained as if it did not") {
+  std::vector<double> losses;
+  std::vector<tensor> variables;
+  for (const float average : {0.0f, 1e-30f, 0.95f}) {
+    small_job_options o{.evaluates = true, .source = small_model(0, optimizer{.rule = adam{.rate = 0.05f}, .moving_average = average})};
+    simulated_job job{prepare_small(o), 1};
+    losses.push_back(run_to_end(job).metrics.at("loss"));
+    for (const auto& t : newest_checkpoint(o.files).content.tensors)
+      if (t.name == "dense/kernel")
+        variables.push_back(t.value);
+  }
+  CHECK(losses[1] == doctest::Approx(losses[0]));
+  CHECK(losses[2] > 1.05 * losses[0]);  // Of a state that lies some steps back.
+  REQUIRE(variables.size() == 3);
+  CHECK(variables[1] == variables[0]);
+  CHECK(variables[2] == variables[0]);
+}
+
+TEST_CASE("a replica that owns no slice of a model of three cache lines goes on after a snapshot as the others do") {
+  small_job_options o{.replicas = 4, .shards = 4, .source = linear_classifier({.classes = 3})};
+  simulated_job job{prepare_small(o), 3};
+  CHECK(run_to_end(job).global_step == 20);
+  CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10, 15, 20});
+}
+
 TEST_CASE("R may change between runs: a checkpoint of two replicas is gone on with by one") {
   small_job_options whole{.max_steps = 20, .replicas = 1, .shards = 2};
   {

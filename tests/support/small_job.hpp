@@ -27,14 +27,15 @@ inline dataset small_dataset(int64_t examples = 48) {
   return *dataset::from_tensors({{"x", tensor::of<float>({examples, 8}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}});
 }
 
-inline model small_model(double dropout = 0.2, double rate = 0.01) {
-  return model{"small", [dropout, rate](graph& g, const features& x, const labels& y, mode m) {
+inline model small_model(double dropout, const optimizer& by) {
+  return model{"small", [dropout, by](graph& g, const features& x, const labels& y, mode m) {
     auto h = nn::dense(x["x"], {.units = 5, .activation = relu});
     h = troupe::dropout(h, dropout, m == mode::train);
     const auto logits = nn::dense(h, {.units = 3});
-    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = static_cast<float>(rate)}});
+    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
   }};
 }
+inline model small_model(double dropout = 0.2, double rate = 0.01) { return small_model(dropout, adam{.rate = static_cast<float>(rate)}); }
 
 struct small_job_options {
   int64_t max_steps = 20;
