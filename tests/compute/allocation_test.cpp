@@ -60,7 +60,10 @@ TEST_CASE("the counter sees each way to allocate") {
 }
 
 TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
-  for (const optimizer& o : {optimizer{momentum{}}, optimizer{adam{}}})
+  for (const optimizer& o : {optimizer{momentum{}}, optimizer{adam{}},
+                             optimizer{.rule = lamb{.rate = 1e-4f}, .schedule = cosine_decay{.decay_steps = 2000}, .warmup_steps = 5,
+                                       .clip = {.value = 1, .norm = 2, .global_norm = 3}, .groups = {{.prefix = "dense/", .rate_factor = 2}},
+                                       .moving_average = 0.9f}})
     for (int64_t batch : {8, 128}) {
       CAPTURE(to_string(o));
       trainer t([&](graph& g) { return classifier(g, {784, 128, 10}, dtype::float32, o, 0.1); }, {.batch = batch});
