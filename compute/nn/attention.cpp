@@ -20,6 +20,8 @@ symbol both(symbol a, symbol b, std::source_location at) { return !given(a) ? b 
 
 /// [batch, t, heads · units] -> [batch, heads, t, units]
 symbol by_head(symbol x, int64_t heads, std::source_location at) {
+  if (!x.valid())
+    return x;
   const int64_t units = features_of(x) / heads;
   return transpose(reshape(x, {x.dims()[0], x.dims()[1], extent{heads}, extent{units}}, at), {0, 2, 1, 3}, at);
 }

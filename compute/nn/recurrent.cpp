@@ -5,7 +5,7 @@
 namespace troupe::nn {
 namespace {
 
-/// x [batch, time, n] as `time` symbols [batch, n]. Cut in halves: the gradient of a slice is as large as what it was cut from, so
+/// x [batch, time, n] as `time` symbols [batch, n], cut in halves: the gradient of a slice is as large as what it was cut from, so
 /// that slices of the whole would cost the square of the time.
 void add_steps(symbol x, std::vector<symbol>& steps, std::source_location at) {
   const int64_t time = x.dims()[1].coefficient;
@@ -17,9 +17,11 @@ void add_steps(symbol x, std::vector<symbol>& steps, std::source_location at) {
     add_steps(half, steps, at);
 }
 
+/// None of what is not valid.
 std::vector<symbol> steps_of(symbol x, std::source_location at) {
   std::vector<symbol> steps;
-  add_steps(x, steps, at);
+  if (x.valid())
+    add_steps(x, steps, at);
   return steps;
 }
 
@@ -136,7 +138,7 @@ lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial, std::sour
     state = next_state(add(from_x, matmul(state.h, of_h, {}, at), at), state.c, units, w, at);
     outputs.push_back(state.h);
   }
-  return {stack(outputs, 1, at), state};
+  return outputs.empty() ? nothing : lstm_sequence{stack(outputs, 1, at), state};
 }
 
 // -- GRU ---------------------------------------------------------------------------
@@ -189,7 +191,7 @@ gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_loca
     state = next_state(from_x, state, recurrent[0], recurrent[1], units, w.activation, at);
     outputs.push_back(state);
   }
-  return {stack(outputs, 1, at), state};
+  return outputs.empty() ? gru_sequence{invalid, invalid} : gru_sequence{stack(outputs, 1, at), state};
 }
 
 }  // namespace troupe::nn

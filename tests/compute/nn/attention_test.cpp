@@ -213,6 +213,7 @@ TEST_CASE("attention refuses what does not fit, and says what it needs") {
   const auto x = [](graph& g) { return g.placeholder("x", dtype::float32, {2, 3, 4}); };
   const auto says = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 3}); }), "heads must be at least 1 and divide the features"));
+  CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .head_units = int64_t{1} << 50}); }), "more than 2^48 elements"));
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .dropout = 1}); }), "dropout must be in [0, 1)"));
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .source = g.constant(f32({1, 1, 1}, {1}))}); }),
              "source and memory must be of the dtype and batch of float32 [2, 3, 4], with known features, not float32 [1, 1, 1]"));

@@ -179,6 +179,10 @@ TEST_CASE("cells refuse states and variables of other shapes") {
           .find("do not fit the kernel float32 [5, 12]") != std::string::npos);
   CHECK(refusal([&](graph& g) { return nn::gru(reshape(x(g), {1, 1, 2}), {.units = 3}, x(g)).last; })
           .find("gru: the initial state must be float32 [1, 3], not float32 [1, 2]") != std::string::npos);
+  for (int64_t many : {int64_t{1} << 30, int64_t{1} << 50}) {
+    CHECK(refusal([&](graph& g) { return nn::lstm(reshape(x(g), {1, 1, 2}), {.units = many}).last.c; }).find("more than 2^48 elements") != std::string::npos);
+    CHECK(refusal([&](graph& g) { return nn::gru(reshape(x(g), {1, 1, 2}), {.units = many}).outputs; }).find("more than 2^48 elements") != std::string::npos);
+  }
   CHECK(refusal([&](graph& g) { return nn::lstm_variables(x(g), {}).kernel; })
           .find("lstm: needs a floating operand with a known number of features and units of at least 1") != std::string::npos);
 }
