@@ -221,6 +221,10 @@ std::optional<int64_t> product_within_limit(int64_t a, int64_t b) {
 symbol append(graph& g, const operation& op, std::initializer_list<symbol> inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr) {
   auto& impl = g.internals();
+  if (dims.size() > static_cast<size_t>(shape::max_rank))
+    return refuse(g, op.name, "its result " + to_string(g, dims) + " would have more than 8 axes", at);
+  if (std::any_of(dims.begin(), dims.end(), [](const extent& e) { return e.coefficient < 0; }))
+    return refuse(g, op.name, "its result " + to_string(g, dims) + " would have an extent below 0", at);
   std::optional<int64_t> elements = 1;
   for (const extent& e : dims)
     elements = elements ? product_within_limit(*elements, e.coefficient) : elements;

@@ -42,19 +42,10 @@ gemm_shape shape_of(const kernel_call& c, bool transpose_a) {
   return {c.n[0], c.n[1], c.n[2], transpose_a, false, true};
 }
 
-template <class T>
-void conv2d_kernel(const kernel_call& c, run_state& s) {
-  const gemm_shape one = shape_of(c, false);
-  const int64_t groups = c.n[3], outputs = one.n * groups;
-  for (int64_t g = 0; g < groups; ++g)
-    gemm<T>(one, {.a = c.to<const T>(s, image_at) + g * c.image->channels, .b = c.to<const T>(s, kernel_at) + g * one.n,
-                  .c = c.to<T>(s, output_at) + g * one.n, .image = c.image, .ldb = outputs, .ldc = outputs},
-            c.maybe<std::byte>(s, workspace_at));
-}
-
-template <class T>
-void kernel_gradient_kernel(const kernel_call& c, run_state& s) {
-  const gemm_shape one = shape_of(c, true);
+/// y of the patches, or, with them transposed, the gradient of the kernel.
+template <class T, bool Transposed>
+void patches_kernel(const kernel_call& c, run_state& s) {
+  const gemm_shape one = shape_of(c, Transposed);
   const int64_t groups = c.n[3], outputs = one.n * groups;
   for (int64_t g = 0; g < groups; ++g)
     gemm<T>(one, {.a = c.to<const T>(s, image_at) + g * c.image->channels, .b = c.to<const T>(s, kernel_at) + g * one.n,
@@ -113,13 +104,13 @@ image_patches image_of(const geometry& g, const windows& w) {
 void lower_conv2d(lowering& l) {
   const geometry g = forward_geometry(l);
   lower_product(l, forward_shape(g), g, image_of(g, l.call.attr.window));
-  l.run(l.out().type, conv2d_kernel<float>, conv2d_kernel<double>);
+  l.run(l.out().type, patches_kernel<float, false>, patches_kernel<double, false>);
 }
 
 void lower_kernel_gradient(lowering& l) {
   const geometry g = kernel_geometry(l);
   lower_product(l, kernel_shape(g), g, image_of(g, l.call.attr.window));
-  l.run(l.out().type, kernel_gradient_kernel<float>, kernel_gradient_kernel<double>);
+  l.run(l.out().type, patches_kernel<float, true>, patches_kernel<double, true>);
 }
 
 void lower_image_gradient(lowering& l) {
@@ -253,12 +244,13 @@ symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options, std::so
     return refuse(*g, "conv2d_transpose", "a kernel " + to_string(*g, kernel.dims()) + " in " + std::to_string(w.groups) + " groups does not fit the "
                                             + std::to_string(channels) + " channels of " + describe(x), at);
   const auto extent_of = [&](int64_t count, const windows::axis& a) {
-    return options.padding == padding::same ? count * a.stride : (count - 1) * a.stride + (a.size - 1) * a.dilation + 1;
+    const int64_t span = product_within_limit(count, a.stride).value_or(elements_max);  // An image so large is refused.
+    return options.padding == padding::same ? span : span - a.stride + (a.size - 1) * a.dilation + 1;
   };
-  symbol_shape image{x.dims()[0], extent{extent_of(x.dims()[1].coefficient, w.y)}, extent{extent_of(x.dims()[2].coefficient, w.x)}, extent{outputs}};
   for (auto* a : {&w.y, &w.x})
-    if (a->stride < 1 || a->dilation < 1)
-      return refuse(*g, "conv2d_transpose", "strides and dilation must be at least 1", at);
+    if (a->stride < 1 || a->dilation < 1 || a->stride > window_most || a->dilation > window_most || a->size > window_most)
+      return refuse(*g, "conv2d_transpose", "strides, dilation and the extents of the kernel must be from 1 to 2^20", at);
+  symbol_shape image{x.dims()[0], extent{extent_of(x.dims()[1].coefficient, w.y)}, extent{extent_of(x.dims()[2].coefficient, w.x)}, extent{outputs}};
   place_windows(w.y, image[1].coefficient, options.padding);
   place_windows(w.x, image[2].coefficient, options.padding);
   return conv2d_image_gradient(x, kernel, std::move(image), w, at);

@@ -186,11 +186,12 @@ std::string list_of(const std::vector<int64_t>& x) {
   return text + "}";
 }
 
-/// Empty lists stand for `rank` times the value; false when a list has another length or a number below the least.
+/// Empty lists stand for `rank` times the value; false when a list has another length, or a number that is below the least or
+/// more than any extent.
 bool complete(std::vector<int64_t>& x, int rank, int64_t value, int64_t least) {
   if (x.empty())
     x.assign(static_cast<size_t>(rank), value);
-  return x.size() == static_cast<size_t>(rank) && std::all_of(x.begin(), x.end(), [&](int64_t v) { return v >= least; });
+  return x.size() == static_cast<size_t>(rank) && std::all_of(x.begin(), x.end(), [&](int64_t v) { return v >= least && v <= elements_max; });
 }
 
 }  // namespace
@@ -297,8 +298,10 @@ symbol pad(symbol x, pad_options options, std::source_location at) {
       dims.push_back(e);
     else if (!e.known())
       return refuse(*g, "pad", "axis " + std::to_string(i) + " of " + describe(x) + " has no known extent", at);
+    else if (const auto gaps = product_within_limit(std::max<int64_t>(0, e.coefficient - 1), between))
+      dims.push_back(extent{low + high + e.coefficient + *gaps});
     else
-      dims.push_back(extent{low + high + e.coefficient + std::max<int64_t>(0, e.coefficient - 1) * between});
+      return differ("between " + list_of(options.between));
   }
   attr.low = std::move(options.low);
   attr.high = std::move(options.high);
@@ -324,7 +327,8 @@ symbol slice(symbol x, int axis, int64_t first, int64_t count, std::source_locat
 std::vector<symbol> split(symbol x, std::vector<int64_t> extents, int axis, std::source_location at) {
   graph* g = common_graph("split", {x}, at);
   const auto a = g ? normal_axis(axis, x.rank()) : std::nullopt;
-  const int64_t all = std::accumulate(extents.begin(), extents.end(), int64_t{0});
+  const bool extents_are = std::all_of(extents.begin(), extents.end(), [](int64_t e) { return e >= 0 && e <= elements_max; });
+  const int64_t all = extents_are && extents.size() < (1 << 14) ? std::accumulate(extents.begin(), extents.end(), int64_t{0}) : -1;
   if (g && (!a || x.dims()[static_cast<size_t>(*a)] != extent{all})) {
     const symbol wrong = refuse(*g, "split", list_of(extents) + " do not add up to axis " + std::to_string(axis) + " of " + describe(x), at);
     return std::vector<symbol>(extents.size(), wrong);
@@ -347,7 +351,7 @@ symbol tile(symbol x, std::vector<int64_t> times, std::source_location at) {
     return refuse(*g, "tile", "times " + list_of(times) + " does not fit " + describe(x) + ": one number of at least 1 for each axis, 8 axes with what is repeated", at);
   symbol_shape dims = x.dims();
   for (size_t i = 0; i < dims.size(); ++i)
-    dims[i].coefficient *= times[i];
+    dims[i].coefficient = product_within_limit(dims[i].coefficient, times[i]).value_or(elements_max + 1);  // Refused with the whole shape.
   attributes attr;
   attr.step = std::move(times);
   return append(*g, ops::tile, {x}, x.type(), std::move(dims), at, std::move(attr));

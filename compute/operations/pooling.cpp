@@ -17,7 +17,7 @@ std::pair<int64_t, int64_t> covered(const image_patches::axis& a, int64_t i, int
   return {std::max<int64_t>(0, first), std::min(extent, first + a.kernel)};
 }
 
-/// f(first element of the pooled pixel, elements of the image's pixels (y, x) as a function) for each window.
+/// f(first element of the pooled pixel, first pixel of the window, its rows, its columns) for each window.
 template <class F>
 void for_each_window(const kernel_call& c, F f) {
   const image_patches& g = *c.image;
@@ -31,24 +31,28 @@ void for_each_window(const kernel_call& c, F f) {
       }
 }
 
-/// y = `from` where x is greatest, the first of equals; a NaN is greater than all.
+/// Where x is greatest in a window of one channel that begins at `first`: the first of equals; a NaN is greater than all.
+template <class T>
+int64_t greatest(const T* x, const image_patches& g, int64_t first, int64_t rows, int64_t columns) {
+  int64_t best = first;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t q = 0; q < columns; ++q) {
+      const int64_t at = first + (r * g.width + q) * g.channels;
+      if (x[at] > x[best] || (x[at] != x[at] && x[best] == x[best]))
+        best = at;
+    }
+  return best;
+}
+
 template <class T>
 void pick_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   const T* from = c.to<const T>(s, 1);
   T* y = c.to<T>(s, 2);
-  const int64_t channels = c.image->channels, width = c.image->width;
+  const int64_t channels = c.image->channels;
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < channels; ++i) {
-      int64_t best = pixel * channels + i;
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t q = 0; q < columns; ++q) {
-          const int64_t at = (pixel + r * width + q) * channels + i;
-          if (x[at] > x[best] || (x[at] != x[at] && x[best] == x[best]))
-            best = at;
-        }
-      y[pooled + i] = from[best];
-    }
+    for (int64_t i = 0; i < channels; ++i)
+      y[pooled + i] = from[greatest(x, *c.image, pixel * channels + i, rows, columns)];
   });
 }
 
@@ -76,19 +80,11 @@ void max_gradient_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   const T* dy = c.to<const T>(s, 1);
   T* dx = c.to<T>(s, 2);
-  const int64_t channels = c.image->channels, width = c.image->width;
-  std::fill_n(dx, c.n[0] * c.image->height * width * channels, T{0});
+  const int64_t channels = c.image->channels;
+  std::fill_n(dx, c.n[0] * c.image->height * c.image->width * channels, T{0});
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < channels; ++i) {
-      int64_t best = pixel * channels + i;
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t q = 0; q < columns; ++q) {
-          const int64_t at = (pixel + r * width + q) * channels + i;
-          if (x[at] > x[best] || (x[at] != x[at] && x[best] == x[best]))
-            best = at;
-        }
-      dx[best] += dy[pooled + i];
-    }
+    for (int64_t i = 0; i < channels; ++i)
+      dx[greatest(x, *c.image, pixel * channels + i, rows, columns)] += dy[pooled + i];
   });
 }
 

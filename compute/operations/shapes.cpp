@@ -4,11 +4,11 @@
 namespace troupe {
 namespace {
 
-/// Coefficient and sorted unknowns of the product of all extents.
+/// Coefficient and sorted unknowns of the product of all extents; a coefficient of -1 where there can be no such product.
 std::pair<int64_t, std::vector<int32_t>> product(const symbol_shape& dims) {
   std::pair<int64_t, std::vector<int32_t>> p{1, {}};
   for (const extent& e : dims) {
-    p.first *= e.coefficient;
+    p.first = p.first < 0 || e.coefficient < 0 ? -1 : product_within_limit(p.first, e.coefficient).value_or(-1);
     if (!e.known())
       p.second.push_back(e.unknown);
   }

@@ -25,7 +25,7 @@ std::optional<std::array<int64_t, 2>> place_windows(std::string_view operation, 
     return "{" + std::to_string(y.*field) + ", " + std::to_string(z.*field) + "}";
   };
   for (const auto& [name, field] : {std::pair{"size", &windows::axis::size}, {"strides", &windows::axis::stride}, {"dilation", &windows::axis::dilation}})
-    if (w.y.*field < 1 || w.x.*field < 1 || w.y.*field > (1 << 20) || w.x.*field > (1 << 20)) {
+    if (w.y.*field < 1 || w.x.*field < 1 || w.y.*field > window_most || w.x.*field > window_most) {
       refuse(g, operation, std::string{name} + " must be from 1 to 2^20, not " + two(w.y, w.x, field), at);
       return {};
     }

@@ -2,6 +2,7 @@
 
 #include "tests/compute/operations/values.hpp"
 
+#include <limits>
 #include <numeric>
 
 namespace troupe {
@@ -132,6 +133,24 @@ TEST_CASE("results that no machine could hold are refused while building and whi
   const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = int64_t{1} << 40});
   REQUIRE_FALSE(p);
   CHECK(p.error().message.find("x: [batch, 1048576] would have more than 2^48 elements") != std::string::npos);
+}
+
+TEST_CASE("numbers that would overflow an extent, extents below 0 and a ninth axis are refused") {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  const auto x = [](graph& g) { return g.constant(counted({2, 3})); };
+  const auto refuses = [](const std::function<symbol(graph&)>& f, const std::string& part) { CHECK(refusal(f).find(part) != std::string::npos); };
+  refuses([&](graph& g) { return strided_slice(x(g), {{most, 0}, {most, 0}, {}}); }, "strided_slice: low");
+  refuses([&](graph& g) { return pad(x(g), {{most, 0}, {most, 0}, {}, 0}); }, "pad: low");
+  refuses([&](graph& g) { return pad(x(g), {{}, {}, {0, int64_t{1} << 48}, 0}); }, "pad: between");
+  refuses([&](graph& g) { return tile(x(g), {1, most}); }, "tile: its result");
+  refuses([&](graph& g) { return split(x(g), {most, most, 5}, 0)[0]; }, "split: ");
+  refuses([&](graph& g) { return reshape(x(g), {-2, -3}); }, "reshape: ");
+  refuses([&](graph& g) { return reshape(x(g), {int64_t{1} << 62, 4, 6}); }, "reshape: ");
+  refuses([&](graph& g) { return broadcast_to(slice(x(g), 0, 0, 1), {-1, 3}, {}); }, "an extent below 0");
+  refuses([&](graph& g) { return one_hot(reshape(x(g), {1, 1, 1, 1, 1, 1, 2, 3}), 4); }, "more than 8 axes");
+  refuses([&](graph& g) {
+    return conv2d_transpose(cast(reshape(x(g), {1, 2, 3, 1}), dtype::float32), g.constant(tensor::zeros(dtype::float32, {1, 1, 1, 1})), {.strides = {most, 1}});
+  }, "must be from 1 to 2^20");
 }
 
 }  // namespace troupe
