@@ -41,6 +41,19 @@ void add_value(const std::string& key, const toml::node& node, const std::string
   into.push_back(std::move(a));
 }
 
+void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into);
+
+/// Tables in a list, [[model.layers]], each under its number: "model.layers[0].". An empty one is seen by the key that it lacks.
+void add_tables(const std::string& key, const toml::array& list, const std::string& name, std::vector<assignment>& into) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto& table = *list[i].as_table();
+    const auto each = fmt::format("{}[{}]", key, i);
+    if (table.empty())
+      into.push_back({each + ".type", "nothing", fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
+    add_table(each + ".", table, name, into);
+  }
+}
+
 void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into) {
   for (const auto& [key, node] : table) {
     const std::string full = prefix + std::string{key.str()};
@@ -49,6 +62,8 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
       into.push_back({full, "an empty table", origin, value_kind::table});
     else if (inner)
       add_table(full + ".", *inner, name, into);
+    else if (const auto* list = node.as_array(); list && !list->empty() && list->is_array_of_tables())
+      add_tables(full, *list, name, into);
     else
       add_value(full, node, origin, into);
   }

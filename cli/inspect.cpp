@@ -19,13 +19,15 @@ What is shown of a PATH depends on what it is:
   DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
   FILE.safetensors                     the tensors of any such file, from anywhere
   an event file                        its tags, with counts, steps and last values
-Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes.
+Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes, with --profile
+the time that each operation of it takes, from a run of some steps that leaves nothing behind.
 
 Examples:
   troupe inspect runs/fashion
   troupe inspect runs/fashion/model.ckpt-390 --verify
   troupe inspect runs/fashion/model.ckpt-390 --json --values
   troupe inspect --config examples/fashion_mnist.toml --graph train --dot | dot -Tsvg > graph.svg
+  troupe inspect --config examples/fashion_mnist.toml --profile --steps 200
 
 Exit status:
   0    shown, and nothing in it is damaged
@@ -37,7 +39,8 @@ struct request {
   std::vector<std::string> paths;
   std::string config, graph;
   std::vector<std::string> set;
-  bool plan = false, program = false, dot = false, json = false, verify = false, values = false;
+  std::optional<std::string> steps;
+  bool plan = false, program = false, profile = false, dot = false, json = false, verify = false, values = false;
 
   mode graph_mode() const { return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train; }
 };
@@ -52,7 +55,9 @@ void add_flags(CLI::App& app, request& r) {
   app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
   app.add_option("--graph", r.graph, "the graph of its model: train, evaluate or predict")->type_name("MODE");
-  app.add_flag("--program", r.program, "what a replica computes in that mode: kernels in order [train]");
+  app.add_flag("--program", r.program, "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
+  app.add_flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
+  app.add_option("--steps", r.steps, "of how many steps [20]")->type_name("N");
   app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
   app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
   app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
@@ -68,9 +73,9 @@ expected<void> check(const request& r, const CLI::App& app) {
   }
   if (r.paths.size() + !r.config.empty() != 1)
     return misuse("inspect takes one PATH, or a --config");
-  const bool of_config = r.plan || r.program || r.dot || !r.graph.empty() || !r.set.empty();
+  const bool of_config = r.plan || r.program || r.profile || r.steps || r.dot || !r.graph.empty() || !r.set.empty();
   if (r.config.empty() && of_config)
-    return misuse("--plan, --graph, --program, --dot and --set are about a --config");
+    return misuse("--plan, --graph, --program, --profile, --steps, --dot and --set are about a --config");
   if (!r.config.empty() && (r.verify || r.values))
     return misuse("--verify and --values are about a PATH");
   if (r.values && !r.json)
@@ -78,10 +83,16 @@ expected<void> check(const request& r, const CLI::App& app) {
   if (!r.graph.empty() && r.graph != "train" && r.graph != "evaluate" && r.graph != "predict")
     return misuse(fmt::format("--graph must be train, evaluate or predict, not '{}'{}", r.graph,
                               did_you_mean(nearest(r.graph, {"train", "evaluate", "predict"}))));
-  if (r.plan && (r.program || r.dot || !r.graph.empty()))
-    return misuse("--plan cannot be given together with --graph, --program or --dot");
-  if (r.dot && (r.program || r.json))
-    return misuse("--dot cannot be given together with --program or --json");
+  if (r.plan && (r.program || r.profile || r.dot || !r.graph.empty()))
+    return misuse("--plan cannot be given together with --graph, --program, --profile or --dot");
+  if (r.dot && (r.program || r.profile || r.json))
+    return misuse("--dot cannot be given together with --program, --profile or --json");
+  if (r.profile && r.program)
+    return misuse("--profile cannot be given together with --program");
+  if (r.steps && !r.profile)
+    return misuse("--steps is about --profile");
+  if (const auto steps = parse_count("--steps", r.steps, 1); !steps)
+    return misuse(steps.error().message);
   return {};
 }
 
@@ -123,17 +134,25 @@ int show_config(const request& r, reporter& report) {
     return failure(report, data ? test.error() : data.error(), false);
   const auto training = make_train_spec(*setup, *data);
   const auto evaluation = make_eval_spec(*setup, *test);
-  if (!r.program && !r.dot && r.graph.empty()) {
+  if (!r.program && !r.profile && !r.dot && r.graph.empty()) {
     const auto plan = inspect_plan(setup->estimator, training, setup->evaluates ? std::optional{evaluation} : std::nullopt);
     if (!plan)
       return failure(report, plan.error(), plan.error().category == errc::invalid_argument);
     write_output(r.json ? to_json(*plan) : to_text(*plan));
     return succeeded;
   }
-  const auto graph = inspect_graph(setup->estimator, r.graph_mode() == mode::train ? training.input : evaluation.input, r.graph_mode());
+  const auto& input = r.graph_mode() == mode::train ? training.input : evaluation.input;
+  if (r.profile) {
+    const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
+    if (!profile)
+      return failure(report, profile.error(), profile.error().category == errc::invalid_argument);
+    write_output(r.json ? to_json(*profile) : to_text(*profile));
+    return succeeded;
+  }
+  const auto graph = inspect_graph(setup->estimator, input, r.graph_mode());
   if (!graph)
     return failure(report, graph.error(), graph.error().category == errc::invalid_argument);
-  write_output(r.json ? to_json(*graph) : r.dot ? to_dot(*graph) : r.program ? graph->program : to_text(*graph));
+  write_output(r.json ? to_json(*graph) : r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
   return succeeded;
 }
 

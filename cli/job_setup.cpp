@@ -1,6 +1,6 @@
 #include "cli/job_setup.hpp"
 
-#include "cli/optimizer_setup.hpp"
+#include "cli/model_setup.hpp"
 
 #include <fmt/format.h>
 
@@ -19,16 +19,17 @@ expected<run_config> make_run_config(const settings& given) {
   const auto none = [&given](std::string_view key) { return given.text(key).value_or("none") == "none"; };
   const std::string steps = "run.save_checkpoints_steps", secs = "run.save_checkpoints_secs";
   const bool both = !none(steps) && !none(secs);
-  if (both && given.layer_of(steps) == given.layer_of(secs))
+  if (both && given.precedence_of(steps) == given.precedence_of(secs))
     return fail(errc::invalid_argument, fmt::format("{}{} and {} cannot both be given", given.origin(secs), steps, secs));
   run_config config;
   for (const char* field : {"model_dir", "seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
-                            "keep_checkpoint_every_n_hours", "log_step_count_steps", "steps_per_loop", "gradient_shards", "replicas", "debug_numerics"}) {
+                            "keep_checkpoint_every_n_hours", "log_step_count_steps", "steps_per_loop", "gradient_shards", "replicas", "intra_op_threads",
+                            "debug_numerics", "recompute"}) {
     const auto key = fmt::format("run.{}", field);
     const auto value = given.text(key);
     // Of two ways to say when to save, the one that was given nearer to the user counts.
     const auto other = key == steps ? secs : key == secs ? steps : std::string{};
-    if (!value || (both && !other.empty() && given.layer_of(key) < given.layer_of(other)))
+    if (!value || (both && !other.empty() && given.precedence_of(key) < given.precedence_of(other)))
       continue;
     auto changed = replace(config, field, *value);
     if (!changed)
@@ -36,22 +37,6 @@ expected<run_config> make_run_config(const settings& given) {
     config = std::move(*changed);
   }
   return config;
-}
-
-expected<model> make_model(const settings& given) {
-  if (!given.has("model.hidden_units"))
-    return missing("model.hidden_units", "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
-  const auto vocabulary = given.texts("model.vocabulary");
-  if (!given.has("model.classes") && vocabulary.empty())
-    return missing("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
-  auto made = make_optimizer(given);
-  if (!made)
-    return fail(made.error());
-  const std::string name = given.text("model.activation").value_or("relu");
-  const activation after = name == "relu" ? activation{relu} : name == "sigmoid" ? activation{sigmoid} : name == "tanh" ? activation{tanh} : nullptr;
-  dnn_classifier_options options{given.integers("model.hidden_units"), given.integer("model.classes").value_or(0), *made, after,
-                                 given.number("model.dropout").value_or(0), vocabulary};
-  return dnn_classifier(std::move(options));
 }
 
 expected<void> add_input(job_setup& setup, const settings& given, bool training) {

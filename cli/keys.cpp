@@ -13,12 +13,41 @@ namespace troupe::cli {
 const std::vector<key_info>& known_keys() {
   using enum value_kind;
   constexpr double more = std::numeric_limits<double>::infinity(), less = -more;  // No bound.
+  const std::vector<std::string> activations{"relu", "elu", "gelu", "gelu_tanh", "sigmoid", "softplus", "swish", "tanh", "none"};
   static const std::vector<key_info> keys{
-      {"model.hidden_units", integers, "units of each hidden layer, as [256, 128]", 1},
+      {"model.type", text, "dnn_classifier, or sequential_classifier, which has the layers that are listed; dnn_classifier", less, more, false,
+       {"dnn_classifier", "sequential_classifier"}},
       {"model.classes", integer, "how many classes there are; as many as the vocabulary has words", 2},
       {"model.vocabulary", texts, "what they are called, as [\"shirt\", \"bag\"]: predicted as \"classes\""},
-      {"model.activation", text, "after every hidden layer; relu", less, more, false, {"relu", "sigmoid", "tanh", "none"}},
+      {"model.hidden_units", integers, "dnn_classifier: units of each hidden layer, as [256, 128]", 1},
+      {"model.activation", text, "after every hidden layer; relu", less, more, false, activations},
       {"model.dropout", number, "share of units dropped while training; 0", 0, 1},
+      {"model.batch_norm", boolean, "normalise after every hidden layer; false"},
+      {"model.input_shape", integers, "sequential_classifier: the shape of an example, as [28, 28, 1]; that of the data", 1},
+      {"model.layers", tables, "its layers in their order, as [[model.layers]], before the logits; layers[0] is the first"},
+      {"model.layers[].type", text, "conv2d, max_pool, flatten, dense, dropout, batch_norm, ...: functions of nn.hpp, whose defaults are theirs", less, more, false,
+       {"conv2d", "conv2d_transpose", "depthwise_conv2d", "separable_conv2d", "max_pool", "average_pool", "global_max_pool", "global_average_pool",
+        "flatten", "dense", "dropout", "batch_norm", "layer_norm", "activation"}},
+      {"model.layers[].filters", integer, "convolutions: outputs at each place", 1},
+      {"model.layers[].kernel_size", extents, "convolutions: height and width, as 3 or [3, 5]", 1},
+      {"model.layers[].size", extents, "pools: the same; 2", 1},
+      {"model.layers[].strides", extents, "convolutions; 1; pools; size", 1},
+      {"model.layers[].padding", text, "both: valid (windows inside of the image), or same; valid", less, more, false, {"valid", "same"}},
+      {"model.layers[].dilation", extents, "convolutions but conv2d_transpose; 1", 1},
+      {"model.layers[].groups", integer, "conv2d; 1", 1},
+      {"model.layers[].depth_multiplier", integer, "depthwise_conv2d, separable_conv2d: outputs of a channel; 1", 1},
+      {"model.layers[].units", integer, "dense", 1},
+      {"model.layers[].activation", text, "convolutions, dense; none; activation; relu", less, more, false, activations},
+      {"model.layers[].bias", boolean, "convolutions, dense; true"},
+      {"model.layers[].kernel_initializer", text, "convolutions, dense; glorot_uniform", less, more, false,
+       {"glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_uniform", "lecun_normal", "orthogonal", "zeros"}},
+      {"model.layers[].rate", number, "dropout: share of elements dropped while training; 0.5", 0, 1},
+      {"model.layers[].momentum", number, "batch_norm: what its statistics keep of themselves in a step; 0.99", 0, 1},
+      {"model.layers[].epsilon", number, "batch_norm; 0.001; layer_norm; 1e-05", 0},
+      {"model.layers[].gamma", boolean, "batch_norm, layer_norm: a trained factor; true"},
+      {"model.layers[].beta", boolean, "both: a trained offset; true"},
+      {"model.layers[].axes", integer, "layer_norm: how many of the last axes; 1", 1, 9},
+      {"model.layers[].name", text, "what its variables are called; its type"},
       {"optimizer.name", text, "adam", less, more, false,
        {"adam", "adamw", "adamax", "amsgrad", "lamb", "momentum", "gradient_descent", "rmsprop", "adagrad", "adadelta", "ftrl"}},
       {"optimizer.rate", number, "0.001; 0.01 for momentum, gradient_descent, adagrad and ftrl"},
@@ -54,6 +83,7 @@ const std::vector<key_info>& known_keys() {
       {"optimizer.clip_norm", number, "limit of the norm of each variable's; 0: none", 0},
       {"optimizer.clip_global_norm", number, "limit of the norm of all of it; 0: none", 0},
       {"optimizer.moving_average", number, "decay of the averages of variables that are kept; 0: none", 0, 1},
+      {"optimizer.moving_average_ramps", boolean, "whether update t has a decay of (1 + t) / (10 + t) at most; false"},
       {"optimizer.freeze", texts, "beginnings of the names of variables that keep their values"},
       {"input.format", text, "fashion_mnist (the files of MNIST are named alike)", less, more, false, {"fashion_mnist", "mnist", "idx"}},
       {"input.data", text, "directory of the data; /usr/share/datasets/fashion-mnist"},
@@ -76,7 +106,9 @@ const std::vector<key_info>& known_keys() {
       {"run.steps_per_loop", integer, "100", 1},
       {"run.gradient_shards", integer, "parts of a batch that are summed in a fixed order", 1, more, true},
       {"run.replicas", integer, "copies of the model that share the work; 1", 1},
+      {"run.intra_op_threads", integer, "threads that share the arithmetic of a replica; 1", 1},
       {"run.debug_numerics", boolean, "name the first operation of a step that is not finite; false"},
+      {"run.recompute", boolean, "compute cheap values again for the gradients, to save memory; false"},
       {"evaluate.when", text, "training waits (the default), goes on beside it, or never", less, more, false, {"waits", "beside", "never"}},
       {"evaluate.throttle_secs", number, "least time between two evaluations; 600", 0},
       {"evaluate.batch_size", integer, "500", 1},
@@ -88,9 +120,21 @@ const std::vector<key_info>& known_keys() {
   return keys;
 }
 
+std::string without_number(std::string_view name) {
+  const size_t open = name.find('['), close = name.find(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+    return std::string{name};
+  const auto number = name.substr(open + 1, close - open - 1);
+  const bool is_number = !number.empty() && number.size() <= 6 && number.find_first_not_of("0123456789") == std::string_view::npos
+                         && (number.size() == 1 || number.front() != '0');
+  return is_number ? std::string{name.substr(0, open + 1)}.append(name.substr(close)) : std::string{name};
+}
+
 const key_info* find_key(std::string_view name) {
+  if (name.find("[]") != std::string_view::npos)
+    return nullptr;  // Of which one?
   const auto& keys = known_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [name](const key_info& k) { return k.name == name; });
+  const auto found = std::find_if(keys.begin(), keys.end(), [known = without_number(name)](const key_info& k) { return k.name == known; });
   return found == keys.end() ? nullptr : &*found;
 }
 
@@ -143,6 +187,8 @@ std::string fits(const key_info& key) {
     case value_kind::boolean: text = "true or false"; break;
     case value_kind::integers: text = "a list of whole numbers" + bounds(key) + ", such as [256, 128]"; break;
     case value_kind::numbers: text = "a list of numbers" + bounds(key) + ", such as [0.1, 0.01]"; break;
+    case value_kind::extents: text = "a whole number" + bounds(key) + ", or two of them, such as [3, 5]"; break;
+    case value_kind::tables: text = "a list of tables, such as [{type = \"flatten\"}]"; break;
     case value_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
     default:
       text = key.choices.empty() ? "text" : "one of " + joined(key.choices, ", ");
@@ -208,6 +254,13 @@ bool accepts(const key_info& key, std::string_view value, value_kind written) {
       return (!typed || written == value_kind::integers) && parse_integers(value, list)
              && std::all_of(list.begin(), list.end(), [&](int64_t x) { return within(static_cast<double>(x)); });
     }
+    case value_kind::extents: {
+      std::vector<int64_t> list;
+      return (!typed || written == value_kind::integer || written == value_kind::integers) && parse_integers(value, list)
+             && (list.size() == 1 || list.size() == 2)
+             && std::all_of(list.begin(), list.end(), [&](int64_t x) { return within(static_cast<double>(x)); });
+    }
+    case value_kind::tables: return false;  // Those that are one have come key by key.
     case value_kind::numbers: {
       std::vector<double> list;
       return (!typed || written == value_kind::integers || written == value_kind::numbers) && parse_numbers(value, list)

@@ -20,6 +20,8 @@ enum class value_kind : uint8_t {
   integers,  ///< "256,128", also in brackets.
   numbers,   ///< "0.1,0.01", also in brackets.
   texts,     ///< "shirt,bag".
+  extents,   ///< A key only: one integer for both axes of an image, or two.
+  tables,    ///< A key only: a list of tables, whose keys are "model.layers[0].type".
   table,     ///< One without a key, which may be misspelt.
   other,     ///< Something of TOML's that no key takes: a date, a list of texts.
 };
@@ -34,8 +36,11 @@ struct key_info {
   std::vector<std::string> choices = {};                    ///< Of texts; empty: any.
 };
 
-/// Sorted by table, in the order of the documentation.
+/// Sorted by table, in the order of the documentation. Keys of a list of tables have [] in place of [0], [1], ...
 const std::vector<key_info>& known_keys();
+/// "model.layers[].type" of "model.layers[12].type".
+std::string without_number(std::string_view name);
+/// Of a list's keys those with a number are found.
 const key_info* find_key(std::string_view name);
 /// The keys whose part after the dot is `name`.
 std::vector<std::string> keys_ending_in(std::string_view name);

@@ -37,11 +37,11 @@ bool has_field(const Options& o, std::string_view name) {
 }
 
 /// The alternative that `key` names, with its fields as they are given. A field of another one is a mistake, unless the choice was
-/// made in a layer above it.
+/// made nearer to the user.
 template <class Variant>
 expected<Variant> choose(const settings& given, const std::string& key, const std::string& standard) {
   const std::string name = given.text(key).value_or(standard);
-  const auto chosen_at = given.layer_of(key).value_or(layer::file);
+  const auto chosen_at = given.precedence_of(key).value_or(precedence::file);
   Variant chosen;
   each_alternative(chosen, [&](auto o) {
     if (name_of(o) != name)
@@ -54,7 +54,7 @@ expected<Variant> choose(const settings& given, const std::string& key, const st
     each_field(other, [&](std::string_view field, const auto&, field_range) {
       const auto full = key_of(field);
       const bool own = std::visit([field](const auto& o) { return has_field(o, field); }, chosen);
-      if (own || !result || full == "optimizer.weight_decay" || !given.has(full) || *given.layer_of(full) < chosen_at)
+      if (own || !result || full == "optimizer.weight_decay" || !given.has(full) || *given.precedence_of(full) < chosen_at)
         return;
       std::vector<std::string> owners;
       each_alternative(chosen, [&](const auto& o) {
@@ -82,6 +82,7 @@ expected<optimizer> make_optimizer(const settings& given) {
   read(given, "optimizer.clip_norm", made.clip.norm);
   read(given, "optimizer.clip_global_norm", made.clip.global_norm);
   read(given, "optimizer.moving_average", made.moving_average);
+  read(given, "optimizer.moving_average_ramps", made.moving_average_ramps);
   if (!std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
     read(given, "optimizer.weight_decay", made.weight_decay);
   for (const auto& prefix : given.texts("optimizer.freeze"))

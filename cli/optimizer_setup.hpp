@@ -7,7 +7,7 @@
 
 namespace troupe::cli {
 
-/// invalid_argument: a key of another rule or schedule than the one chosen, unless a nearer layer chose it; a value out of range.
+/// invalid_argument: a key of another rule or schedule than the one chosen, unless that was chosen nearer to the user; a value out of range.
 expected<optimizer> make_optimizer(const settings& given);
 
 }  // namespace troupe::cli

@@ -12,6 +12,16 @@ namespace troupe::cli {
 
 namespace {
 
+/// The name that is most like the key, where it is one of a list under the same number.
+std::optional<std::string> nearest_key(const std::string& key, const std::vector<std::string>& names) {
+  auto like = nearest(without_number(key), names);
+  const size_t open = key.find('['), close = key.find(']');
+  if (like && open < close && close != std::string::npos)
+    if (const size_t at = like->find("[]"); at != std::string::npos)
+      like->replace(at, 2, key.substr(open, close + 1 - open));
+  return like;
+}
+
 /// The known key that was meant, or the sentence that says why there is none.
 expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
@@ -21,11 +31,12 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
                                                     did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate"}))));
   const size_t dot = given.key.rfind('.');
   const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
-  if (may_be_short && dot == std::string::npos) {
-    if (ending.size() == 1)
-      return ending.front();
-    if (ending.size() > 1)
-      return fail(errc::invalid_argument, fmt::format("{}: key {} is ambiguous: it can be {}", given.origin, given.key, joined(ending, " or ")));
+  if (may_be_short) {
+    const auto whole = keys_ending_in(without_number(given.key));
+    if (whole.size() > 1)
+      return fail(errc::invalid_argument, fmt::format("{}: key {} is ambiguous: it can be {}", given.origin, given.key, joined(whole, " or ")));
+    if (const auto full = whole.empty() ? std::string{} : whole.front().substr(0, whole.front().find('.') + 1) + given.key; find_key(full))
+      return full;
   }
   std::optional<std::string> like;
   if (!ending.empty()) {  // The right key in the wrong table.
@@ -34,11 +45,17 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
     std::vector<std::string> names;
     for (const auto& k : known_keys())
       names.push_back(dot == std::string::npos ? k.name.substr(k.name.find('.') + 1) : k.name);
-    like = nearest(given.key, names);
+    like = nearest_key(given.key, names);
     if (like && dot == std::string::npos && keys_ending_in(*like).size() == 1)
       like = keys_ending_in(*like).front();
   }
   return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
+}
+
+std::string shown(const assignment& a) {
+  if (a.written == value_kind::integers && a.value.empty())
+    return "an empty list";
+  return a.written == value_kind::text || a.written == value_kind::untyped ? "'" + a.value + "'" : a.value;
 }
 
 template <class T>
@@ -56,23 +73,22 @@ expected<settings> settings::merge(const std::vector<assignment>& file, const st
                                    const std::vector<assignment>& flags) {
   settings merged;
   std::vector<std::string> problems;
-  const auto add = [&](const std::vector<assignment>& given, layer from) {
+  const auto add = [&](const std::vector<assignment>& given, precedence from) {
     for (const auto& a : given) {
-      const auto name = resolve(a, from == layer::set);
+      const auto name = resolve(a, from == precedence::set);
       if (!name) {
         problems.push_back(name.error().message);
         continue;
       }
       const auto& key = *find_key(*name);
       if (!accepts(key, a.value, a.written))
-        problems.push_back(fmt::format("{}: {} must be {}, not {}", a.origin, key.name, fits(key),
-                                       a.written == value_kind::text || a.written == value_kind::untyped ? "'" + a.value + "'" : a.value));
+        problems.push_back(fmt::format("{}: {} must be {}, not {}", a.origin, *name, fits(key), shown(a)));
       merged.entries_.insert_or_assign(*name, entry{a, from});
     }
   };
-  add(file, layer::file);
-  add(set, layer::set);
-  add(flags, layer::flag);
+  add(file, precedence::file);
+  add(set, precedence::set);
+  add(flags, precedence::flag);
   if (problems.empty())
     return merged;
   error e{errc::invalid_argument, problems.front()};
@@ -112,7 +128,24 @@ std::vector<std::string> settings::texts(std::string_view key) const {
   return parse_texts(text(key).value_or(""));
 }
 
-std::optional<layer> settings::layer_of(std::string_view key) const {
+std::vector<std::string> settings::keys_of_list(std::string_view list) const {
+  std::vector<std::string> keys;
+  for (const auto& [key, entry] : entries_)
+    if (key.starts_with(list) && std::string_view{key}.substr(list.size()).starts_with('['))
+      keys.push_back(key);
+  return keys;
+}
+int64_t settings::size_of_list(std::string_view list) const {
+  int64_t size = 0;
+  for (const auto& key : keys_of_list(list)) {
+    int64_t i = 0;
+    std::from_chars(key.data() + list.size() + 1, key.data() + key.size(), i);
+    size = std::max(size, i + 1);
+  }
+  return size;
+}
+
+std::optional<precedence> settings::precedence_of(std::string_view key) const {
   const auto* e = find(key);
   return e ? std::optional{e->from} : std::nullopt;
 }

@@ -18,7 +18,7 @@ struct assignment {
 };
 
 /// In rising order of precedence.
-enum class layer : uint8_t { file, set, flag };
+enum class precedence : uint8_t { file, set, flag };
 
 class settings {
  public:
@@ -38,15 +38,20 @@ class settings {
   std::vector<double> numbers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
 
+  /// The keys that were given of a list of tables: of "model.layers" such as "model.layers[0].type".
+  std::vector<std::string> keys_of_list(std::string_view list) const;
+  /// One more than the greatest number among them.
+  int64_t size_of_list(std::string_view list) const;
+
   /// Absent where the key was not given.
-  std::optional<layer> layer_of(std::string_view key) const;
+  std::optional<precedence> precedence_of(std::string_view key) const;
   /// "fashion.toml:12: " where the key was given.
   std::string origin(std::string_view key) const;
 
  private:
   struct entry {
     assignment given;
-    layer from;
+    precedence from;
   };
   const entry* find(std::string_view key) const;
 

@@ -6,7 +6,7 @@ namespace {
 
 /// A number is not finite when its exponent bits are all ones; the loop has no branch, so it is vectorised.
 template <class Bits>
-bool all_finite(const std::byte* bytes, int64_t count, Bits exponent) noexcept {
+bool none_has(const std::byte* bytes, int64_t count, Bits exponent) noexcept {
   const auto* x = reinterpret_cast<const Bits*>(bytes);
   constexpr int64_t chunk = 4096;
   for (int64_t first = 0; first < count; first += chunk) {
@@ -22,12 +22,14 @@ bool all_finite(const std::byte* bytes, int64_t count, Bits exponent) noexcept {
 
 }  // namespace
 
-bool is_finite(const tensor& values) noexcept {
-  switch (values.type()) {
-    case dtype::float32: return all_finite<uint32_t>(values.data(), values.elements(), 0x7f800000u);
-    case dtype::float64: return all_finite<uint64_t>(values.data(), values.elements(), 0x7ff0000000000000u);
+bool all_finite(dtype type, const std::byte* values, int64_t elements) noexcept {
+  switch (type) {
+    case dtype::float32: return none_has<uint32_t>(values, elements, 0x7f800000u);
+    case dtype::float64: return none_has<uint64_t>(values, elements, 0x7ff0000000000000u);
     default: return true;
   }
 }
+
+bool is_finite(const tensor& values) noexcept { return all_finite(values.type(), values.data(), values.elements()); }
 
 }  // namespace troupe

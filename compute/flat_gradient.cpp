@@ -3,6 +3,7 @@
 #include "compute/parameter_store.hpp"
 #include "compute/program.hpp"
 #include "compute/denormals.hpp"
+#include "compute/touched_rows.hpp"
 
 #include <cmath>
 
@@ -40,12 +41,19 @@ bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
 
 void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
   const flush_denormals tiny_is_zero;
-  for (const auto& run : layout.runs()) {
-    std::byte* to = into + run.first;
-    if (run.type == dtype::float64)
-      add(reinterpret_cast<double*>(to), reinterpret_cast<const double*>(from + run.first), (run.last - run.first) / 8);
+  const auto add_run = [=](dtype type, int64_t first, int64_t last) {
+    if (type == dtype::float64)
+      add(reinterpret_cast<double*>(into + first), reinterpret_cast<const double*>(from + first), (last - first) / 8);
     else
-      add(reinterpret_cast<float*>(to), reinterpret_cast<const float*>(from + run.first), (run.last - run.first) / 4);
+      add(reinterpret_cast<float*>(into + first), reinterpret_cast<const float*>(from + first), (last - first) / 4);
+  };
+  for (const auto& run : layout.runs())
+    for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_run(run.type, first, last); });
+  for (const auto& s : layout.sparse()) {
+    for_touched_lines(s, from, {s.first, s.last}, [&](int64_t first, int64_t last) { add_run(s.type, first, last); });
+    auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
+    for (int64_t word = 0; word < (s.rows + 63) / 64; ++word)
+      bits[word] |= touched_bits(s, from)[word];
   }
 }
 
@@ -53,9 +61,10 @@ bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice
   bool all = true;
   for (const auto& run : layout.runs()) {
     const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
-    if (first < last)
-      all = run_is_finite(run.type, gradient + first, last - first) && all;
+    for_dense_parts(layout.sparse(), first, last, [&](int64_t from, int64_t to) { all = run_is_finite(run.type, gradient + from, to - from) && all; });
   }
+  for (const auto& s : layout.sparse())
+    for_touched_lines(s, gradient, slice, [&](int64_t first, int64_t last) { all = run_is_finite(s.type, gradient + first, last - first) && all; });
   return all;
 }
 

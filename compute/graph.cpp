@@ -194,7 +194,7 @@ symbol refuse(graph& g, std::string_view operation, std::string message, std::so
   return g.invalid({errc::invalid_argument, prefix + std::string{operation} + ": " + std::move(message)}, at);
 }
 
-graph* common_graph(std::string_view operation, std::initializer_list<symbol> operands, std::source_location at) {
+graph* common_graph(std::string_view operation, const std::vector<symbol>& operands, std::source_location at) {
   graph* g = nullptr;
   for (symbol s : operands)
     if (s.owner()) {
@@ -218,7 +218,7 @@ std::optional<int64_t> product_within_limit(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &n) || n > elements_max ? std::nullopt : std::optional{n};
 }
 
-symbol append(graph& g, const operation& op, std::initializer_list<symbol> inputs, dtype type, symbol_shape dims,
+symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr) {
   auto& impl = g.internals();
   if (dims.size() > static_cast<size_t>(shape::max_rank))

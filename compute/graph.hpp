@@ -18,13 +18,15 @@ struct windows {
   struct axis {
     int64_t size = 1, stride = 1, dilation = 1;
     int64_t pad = 0;        ///< Before the first element.
+    friend bool operator==(const axis&, const axis&) = default;
   } y, x;
   int64_t groups = 1;
+  friend bool operator==(const windows&, const windows&) = default;
 };
 
 /// What distinguishes two nodes of one operation; each operation uses a few of these.
 struct attributes {
-  double number = 0;        ///< scale: the factor; dropout: the rate; clip: the least; pad: the value.
+  double number = 0;        ///< scale: the factor; dropout: the rate; clip: the least; pad: the value; normalise_rows: ε.
   double number2 = 0;       ///< clip: the greatest.
   symbol_shape per;         ///< scale: the factor is divided by the product of these.
   std::vector<int> axes;    ///< Reductions: sorted, not negative.
@@ -36,8 +38,10 @@ struct attributes {
   bool reverse = false;     ///< cumsum,
   bool exclusive = false;   ///<   both.
   windows window;           ///< Convolutions and pooling.
-  std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same.
+  std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same. check_numerics: the message.
   int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
+
+  friend bool operator==(const attributes&, const attributes&) = default;
 };
 
 struct node {
@@ -48,7 +52,7 @@ struct node {
   dtype type = dtype::float32;
   symbol_shape dims;
   std::source_location at;
-  int32_t gradient_of = -1;  ///< The node whose gradient rule made it; -1: it is the model's own.
+  int32_t gradient_of = -1;  ///< The node whose gradient it belongs to; -1: it is the model's own.
 };
 
 struct graph_variable {
@@ -97,9 +101,9 @@ std::string to_string(const graph& g, const symbol_shape& dims);
 /// "matmul: <message> (model.cpp:12)", kept in the graph; yields an invalid symbol.
 symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at);
 /// The graph of all the operands; null (and the reason kept) when one is invalid or they are of different graphs.
-graph* common_graph(std::string_view operation, std::initializer_list<symbol> operands, std::source_location at);
+graph* common_graph(std::string_view operation, const std::vector<symbol>& operands, std::source_location at);
 /// Appends a node.
-symbol append(graph& g, const operation& op, std::initializer_list<symbol> inputs, dtype type, symbol_shape dims,
+symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr = {});
 /// More elements than any machine holds: what would have them is refused while the graph is built or bound.
 constexpr int64_t elements_max = int64_t{1} << 48;
@@ -113,6 +117,10 @@ shape known_shape(const symbol_shape& dims);
 // -- operations that gradients are written with; not public --------------------------
 
 symbol relu_gradient(symbol dy, symbol y, std::source_location at);        ///< dy where y > 0, else 0.
+symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at);   ///< dy · gelu_tanh'(x), of one shape.
+/// (x - mean) / √(variance + epsilon) of each row along the last axis of a floating x; and its gradient, dy and x of one shape.
+symbol normalise_rows(symbol x, double epsilon, std::source_location at);
+symbol normalise_rows_gradient(symbol dy, symbol x, double epsilon, std::source_location at);
 symbol scale_per(symbol x, double factor, symbol_shape per, std::source_location at);  ///< x · factor / Π per.
 /// The sum of x over whatever was stretched to get from `dims` to x's shape.
 symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at);

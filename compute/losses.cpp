@@ -12,8 +12,9 @@ symbol ratio(graph& g, symbol total, symbol count, std::source_location at) {
   return select(nothing, zero, div(total, select(nothing, one, count, at), at), at);
 }
 
-/// The graph under a scope of the loss's name, where the operands are floating and of one shape; else an error is kept.
-std::optional<graph::scope_guard> checked(std::string_view name, symbol labels, symbol predictions, std::source_location at) {
+/// The graph under a scope of the loss's name, where the operands are floating and of one shape; else an error is kept. Labels
+/// that are not finite fail the step from then on.
+std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels, symbol predictions, std::source_location at) {
   graph* g = common_graph(name, {labels, predictions}, at);
   if (!g)
     return {};
@@ -21,7 +22,9 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol labels, 
     refuse(*g, name, "labels and predictions must be floating and of one shape, not " + describe(labels) + " and " + describe(predictions), at);
     return {};
   }
-  return g->scope(name);
+  auto scope = g->scope(name);
+  labels = check_numerics(labels, "labels", at);
+  return scope;
 }
 
 symbol invalid_of(symbol a, symbol b) { return a.owner() ? a.owner()->make_symbol(-1) : b.owner() ? b.owner()->make_symbol(-1) : symbol{}; }

@@ -48,10 +48,10 @@ extern const operation placeholder, constant, variable;
 extern const operation matmul, batched_matmul;
 extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
 extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, select;
-extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh;
-extern const operation cast, stop_gradient;
+extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh, gelu_tanh, gelu_tanh_gradient;
+extern const operation cast, stop_gradient, check_numerics;
 extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient, argmax, argmin, cumsum;
-extern const operation softmax, log_softmax;
+extern const operation softmax, log_softmax, normalise_rows, normalise_rows_gradient;
 extern const operation reshape, broadcast_to, transpose, reverse, strided_slice, pad, tile, concat;
 extern const operation gather, scatter_add, one_hot;
 extern const operation sparse_softmax_cross_entropy, cross_entropy_gradient;
@@ -62,6 +62,7 @@ extern const operation max_pool, max_pool_pick, max_pool_gradient, average_pool,
 extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for a dy that is `number` everywhere)
 extern const operation fill_value;                   ///< () -> `number` everywhere
 extern const operation copy;
+extern const operation scatter_rows;                 ///< (indices, updates, ...) -> the gradient of a variable that is only looked up
 extern const operation fused;                        ///< Element-wise calls over the same elements, piece by piece.
 }  // namespace ops
 

@@ -1,6 +1,6 @@
 #include "compute/parameter_store.hpp"
 
-#include "compute/graph.hpp"
+#include "compute/operation.hpp"
 #include "compute/optimizers/update.hpp"
 
 #include <algorithm>
@@ -33,6 +33,19 @@ expected<void> check_groups(const graph& g, const optimizer& o) {
       && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
     return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
   return {};
+}
+
+/// Whether rows of a variable are looked up and nothing else is done with it.
+bool is_only_looked_up(const graph::impl& g, int32_t variable) {
+  bool looked_up = false;
+  for (const auto& n : g.nodes)
+    for (size_t i = 0; i < n.inputs.size(); ++i)
+      if (n.inputs[i] == variable) {
+        looked_up = true;
+        if (n.op != &ops::gather || i != 0 || n.attr.axis != 0)
+          return false;
+      }
+  return looked_up;
 }
 
 }  // namespace
@@ -112,6 +125,20 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     layout.arena_bytes_ = run.variables + run.last - run.first;
     layout.runs_.push_back(std::move(run));
   }
+  layout.flat_bytes_ = layout.gradient_bytes_;
+  for (const auto& run : layout.runs_)
+    for (const auto& v : g.internals().variables) {
+      const auto& options = v.options;
+      if (run.assigned || options.type != run.type || !updated(options) || layout.whole_variables_ || options.dims.elements() == 0
+          || !is_only_looked_up(g.internals(), v.node))
+        continue;
+      const int32_t entry = layout.find(options.name);
+      const auto& e = layout.entries_[static_cast<size_t>(entry)];
+      const int64_t rows = options.dims[0];
+      layout.sparse_.push_back({entry, e.type, e.gradient_offset, e.gradient_offset + padded_bytes(e), rows,
+                                options.dims.elements() / rows * size_of(e.type), layout.gradient_bytes_});
+      layout.gradient_bytes_ += padded((rows + 63) / 64 * 8);
+    }
   for (const auto& v : g.internals().variables) {
     const auto& options = v.options;
     if (updated(options) || (o && v.next >= 0))
@@ -136,10 +163,10 @@ int32_t parameter_layout::find(std::string_view name) const {
 std::pair<int64_t, int64_t> parameter_layout::slice(int r, int R) const {
   // Whole cache lines, shared out as evenly as they can be.
   const auto cut = [this, R](int64_t index) {
-    const int64_t even = gradient_bytes_ / line * index / R * line;
+    const int64_t even = flat_bytes_ / line * index / R * line;
     if (!whole_variables_)
       return even;
-    int64_t next = gradient_bytes_;
+    int64_t next = flat_bytes_;
     for (const auto& e : entries_)
       if (e.gradient_offset >= even)
         next = std::min(next, e.gradient_offset);

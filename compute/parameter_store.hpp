@@ -4,6 +4,8 @@
 // the optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
 // replica's slice is a range of that vector, and the slice says nothing about where variables begin. What the model assigns
 // to other variables (graph::assign) travels behind the gradient in the same vector: reduced, checked and kept as it is.
+// Of a variable that is only looked up (gather along its first axis), most rows of a gradient are zeros: bits behind all of
+// that, one a row, say which may not be, so that work goes with the rows that occur and not with the table.
 // Programs address an arena as base + offset. A store has up to two arenas: while a snapshot holds one, the next step
 // writes its update into the other. Variables that no step updates lie in a part of their own that all arenas share.
 #pragma once
@@ -55,6 +57,16 @@ struct gradient_run {
   bool assigned = false;
 };
 
+/// A variable that the model reads by nothing but gather along its first axis. Rows of its gradient whose bits are not set hold
+/// zeros, and whoever writes a gradient keeps it so: a vector of zeros is one, and one whose bits are all set may hold anything.
+struct sparse_rows {
+  int32_t entry = 0;
+  dtype type = dtype::float32;
+  int64_t first = 0, last = 0;  ///< Bytes of the gradient vector, with the padding.
+  int64_t rows = 0, row_bytes = 0;
+  int64_t bits = 0;             ///< Where in that vector words of 64 rows each begin; the lowest bit is the first row.
+};
+
 class parameter_layout {
  public:
   /// From the variables of a training graph; slots as the optimizer has them, and those that it freezes without any, as if they
@@ -72,11 +84,13 @@ class parameter_layout {
   int64_t shared_bytes() const noexcept { return shared_bytes_; }
   /// The flat vectors, a dtype each.
   std::span<const gradient_run> runs() const noexcept { return runs_; }
-  /// Of the flat gradient, a multiple of 64.
+  /// In the order of the vector. None for an optimizer that needs all of a variable anyway.
+  std::span<const sparse_rows> sparse() const noexcept { return sparse_; }
+  /// Of the flat gradient with the bits behind it, a multiple of 64.
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
 
   /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, all together
-  /// everything; whole variables where the optimizer needs them. Replica 0 also owns what no step writes.
+  /// everything but the bits; whole variables where the optimizer needs them. Replica 0 also owns what no step writes.
   std::pair<int64_t, int64_t> slice(int r, int R) const;
   /// The same slice as runs of entries, slots included: what replica r puts into its snapshot part.
   std::vector<parameter_piece> pieces(int r, int R) const;
@@ -84,7 +98,8 @@ class parameter_layout {
  private:
   std::vector<parameter_entry> entries_;
   std::vector<gradient_run> runs_;
-  int64_t arena_bytes_ = 0, shared_bytes_ = 0, gradient_bytes_ = 0;
+  std::vector<sparse_rows> sparse_;
+  int64_t arena_bytes_ = 0, shared_bytes_ = 0, flat_bytes_ = 0, gradient_bytes_ = 0;
   bool whole_variables_ = false, reads_averages_ = false;
 };
 

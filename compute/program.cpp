@@ -119,6 +119,57 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
   return t;
 }
 
+/// What has to be there after a run.
+struct demand {
+  std::vector<int32_t> outputs, summaries;
+  training gradients;
+};
+
+/// The passes after which nothing is added to the plan but places. Returns where outputs and then summaries are.
+std::vector<int32_t> settle(plan& p, const demand& d, const program_options& options) {
+  std::vector<int32_t> roots = d.gradients.nodes;
+  roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
+  mark_recording(p, roots);
+  if (options.fuse)
+    fuse_elementwise(p);
+  for (int32_t n : d.gradients.nodes)
+    p.value(n).keep = false;
+  const auto keep = [&p](int32_t node) {
+    const int32_t kept = p.value(p.root(node)).read_only ? add_copy(p, node) : node;
+    p.value(kept).keep = p.value(p.root(kept)).keep = true;
+    return kept;
+  };
+  std::vector<int32_t> kept;
+  for (int32_t n : d.outputs)
+    kept.push_back(keep(n));
+  roots = kept;
+  for (int32_t n : d.summaries)
+    kept.push_back(keep(n));
+  for (size_t n = 0; n < d.gradients.nodes.size(); ++n)
+    send_gradient(p, d.gradients.nodes[n], d.gradients.offsets[n]);
+  for (size_t v = 0; v < p.values.size(); ++v)
+    if (p.values[v].where.base == base_gradient)
+      roots.push_back(static_cast<int32_t>(v));
+  mark_recording(p, roots);
+  if (options.pool)
+    divide_calls(p, options.pool->threads(), options.least_work);
+  place(p);
+  return kept;
+}
+
+/// The plan settled; with recomputation where that makes the arena smaller.
+std::vector<int32_t> finish(plan& p, const demand& d, const program_options& options, int32_t gradients_from) {
+  if (!options.recompute || d.gradients.nodes.empty())
+    return settle(p, d, options);
+  plan again = p;
+  recompute(again, gradients_from);
+  auto kept = settle(p, d, options), kept_again = settle(again, d, options);
+  if (again.arena_bytes >= p.arena_bytes)
+    return kept;
+  p = std::move(again);
+  return kept_again;
+}
+
 }  // namespace
 
 expected<std::unique_ptr<program>> program::plan(const graph& source, const model_spec& spec, const parameter_layout& layout,
@@ -168,39 +219,35 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
     p.value(s.node()).keep = true;
   for (const auto& s : summaries)
     p.value(s.node).keep = true;
+  for (const auto& s : layout.sparse())
+    for (size_t n = 0; n < t.nodes.size(); ++n)
+      if (t.offsets[n] == s.first) {
+        const auto by_row = scatter_rows(p, t.nodes[n], s);
+        if (!by_row)
+          return fail(trouble("this graph does more with variable '" + layout.entries()[static_cast<size_t>(s.entry)].name
+                              + "' than to look rows up, as the one that the store was made for does"));
+        t.nodes[n] = *by_row;
+      }
   for (int32_t n : t.nodes)
     p.value(n).keep = true;
   fold_constants(p);
+  if (options.share)
+    share_equal_calls(p);
   fuse_dense(p);
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);
   remove_dead_code(p);
-  roots = t.nodes;
+  demand d{.gradients = std::move(t)};
   for (const auto& [name, s] : *outputs)
-    roots.push_back(s.node());
-  mark_recording(p, roots);
-  if (options.fuse)
-    fuse_elementwise(p);
-  for (int32_t n : t.nodes)
-    p.value(n).keep = false;
-  const auto keep = [&p](int32_t node) {
-    const int32_t kept = p.value(p.root(node)).read_only ? add_copy(p, node) : node;
-    p.value(kept).keep = p.value(p.root(kept)).keep = true;
-    return kept;
-  };
-  std::vector<int32_t> kept;
-  for (const auto& [name, s] : *outputs)
-    kept.push_back(keep(s.node()));
+    d.outputs.push_back(s.node());
   for (const auto& s : summaries)
-    i->records.push_back({keep(s.node), s.images_max});
-  for (size_t n = 0; n < t.nodes.size(); ++n)
-    send_gradient(p, t.nodes[n], t.offsets[n]);
-  roots = kept;
-  for (size_t v = 0; v < p.values.size(); ++v)
-    if (p.values[v].where.base == base_gradient)
-      roots.push_back(static_cast<int32_t>(v));
-  mark_recording(p, roots);
-  place(p);
+    d.summaries.push_back(s.node);
+  auto kept = finish(p, d, options, static_cast<int32_t>(source.internals().nodes.size()));
+  for (size_t s = 0; s < summaries.size(); ++s)
+    i->records.push_back({kept[d.outputs.size() + s], summaries[s].images_max});
+  kept.resize(d.outputs.size());
+  i->pool = options.pool;
+  i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
   if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, spec.mode); !ready)
     return fail(ready.error());
   return std::unique_ptr<program>{new program(std::move(i))};

@@ -7,11 +7,13 @@
 // Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset, with one arena for
 // all intermediate values by liveness, fused and in-place element-wise operations, fused bias + activation and softmax
 // cross-entropy, and planned GEMM workspace. Running takes no lock and allocates nothing.
-// One program runs on one thread at a time; programs do not share memory.
+// One program runs on one thread at a time, which may have others help it; programs do not share memory, but may share a pool
+// when they run in turn.
 #pragma once
 
 #include "compute/numeric_fault.hpp"
 #include "compute/parameter_store.hpp"
+#include "compute/thread_pool.hpp"
 
 #include <troupe/dataset.hpp>
 #include <troupe/model.hpp>
@@ -25,6 +27,12 @@ struct program_options {
   int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
   uint64_t seed = 0;       ///< Of the keyed random operations.
   bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
+  bool share = true;       ///< What would be computed twice is computed once; the bits are the same.
+  /// Threads that share the kernels; null: only the one that runs the program. The bits are the same for every number of them.
+  std::shared_ptr<thread_pool> pool = nullptr;
+  /// The work that is worth a thread of the pool, about nanoseconds of it.
+  int64_t least_work = 4000;
+  bool recompute = false;  ///< To train: values that take less memory when they are made twice are; the bits are the same.
 };
 
 /// What went wrong in a step; flags, OR-ed over replicas.
@@ -42,6 +50,22 @@ struct step_input {
   std::span<const std::byte* const> feeds;
   bool record = false;                     ///< Computes what only summaries need too.
   const std::atomic<bool>* cancel = nullptr;  ///< Looked at between kernels; set: the run ends as `cancelled`.
+};
+
+/// One kernel call of a program, for people.
+struct kernel_facts {
+  struct buffer {
+    std::string name;            ///< Of the node whose value it is.
+    dtype type = dtype::float32;
+    shape dims;
+    std::string where;           ///< "arena+64", "parameters+0", "feed 1"
+    int64_t bytes() const { return dims.elements() * size_of(type); }
+  };
+  std::string title;             ///< "matmul +bias +relu", "fused: exp, square"
+  std::vector<buffer> reads, writes;
+  int64_t workspace_bytes = 0, workspace_offset = -1;
+  int64_t flops = 0;             ///< Multiply-adds × 2 of products and convolutions; of others 0.
+  bool recording = false;        ///< For summaries alone.
 };
 
 class program {
@@ -66,6 +90,8 @@ class program {
   /// Train: overwrites `gradient`; other modes pass null. Without what only summaries need. A program that was planned with
   /// `fuse` sees no further than the kernel that operations were fused into.
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
+  /// As `gradients` or `run`, to the same bits; after each kernel, by its number, `after` is called: this folder has no clock.
+  step_status watch(const step_input& in, std::byte* gradient, const std::function<void(size_t kernel)>& after);
   /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy (model.cpp:7)".
   error last_error() const;
 
@@ -84,6 +110,12 @@ class program {
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;
 
   int64_t arena_bytes() const noexcept;
+  /// The greatest sum of the bytes that are in use at one time: no arena could be smaller.
+  int64_t live_bytes_max() const noexcept;
+  /// Kernel calls of one run.
+  int64_t kernels() const noexcept;
+  /// They, in order.
+  std::vector<kernel_facts> describe() const;
   /// Multiply-adds ×2 of one run, forward and backward.
   int64_t flops() const noexcept;
   /// The plan: kernels in order with shapes, offsets and bytes.

@@ -27,6 +27,12 @@ class program_engine final : public step_engine {
     if (options_.batch_rows % local_shards_ != 0)
       return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
                                             + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
+    if (options_.intra_op_threads > 1) {
+      auto pool = thread_pool::start(options_.intra_op_threads);
+      if (!pool)
+        return fail(pool.error());
+      pool_ = std::move(*pool);
+    }
     auto first = program_for(options_.batch_rows / local_shards_);
     if (!first)
       return fail(first.error());
@@ -107,7 +113,8 @@ class program_engine final : public step_engine {
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
     // The same bits from kernels that each keep their value, so that the first one to blame is seen.
-    const auto apart = program::plan(model_->g, model_->spec, layout(), {rows_, options_.shards, options_.seed, false});
+    const auto apart = program::plan(model_->g, model_->spec, layout(),
+                                     {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false});
     if (!apart)
       return std::nullopt;
     for (int32_t shard = 0; shard < shards; ++shard)
@@ -201,7 +208,9 @@ class program_engine final : public step_engine {
     for (auto& [bound, p] : programs_)
       if (bound == rows)
         return p.get();
-    auto planned = program::plan(model_->g, model_->spec, layout(), {rows, options_.shards, options_.seed});
+    auto planned = program::plan(model_->g, model_->spec, layout(),
+                                 {.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
+                                  .recompute = options_.recompute});
     if (!planned)
       return fail(planned.error());
     if (programs_.size() == bindings_max)
@@ -257,6 +266,7 @@ class program_engine final : public step_engine {
 
  private:
   program_engine_options options_;
+  std::shared_ptr<thread_pool> pool_;       ///< Null: the caller's thread is enough.
   std::unique_ptr<model_graph> model_;
   std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
   program* current_ = nullptr;

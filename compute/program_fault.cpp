@@ -14,7 +14,7 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     if (calls[c].recording)
       continue;
     search.before(c);
-    calls[c].run(calls[c], last);
+    compute(c);
     search.after(c);
   }
   const auto* found = has_loss ? search.origin_of(kept[0]) : nullptr;
@@ -37,7 +37,7 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
   bind(in, gradient);
   for (size_t c = 0; static_cast<int32_t>(c) < found->call; ++c)
     if (!calls[c].recording)
-      calls[c].run(calls[c], last);
+      compute(c);
   auto fault = search.describe(*found);
   if (!spoilt[0].empty())
     fault.details.push_back("the loss is finite; not finite are the gradients of " + spoilt[0]);

@@ -10,7 +10,12 @@ namespace troupe {
 
 struct program::impl {
   troupe::plan plan;
-  std::vector<kernel_call> calls;
+  std::vector<kernel_call> calls;         ///< The whole of each call of the plan, or its first share.
+  std::vector<kernel_call> others;        ///< The other shares, call after call,
+  std::vector<std::pair<size_t, int>> others_of;  ///<   of each: the first of them, and how many.
+  std::shared_ptr<thread_pool> pool;
+  int64_t share_bytes = 0;                ///< Of the gradient: the least that is worth a thread.
+  std::vector<run_state> states;          ///< Of those that help.
   std::shared_ptr<std::byte> arena;
   std::vector<std::byte*> bases;
   std::vector<component> inputs, outputs;
@@ -39,7 +44,11 @@ struct program::impl {
                          const parameter_layout& layout, mode m);
   /// Where this run finds and puts everything.
   void bind(const step_input& in, std::byte* gradient);
+  /// One call, by all that share it.
+  void compute(size_t call);
   step_status run(const step_input& in, std::byte* gradient);
+  /// What comes after the last kernel: zeros where none writes, and what is to be said of the run.
+  step_status end(std::byte* gradient);
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
   double loss() const;
   const std::byte* address(operand at) const { return bases[static_cast<size_t>(at.base)] + at.offset; }

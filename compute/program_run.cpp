@@ -42,13 +42,17 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
   for (const auto& v : plan.values)
     if (v.constant.elements() > 0 && v.where.offset >= 0)
       std::memcpy(arena.get() + v.where.offset, v.constant.data(), static_cast<size_t>(v.constant.byte_size()));
-  for (const auto& c : plan.calls) {
-    lowering l{plan, c};
-    c.op->lower(l);
-    l.kernel.recording = c.recording;
-    calls.push_back(l.kernel);
-    flops += c.op->flops ? c.op->flops(l) : 0;
+  for (auto& c : plan.calls) {
+    const auto shares = kernels_of(plan, c);
+    c.shares = static_cast<int>(shares.size());
+    calls.push_back(shares.front());
+    others_of.emplace_back(others.size(), static_cast<int>(shares.size()) - 1);
+    others.insert(others.end(), shares.begin() + 1, shares.end());
+    const lowering l{plan, c};
+    c.flops = c.op->flops ? c.op->flops(l) : 0;
+    flops += c.flops;
   }
+  states.resize(pool ? static_cast<size_t>(pool->threads()) : 0);
   kept = std::move(values);
   for (size_t i = 0; i < names.size(); ++i) {
     const auto& v = plan.value(kept[i]);
@@ -70,6 +74,9 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
         written.emplace_back(e.gradient_offset, e.gradient_offset + e.dims.elements() * size_of(e.type));
         gradients.push_back({e.gradient_offset, e.name, !e.trainable});
       }
+    for (const auto& s : layout.sparse())
+      if (std::any_of(written.begin(), written.end(), [&](const auto& w) { return w.first == s.first; }))
+        written.emplace_back(s.bits, s.bits + (s.rows + 63) / 64 * 8);
     gaps = gaps_between(std::move(written), layout.gradient_bytes());
   }
   return {};
@@ -89,20 +96,39 @@ void program::impl::bind(const step_input& in, std::byte* gradient) {
     bases[base_feeds + i] = const_cast<std::byte*>(from);
   }
   last = {.bases = bases.data(), .step = in.step, .shard = in.shard};
+  std::fill(states.begin(), states.end(), last);
   recorded = in.record;
+}
+
+void program::impl::compute(size_t call) {
+  const kernel_call& whole = calls[call];
+  const auto [first, count] = others_of[call];
+  if (count == 0)
+    return whole.run(whole, last);
+  pool->run(count + 1, [&, first = first](int share) {
+    const kernel_call& c = share == 0 ? whole : others[first + static_cast<size_t>(share) - 1];
+    c.run(c, share == 0 ? last : states[static_cast<size_t>(share)]);
+  });
+  for (int share = 1; share <= count && !last.bad.call; ++share)
+    if (last.bad = states[static_cast<size_t>(share)].bad; last.bad.call)
+      last.bad.call = &whole;
 }
 
 step_status program::impl::run(const step_input& in, std::byte* gradient) {
   bind(in, gradient);
-  for (const auto& c : calls) {
+  for (size_t i = 0; i < calls.size(); ++i) {
     if (in.cancel && in.cancel->load(std::memory_order_relaxed))
       return step_status::cancelled;
-    if (c.recording && !in.record)
+    if (calls[i].recording && !in.record)
       continue;
-    c.run(c, last);
+    compute(i);
   }
-  for (const auto& [first, end] : gaps)
-    std::memset(gradient + first, 0, static_cast<size_t>(end - first));
+  return end(gradient);
+}
+
+step_status program::impl::end(std::byte* gradient) {
+  for (const auto& [first, last_byte] : gaps)
+    std::memset(gradient + first, 0, static_cast<size_t>(last_byte - first));
   step_status status = last.bad.call ? step_status::bad_input : step_status::ok;
   if (has_loss && !last.bad.call && !std::isfinite(loss()))
     status = status | step_status::not_finite;
@@ -139,20 +165,37 @@ error program::last_error() const {
   const auto& call = impl_->plan.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
   const auto& v = impl_->plan.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
   const bool label = call.op->index_is == "label";
-  e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.position)
-              + " is outside [0, " + std::to_string(s.bad.limit) + "): " + v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
+  const std::string place = v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
+  if (call.op == &ops::check_numerics)
+    e.message = call.attr.key + ": " + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&s.bad.number), 0)
+                + index_text(v.dims, s.bad.position) + " is not finite: " + place;
+  else
+    e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.position)
+                + " is outside [0, " + std::to_string(s.bad.limit) + "): " + place;
   return e;
 }
 
 void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) {
   const flush_denormals tiny_is_zero;
-  impl_->update.apply(step, slice, gradient, from, to);
+  const auto& update = impl_->update;
+  impl_->update.prepare(slice, gradient);
+  constexpr int64_t line = 64;
+  const int64_t lines = (slice.second - slice.first + line - 1) / line;
+  const auto shares = impl_->pool && update.divides() ? std::clamp<int64_t>(lines * line / impl_->share_bytes, 1, impl_->pool->threads()) : 1;
+  if (shares == 1)
+    return update.apply(step, slice, gradient, from, to);
+  impl_->pool->run(static_cast<int>(shares), [&](int share) {
+    const int64_t first = slice.first + lines * share / shares * line, end = slice.first + lines * (share + 1) / shares * line;
+    update.apply(step, {first, std::min(end, slice.second)}, gradient, from, to);
+  });
 }
 
 std::span<const component> program::inputs() const noexcept { return impl_->inputs; }
 std::span<const component> program::outputs() const noexcept { return impl_->outputs; }
 double program::loss() const noexcept { return impl_->loss(); }
 int64_t program::arena_bytes() const noexcept { return impl_->plan.arena_bytes; }
+int64_t program::live_bytes_max() const noexcept { return impl_->plan.live_bytes_max; }
+int64_t program::kernels() const noexcept { return static_cast<int64_t>(impl_->calls.size()); }
 int64_t program::flops() const noexcept { return impl_->flops; }
 std::string program::to_text() const { return troupe::to_text(impl_->plan); }
 

@@ -79,6 +79,8 @@ struct program_engine_options {
   int32_t shards = 1;                         ///< S, a multiple of `replicas`.
   int64_t batch_rows = 1;                     ///< Of this replica's full batch: planned at once.
   uint64_t seed = 0;
+  int32_t intra_op_threads = 1;               ///< That share each step, the caller's among them; at least 1.
+  bool recompute = false;                     ///< As program_options.
   std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the crew: ends a long step.
 };
 /// Builds and plans the model for `batch_rows` rows. invalid_argument as `program::plan`.

@@ -21,6 +21,15 @@ symbol no_features(graph& g, const std::string& model) {
   return g.invalid({errc::invalid_argument, model + ": the data have no features"});
 }
 
+symbol side_by_side(graph& g, const std::string& model, const features& x) {
+  if (x.empty())
+    return no_features(g, model);
+  std::vector<symbol> inputs;
+  for (const auto& [name, feature] : x.all())
+    inputs.push_back(flattened(g, model, name, feature));
+  return concat(inputs);
+}
+
 }  // namespace
 
 expected<void> check_layers(const std::string& model, const dnn_layers& layers) {
@@ -32,18 +41,23 @@ expected<void> check_layers(const std::string& model, const dnn_layers& layers) 
   return {};
 }
 
+symbol input_of(graph& g, const std::string& model, const features& x) {
+  if (x.all().size() == 1)
+    if (const symbol only = x.all().begin()->second; only.valid() && only.type() == dtype::float32 && only.rank() > 1)
+      return only;
+  return side_by_side(g, model, x);
+}
+
 symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units, mode m) {
-  if (x.empty())
-    return no_features(g, model);
-  std::vector<symbol> inputs;
-  for (const auto& [name, feature] : x.all())
-    inputs.push_back(flattened(g, model, name, feature));
-  symbol h = concat(inputs);
+  symbol h = side_by_side(g, model, x);
   const auto scope = g.scope("dnn");
   for (size_t i = 0; i < layers.hidden_units.size(); ++i) {
-    h = nn::dense(h, {.units = layers.hidden_units[i], .activation = layers.activation, .name = "hiddenlayer_" + std::to_string(i)});
+    const std::string number = std::to_string(i), name = "hiddenlayer_" + number;
+    h = nn::dense(h, {.units = layers.hidden_units[i], .activation = layers.activation, .name = name});
     if (layers.dropout > 0)
       h = dropout(h, layers.dropout, m == mode::train);
+    if (layers.batch_norm)
+      h = nn::batch_norm(h, m == mode::train, {.momentum = 0.999, .name = name + "/batchnorm_" + number});
   }
   return nn::dense(h, {.units = units, .name = "logits"});
 }

@@ -10,12 +10,16 @@ struct dnn_layers {
   std::vector<int64_t> hidden_units;
   troupe::activation activation = nullptr;
   double dropout = 0;
+  bool batch_norm = false;
 };
 /// invalid_argument naming `model`, the field and its value.
 expected<void> check_layers(const std::string& model, const dnn_layers& layers);
 
-/// dnn/hiddenlayer_<i>/{kernel,bias} over all features side by side in the order of their names, then dnn/logits/{kernel,
-/// bias}: [batch, units]. Every feature must be float32, and is flattened.
+/// All features, which must be float32: the only one as it is where it has an axis beside the batch; else each flattened, side by
+/// side in the order of their names.
+symbol input_of(graph& g, const std::string& model, const features& x);
+/// dnn/hiddenlayer_<i>/{kernel,bias} over all features, flattened, side by side in the order of their names, then dnn/logits/{kernel,
+/// bias}: [batch, units].
 symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units, mode m);
 /// The sum over features of x · linear/linear_model/<feature>/weights, + linear/linear_model/bias_weights: [batch, units].
 /// Starts at 0, as the Estimator's does.

@@ -7,7 +7,7 @@ namespace {
 constexpr const char* name = "dnn_classifier";
 
 model_spec build(const dnn_classifier_options& o, graph& g, const features& x, const labels& y, mode m) {
-  const dnn_layers layers{o.hidden_units, o.activation, o.dropout};
+  const dnn_layers layers{o.hidden_units, o.activation, o.dropout, o.batch_norm};
   const auto classes = classes_of(name, o.classes, o.vocabulary);
   if (!classes)
     return refused_spec(g, classes.error(), m);

@@ -7,7 +7,7 @@ namespace {
 constexpr const char* name = "dnn_regressor";
 
 model_spec build(const dnn_regressor_options& o, graph& g, const features& x, const labels& y, mode m) {
-  const dnn_layers layers{o.hidden_units, o.activation, o.dropout};
+  const dnn_layers layers{o.hidden_units, o.activation, o.dropout, o.batch_norm};
   if (auto ok = check_layers(name, layers); !ok)
     return refused_spec(g, ok.error(), m);
   const regression_head head{o.label_dimension};

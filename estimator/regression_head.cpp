@@ -30,7 +30,7 @@ model_spec regression_head::spec(graph& g, const head_spec_options& options, std
   if (labels.valid() && labels.dims() != logits.dims())
     return refuse("the labels of a regression_head must be " + to_string(g, logits.dims())
                   + (dimension_ == 1 ? " or [batch]" : "") + ", not " + to_string(g, labels.dims()));
-  labels = cast(labels, logits.type(), at);
+  labels = cast(is_floating(labels.type()) ? check_numerics(labels, "labels", at) : labels, logits.type(), at);
   const symbol errors = square(sub(logits, labels, at), at);
   result.loss = reduce_mean(errors, {}, at);
   if (options.mode == mode::train)

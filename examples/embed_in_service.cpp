@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     if (request == "save")
       job->save();  // Nobody waits for it; training goes on.
     const auto now = job->progress();
-    std::cout << "at step " << now.step << ", saved up to " << now.committed_step << std::endl;
+    std::cout << "at step " + std::to_string(now.step) + ", saved up to " + std::to_string(now.committed_step) + "\n" << std::flush;
   }
 
   job->stop();  // Saves, and ends there: the next start goes on from it.

@@ -50,7 +50,8 @@ expected<prepared_crew> prepare_crew(const job_description& job, const dataset& 
   crew.parameters = *store;
   for (int32_t r = 0; r < replicas; ++r) {
     auto engine = make_program_engine({source, what, element, crew.parameters, r, replicas, shards, rows / readers,
-                                       job.config.seed.value_or(0), crew.cancel});
+                                       job.config.seed.value_or(0), static_cast<int32_t>(job.config.intra_op_threads),
+                                       job.config.recompute, crew.cancel});
     if (!engine)
       return fail(engine.error());
     crew.engines.push_back(std::move(*engine));

@@ -28,6 +28,13 @@ expected<void> at_least(const char* field, const std::optional<T>& value, T leas
   return value ? at_least(field, *value, least) : expected<void>{};
 }
 
+expected<void> check_threads(const run_config& c) {
+  constexpr int64_t most = 1024;
+  if (c.intra_op_threads > most)
+    return fail(errc::invalid_argument, "intra_op_threads must be at most " + text(most) + ", not " + text(c.intra_op_threads));
+  return at_least<int64_t>("intra_op_threads", c.intra_op_threads, 1);
+}
+
 expected<void> check_shards(const run_config& c) {
   if (!c.gradient_shards)
     return {};
@@ -55,6 +62,7 @@ expected<void> validate(const run_config& c) {
     .and_then([&] { return at_least<int64_t>("log_step_count_steps", c.log_step_count_steps, 1); })
     .and_then([&] { return at_least<int64_t>("steps_per_loop", c.steps_per_loop, 1); })
     .and_then([&] { return at_least<int64_t>("replicas", c.replicas, 1); })
+    .and_then([&] { return check_threads(c); })
     .and_then([&] { return check_shards(c); })
     .and_then([&]() -> expected<void> {
       const auto trigger = resolve_checkpoint_trigger(c);
@@ -90,7 +98,9 @@ expected<run_config> replace(const run_config& config, const run_config_changes&
   apply(c.steps_per_loop, changes.steps_per_loop);
   apply(c.gradient_shards, changes.gradient_shards);
   apply(c.replicas, changes.replicas);
+  apply(c.intra_op_threads, changes.intra_op_threads);
   apply(c.debug_numerics, changes.debug_numerics);
+  apply(c.recompute, changes.recompute);
   const auto& steps = changes.save_checkpoints_steps;
   const auto& secs = changes.save_checkpoints_secs;
   if (steps.given() && steps.value().value() && !secs.given())
@@ -166,7 +176,9 @@ expected<run_config> replace(const run_config& config, std::string_view field, s
   visit("steps_per_loop", changes.steps_per_loop);
   visit("gradient_shards", changes.gradient_shards);
   visit("replicas", changes.replicas);
+  visit("intra_op_threads", changes.intra_op_threads);
   visit("debug_numerics", changes.debug_numerics);
+  visit("recompute", changes.recompute);
   if (!found)
     return fail(errc::invalid_argument, "a run configuration has no field '" + std::string{field} + "'; it has " + known);
   if (!fits)

@@ -13,6 +13,8 @@ namespace troupe {
 
 constexpr int64_t fused_piece = 1024;
 constexpr int fused_parts_max = 24;
+/// Along which the loop is divided.
+enum fused_extent { fused_rows, fused_columns };
 
 struct fused_part {
   kernel_call call;          ///< Its operands where the first piece has them.

@@ -4,36 +4,40 @@
 
 namespace troupe {
 
-gemm_packing packing_of(const gemm_shape& s) noexcept {
-  const bool distant = s.k % 1024 == 0;  // Rows at equal page offsets share few sets of the cache.
-  return {s.patches || s.n >= 192 || (s.n >= 32 && (s.transpose_a || distant)), s.transpose_b || (s.m >= 32 && s.k * s.n >= 4096)};
-}
-
-gemm_places places_of(const gemm_shape& s, int64_t size) noexcept {
-  const auto pack = packing_of(s);
-  const auto whole_lines = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
-  const int64_t rows = std::min(s.m, gemm_row_block), depth = std::min(s.k, gemm_depth_block);
-  gemm_places at{};
-  at.b = pack.a ? whole_lines(rows * (s.transpose_a ? depth : gemm_packed_stride) * size) : 0;
-  at.patches = at.b + (pack.b ? depth * gemm_panel_bytes : 0);
-  at.end = at.patches + (s.patches && s.transpose_a ? whole_lines(depth * gemm_packed_stride * size) : 0);
-  return at;
-}
-
 namespace {
 
-#if defined(__AVX2__) && defined(__x86_64__)
-bool has_avx512() {
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return has;
-}
-#endif
+int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
+gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept {
+  // Rows at equal page offsets share few sets of the cache. Copying what lies well costs more than it spares.
+  const auto distant = [](int64_t stride) { return stride % 512 == 0; };
+  return {s.n >= (distant(lda) ? 128 : 1024), s.transpose_b || s.m >= (distant(ldb) ? 36 : 192)};
+}
+
+gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t size) noexcept {
+  const int64_t depth = std::min(s.k, gemm_depth_block), columns = std::min(s.n, gemm_column_block), panel = 128;
+  gemm_places at{};
+  at.rows = pack.a ? gemm_packed_rows : gemm_row_block;
+  at.b = pack.a ? whole_lines(std::min(s.m, at.rows) * depth * size) + 64 : 0;
+  at.apart = s.m > at.rows ? 1 : 0;
+  at.end = at.b + (pack.b ? depth * (at.apart ? (columns * size + panel - 1) / panel * panel : panel) : 0);
+  return at;
+}
+
+bool has_avx512() noexcept {
+#ifdef __x86_64__
+  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return has;
+#else
+  return false;
+#endif
+}
+
 template <class T>
 int64_t gemm_workspace(const gemm_shape& s) {
-  return places_of(s, sizeof(T)).end;
+  return places_of(s, packing_of(s, s.transpose_a ? s.m : s.k, s.transpose_b ? s.k : s.n), sizeof(T)).end;
 }
 
 template <class T>

@@ -13,19 +13,6 @@ namespace troupe {
 struct gemm_shape {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;  ///< A is stored [k, m], B is stored [n, k].
-  bool patches = false;                           ///< A is not stored: it is `gemm_operands::image`.
-};
-
-/// A matrix of patches of images [.., height, width, channels], never laid out as a whole (Chellapilla et al. 2006 do): row
-/// (image, y, x) holds, for each (ky, kx) of the kernel in turn, the channels at (y·stride + ky·dilation - pad, ...) / between,
-/// zeros where that is outside, or not a whole number.
-struct image_patches {
-  int64_t height = 0, width = 0;         ///< Of an image, whose pixels lie `pixel` elements apart.
-  int64_t channels = 0, pixel = 0;
-  int64_t rows = 0, columns = 0;         ///< Positions of an image.
-  struct axis {
-    int64_t kernel = 1, stride = 1, dilation = 1, pad = 0, between = 1;
-  } y, x;
 };
 
 template <class T>
@@ -36,8 +23,7 @@ struct gemm_operands {
   const T* bias = nullptr;    ///< [n], added to every row.
   const T* mask = nullptr;    ///< [m, n]: where it is not positive, 0 is written.
   bool relu = false;          ///< What is negative becomes 0.
-  const image_patches* image = nullptr;  ///< What A is made of, where it is patches.
-  int64_t ldb = 0, ldc = 0;   ///< From row to row as B and C are stored; 0: they lie close.
+  int64_t lda = 0, ldb = 0, ldc = 0;  ///< From row to row as they are stored; 0: they lie close.
 };
 
 /// Bytes of workspace for a product: a function of the shape alone.
@@ -49,24 +35,24 @@ void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace);
 
 // -- the levels of processors that it is compiled for -------------------------------------
 
-/// With `depth` k at a time and `rows` rows of A at a time, the packed operands stay in the caches.
-inline constexpr int64_t gemm_depth_block = 256, gemm_row_block = 240;
-/// Packed rows do not begin at equal page offsets.
-inline constexpr int64_t gemm_packed_stride = gemm_depth_block + 16;
-/// The widest panel of B, in bytes: two vectors of AVX-512.
-inline constexpr int64_t gemm_panel_bytes = 128;
+/// So much of k, of the columns of C, and of its rows, where those of A are packed and where not, at a time.
+inline constexpr int64_t gemm_depth_block = 256, gemm_column_block = 512, gemm_packed_rows = 48, gemm_row_block = 240;
+
+/// Whether the processor has the vectors that gemm_avx512 is compiled for.
+bool has_avx512() noexcept;
 
 struct gemm_packing {
   bool a, b;
 };
-/// Packing costs a copy of the operand, and spares the tiles their walk over distant rows.
-gemm_packing packing_of(const gemm_shape& s) noexcept;
-/// Where the packed operands lie in the workspace, and how large it is: the block of A, the panel of B, and patches on their
-/// way to be transposed.
+/// Packing costs a copy of the operand, and spares the tiles their walk over distant rows. Of operands stored so far apart; a
+/// share of a product packs nothing that the whole does not.
+gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept;
+/// How many rows of C are computed at a time; where the packed panels of B lie in the workspace, behind the rows of A, how far
+/// they are apart for each step of k and column (0: one after the other in one place, for rows that come but once), and the end.
 struct gemm_places {
-  int64_t b, patches, end;
+  int64_t rows, b, apart, end;
 };
-gemm_places places_of(const gemm_shape& s, int64_t size) noexcept;
+gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t size) noexcept;
 
 namespace gemm_base {
 void run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace);

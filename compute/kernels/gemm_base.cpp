@@ -4,6 +4,7 @@
 #include <immintrin.h>
 #endif
 
+#include "compute/kernels/convolution_loops.hpp"
 #include "compute/kernels/gemm_loops.hpp"
 
 namespace troupe {
@@ -17,7 +18,7 @@ alignas(64) constexpr int64_t ones_then_zeros64[8] = {-1, -1, -1, -1, 0, 0, 0, 0
 struct floats {
   using number = float;
   using vector = __m256;
-  static constexpr int64_t width = 8, tile_rows = 6, square = 8;
+  static constexpr int64_t width = 8, tile_rows = 6, piece = 4;
 
   static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - (n < 8 ? n : 8))); }
   static vector load(const float* p) { return _mm256_loadu_ps(p); }
@@ -28,13 +29,26 @@ struct floats {
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
   static vector relu(vector x) { return _mm256_max_ps(_mm256_setzero_ps(), x); }  // The second operand where one is NaN.
   static vector where_positive(vector mask, vector x) { return _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ)); }
-  static void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride) { transpose_8x8(from, from_stride, to, to_stride); }
+  /// Four columns of eight rows.
+  static void columns_of(const float* const* row, int64_t p, float* to, int64_t stride) {
+    __m256 r[4], s[4];
+    for (int i = 0; i < 4; ++i)
+      r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row[i] + p)), _mm_loadu_ps(row[i + 4] + p), 1);
+    for (int i = 0; i < 4; i += 2) {
+      s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+      s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    store(to, _mm256_shuffle_ps(s[0], s[2], 0x44));
+    store(to + stride, _mm256_shuffle_ps(s[0], s[2], 0xee));
+    store(to + 2 * stride, _mm256_shuffle_ps(s[1], s[3], 0x44));
+    store(to + 3 * stride, _mm256_shuffle_ps(s[1], s[3], 0xee));
+  }
 };
 
 struct doubles {
   using number = double;
   using vector = __m256d;
-  static constexpr int64_t width = 4, tile_rows = 6, square = 4;
+  static constexpr int64_t width = 4, tile_rows = 6, piece = 2;
 
   static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - (n < 4 ? n : 4))); }
   static vector load(const double* p) { return _mm256_loadu_pd(p); }
@@ -45,7 +59,14 @@ struct doubles {
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
   static vector relu(vector x) { return _mm256_max_pd(_mm256_setzero_pd(), x); }
   static vector where_positive(vector mask, vector x) { return _mm256_and_pd(x, _mm256_cmp_pd(mask, _mm256_setzero_pd(), _CMP_GT_OQ)); }
-  static void transpose(const double* from, int64_t from_stride, double* to, int64_t to_stride) { transpose_4x4(from, from_stride, to, to_stride); }
+  /// Two columns of four rows.
+  static void columns_of(const double* const* row, int64_t p, double* to, int64_t stride) {
+    __m256d r[2];
+    for (int i = 0; i < 2; ++i)
+      r[i] = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(row[i] + p)), _mm_loadu_pd(row[i + 2] + p), 1);
+    store(to, _mm256_unpacklo_pd(r[0], r[1]));
+    store(to + stride, _mm256_unpackhi_pd(r[0], r[1]));
+  }
 };
 
 #else
@@ -54,7 +75,7 @@ template <class T, int64_t W>
 struct plain {
   using number = T;
   struct vector { T x[W]; };
-  static constexpr int64_t width = W, tile_rows = 4, square = 4;
+  static constexpr int64_t width = W, tile_rows = 4, piece = 1;
 
   template <class F>
   static vector each(F f) {
@@ -78,10 +99,9 @@ struct plain {
   static vector fma(const vector& a, const vector& b, const vector& c) { return each([&](int64_t i) { return a.x[i] * b.x[i] + c.x[i]; }); }
   static vector relu(const vector& a) { return each([&](int64_t i) { return a.x[i] < T{0} ? T{0} : a.x[i]; }); }
   static vector where_positive(const vector& m, const vector& a) { return each([&](int64_t i) { return m.x[i] > T{0} ? a.x[i] : T{0}; }); }
-  static void transpose(const T* from, int64_t from_stride, T* to, int64_t to_stride) {
-    for (int64_t r = 0; r < square; ++r)
-      for (int64_t c = 0; c < square; ++c)
-        to[c * to_stride + r] = from[r * from_stride + c];
+  static void columns_of(const T* const* row, int64_t p, T* to, int64_t) {
+    for (int64_t i = 0; i < W; ++i)
+      to[i] = row[i][p];
   }
 };
 using floats = plain<float, 4>;
@@ -93,5 +113,9 @@ using doubles = plain<double, 2>;
 
 void gemm_base::run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace) { product<floats>::run(s, x, workspace); }
 void gemm_base::run(const gemm_shape& s, const gemm_operands<double>& x, std::byte* workspace) { product<doubles>::run(s, x, workspace); }
+void gemm_base::run(const convolution& g, const float* x, const float* kernel, float* y, std::byte* workspace) { image_convolution<floats>(g, x, kernel, y, workspace).run(); }
+void gemm_base::run(const convolution& g, const double* x, const double* kernel, double* y, std::byte* workspace) { image_convolution<doubles>(g, x, kernel, y, workspace).run(); }
+void gemm_base::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace) { kernel_gradient<floats>(g, x, dy, dk, workspace).run(); }
+void gemm_base::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace) { kernel_gradient<doubles>(g, x, dy, dk, workspace).run(); }
 
 }  // namespace troupe

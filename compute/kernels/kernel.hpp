@@ -22,10 +22,11 @@ struct run_state {
   std::byte* const* bases = nullptr;
   int64_t step = 0;
   int32_t shard = 0;
-  /// The first index that is outside [0, limit), if any.
-  struct bad_index {
+  /// The first index that is outside [0, limit), or number that had to be finite and is not, if any.
+  struct bad_element {
     const struct kernel_call* call = nullptr;  ///< Null: there is none.
     int64_t position = 0, value = 0, limit = 0;
+    double number = 0;
   } bad;
 };
 
@@ -40,14 +41,16 @@ struct walk {
 struct kernel_call {
   void (*run)(const kernel_call& c, run_state& s) = nullptr;
   operand at[6];                ///< The kernel says which is which.
-  int64_t n[4] = {};            ///< Extents.
+  int64_t n[7] = {};            ///< Extents.
+  int64_t first = 0;            ///< Of a share of a call: its first item, for what is counted from the whole's beginning.
   double number = 0, number2 = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
   bool recording = false;       ///< Left out of runs that record nothing.
   const struct walk* strides = nullptr;  ///< Owned by the plan,
   const struct fused_body* fused = nullptr;  ///<   as these.
-  const struct image_patches* image = nullptr;
+  const struct convolution* convolution = nullptr;
+  const struct row_lookups* lookups = nullptr;
 
   template <class T>
   T* to(const run_state& s, int i) const {
@@ -65,7 +68,7 @@ bool indices_fit(const kernel_call& c, run_state& s, const Index* indices, int64
     all &= static_cast<uint64_t>(indices[i]) < static_cast<uint64_t>(limit);
   for (int64_t i = 0; !all && !s.bad.call; ++i)
     if (static_cast<uint64_t>(indices[i]) >= static_cast<uint64_t>(limit))
-      s.bad = {&c, i, static_cast<int64_t>(indices[i]), limit};
+      s.bad = {.call = &c, .position = c.first + i, .value = static_cast<int64_t>(indices[i]), .limit = limit};
   return all;
 }
 

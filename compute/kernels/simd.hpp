@@ -74,6 +74,31 @@ inline T fold(const packet<T>& x, F f) {
   return t[0];
 }
 
+/// The first n elements (1 <= n <= width).
+template <class T>
+inline packet<T> load_some(const T* p, int64_t n) { return n == width<T> ? load(p) : load_part(p, n); }
+
+/// The sum of n numbers: packets within chunks of 512, chunks in double. f(i, count) yields the `count` numbers from i on.
+template <class T, class F>
+inline double sum(int64_t n, F f) {
+  constexpr int64_t chunk = 512;
+  double total = 0;
+  for (int64_t start = 0; start < n; start += chunk) {
+    const int64_t end = std::min(n, start + chunk);
+    auto lanes = set(T{0});
+    int64_t i = start;
+    for (; i + width<T> <= end; i += width<T>)
+      lanes = padd(lanes, f(i, width<T>));
+    if (i < end) {
+      alignas(64) T part[width<T>] = {};  // What f makes of the elements that do not exist is left out.
+      store_part(part, f(i, end - i), end - i);
+      lanes = padd(lanes, load(static_cast<const T*>(part)));
+    }
+    total += static_cast<double>(fold<T>(lanes, [](T a, T b) { return a + b; }));
+  }
+  return total;
+}
+
 /// y[i] = f(x[i]) for a function on packets; x and y may be the same.
 template <class T, class F>
 inline void map(const T* x, T* y, int64_t n, F f) {

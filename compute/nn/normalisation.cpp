@@ -47,11 +47,10 @@ symbol layer_norm(symbol x, layer_norm_options options, std::source_location at)
   if (auto trouble = trouble_with_rows(x, options.axes, options.epsilon); !trouble.empty())
     return refuse(*g, "layer_norm", std::move(trouble), at);
   const auto scope = g->scope(options.name);
-  const auto axes = last_axes(options.axes);
-  const symbol centred = sub(x, reduce_mean(x, {axes, true}, at), at);
-  const symbol variance = reduce_mean(square(centred, at), {axes, true}, at);
-  const symbol y = mul(centred, rsqrt(add(variance, number(x, options.epsilon, at), at), at), at);
-  return rescale(y, extents_of(x, options.axes), options.gamma, options.beta, at);
+  const shape dims = extents_of(x, options.axes);
+  const symbol rows = options.axes == 1 ? x : reshape(x, {extent{-1}, extent{dims.elements()}}, at);
+  const symbol y = normalise_rows(rows, options.epsilon, at);
+  return rescale(options.axes == 1 ? y : reshape(y, symbol_shape{x.dims()}, at), dims, options.gamma, options.beta, at);
 }
 
 symbol rms_norm(symbol x, rms_norm_options options, std::source_location at) {

@@ -5,23 +5,12 @@
 namespace troupe::nn {
 namespace {
 
-/// x [batch, time, n] as `time` symbols [batch, n], cut in halves: the gradient of a slice is as large as what it was cut from, so
-/// that slices of the whole would cost the square of the time.
-void add_steps(symbol x, std::vector<symbol>& steps, std::source_location at) {
-  const int64_t time = x.dims()[1].coefficient;
-  if (time == 1) {
-    steps.push_back(squeeze(x, {1}, at));
-    return;
-  }
-  for (symbol half : split(x, {time / 2, time - time / 2}, 1, at))
-    add_steps(half, steps, at);
-}
-
-/// None of what is not valid.
+/// x [batch, time, n] as `time` symbols [batch, n]; none of what is not valid.
 std::vector<symbol> steps_of(symbol x, std::source_location at) {
   std::vector<symbol> steps;
   if (x.valid())
-    add_steps(x, steps, at);
+    for (int64_t t = 0; t < x.dims()[1].coefficient; ++t)
+      steps.push_back(squeeze(slice(x, 1, t, 1, at), {1}, at));
   return steps;
 }
 
@@ -37,6 +26,19 @@ std::string needs_sequence(symbol x, int64_t units) {
 
 /// Whether s is of x's dtype and [batch, units].
 bool is_state(symbol s, symbol x, int64_t units) { return s.type() == x.type() && s.dims() == symbol_shape{x.dims()[0], extent{units}}; }
+
+bool are_lengths(symbol lengths, symbol x) {
+  return !given(lengths) || ((lengths.type() == dtype::int32 || lengths.type() == dtype::int64) && lengths.dims() == symbol_shape{x.dims()[0]});
+}
+std::string needs_lengths(symbol lengths, symbol x) {
+  return "lengths must be int32 or int64 [" + to_string(*x.owner(), {x.dims()[0]}).substr(1) + ", not " + describe(lengths);
+}
+
+/// The rows that step `t` is within the lengths of, [batch, 1].
+symbol within(symbol lengths, size_t t, std::source_location at) {
+  const symbol now = fill(*lengths.owner(), static_cast<double>(t), lengths.type(), {}, at);
+  return reshape(less(now, lengths, at), {lengths.dims()[0], extent{1}}, at);
+}
 
 /// Variables in the current scope.
 lstm_weights lstm_here(symbol x, const lstm_options& options, std::source_location at) {
@@ -130,13 +132,26 @@ lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial, std::sour
     refuse(*g, "lstm", "the initial state must be two of " + describe(zeros) + ", not " + describe(state.c) + " and " + describe(state.h), at);
     return nothing;
   }
+  if (given(options.lengths) && !common_graph("lengths", {x, options.lengths}, at))
+    return nothing;
+  if (!are_lengths(options.lengths, x)) {
+    refuse(*g, "lstm", needs_lengths(options.lengths, x), at);
+    return nothing;
+  }
   const lstm_weights w = lstm_here(x, options, at);
   const symbol of_x = slice(w.kernel, 0, 0, n, at), of_h = slice(w.kernel, 0, n, units, at);
   const symbol rows = add(matmul(reshape(x, {extent{-1}, extent{n}}, at), of_x, {}, at), w.bias, at);
   std::vector<symbol> outputs;
   for (symbol from_x : steps_of(reshape(rows, with_last(x, extent{4 * units}), at), at)) {
-    state = next_state(add(from_x, matmul(state.h, of_h, {}, at), at), state.c, units, w, at);
-    outputs.push_back(state.h);
+    const lstm_state next = next_state(add(from_x, matmul(state.h, of_h, {}, at), at), state.c, units, w, at);
+    if (!given(options.lengths)) {
+      state = next;
+      outputs.push_back(next.h);
+      continue;
+    }
+    const symbol goes_on = within(options.lengths, outputs.size(), at);
+    state = {select(goes_on, next.c, state.c, at), select(goes_on, next.h, state.h, at)};
+    outputs.push_back(select(goes_on, next.h, zeros, at));
   }
   return outputs.empty() ? nothing : lstm_sequence{stack(outputs, 1, at), state};
 }
@@ -183,13 +198,24 @@ gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_loca
     return {invalid, invalid};
   if (!is_state(state, x, units))
     return {refuse(*g, "gru", "the initial state must be " + describe(zeros) + ", not " + describe(state), at), invalid};
+  if (given(options.lengths) && !common_graph("lengths", {x, options.lengths}, at))
+    return {invalid, invalid};
+  if (!are_lengths(options.lengths, x))
+    return {refuse(*g, "gru", needs_lengths(options.lengths, x), at), invalid};
   const gru_weights w = gru_here(x, options, at);
   const auto recurrent = split(w.recurrent_kernel, {2 * units, units}, 1, at);
   const symbol rows = add(matmul(reshape(x, {extent{-1}, x.dims()[2]}, at), w.kernel, {}, at), w.bias, at);
   std::vector<symbol> outputs;
   for (symbol from_x : steps_of(reshape(rows, with_last(x, extent{3 * units}), at), at)) {
-    state = next_state(from_x, state, recurrent[0], recurrent[1], units, w.activation, at);
-    outputs.push_back(state);
+    const symbol next = next_state(from_x, state, recurrent[0], recurrent[1], units, w.activation, at);
+    if (!given(options.lengths)) {
+      state = next;
+      outputs.push_back(next);
+      continue;
+    }
+    const symbol goes_on = within(options.lengths, outputs.size(), at);
+    state = select(goes_on, next, state, at);
+    outputs.push_back(select(goes_on, next, zeros, at));
   }
   return outputs.empty() ? gru_sequence{invalid, invalid} : gru_sequence{stack(outputs, 1, at), state};
 }

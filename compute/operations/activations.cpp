@@ -39,13 +39,6 @@ symbol gelu(symbol x, std::source_location at) {
   });
 }
 
-symbol gelu_tanh(symbol x, std::source_location at) {
-  return expression("gelu_tanh", x, at, [&](symbol, symbol one) {
-    const symbol cubic = add(x, scale(mul(x, square(x, at), at), 0.044715, at), at);
-    return mul(scale(x, 0.5, at), add(tanh(scale(cubic, std::sqrt(2 / std::numbers::pi), at), at), one, at), at);
-  });
-}
-
 symbol swish(symbol x, std::source_location at) {
   return expression("swish", x, at, [&](symbol, symbol) { return mul(x, sigmoid(x, at), at); });
 }

@@ -1,5 +1,5 @@
 // Changes of dtype, and the edge that gradients do not cross.
-#include "compute/planner/plan.hpp"
+#include "compute/operations/elementwise.hpp"
 
 #include <limits>
 
@@ -49,9 +49,7 @@ kernel_function cast_between(dtype from, dtype to) {
 }
 
 void lower_cast(lowering& l) {
-  l.kernel.at[0] = l.in_at(0);
-  l.kernel.at[1] = l.out_at();
-  l.kernel.n[0] = l.out().dims.elements();
+  lower_elements(l);
   l.kernel.run = cast_between(l.in(0).type, l.out().type);
 }
 

@@ -41,9 +41,7 @@ void not_kernel(const kernel_call& c, run_state& s) {
 }
 
 void lower_not(lowering& l) {
-  l.kernel.at[0] = l.in_at(0);
-  l.kernel.at[1] = l.out_at();
-  l.kernel.n[0] = l.out().dims.elements();
+  lower_elements(l);
   l.kernel.run = not_kernel;
 }
 
@@ -76,10 +74,8 @@ void select_kernel(const kernel_call& c, run_state& s) {
 }
 
 void lower_select(lowering& l) {
-  walk& w = l.new_walk();
   const shape& out = l.out().dims;
-  w = make_walk(out, {stretched(out, l.in(0).dims), stretched(out, l.in(1).dims), stretched(out, l.in(2).dims)});
-  l.kernel.strides = &w;
+  lower_walk(l, make_walk(out, {stretched(out, l.in(0).dims), stretched(out, l.in(1).dims), stretched(out, l.in(2).dims)}));
   for (int i = 0; i < 3; ++i)
     l.kernel.at[i] = l.in_at(i);
   l.kernel.at[3] = l.out_at();

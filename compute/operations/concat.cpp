@@ -4,16 +4,24 @@
 namespace troupe {
 namespace {
 
-/// The axis and all after it are one run of bytes; what is before counts the runs.
+constexpr int parts_max = 5;  ///< Of one call; its last operand is the output.
+
+enum extent_of { runs, of_first_part, part_count = of_first_part + parts_max };
+
+/// The axis and all after it are one run of bytes in each part; what is before counts the runs.
 void concat_kernel(const kernel_call& c, run_state& s) {
-  const auto* a = c.to<const std::byte>(s, 0);
-  const auto* b = c.to<const std::byte>(s, 1);
-  auto* y = c.to<std::byte>(s, 2);
-  const auto of_a = static_cast<size_t>(c.n[1]), of_b = static_cast<size_t>(c.n[2]);
-  for (int64_t i = 0; i < c.n[0]; ++i, a += of_a, b += of_b, y += of_a + of_b) {
-    std::memcpy(y, a, of_a);
-    std::memcpy(y + of_a, b, of_b);
-  }
+  const auto count = static_cast<int>(c.n[part_count]);
+  auto* y = c.to<std::byte>(s, count);
+  const std::byte* x[parts_max] = {};
+  for (int p = 0; p < count; ++p)
+    x[p] = c.to<const std::byte>(s, p);
+  for (int64_t i = 0; i < c.n[runs]; ++i)
+    for (int p = 0; p < count; ++p) {
+      const auto bytes = static_cast<size_t>(c.n[of_first_part + p]);
+      std::memcpy(y, x[p], bytes);
+      x[p] += bytes;
+      y += bytes;
+    }
 }
 
 void lower_concat(lowering& l) {
@@ -24,39 +32,49 @@ void lower_concat(lowering& l) {
       n *= v.dims[i];
     return n;
   };
-  l.kernel.at[0] = l.in_at(0);
-  l.kernel.at[1] = l.in_at(1);
-  l.kernel.at[2] = l.out_at();
-  l.kernel.n[0] = 1;
+  const auto count = static_cast<int>(l.call.in.size());
+  auto& n = l.kernel.n;
+  n[runs] = 1;
   for (int i = 0; i < axis; ++i)
-    l.kernel.n[0] *= l.out().dims[i];
-  l.kernel.n[1] = run_bytes(l.in(0));
-  l.kernel.n[2] = run_bytes(l.in(1));
+    n[runs] *= l.out().dims[i];
+  n[part_count] = count;
+  for (int p = 0; p < count; ++p) {
+    l.kernel.at[p] = l.in_at(p);
+    n[of_first_part + p] = l.division.step[static_cast<size_t>(p)] = run_bytes(l.in(p));
+  }
+  l.kernel.at[count] = l.out_at();
+  l.division.step[static_cast<size_t>(count)] = run_bytes(l.out());
+  l.division.items = n[runs];
   l.kernel.run = concat_kernel;
 }
 
 std::vector<symbol> concat_gradient(const gradient_input& in) {
-  const auto axis = static_cast<size_t>(in.n.attr.axis);
-  return split(in.dy, {in.x[0].dims()[axis].coefficient, in.x[1].dims()[axis].coefficient}, in.n.attr.axis, in.at);
+  std::vector<int64_t> extents;
+  for (symbol x : in.x)
+    extents.push_back(x.dims()[static_cast<size_t>(in.n.attr.axis)].coefficient);
+  return split(in.dy, std::move(extents), in.n.attr.axis, in.at);
 }
 
-symbol concat_two(symbol a, symbol b, int axis, std::source_location at) {
-  graph* g = common_graph("concat", {a, b}, at);
+symbol concat_few(const std::vector<symbol>& parts, int axis, std::source_location at) {
+  graph* g = common_graph("concat", parts, at);
   if (!g)
-    return a.valid() ? b : a;
-  const auto from_front = normal_axis(axis, a.rank());
+    return parts[0].owner() ? parts[0].owner()->make_symbol(-1) : symbol{};
+  const symbol first = parts[0];
+  const auto from_front = normal_axis(axis, first.rank());
   const auto along = static_cast<size_t>(from_front.value_or(0));
-  bool alike = from_front && a.rank() == b.rank() && a.type() == b.type() && a.dims()[along].known() && b.dims()[along].known();
-  for (size_t i = 0; alike && i < a.dims().size(); ++i)
-    alike = i == along || a.dims()[i] == b.dims()[i];
-  if (!alike)
-    return refuse(*g, "concat", describe(a) + " and " + describe(b) + " must be of one dtype and shape but for the extent of axis " + std::to_string(axis)
-                                  + ", a known number", at);
-  symbol_shape dims = a.dims();
-  dims[along].coefficient += b.dims()[along].coefficient;
+  symbol_shape dims = first.dims();
+  for (symbol part : std::span{parts}.subspan(1)) {
+    bool alike = from_front && first.rank() == part.rank() && first.type() == part.type() && first.dims()[along].known() && part.dims()[along].known();
+    for (size_t i = 0; alike && i < dims.size(); ++i)
+      alike = i == along || first.dims()[i] == part.dims()[i];
+    if (!alike)
+      return refuse(*g, "concat", describe(first) + " and " + describe(part) + " must be of one dtype and shape but for the extent of axis "
+                                    + std::to_string(axis) + ", a known number", at);
+    dims[along].coefficient += part.dims()[along].coefficient;
+  }
   attributes attr;
   attr.axis = *from_front;
-  return append(*g, ops::concat, {a, b}, a.type(), std::move(dims), at, std::move(attr));
+  return append(*g, ops::concat, parts, first.type(), std::move(dims), at, std::move(attr));
 }
 
 }  // namespace
@@ -68,9 +86,14 @@ const operation concat{.name = "concat", .gradient = concat_gradient, .lower = l
 symbol concat(std::span<const symbol> parts, int axis, std::source_location at) {
   if (parts.size() < 2)
     return parts.empty() ? symbol{} : parts[0];  // There is no graph to keep an error in.
-  // In halves, so that of many parts none is copied more than a few times.
-  const size_t half = parts.size() / 2;
-  return concat_two(concat(parts.first(half), axis, at), concat(parts.subspan(half), axis, at), axis, at);
+  // In fifths, so that of many parts none is copied more than a few times.
+  std::vector<symbol> few;
+  const size_t pieces = std::min<size_t>(parts_max, parts.size());
+  for (size_t i = 0; i < pieces; ++i) {
+    const size_t begin = parts.size() * i / pieces, end = parts.size() * (i + 1) / pieces;
+    few.push_back(concat(parts.subspan(begin, end - begin), axis, at));
+  }
+  return concat_few(few, axis, at);
 }
 
 symbol stack(std::span<const symbol> parts, int axis, std::source_location at) {

@@ -93,6 +93,8 @@ void lower_common(lowering& l) {
   l.kernel.n[0] = l.in(0).dims[0];
   l.kernel.n[1] = l.in(0).dims[1];
   l.kernel.number = l.call.attr.number;
+  const int64_t size = size_of(l.in(0).type), row = l.kernel.n[1] * size;
+  l.division = {.items = l.kernel.n[0], .unit = 64, .step = {row, size_of(l.in(1).type), size, row, size}};  // As the operands are numbered.
   switch (l.in(1).type) {
     case dtype::int32: l.run(l.in(0).type, cross_entropy_kernel<float, int32_t>, cross_entropy_kernel<double, int32_t>); break;
     case dtype::int64: l.run(l.in(0).type, cross_entropy_kernel<float, int64_t>, cross_entropy_kernel<double, int64_t>); break;

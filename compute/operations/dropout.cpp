@@ -1,6 +1,6 @@
 // Dropout (Srivastava et al. 2014): y = x·m / (1 - rate), m drawn from Philox with the key (seed, scoped name) and the
 // counter (element / 4, shard, step). The gradient is the same operation on dy: the mask is drawn again, never kept.
-#include "compute/planner/plan.hpp"
+#include "compute/operations/elementwise.hpp"
 #include "compute/random.hpp"
 
 namespace troupe {
@@ -14,7 +14,7 @@ void dropout_kernel(const kernel_call& c, run_state& s) {
   const T keep = static_cast<T>(1.0 / (1.0 - c.number));
   const auto step = static_cast<uint64_t>(s.step);
   for (int64_t i = 0; i < c.n[0]; i += 4) {
-    const auto bits = random::philox({static_cast<uint32_t>(i / 4), static_cast<uint32_t>(s.shard), static_cast<uint32_t>(step),
+    const auto bits = random::philox({static_cast<uint32_t>((c.first + i) / 4), static_cast<uint32_t>(s.shard), static_cast<uint32_t>(step),
                                       static_cast<uint32_t>(step >> 32)}, c.key);
     for (int64_t j = 0; j < 4 && i + j < c.n[0]; ++j)
       y[i + j] = random::unit_float(bits[static_cast<size_t>(j)]) < rate ? T{0} : x[i + j] * keep;
@@ -22,9 +22,7 @@ void dropout_kernel(const kernel_call& c, run_state& s) {
 }
 
 void lower_dropout(lowering& l) {
-  l.kernel.at[0] = l.in_at(0);
-  l.kernel.at[1] = l.out_at();
-  l.kernel.n[0] = l.out().dims.elements();
+  lower_elements(l);
   l.kernel.number = l.call.attr.number;
   l.kernel.key = random::key(l.seed(), "dropout", l.call.attr.key);
   l.run(l.in(0).type, dropout_kernel<float>, dropout_kernel<double>);

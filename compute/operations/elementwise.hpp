@@ -61,6 +61,8 @@ void binary_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
+/// The places of one operand and the output, whose elements n[0] counts.
+void lower_elements(lowering& l);
 /// The walk and places of two operands and the output.
 void lower_operands(lowering& l);
 

@@ -28,10 +28,8 @@ symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_lo
 }
 
 void lower_operands(lowering& l) {
-  walk& w = l.new_walk();
   const shape& out = l.out().dims;
-  w = make_walk(out, {stretched(out, l.in(0).dims), stretched(out, l.in(1).dims)});
-  l.kernel.strides = &w;
+  lower_walk(l, make_walk(out, {stretched(out, l.in(0).dims), stretched(out, l.in(1).dims)}));
   l.kernel.at[0] = l.in_at(0);
   l.kernel.at[1] = l.in_at(1);
   l.kernel.at[2] = l.out_at();

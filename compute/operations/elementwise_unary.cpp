@@ -18,6 +18,13 @@ symbol unary(const operation& op, domain of, symbol x, std::source_location at, 
   return append(*g, op, {x}, x.type(), symbol_shape{x.dims()}, at, std::move(attr));
 }
 
+void lower_elements(lowering& l) {
+  l.kernel.at[0] = l.in_at(0);
+  l.kernel.at[1] = l.out_at();
+  l.kernel.n[0] = l.out().dims.elements();
+  l.division = {.items = l.kernel.n[0], .unit = elements_piece, .step = {size_of(l.in(0).type), size_of(l.out().type)}};
+}
+
 namespace {
 
 // What the compiler makes vectors of. The second operand is the attribute `number`.
@@ -108,9 +115,7 @@ void each_kernel(const kernel_call& c, run_state& s) {
 }
 
 void lower_operands_of_one(lowering& l) {
-  l.kernel.at[0] = l.in_at(0);
-  l.kernel.at[1] = l.out_at();
-  l.kernel.n[0] = l.out().dims.elements();
+  lower_elements(l);
   l.kernel.number = l.call.attr.number;
   l.kernel.number2 = l.call.attr.number2;
 }

@@ -57,6 +57,8 @@ void lower_gather(lowering& l) {
   l.kernel.at[0] = l.in_at(0);
   l.kernel.at[1] = l.in_at(1);
   l.kernel.at[2] = l.out_at();
+  if (n[outer] == 1)
+    l.division = {.items = n[indexed], .extent = indexed, .step = {0, size_of(l.in(1).type), n[inner]}};
   l.kernel.run = l.in(1).type == dtype::int64 ? gather_kernel<int64_t> : gather_kernel<int32_t>;
 }
 
@@ -83,6 +85,7 @@ void lower_one_hot(lowering& l) {
   l.kernel.at[1] = l.out_at();
   l.kernel.n[0] = l.in(0).dims.elements();
   l.kernel.n[1] = l.out().dims[l.out().dims.rank() - 1];
+  l.division = {.items = l.kernel.n[0], .step = {size_of(l.in(0).type), l.kernel.n[1] * size_of(l.out().type)}};
   switch (l.in(0).type) {
     case dtype::int32: l.run(l.out().type, one_hot_kernel<int32_t, float>, one_hot_kernel<int32_t, double>); break;
     case dtype::int64: l.run(l.out().type, one_hot_kernel<int64_t, float>, one_hot_kernel<int64_t, double>); break;

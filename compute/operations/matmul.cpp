@@ -6,6 +6,7 @@ namespace troupe {
 namespace {
 
 enum at { a_at, b_at, c_at, bias_at, mask_at, workspace_at };
+enum extent_of { rows, columns, depth, matrices, row_a, row_b, row_c };  ///< The last three: elements from row to row as they are stored.
 enum flag : uint32_t { transposed_a = 1, transposed_b = 2, with_relu = 4 };
 
 /// Of the last two axes.
@@ -18,20 +19,31 @@ gemm_shape shape_of(const lowering& l) {
 
 template <class T>
 void matmul_kernel(const kernel_call& c, run_state& s) {
-  gemm<T>({c.n[0], c.n[1], c.n[2], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0},
-          {c.to<const T>(s, a_at), c.to<const T>(s, b_at), c.to<T>(s, c_at), c.maybe<const T>(s, bias_at), c.maybe<const T>(s, mask_at),
-           (c.flags & with_relu) != 0},
+  gemm<T>({c.n[rows], c.n[columns], c.n[depth], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0},
+          {.a = c.to<const T>(s, a_at), .b = c.to<const T>(s, b_at), .c = c.to<T>(s, c_at), .bias = c.maybe<const T>(s, bias_at),
+           .mask = c.maybe<const T>(s, mask_at), .relu = (c.flags & with_relu) != 0, .lda = c.n[row_a], .ldb = c.n[row_b], .ldc = c.n[row_c]},
           c.maybe<std::byte>(s, workspace_at));
 }
 
 template <class T>
 void batched_kernel(const kernel_call& c, run_state& s) {
-  const gemm_shape one{c.n[0], c.n[1], c.n[2], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0};
+  const gemm_shape one{c.n[rows], c.n[columns], c.n[depth], (c.flags & transposed_a) != 0, (c.flags & transposed_b) != 0};
   const T* a = c.to<const T>(s, a_at);
   const T* b = c.to<const T>(s, b_at);
   T* y = c.to<T>(s, c_at);
-  for (int64_t i = 0; i < c.n[3]; ++i, a += one.m * one.k, b += one.k * one.n, y += one.m * one.n)
+  for (int64_t i = 0; i < c.n[matrices]; ++i, a += one.m * one.k, b += one.k * one.n, y += one.m * one.n)
     gemm<T>(one, {a, b, y}, c.maybe<std::byte>(s, workspace_at));
+}
+
+/// By rows of C where each share has many tiles of them, else by columns.
+void divide_matrix(lowering& l, const gemm_shape& s) {
+  constexpr int64_t many_rows = 64, panel = 32;
+  const auto& n = l.kernel.n;
+  const int64_t size = size_of(l.out().type);
+  if (s.m >= many_rows * l.call.shares || s.n < panel * l.call.shares)
+    l.division = {.items = s.m, .unit = 8, .extent = rows, .step = {(s.transpose_a ? 1 : n[row_a]) * size, 0, n[row_c] * size, 0, n[row_c] * size}};
+  else
+    l.division = {.items = s.n, .unit = panel, .extent = columns, .step = {0, (s.transpose_b ? n[row_b] : 1) * size, size, size, size}};
 }
 
 void lower_matmul(lowering& l) {
@@ -45,16 +57,22 @@ void lower_matmul(lowering& l) {
   if (l.call.mask >= 0)
     k.at[mask_at] = l.in_at(l.call.mask);
   k.at[workspace_at] = l.workspace();
-  k.n[0] = s.m;
-  k.n[1] = s.n;
-  k.n[2] = s.k;
+  k.n[rows] = s.m;
+  k.n[columns] = s.n;
+  k.n[depth] = s.k;
+  k.n[row_a] = s.transpose_a ? s.m : s.k;
+  k.n[row_b] = s.transpose_b ? s.k : s.n;
+  k.n[row_c] = s.n;
   k.flags = (s.transpose_a ? transposed_a : 0u) | (s.transpose_b ? transposed_b : 0u) | (l.call.relu ? with_relu : 0u);
+  divide_matrix(l, s);
   l.run(l.out().type, matmul_kernel<float>, matmul_kernel<double>);
 }
 
 void lower_batched(lowering& l) {
   lower_matmul(l);
-  l.kernel.n[3] = l.out().dims[0];
+  l.kernel.n[matrices] = l.out().dims[0];
+  const auto bytes_of = [](const planned_value& v) { return v.dims.inner().elements() * size_of(v.type); };
+  l.division = {.items = l.out().dims[0], .extent = matrices, .step = {bytes_of(l.in(0)), bytes_of(l.in(1)), bytes_of(l.out())}};
   l.run(l.out().type, batched_kernel<float>, batched_kernel<double>);
 }
 

@@ -50,9 +50,7 @@ void lower_ends(lowering& l) {
 
 void lower_read(lowering& l, const strides& from, int64_t first = 0) {
   lower_ends(l);
-  walk& w = l.new_walk();
-  w = make_walk(l.out().dims, {from});
-  l.kernel.strides = &w;
+  lower_walk(l, make_walk(l.out().dims, {from}));
   l.kernel.n[0] = first;
   l.run_by_size(l.out().type, read_kernel<uint8_t>, read_kernel<uint32_t>, read_kernel<uint64_t>);
 }
@@ -128,9 +126,7 @@ void lower_tile(lowering& l) {
     from.push_back(own[axis]);
   }
   lower_ends(l);
-  walk& w = l.new_walk();
-  w = make_walk(shape{std::span<const int64_t>{extents}}, {from});
-  l.kernel.strides = &w;
+  lower_walk(l, make_walk(shape{std::span<const int64_t>{extents}}, {from}));
   l.run_by_size(l.out().type, read_kernel<uint8_t>, read_kernel<uint32_t>, read_kernel<uint64_t>);
 }
 

@@ -2,6 +2,7 @@
 //
 // max_pool_pick(x, f) takes f where x is greatest in the window; max_pool_gradient(x, dy) puts dy there: each is linear in its
 // second operand and the other's adjoint. max_pool(x) is the pick of x itself.
+#include "compute/kernels/convolution.hpp"
 #include "compute/operations/windows.hpp"
 #include "compute/planner/plan.hpp"
 
@@ -12,7 +13,7 @@ using in = const gradient_input&;
 using list = std::vector<symbol>;
 
 /// Elements [first, last) of an axis that window `i` covers.
-std::pair<int64_t, int64_t> covered(const image_patches::axis& a, int64_t i, int64_t extent) {
+std::pair<int64_t, int64_t> covered(const image_windows::axis& a, int64_t i, int64_t extent) {
   const int64_t first = i * a.stride - a.pad;
   return {std::max<int64_t>(0, first), std::min(extent, first + a.kernel)};
 }
@@ -20,7 +21,7 @@ std::pair<int64_t, int64_t> covered(const image_patches::axis& a, int64_t i, int
 /// f(first element of the pooled pixel, first pixel of the window, its rows, its columns) for each window.
 template <class F>
 void for_each_window(const kernel_call& c, F f) {
-  const image_patches& g = *c.image;
+  const image_windows& g = c.convolution->windows;
   int64_t pooled = 0;
   for (int64_t b = 0; b < c.n[0]; ++b)
     for (int64_t row = 0; row < g.rows; ++row)
@@ -31,28 +32,57 @@ void for_each_window(const kernel_call& c, F f) {
       }
 }
 
-/// Where x is greatest in a window of one channel that begins at `first`: the first of equals; a NaN is greater than all.
+constexpr int64_t channels_at_once = 64;
+
+/// Where each of n channels is greatest in a window of x, counted pixel by pixel: the first of equals; a NaN is greater than all.
+/// Numbers and counts are of one width, so that both are compared and chosen as vectors.
 template <class T>
-int64_t greatest(const T* x, const image_patches& g, int64_t first, int64_t rows, int64_t columns) {
-  int64_t best = first;
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t q = 0; q < columns; ++q) {
-      const int64_t at = first + (r * g.width + q) * g.channels;
-      if (x[at] > x[best] || (x[at] != x[at] && x[best] == x[best]))
-        best = at;
+struct greatest {
+  using count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  count at[channels_at_once];
+
+  greatest(const T* x, const image_windows& g, int64_t rows, int64_t columns, int64_t n) {
+    T most[channels_at_once];
+    for (int64_t i = 0; i < n; ++i) {
+      most[i] = x[i];
+      at[i] = 0;
     }
-  return best;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t q = 0; q < columns; ++q) {
+        const T* const v = x + (r * g.width + q) * g.channels;
+        const auto here = static_cast<count>(r * columns + q);
+        for (int64_t i = 0; i < n; ++i) {
+          const bool more = (v[i] > most[i]) | ((v[i] != v[i]) & (most[i] == most[i]));
+          most[i] = more ? v[i] : most[i];
+          at[i] = more ? here : at[i];
+        }
+      }
+  }
+};
+
+/// f(greatest of these channels, first of them, how many, element of x at the window's begin, of the result) for each window.
+template <class T, class F>
+void for_each_greatest(const kernel_call& c, const T* x, F f) {
+  const image_windows& g = c.convolution->windows;
+  for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
+    for (int64_t i = 0; i < g.channels; i += channels_at_once) {
+      const int64_t n = std::min(channels_at_once, g.channels - i), first = pixel * g.channels + i;
+      const greatest<T> found{x + first, g, rows, columns, n};
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t q = 0; q < columns; ++q)
+          f(found, static_cast<typename greatest<T>::count>(r * columns + q), n, first + (r * g.width + q) * g.channels, pooled + i);
+    }
+  });
 }
 
 template <class T>
 void pick_kernel(const kernel_call& c, run_state& s) {
-  const T* x = c.to<const T>(s, 0);
   const T* from = c.to<const T>(s, 1);
   T* y = c.to<T>(s, 2);
-  const int64_t channels = c.image->channels;
-  for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < channels; ++i)
-      y[pooled + i] = from[greatest(x, *c.image, pixel * channels + i, rows, columns)];
+  for_each_greatest(c, c.to<const T>(s, 0), [&](const greatest<T>& found, auto here, int64_t n, int64_t at, int64_t pooled) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i)
+      y[pooled + i] = found.at[i] == here ? from[at + i] : y[pooled + i];
   });
 }
 
@@ -61,7 +91,7 @@ template <class T>
 void max_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   T* y0 = c.to<T>(s, 1);
-  const int64_t channels = c.image->channels, width = c.image->width;
+  const int64_t channels = c.convolution->windows.channels, width = c.convolution->windows.width;
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
     T* y = y0 + pooled;
     std::copy_n(x + pixel * channels, channels, y);
@@ -75,16 +105,28 @@ void max_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
+/// Whether every pixel is in exactly one window.
+bool tiled(const image_windows& g) {
+  const auto whole = [](const image_windows::axis& a, int64_t extent, int64_t windows) { return a.pad == 0 && a.kernel == a.stride && windows * a.stride == extent; };
+  return whole(g.y, g.height, g.rows) && whole(g.x, g.width, g.columns);
+}
+
 template <class T>
 void max_gradient_kernel(const kernel_call& c, run_state& s) {
-  const T* x = c.to<const T>(s, 0);
+  const image_windows& g = c.convolution->windows;
   const T* dy = c.to<const T>(s, 1);
   T* dx = c.to<T>(s, 2);
-  const int64_t channels = c.image->channels;
-  std::fill_n(dx, c.n[0] * c.image->height * c.image->width * channels, T{0});
-  for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < channels; ++i)
-      dx[greatest(x, *c.image, pixel * channels + i, rows, columns)] += dy[pooled + i];
+  if (tiled(g))
+    return for_each_greatest(c, c.to<const T>(s, 0), [&](const greatest<T>& found, auto here, int64_t n, int64_t at, int64_t pooled) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i)
+        dx[at + i] = found.at[i] == here ? dy[pooled + i] : T{0};
+    });
+  std::fill_n(dx, c.n[0] * g.height * g.width * g.channels, T{0});
+  for_each_greatest(c, c.to<const T>(s, 0), [&](const greatest<T>& found, auto here, int64_t n, int64_t at, int64_t pooled) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i)
+      dx[at + i] += found.at[i] == here ? dy[pooled + i] : T{0};
   });
 }
 
@@ -92,7 +134,7 @@ template <class T>
 void average_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   T* y0 = c.to<T>(s, 1);
-  const int64_t channels = c.image->channels, width = c.image->width;
+  const int64_t channels = c.convolution->windows.channels, width = c.convolution->windows.width;
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
     T* y = y0 + pooled;
     std::fill_n(y, channels, T{0});
@@ -113,8 +155,8 @@ template <class T>
 void average_gradient_kernel(const kernel_call& c, run_state& s) {
   const T* dy0 = c.to<const T>(s, 0);
   T* dx = c.to<T>(s, 1);
-  const int64_t channels = c.image->channels, width = c.image->width;
-  std::fill_n(dx, c.n[0] * c.image->height * width * channels, T{0});
+  const int64_t channels = c.convolution->windows.channels, width = c.convolution->windows.width;
+  std::fill_n(dx, c.n[0] * c.convolution->windows.height * width * channels, T{0});
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
     const T* dy = dy0 + pooled;
     const T share = T{1} / static_cast<T>(rows * columns);
@@ -129,16 +171,20 @@ void average_gradient_kernel(const kernel_call& c, run_state& s) {
 }
 
 void lower_windows(lowering& l, const shape& image, const shape& pooled) {
-  const auto axis = [](const windows::axis& a) { return image_patches::axis{a.size, a.stride, 1, a.pad, 1}; };
+  const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, a.stride, 1, a.pad, 1}; };
   const windows& w = l.call.attr.window;
-  auto& kept = l.new_image();
-  kept = {image[1], image[2], image[3], image[3], pooled[1], pooled[2], axis(w.y), axis(w.x)};
-  l.kernel.image = &kept;
+  auto& kept = l.new_convolution();
+  kept.windows = {image[1], image[2], image[3], image[3], pooled[1], pooled[2], axis(w.y), axis(w.x)};
+  l.kernel.convolution = &kept;
   l.kernel.n[0] = image[0];
   const int operands = static_cast<int>(l.call.in.size());
   for (int i = 0; i < operands; ++i)
     l.kernel.at[i] = l.in_at(i);
   l.kernel.at[operands] = l.out_at();
+  l.division = {.items = image[0]};
+  for (int i = 0; i < operands; ++i)
+    l.division.step[static_cast<size_t>(i)] = l.in(i).dims.inner().elements() * size_of(l.in(i).type);
+  l.division.step[static_cast<size_t>(operands)] = l.out().dims.inner().elements() * size_of(l.out().type);
 }
 
 void lower_max(lowering& l) {

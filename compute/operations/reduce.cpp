@@ -52,25 +52,12 @@ symbol reduce(const operation& op, domain of, symbol x, const reduce_options& op
 namespace {
 
 // The operand seen as [outer, reduced, inner] when the reduced axes are neighbours.
-enum extent_of { outer, reduced, inner };
+enum extent_of { outer, reduced, inner, row_stride };
 
-constexpr int64_t chunk = 512;
-
-/// The sum of n neighbours: packets within chunks, chunks in double.
+/// The sum of n neighbours.
 template <class T>
 double sum_of(const T* x, int64_t n) {
-  double total = 0;
-  for (int64_t start = 0; start < n; start += chunk) {
-    const int64_t count = std::min(chunk, n - start);
-    auto lanes = simd::set(T{0});
-    int64_t i = 0;
-    for (; i + simd::width<T> <= count; i += simd::width<T>)
-      lanes = simd::padd(lanes, simd::load(x + start + i));
-    if (i < count)
-      lanes = simd::padd(lanes, simd::load_part(x + start + i, count - i));
-    total += static_cast<double>(simd::fold<T>(lanes, [](T a, T b) { return a + b; }));
-  }
-  return total;
+  return simd::sum<T>(n, [x](int64_t i, int64_t count) { return simd::load_some(x + i, count); });
 }
 
 template <class T>
@@ -81,33 +68,50 @@ void sum_rows_kernel(const kernel_call& c, run_state& s) {
     y[i] = static_cast<T>(c.number * sum_of(x + i * c.n[reduced], c.n[reduced]));
 }
 
-/// One packet of columns, rows in order.
-template <class T, class Load>
-simd::packet<T> sum_column(const T* x, int64_t rows, int64_t stride, Load load) {
-  // Two chains hide the latency of addition; they join at the end.
-  auto even = simd::set(T{0}), odd = even;
+/// `Packets` packets of columns side by side, rows in order: as many as fill cache lines, since the next row may be far away.
+template <int Packets, class T, class Load>
+void sum_some_columns(const T* x, int64_t rows, int64_t stride, Load load, simd::packet<T> (&sums)[Packets]) {
+  // Two chains of each hide the latency of addition; they join at the end.
+  simd::packet<T> odd[Packets];
+  for (int p = 0; p < Packets; ++p)
+    sums[p] = odd[p] = simd::set(T{0});
   int64_t r = 0;
-  for (; r + 2 <= rows; r += 2) {
-    even = simd::padd(even, load(x + r * stride));
-    odd = simd::padd(odd, load(x + (r + 1) * stride));
+  for (; r + 2 <= rows; r += 2)
+    for (int p = 0; p < Packets; ++p) {
+      sums[p] = simd::padd(sums[p], load(x + r * stride + p * simd::width<T>));
+      odd[p] = simd::padd(odd[p], load(x + (r + 1) * stride + p * simd::width<T>));
+    }
+  for (int p = 0; p < Packets; ++p) {
+    if (r < rows)
+      sums[p] = simd::padd(sums[p], load(x + r * stride + p * simd::width<T>));
+    sums[p] = simd::padd(sums[p], odd[p]);
   }
-  if (r < rows)
-    even = simd::padd(even, load(x + r * stride));
-  return simd::padd(even, odd);
 }
 
 template <class T>
 void sum_columns_kernel(const kernel_call& c, run_state& s) {
-  const int64_t columns = c.n[inner], rows = c.n[reduced];
+  const int64_t columns = c.n[inner], rows = c.n[reduced], stride = c.n[row_stride];
   const auto factor = simd::set(static_cast<T>(c.number));
   for (int64_t o = 0; o < c.n[outer]; ++o) {
-    const T* x = c.to<const T>(s, 0) + o * rows * columns;
-    T* y = c.to<T>(s, 1) + o * columns;
+    const T* x = c.to<const T>(s, 0) + o * rows * stride;
+    T* y = c.to<T>(s, 1) + o * stride;
+    constexpr int together = 4;
+    simd::packet<T> sums[together], sum[1];
+    const auto whole = [](const T* p) { return simd::load(p); };
     int64_t j = 0;
-    for (; j + simd::width<T> <= columns; j += simd::width<T>)
-      simd::store(y + j, simd::pmul(factor, sum_column(x + j, rows, columns, [](const T* p) { return simd::load(p); })));
-    if (const int64_t n = columns - j; n > 0)
-      simd::store_part(y + j, simd::pmul(factor, sum_column(x + j, rows, columns, [n](const T* p) { return simd::load_part(p, n); })), n);
+    for (; j + together * simd::width<T> <= columns; j += together * simd::width<T>) {
+      sum_some_columns(x + j, rows, stride, whole, sums);
+      for (int p = 0; p < together; ++p)
+        simd::store(y + j + p * simd::width<T>, simd::pmul(factor, sums[p]));
+    }
+    for (; j + simd::width<T> <= columns; j += simd::width<T>) {
+      sum_some_columns(x + j, rows, stride, whole, sum);
+      simd::store(y + j, simd::pmul(factor, sum[0]));
+    }
+    if (const int64_t n = columns - j; n > 0) {
+      sum_some_columns(x + j, rows, stride, [n](const T* p) { return simd::load_part(p, n); }, sum);
+      simd::store_part(y + j, simd::pmul(factor, sum[0]), n);
+    }
   }
 }
 
@@ -181,7 +185,7 @@ void lower_ends(lowering& l) {
 }
 
 /// Extents before, of and after the reduced axes; false when they are not neighbours.
-bool three_parts(const shape& x, const std::vector<int>& axes, int64_t (&n)[4]) {
+bool three_parts(const shape& x, const std::vector<int>& axes, int64_t (&n)[7]) {
   n[outer] = n[reduced] = n[inner] = 1;
   for (int i = 0; i < x.rank(); ++i) {
     const bool is_reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
@@ -204,14 +208,25 @@ void lower_walk(lowering& l) {
   l.kernel.n[outer] = l.out().dims.elements();
 }
 
+void divide_outer(lowering& l) {
+  const auto& n = l.kernel.n;
+  l.division = {.items = n[outer], .extent = outer, .step = {n[reduced] * n[inner] * size_of(l.in(0).type), n[inner] * size_of(l.out().type)}};
+}
+
 void lower_sum(lowering& l) {
   lower_ends(l);
   if (!is_floating(l.in(0).type) || !three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n)) {
     lower_walk(l);
     l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>, sum_any_kernel<int32_t>, sum_any_kernel<int64_t>);
   } else if (l.kernel.n[inner] == 1) {
+    divide_outer(l);
     l.run(l.in(0).type, sum_rows_kernel<float>, sum_rows_kernel<double>);
   } else {
+    l.kernel.n[row_stride] = l.kernel.n[inner];
+    if (l.kernel.n[outer] >= l.call.shares)
+      divide_outer(l);
+    else if (l.kernel.n[outer] == 1)
+      l.division = {.items = l.kernel.n[inner], .unit = 64 / size_of(l.in(0).type), .extent = inner, .step = {size_of(l.in(0).type), size_of(l.in(0).type)}};
     l.run(l.in(0).type, sum_columns_kernel<float>, sum_columns_kernel<double>);
   }
 }
@@ -232,6 +247,7 @@ template <bool Least>
 void lower_argmax(lowering& l) {
   lower_ends(l);
   three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n);
+  divide_outer(l);
   l.run(l.in(0).type, argmax_kernel<float, Least>, argmax_kernel<double, Least>, argmax_kernel<int32_t, Least>, argmax_kernel<int64_t, Least>);
 }
 

@@ -1,5 +1,5 @@
 // Sources, what only the planner makes, and the list of all that a graph can hold.
-#include "compute/planner/plan.hpp"
+#include "compute/operations/walk.hpp"
 
 namespace troupe {
 namespace {
@@ -12,6 +12,7 @@ void fill_kernel(const kernel_call& c, run_state& s) {
 void lower_fill(lowering& l) {
   l.kernel.at[0] = l.out_at();
   l.kernel.n[0] = l.out().dims.elements();
+  l.division = {.items = l.kernel.n[0], .unit = elements_piece, .step = {size_of(l.out().type)}};
   l.kernel.number = l.call.attr.number;
   l.run(l.out().type, fill_kernel<float>, fill_kernel<double>);
 }
@@ -24,6 +25,7 @@ void lower_copy(lowering& l) {
   l.kernel.at[0] = l.in_at(0);
   l.kernel.at[1] = l.out_at();
   l.kernel.n[0] = l.out().bytes();
+  l.division = {.items = l.kernel.n[0], .unit = elements_piece, .step = {1, 1}};
   l.kernel.run = copy_kernel;
 }
 
@@ -45,11 +47,11 @@ std::span<const operation* const> operations() {
     &ops::equal, &ops::not_equal, &ops::less, &ops::less_equal, &ops::greater, &ops::greater_equal,
     &ops::logical_and, &ops::logical_or, &ops::logical_not, &ops::select,
     &ops::neg, &ops::exp, &ops::expm1, &ops::log, &ops::log1p, &ops::sqrt, &ops::rsqrt, &ops::square, &ops::abs, &ops::sign, &ops::floor,
-    &ops::erf, &ops::scale, &ops::clip, &ops::relu, &ops::sigmoid, &ops::softplus, &ops::tanh,
-    &ops::cast, &ops::stop_gradient,
+    &ops::erf, &ops::scale, &ops::clip, &ops::relu, &ops::sigmoid, &ops::softplus, &ops::tanh, &ops::gelu_tanh, &ops::gelu_tanh_gradient,
+    &ops::cast, &ops::stop_gradient, &ops::check_numerics,
     &ops::reduce_sum, &ops::reduce_max, &ops::reduce_min, &ops::reduce_prod, &ops::product_without, &ops::product_without_gradient,
     &ops::argmax, &ops::argmin, &ops::cumsum,
-    &ops::softmax, &ops::log_softmax,
+    &ops::softmax, &ops::log_softmax, &ops::normalise_rows, &ops::normalise_rows_gradient,
     &ops::reshape, &ops::broadcast_to, &ops::transpose, &ops::reverse, &ops::strided_slice, &ops::pad, &ops::tile, &ops::concat,
     &ops::gather, &ops::scatter_add, &ops::one_hot,
     &ops::sparse_softmax_cross_entropy, &ops::cross_entropy_gradient,

@@ -15,6 +15,16 @@ void lower_along(lowering& l, int axis) {
     l.kernel.at[i] = l.in_at(i);
 }
 
+/// The output is as large as the operand, or has one element for each column.
+void divide_outer(lowering& l, int outputs_at, bool column_each) {
+  const auto& n = l.kernel.n;
+  const int64_t size = size_of(l.in(0).type), all = n[along] * n[inner] * size;
+  l.division = {.items = n[outer], .extent = outer};
+  for (int i = 0; i < outputs_at; ++i)
+    l.division.step[static_cast<size_t>(i)] = all;
+  l.division.step[static_cast<size_t>(outputs_at)] = column_each ? n[inner] * size : all;
+}
+
 /// f(column, stride between its elements, number of the column) for each column along the axis.
 template <class F>
 void for_each_column(const kernel_call& c, F f) {
@@ -107,12 +117,14 @@ void cumsum_kernel(const kernel_call& c, run_state& s) {
 void lower_product(lowering& l) {
   lower_along(l, l.call.attr.axes[0]);
   l.kernel.at[1] = l.out_at();
+  divide_outer(l, 1, true);
   l.run(l.in(0).type, product_kernel<float>, product_kernel<double>, product_kernel<int32_t>, product_kernel<int64_t>);
 }
 
 void lower_product_without(lowering& l) {
   lower_along(l, l.call.attr.axis);
   l.kernel.at[1] = l.out_at();
+  divide_outer(l, 1, false);
   l.run(l.in(0).type, product_without_kernel<float>, product_without_kernel<double>);
 }
 
@@ -120,6 +132,7 @@ void lower_product_without_gradient(lowering& l) {
   lower_along(l, l.call.attr.axis);
   l.kernel.at[2] = l.out_at();
   l.kernel.at[3] = l.workspace();
+  divide_outer(l, 2, false);
   l.run(l.in(0).type, product_without_gradient_kernel<float>, product_without_gradient_kernel<double>);
 }
 
@@ -129,6 +142,7 @@ void lower_cumsum(lowering& l) {
   lower_along(l, l.call.attr.axis);
   l.kernel.at[1] = l.out_at();
   l.kernel.flags = (l.call.attr.exclusive ? 1u : 0u) | (l.call.attr.reverse ? 2u : 0u);
+  divide_outer(l, 1, false);
   l.run(l.in(0).type, cumsum_kernel<float>, cumsum_kernel<double>, cumsum_kernel<int32_t>, cumsum_kernel<int64_t>);
 }
 

@@ -17,25 +17,35 @@ void over_row(const T* x, int64_t n, F f) {
     f(simd::load_part(x + j, n - j), j, n - j);
 }
 
+/// x with `rest` from element `count` on.
+template <class T>
+simd::packet<T> filled(const simd::packet<T>& x, int64_t count, T rest) {
+  if (count == simd::width<T>)
+    return x;
+  alignas(64) T lanes[simd::width<T>];
+  simd::store(lanes, simd::set(rest));
+  simd::store_part(lanes, x, count);
+  return simd::load(static_cast<const T*>(lanes));
+}
+
 template <class T, bool Log>
 void softmax_kernel(const kernel_call& c, run_state& s) {
   const int64_t n = c.n[1];
   for (int64_t i = 0; i < c.n[0]; ++i) {
     const T* x = c.to<const T>(s, 0) + i * n;
     T* y = c.to<T>(s, 1) + i * n;
-    T highest = x[0];
-    for (int64_t j = 1; j < n; ++j)
-      highest = x[j] > highest || x[j] != x[j] ? x[j] : highest;
+    // A NaN may be passed over here: it makes the sum one.
+    auto highest_lanes = simd::set(x[0]), sum_lanes = simd::set(T{0});
+    over_row(x, n, [&](const simd::packet<T>& v, int64_t, int64_t count) { highest_lanes = simd::pmax(filled<T>(v, count, x[0]), highest_lanes); });
+    const T highest = simd::fold<T>(highest_lanes, [](T a, T b) { return a > b ? a : b; });
     const auto shift = simd::set(highest);
-    T sum = 0;
     over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) {
       const auto e = simd::pexp(simd::psub(v, shift));
-      alignas(64) T t[simd::width<T>] = {};
-      simd::store_part(t, e, count);
-      sum += simd::fold<T>(simd::load(t), [](T a, T b) { return a + b; });
       if constexpr (!Log)
         simd::store_part(y + j, e, count);
+      sum_lanes = simd::padd(sum_lanes, filled<T>(e, count, 0));
     });
+    const T sum = simd::fold<T>(sum_lanes, [](T a, T b) { return a + b; });
     if constexpr (Log) {
       const auto all = simd::set(highest + std::log(sum));
       over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::psub(v, all), count); });
@@ -53,6 +63,8 @@ void lower_softmax(lowering& l) {
   l.kernel.at[1] = l.out_at();
   l.kernel.n[1] = dims[dims.rank() - 1];
   l.kernel.n[0] = dims.elements() / std::max<int64_t>(1, l.kernel.n[1]);
+  const int64_t row = l.kernel.n[1] * size_of(l.in(0).type);
+  l.division = {.items = l.kernel.n[0], .step = {row, row}};
   l.run(l.in(0).type, softmax_kernel<float, Log>, softmax_kernel<double, Log>);
 }
 

@@ -5,6 +5,9 @@
 
 namespace troupe {
 
+/// Shares of a loop over elements begin at multiples of so many: where vectors, cache lines and random numbers begin.
+inline constexpr int64_t elements_piece = 1024;
+
 /// Numpy's rule; nothing when the shapes do not fit.
 std::optional<symbol_shape> broadcast(const symbol_shape& a, const symbol_shape& b);
 
@@ -15,6 +18,10 @@ strides row_major(const shape& operand);
 strides stretched(const shape& out, const shape& operand);
 /// Loops over `out` with up to three operands' strides, each as long as `out` has axes.
 walk make_walk(const shape& out, std::initializer_list<strides> operands);
+
+/// The kernel call of l goes along w, which belongs to the plan from now on; its shares are rows of the outermost loop. Operands are the
+/// inputs and then the output.
+void lower_walk(lowering& l, const walk& w);
 
 /// One innermost loop: n elements of the output from `out` on, of each operand from `at` on, `stride` apart.
 struct walk_run {

@@ -9,21 +9,50 @@ namespace troupe {
 /// Elements are added up in chunks of this many, counted from the beginning of the variable, and the chunks one after the other.
 inline constexpr int64_t norm_chunk = 4096;
 
-/// Σ f(i) over [0, n), n a multiple of 8: eight sums of a chunk side by side, folded by halves.
-template <class F>
-double chunked_sum(int64_t n, F f) {
-  double sum = 0;
-  for (int64_t first = 0; first < n; first += norm_chunk) {
-    double lane[8] = {};
-    for (int64_t i = first; i < std::min(first + norm_chunk, n); i += 8)
-      for (int64_t l = 0; l < 8; ++l)
-        lane[l] += f(i + l);
+/// Σ f(i), for whoever knows where f is not 0: what is left out there changes no bit.
+class chunked_total {
+ public:
+  /// Elements [first, last), multiples of 8, behind those that were added before: eight sums of a chunk side by side.
+  template <class F>
+  void add(int64_t first, int64_t last, F f) {
+    while (first < last) {
+      if (first / norm_chunk != chunk_)
+        end_chunk();
+      chunk_ = first / norm_chunk;
+      const int64_t end = std::min(last, (chunk_ + 1) * norm_chunk);
+      double lane[8];
+      std::copy(lanes_, lanes_ + 8, lane);
+      for (; first < end; first += 8)
+        for (int64_t l = 0; l < 8; ++l)
+          lane[l] += f(first + l);
+      std::copy(lane, lane + 8, lanes_);
+    }
+  }
+  double total() {
+    end_chunk();
+    return sum_;
+  }
+
+ private:
+  /// The eight are folded by halves.
+  void end_chunk() {
     for (int width = 4; width > 0; width /= 2)
       for (int l = 0; l < width; ++l)
-        lane[l] += lane[l + width];
-    sum += lane[0];
+        lanes_[l] += lanes_[l + width];
+    sum_ += lanes_[0];
+    std::fill(lanes_, lanes_ + 8, 0.0);
   }
-  return sum;
+
+  double sum_ = 0, lanes_[8] = {};
+  int64_t chunk_ = 0;
+};
+
+/// Σ f(i) over [0, n), n a multiple of 8.
+template <class F>
+double chunked_sum(int64_t n, F f) {
+  chunked_total sum;
+  sum.add(0, n, f);
+  return sum.total();
 }
 
 /// Σ x² of a variable with its padding, which is 0.

@@ -119,6 +119,8 @@ expected<void> check_surroundings(const optimizer& o) {
   check("clip.global_norm", o.clip.global_norm, field_range::at_least_zero);
   check("weight_decay", o.weight_decay, field_range::share);
   check("moving_average", o.moving_average, field_range::share);
+  if (o.moving_average_ramps && o.moving_average == 0)
+    check.refuse("moving_average_ramps", "means nothing without a moving_average");
   if (decays_itself && o.weight_decay != 0)
     check.refuse("weight_decay", "is given to " + rule + ", which has a weight_decay of its own");
   bool decays = o.weight_decay != 0;
@@ -166,7 +168,7 @@ std::string to_string(const optimizer& o) {
   for (const auto& g : o.groups)
     text += ", " + group_text(g);
   add("moving_average", o.moving_average);
-  return text;
+  return text + (o.moving_average_ramps ? ", moving_average_ramps" : "");
 }
 
 const variable_group* group_of(const optimizer& o, std::string_view variable) {

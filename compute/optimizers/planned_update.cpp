@@ -1,12 +1,30 @@
 #include "compute/optimizers/planned_update.hpp"
 
 #include "compute/optimizers/norms.hpp"
+#include "compute/optimizers/packet_update.hpp"
+#include "compute/touched_rows.hpp"
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace troupe {
 namespace {
+
+constexpr int64_t line = 64;
+
+/// What becomes of a row that does not occur, under a rule that leaves it out: its moving average alone goes on.
+struct unmoved {};
+
+template <class T>
+void update(unmoved, const update_terms& terms, const update_range<T>& x) {
+  const auto rest = packet_of<T>(1 - terms.average_decay);
+  for (int64_t i = 0; i < x.n; i += simd::width<T>) {
+    const auto v = simd::load(x.v + i), average = simd::load(x.average + i);
+    simd::store(x.v_to + i, v);
+    simd::store(x.average_to + i, simd::pmadd(rest, simd::psub(v, average), average));
+  }
+}
 
 double own_weight_decay(const optimizer& o) {
   if (const auto* rule = std::get_if<adamw>(&o.rule))
@@ -14,16 +32,6 @@ double own_weight_decay(const optimizer& o) {
   if (const auto* rule = std::get_if<lamb>(&o.rule))
     return rule->weight_decay;
   return o.weight_decay;
-}
-
-/// Σ g² of elements that were clipped by value.
-template <class T>
-double clipped_squares(const std::byte* gradient, int64_t bytes, double limit) {
-  const T* g = reinterpret_cast<const T*>(gradient);
-  return chunked_sum(bytes / static_cast<int64_t>(sizeof(T)), [g, limit](int64_t i) {
-    const double value = std::min(std::max(static_cast<double>(g[i]), -limit), limit);
-    return value * value;
-  });
 }
 
 /// By which a gradient of this norm is multiplied; exactly 1 where it is within the limit.
@@ -54,8 +62,11 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
       s.rate_factor = group->rate_factor;
       s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
     }
+    for (const auto& rows : layout.sparse())
+      if (rows.first == s.first)
+        s.rows = rows;
     auto* before = u.segments_.empty() ? nullptr : &u.segments_.back();
-    if (before && !each_alone && before->run == s.run && before->rate_factor == s.rate_factor && before->weight_decay == s.weight_decay)
+    if (before && !each_alone && !s.rows && !before->rows && before->run == s.run && before->rate_factor == s.rate_factor && before->weight_decay == s.weight_decay)
       before->last = s.last;
     else if (s.first < s.last)
       u.segments_.push_back(s);
@@ -63,15 +74,33 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
   return u;
 }
 
-void planned_update::measure(std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
+/// Σ g² of elements that were clipped by value.
+template <class T>
+double planned_update::clipped_squares(const segment& s, const std::byte* gradient) const {
+  const double limit = optimizer_.clip.value > 0 ? static_cast<double>(optimizer_.clip.value) : std::numeric_limits<double>::infinity();
+  constexpr auto size = static_cast<int64_t>(sizeof(T));
+  const T* g = reinterpret_cast<const T*>(gradient + s.first);
+  const auto squares = [g, limit](int64_t i) {
+    const double value = std::min(std::max(static_cast<double>(g[i]), -limit), limit);
+    return value * value;
+  };
+  if (!s.rows)
+    return chunked_sum((s.last - s.first) / size, squares);
+  chunked_total sum;
+  for_touched_lines(*s.rows, gradient, {s.first, s.last},
+                    [&](int64_t first, int64_t last) { sum.add((first - s.first) / size, (last - s.first) / size, squares); });
+  return sum.total();
+}
+
+void planned_update::prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
   const auto& clip = optimizer_.clip;
-  const double limit = clip.value > 0 ? static_cast<double>(clip.value) : std::numeric_limits<double>::infinity();
+  if (clip.norm == 0 && clip.global_norm == 0)
+    return;
   double squares = 0;
   for (auto& s : segments_) {
     if (clip.global_norm == 0 && (s.last <= slice.first || slice.second <= s.first))
       continue;
-    const double sum = runs_[s.run].type == dtype::float64 ? clipped_squares<double>(gradient + s.first, s.last - s.first, limit)
-                                                           : clipped_squares<float>(gradient + s.first, s.last - s.first, limit);
+    const double sum = runs_[s.run].type == dtype::float64 ? clipped_squares<double>(s, gradient) : clipped_squares<float>(s, gradient);
     s.gradient_scale = scale_to(clip.norm, std::sqrt(sum));
     squares += sum * s.gradient_scale * s.gradient_scale;
   }
@@ -81,13 +110,12 @@ void planned_update::measure(std::pair<int64_t, int64_t> slice, const std::byte*
 }
 
 template <class T>
-void planned_update::apply_to(const segment& s, update_terms terms, int64_t first, int64_t last, const std::byte* gradient, const std::byte* from,
-                              std::byte* to) const {
+update_range<T> planned_update::range(const segment& s, int64_t first, int64_t last, const places& at) const {
   const auto& run = runs_[s.run];
   const int64_t into = first - run.first;
-  const auto read = [&](int64_t vector) { return reinterpret_cast<const T*>(from + vector + into); };
-  const auto write = [&](int64_t vector) { return reinterpret_cast<T*>(to + vector + into); };
-  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(gradient + first),
+  const auto read = [&](int64_t vector) { return reinterpret_cast<const T*>(at.from + vector + into); };
+  const auto write = [&](int64_t vector) { return reinterpret_cast<T*>(at.to + vector + into); };
+  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(at.gradient + first),
                     .v = read(run.variables), .v_to = write(run.variables)};
   size_t rule_slots = run.slots.size();
   if (optimizer_.moving_average > 0) {
@@ -98,17 +126,79 @@ void planned_update::apply_to(const segment& s, update_terms terms, int64_t firs
     x.slot[i] = read(run.slots[i]);
     x.slot_to[i] = write(run.slots[i]);
   }
-  std::visit([&](const auto& rule) { update(rule, terms, x); }, optimizer_.rule);
+  return x;
 }
 
-void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) {
+template <class T, class Rule>
+void planned_update::apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last,
+                                       const places& at) const {
+  while (first < last) {
+    const int64_t begin = first / line * line;
+    if (begin == first && last - first >= line) {
+      const int64_t end = last / line * line;
+      update(rule, terms, range<T>(s, first, end, at));
+      first = end;
+      continue;
+    }
+    const int64_t end = std::min(begin + line, last);
+    alignas(line) T made[rule_slots_max + 2][line / sizeof(T)] = {};
+    auto x = range<T>(s, begin, begin + line, at);
+    const T* const inputs[] = {x.v, x.average, x.slot[0], x.slot[1], x.slot[2]};
+    T** const outputs[] = {&x.v_to, &x.average_to, &x.slot_to[0], &x.slot_to[1], &x.slot_to[2]};
+    T* belong[std::size(outputs)] = {};
+    for (size_t i = 0; i < std::size(outputs); ++i)
+      if (inputs[i]) {
+        std::memcpy(made[i], inputs[i], line);  // What the rule does not change is to be put back as it is.
+        belong[i] = std::exchange(*outputs[i], made[i]);
+      }
+    update(rule, terms, x);
+    for (size_t i = 0; i < std::size(outputs); ++i)
+      if (belong[i])
+        std::memcpy(reinterpret_cast<std::byte*>(belong[i]) + (first - begin), reinterpret_cast<const std::byte*>(made[i]) + (first - begin),
+                    static_cast<size_t>(end - first));
+    first = end;
+  }
+}
+
+template <class T>
+void planned_update::apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const {
+  const bool every = updates_every_row(optimizer_);
+  if (!every && at.from != at.to) {
+    const auto& run = runs_[s.run];
+    const auto copy = [&](int64_t vector) {
+      std::memcpy(at.to + vector + (first - run.first), at.from + vector + (first - run.first), static_cast<size_t>(last - first));
+    };
+    copy(run.variables);
+    std::for_each(run.slots.begin(), run.slots.end(), copy);
+    at.from = at.to;
+  }
+  auto others = terms;
+  others.keep = 1;
+  std::visit([&](const auto& rule) {
+    for_row_runs(*s.rows, at.gradient, {first, last}, [&](int64_t from, int64_t to, bool touched) {
+      if (touched || every)
+        apply_to_elements<T>(rule, s, touched ? terms : others, from, to, at);
+      else if (optimizer_.moving_average > 0)
+        apply_to_elements<T>(unmoved{}, s, others, from, to, at);
+    });
+  }, optimizer_.rule);
+}
+
+template <class T>
+void planned_update::apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const {
+  if (s.rows && !(updates_every_row(optimizer_) && terms.keep == 1))
+    return apply_to_rows<T>(s, terms, first, last, at);
+  std::visit([&](const auto& rule) { update(rule, terms, range<T>(s, first, last, at)); }, optimizer_.rule);
+}
+
+void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
   const auto& clip = optimizer_.clip;
   for (const auto& run : runs_)
     if (const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last); run.assigned && first < last)
       std::memcpy(to + run.variables + (first - run.first), gradient + first, static_cast<size_t>(last - first));
-  if (clip.norm > 0 || clip.global_norm > 0)
-    measure(slice, gradient);
   update_terms common{.t = step + 1, .average_decay = optimizer_.moving_average};
+  if (const auto t = static_cast<double>(common.t); optimizer_.moving_average_ramps)
+    common.average_decay = std::min(common.average_decay, (1 + t) / (10 + t));
   if (clip.value > 0)
     common.clip_value = clip.value;
   const double rate = rate_at(optimizer_, step), factor = schedule_factor(optimizer_, step);
@@ -122,9 +212,9 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
     terms.weight_decay = s.weight_decay;
     terms.keep = 1 - factor * s.weight_decay;  // Rules with a decay inside do not look at it.
     if (runs_[s.run].type == dtype::float64)
-      apply_to<double>(s, terms, first, last, gradient, from, to);
+      apply_to<double>(s, terms, first, last, {gradient, from, to});
     else
-      apply_to<float>(s, terms, first, last, gradient, from, to);
+      apply_to<float>(s, terms, first, last, {gradient, from, to});
   }
 }
 

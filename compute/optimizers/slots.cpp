@@ -34,4 +34,9 @@ std::vector<slot_description> slots_of(const optimizer& o) {
 
 bool needs_whole_variables(const optimizer& o) { return std::holds_alternative<lamb>(o.rule); }
 
+bool updates_every_row(const optimizer& o) {
+  const auto is = [&o]<class... Rule>(std::type_identity<Rule>...) { return (std::holds_alternative<Rule>(o.rule) || ...); };
+  return is(std::type_identity<adam>{}, std::type_identity<adamw>{}, std::type_identity<amsgrad>{}, std::type_identity<lamb>{});
+}
+
 }  // namespace troupe

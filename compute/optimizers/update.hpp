@@ -22,6 +22,8 @@ struct slot_description {
 std::vector<slot_description> slots_of(const optimizer& o);
 /// Whether an update of part of a variable needs all of it, so that replicas must share out whole ones.
 bool needs_whole_variables(const optimizer& o);
+/// Whether rows of a gradient that do not occur count as zeros, rather than being left out of the update.
+bool updates_every_row(const optimizer& o);
 
 /// The group of a variable, or null.
 const variable_group* group_of(const optimizer& o, std::string_view variable);

@@ -111,7 +111,7 @@ void lower_fused(lowering& l) {
       if (o + 1 < f.operands)
         f.strides.stride[o][0] = stride.second;
       if (const auto slot = a.slots.find(p.root(value)); slot != a.slots.end())
-        f.call.at[o] = {base_arena, l.call.workspace_offset + slot->second * slot_bytes};
+        f.call.at[o] = {base_arena, l.workspace().offset + slot->second * slot_bytes};
       else
         f.step[o] = {stride.first * size, stride.second * size};
     };
@@ -122,6 +122,10 @@ void lower_fused(lowering& l) {
   }
   l.kernel.fused = &body;
   l.kernel.run = run_fused;
+  if (body.rows >= l.call.shares)
+    l.division = {.items = body.rows, .extent = fused_rows};
+  else
+    l.division = {.items = body.columns, .unit = fused_piece, .extent = fused_columns};
 }
 
 /// Calls that will be one, by their places.

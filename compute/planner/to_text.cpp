@@ -1,4 +1,5 @@
 #include "compute/planner/plan.hpp"
+#include "compute/program.hpp"
 
 namespace troupe {
 namespace {
@@ -11,9 +12,8 @@ std::string where(const plan& p, int32_t i) {
   return std::string{names[at.base]} + "+" + std::to_string(at.offset);
 }
 
-std::string describe(const plan& p, int32_t i) {
-  const auto& v = p.value(i);
-  return v.name + ": " + std::string{to_string(v.type)} + " " + to_string(v.dims) + " @" + where(p, i);
+std::string to_text(const kernel_facts::buffer& b) {
+  return b.name + ": " + std::string{to_string(b.type)} + " " + to_string(b.dims) + " @" + b.where;
 }
 
 std::string title(const planned_call& c) {
@@ -26,21 +26,44 @@ std::string title(const planned_call& c) {
   for (const auto& part : c.parts)
     text += (&part == c.parts.data() ? ": " : ", ") + std::string{part.op->name};
   text += c.recording ? " (for summaries)" : "";
+  text += c.shares > 1 ? ", shared by " + std::to_string(c.shares) + " threads" : "";
   return text;
 }
 
 }  // namespace
 
-std::string to_text(const plan& p) {
-  std::string text = "arena " + std::to_string(p.arena_bytes) + " bytes, " + std::to_string(p.calls.size()) + " kernels\n";
+std::vector<kernel_facts> describe(const plan& p) {
+  std::vector<kernel_facts> all;
   for (const auto& c : p.calls) {
-    text += title(c) + "\n";
-    for (int32_t i : c.in)
-      text += "  < " + describe(p, i) + "\n";
-    for (int32_t i : c.out)
-      text += "  > " + describe(p, i) + ", " + std::to_string(p.value(i).bytes()) + " bytes\n";
-    if (c.workspace_bytes > 0)
-      text += "  workspace @arena+" + std::to_string(c.workspace_offset) + ", " + std::to_string(c.workspace_bytes) + " bytes\n";
+    kernel_facts k{.title = title(c), .workspace_bytes = c.workspace_bytes * c.shares, .workspace_offset = c.workspace_offset, .flops = c.flops,
+                   .recording = c.recording};
+    const auto add = [&](std::vector<kernel_facts::buffer>& to, const std::vector<int32_t>& values) {
+      for (int32_t i : values)
+        to.push_back({p.value(i).name, p.value(i).type, p.value(i).dims, where(p, i)});
+    };
+    add(k.reads, c.in);
+    add(k.writes, c.out);
+    all.push_back(std::move(k));
+  }
+  return all;
+}
+
+std::string to_text(const plan& p) {
+  int64_t flops = 0;
+  for (const auto& c : p.calls)
+    flops += c.flops;
+  std::string text = "arena " + std::to_string(p.arena_bytes) + " bytes, " + std::to_string(p.calls.size()) + " kernels, "
+                     + std::to_string(flops) + " FLOPs\n";
+  for (const auto& k : describe(p)) {
+    text += k.title + "\n";
+    for (const auto& b : k.reads)
+      text += "  < " + to_text(b) + "\n";
+    for (const auto& b : k.writes)
+      text += "  > " + to_text(b) + ", " + std::to_string(b.bytes()) + " bytes\n";
+    if (k.workspace_bytes > 0)
+      text += "  workspace @arena+" + std::to_string(k.workspace_offset) + ", " + std::to_string(k.workspace_bytes) + " bytes\n";
+    if (k.flops > 0)
+      text += "  " + std::to_string(k.flops) + " FLOPs\n";
   }
   return text;
 }

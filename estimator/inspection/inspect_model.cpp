@@ -1,10 +1,10 @@
 // What a job is made of: the plan of its actors and the graphs of its model.
 #include <troupe/inspect.hpp>
 
-#include "compute/model_graph.hpp"
 #include "compute/operation.hpp"
 #include "compute/step_engine.hpp"
 #include "estimator/describe.hpp"
+#include "estimator/inspection/planned_model.hpp"
 
 namespace troupe {
 
@@ -40,7 +40,21 @@ expected<program_options> program_size(const run_config& config, int64_t batch_r
   if (batch_rows % shards != 0)
     return fail(errc::invalid_argument, "a batch of " + std::to_string(batch_rows) + " rows cannot be cut into "
                                           + std::to_string(shards) + " gradient shards");
-  return program_options{batch_rows / shards, static_cast<int32_t>(shards), config.seed.value_or(0)};
+  return program_options{.batch = batch_rows / shards, .shards = static_cast<int32_t>(shards), .seed = config.seed.value_or(0),
+                         .recompute = config.recompute};
+}
+
+program_report report_of(const program& p, int64_t rows) {
+  program_report report{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .text = p.to_text()};
+  const auto buffers = [](const std::vector<kernel_facts::buffer>& from) {
+    std::vector<program_report::buffer> all;
+    for (const auto& b : from)
+      all.push_back({b.name, std::string{to_string(b.type)}, {b.dims.extents().begin(), b.dims.extents().end()}, b.where, b.bytes()});
+    return all;
+  };
+  for (const auto& k : p.describe())
+    report.kernels.push_back({k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
+  return report;
 }
 
 }  // namespace
@@ -61,29 +75,36 @@ expected<plan_report> inspect_plan(const estimator& e, const train_spec& trainin
   return report;
 }
 
-expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m) {
-  const auto source = checked_model(e);
+expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m) {
+  auto source = checked_model(e);
   if (!source)
     return fail(source.error());
-  const auto iterator = input.node()->iterate({.seed = e.config.seed.value_or(0), .drop_remainder = m == mode::train});
+  auto iterator = input.node()->iterate({.seed = e.config.seed.value_or(0), .drop_remainder = m == mode::train});
   if (!iterator)
     return fail(iterator.error());
-  const auto built = build_graph(**source, (*iterator)->spec(), m);
+  auto built = build_graph(**source, (*iterator)->spec(), m);
   if (!built)
     return fail(built.error());
-  graph_report report{.model = (*source)->name, .mode = m};
-  add_nodes(report, (*built)->g.internals());
-  add_variables(report, (*built)->g.internals());
-  const auto layout = layout_of(**source, (*iterator)->spec(), m);
+  auto layout = layout_of(**source, (*iterator)->spec(), m);
   if (!layout)
     return fail(layout.error());
   const auto size = program_size(e.config, (*iterator)->batch_rows(), m);
   if (!size)
     return fail(size.error());
-  const auto planned = program::plan((*built)->g, (*built)->spec, *layout, *size);
+  auto planned = program::plan((*built)->g, (*built)->spec, *layout, *size);
   if (!planned)
     return fail(planned.error());
-  report.program = (*planned)->to_text();
+  return planned_model{std::move(*source), std::move(*iterator), std::move(*built), std::move(*layout), *size, std::move(*planned)};
+}
+
+expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m) {
+  const auto made = plan_model(e, input, m);
+  if (!made)
+    return fail(made.error());
+  graph_report report{.model = made->source->name, .mode = m};
+  add_nodes(report, made->graph->g.internals());
+  add_variables(report, made->graph->g.internals());
+  report.program = report_of(*made->planned, made->size.batch);
   return report;
 }
 

@@ -57,6 +57,18 @@ json to_object(const tag_report& t) {
   return j;
 }
 
+json to_object(const program_report& r) {
+  json j{{"rows", r.rows}, {"arena_bytes", r.arena_bytes}, {"live_bytes_max", r.live_bytes_max}, {"flops", r.flops}};
+  const auto to_buffer = [](const auto& b) {
+    return json{{"name", b.name}, {"dtype", b.dtype}, {"shape", b.shape}, {"where", b.where}, {"bytes", b.bytes}};
+  };
+  j["kernels"] = array_of(r.kernels, [&](const auto& k) {
+    return json{{"title", k.title}, {"reads", array_of(k.reads, to_buffer)}, {"writes", array_of(k.writes, to_buffer)},
+                {"scratch_bytes", k.scratch_bytes}, {"flops", k.flops}, {"for_summaries", k.for_summaries}};
+  });
+  return j;
+}
+
 /// Names that are not UTF-8 come from file systems alone.
 std::string dumped(const json& j) {
   return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -125,7 +137,18 @@ std::string to_json(const graph_report& r) {
   j["nodes"] = array_of(r.nodes, [](const auto& n) {
     return json{{"name", n.name}, {"scope", n.scope}, {"op", n.op}, {"dtype", n.dtype}, {"shape", n.shape}, {"inputs", n.inputs}};
   });
-  j["program"] = r.program;
+  j["program"] = to_object(r.program);
+  return dumped(j);
+}
+
+std::string to_json(const profile_report& r) {
+  json j{{"kind", "profile"}, {"model", r.model}, {"mode", to_string(r.mode)}, {"rows", r.rows}, {"steps", r.steps}, {"seconds", r.seconds}};
+  j["operations"] = array_of(r.operations, [](const auto& o) {
+    return json{{"title", o.title}, {"calls", o.calls}, {"seconds", o.seconds}, {"flops", o.flops}};
+  });
+  j["kernels"] = array_of(r.kernels, [](const auto& k) {
+    return json{{"title", k.title}, {"name", k.name}, {"seconds", k.seconds}, {"flops", k.flops}};
+  });
   return dumped(j);
 }
 

@@ -21,6 +21,12 @@ std::string counted(size_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
+std::string fixed(double x, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, x);
+  return text;
+}
+
 std::string crc_text(const std::optional<uint32_t>& crc) {
   char text[9] = "";
   if (crc)
@@ -164,6 +170,30 @@ std::string to_text(const graph_report& r) {
   for (const auto& n : r.nodes)
     rows.push_back({printable(n.name), n.dtype + " " + n.shape, n.op + (n.inputs.empty() ? "" : "(" + joined(n.inputs, ", ") + ")")});
   return text + "operations\n" + table(rows, "  ");
+}
+
+std::string to_text(const profile_report& r) {
+  constexpr size_t kernels_shown = 20;
+  std::string text = printable(r.model) + " (" + std::string{to_string(r.mode)} + "): " + fixed(1e6 * r.seconds, 1) + " us a step of "
+                     + counted(static_cast<size_t>(r.rows), "row") + ", the mean of " + std::to_string(r.steps) + "\n";
+  const auto times = [&r](double seconds, int64_t flops) {
+    return std::vector<std::string>{fixed(1e6 * seconds, 1), fixed(r.seconds > 0 ? 100 * seconds / r.seconds : 0, 1) + " %",
+                                    flops > 0 && seconds > 0 ? fixed(1e-9 * static_cast<double>(flops) / seconds, 1) : ""};
+  };
+  std::vector<std::vector<std::string>> rows{{"us", "share", "GFLOP/s", "calls", "operation"}};
+  for (const auto& o : r.operations) {
+    rows.push_back(times(o.seconds, o.flops));
+    rows.back().insert(rows.back().end(), {std::to_string(o.calls), printable(o.title)});
+  }
+  text += table(rows, "  ", {0, 1, 2, 3});
+  rows = {{"us", "share", "GFLOP/s", "kernel"}};
+  for (const auto& k : r.kernels)
+    if (rows.size() <= kernels_shown) {
+      rows.push_back(times(k.seconds, k.flops));
+      rows.back().insert(rows.back().end(), {printable(k.title), printable(k.name)});
+    }
+  text += (r.kernels.size() > kernels_shown ? "the longest " + std::to_string(kernels_shown) + " of " : "") + counted(r.kernels.size(), "kernel") + "\n";
+  return text + table(rows, "  ", {0, 1, 2});
 }
 
 std::string to_text(const inspection& r) {

@@ -50,6 +50,10 @@ class TROUPE_API dataset {
   /// The first `count` elements; without the first `count` elements.
   dataset take(int64_t count) const;
   dataset skip(int64_t count) const;
+  /// Element i is the elements [i·shift, i·shift + size) of what is here, side by side: a component of dims d becomes one of
+  /// [size, d...]. What does not fill a window at the end is left out. Windows overlap where shift < size; a row is kept once all
+  /// the same, and copied as it is read. Before `batch`, and of sources that can be read in any order.
+  dataset window(int64_t size, int64_t shift) const;
 
   element_spec spec() const;
   /// "idx(train-images) -> shuffle -> batch(128) -> repeat".

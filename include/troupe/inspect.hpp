@@ -78,6 +78,30 @@ struct plan_report {
 TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training,
                                               const std::optional<eval_spec>& evaluation = {});
 
+/// What one replica runs for a batch, or for one gradient shard of it.
+struct program_report {
+  struct buffer {
+    std::string name;                        ///< Of the operation whose value it is.
+    std::string dtype;
+    std::vector<int64_t> shape;
+    std::string where;                       ///< "arena+64", "parameters+0", "feed 1"
+    int64_t bytes = 0;
+  };
+  struct kernel {
+    std::string title;                       ///< "matmul +bias +relu"
+    std::vector<buffer> reads, writes;
+    int64_t scratch_bytes = 0;
+    int64_t flops = 0;                       ///< Multiply-adds × 2 of products and convolutions; of others 0.
+    bool for_summaries = false;              ///< Left out of steps that record nothing.
+  };
+  int64_t rows = 0;                          ///< Of the batch, or shard.
+  int64_t arena_bytes = 0;                   ///< Of everything that is neither fed, nor a variable or its gradient.
+  int64_t live_bytes_max = 0;                ///< The most of it that is in use at one time.
+  int64_t flops = 0;                         ///< Of a run.
+  std::vector<kernel> kernels;               ///< In the order in which they run.
+  std::string text;                          ///< They, with offsets.
+};
+
 struct graph_report {
   struct node {
     std::string name;                        ///< "dense/matmul"
@@ -100,11 +124,39 @@ struct graph_report {
   std::vector<variable> variables;
   int64_t parameters = 0;                    ///< Elements of all variables,
   int64_t trainable_parameters = 0;          ///< and of those that training changes.
-  std::string program;                       ///< What one replica runs: kernels in order, with shapes and offsets.
+  program_report program;
 };
 /// The graph that the model describes for the elements of `input`, as its functions built it, without the gradients; and
 /// the program that is planned for a batch of `input`. Whatever the model or the dataset has to say.
 TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m);
+
+/// Where the time of a step goes, in seconds by the wall clock and for one step, the mean of `steps`.
+struct profile_report {
+  struct kernel {
+    std::string title;                       ///< As the program has it; the optimizer's is "update".
+    std::string name;                        ///< Of the first operation whose value it yields; of the update, the optimizer.
+    double seconds = 0;
+    int64_t flops = 0;                       ///< As the program has it.
+  };
+  struct operation {
+    std::string title;                       ///< Of all kernels that have it.
+    int64_t calls = 0;
+    double seconds = 0;
+    int64_t flops = 0;
+  };
+  std::string model;
+  troupe::mode mode = troupe::mode::train;
+  int64_t rows = 0;                          ///< Of a batch, or gradient shard.
+  int64_t steps = 0;                         ///< That were counted: fewer than asked for where the data end.
+  double seconds = 0;                        ///< Of all kernels.
+  std::vector<operation> operations;         ///< The longest first,
+  std::vector<kernel> kernels;               ///<   as here.
+};
+/// Runs the program of one replica over batches of `input` in this thread, from the starting values of its variables; while
+/// training each step is followed by the update. The first step is not counted, nor is the reading of batches. Nothing
+/// is kept. invalid_argument: steps below 1; out_of_range: the data end before the second batch; whatever the model, the dataset
+/// or a step has to say.
+TROUPE_API expected<profile_report> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps = 20);
 
 // -- printing ----------------------------------------------------------------------
 
@@ -114,6 +166,7 @@ TROUPE_API std::string to_text(const directory_report& r);
 TROUPE_API std::string to_text(const event_report& r);
 TROUPE_API std::string to_text(const plan_report& r);
 TROUPE_API std::string to_text(const graph_report& r);
+TROUPE_API std::string to_text(const profile_report& r);
 TROUPE_API std::string to_text(const inspection& r);
 
 /// One JSON object. Checksums are eight hexadecimal digits, values base64 (RFC 4648), numbers that are not finite null.
@@ -122,6 +175,7 @@ TROUPE_API std::string to_json(const directory_report& r);
 TROUPE_API std::string to_json(const event_report& r);
 TROUPE_API std::string to_json(const plan_report& r);
 TROUPE_API std::string to_json(const graph_report& r);
+TROUPE_API std::string to_json(const profile_report& r);
 TROUPE_API std::string to_json(const inspection& r);
 
 /// For Graphviz: a cluster for each scope, an edge for each input.

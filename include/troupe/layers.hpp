@@ -23,8 +23,8 @@ struct embedding_options {
   initializer embeddings = init::uniform(-0.05, 0.05);
   std::string name = "embedding";
 };
-/// The row of each index: int32 or int64 [...] -> [..., units]. Variable `<name>/embeddings` [entries, units]; its gradient
-/// is dense. An index outside is an error of the step that names it.
+/// The row of each index: int32 or int64 [...] -> [..., units]. Variable `<name>/embeddings` [entries, units]; where
+/// the model does nothing else with it, a step costs what the rows that occur cost (optimizer.hpp). An index outside is an error of the step that names it.
 TROUPE_API symbol embedding(symbol indices, embedding_options options, TROUPE_AT);
 
 struct feed_forward_options {

@@ -3,7 +3,8 @@
 //   spec.loss = tr::losses::sigmoid_cross_entropy(labels, logits, {.weights = w});
 //
 // Names, formulas and defaults are those of tf.losses (TensorFlow 1.15), with whose results they agree. Labels and
-// predictions are floating, of one dtype and shape unless a function says otherwise.
+// predictions are floating, of one dtype and shape unless a function says otherwise. A label that is not finite is an error of the
+// step, which names the loss, the label and its place.
 #pragma once
 
 #include <troupe/operations.hpp>

@@ -95,7 +95,8 @@ class TROUPE_API multi_class_head {
   int64_t classes_;
 };
 
-/// Numbers in [batch, label_dimension]; labels of that shape, or [batch] where the dimension is 1, of any numeric dtype.
+/// Numbers in [batch, label_dimension]; labels of that shape, or [batch] where the dimension is 1, of any numeric dtype. One that
+/// is not finite is an error of the step.
 /// Loss is the squared error, its mean over rows and dimensions; metrics `average_loss` (the same over all of the data),
 /// `label/mean` and `prediction/mean`; predictions `predictions`.
 class TROUPE_API regression_head {
@@ -118,6 +119,7 @@ struct dnn_classifier_options {
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
   double dropout = 0;             ///< After every hidden layer, while training; in [0, 1).
+  bool batch_norm = false;        ///< After that, with a momentum of 0.999: dnn/hiddenlayer_<i>/batchnorm_<i>/...
   /// What the classes are called, in their order: then "classes" is predicted too, as words. vocabulary.hpp makes numbers
   /// of labels that are words.
   std::vector<std::string> vocabulary = {};
@@ -132,6 +134,7 @@ struct dnn_regressor_options {
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
   double dropout = 0;             ///< As above.
+  bool batch_norm = false;        ///< As above.
 };
 /// The same layers under a regression_head.
 TROUPE_API model dnn_regressor(dnn_regressor_options options);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <troupe/attention.hpp>
+#include <troupe/convolution_layers.hpp>
 #include <troupe/layers.hpp>
 #include <troupe/normalisation.hpp>
 #include <troupe/recurrent.hpp>

@@ -80,6 +80,10 @@ TROUPE_API symbol scale(symbol x, double factor, TROUPE_AT);  ///< factor · x.
 TROUPE_API symbol clip(symbol x, double least, double greatest, TROUPE_AT);
 TROUPE_API symbol cast(symbol x, dtype type, TROUPE_AT);      ///< Gradient between floating types only.
 TROUPE_API symbol stop_gradient(symbol x, TROUPE_AT);         ///< x; nothing flows back.
+/// x; a step in which it, or the gradient that flows back through it, has an element that is not finite fails with
+/// invalid_argument: "<message>: nan at [3, 0] is not finite: tower/check_numerics (model.cpp:12)". tf.check_numerics. Where
+/// nothing uses the result, nothing is checked.
+TROUPE_API symbol check_numerics(symbol x, std::string_view message, TROUPE_AT);
 
 // -- activations -----------------------------------------------------------------
 

@@ -4,6 +4,16 @@
 //   .optimizer = tr::optimizer{.rule = tr::adamw{.rate = 1e-3f}, .schedule = tr::cosine_decay{.decay_steps = 10000},
 //                              .warmup_steps = 500, .clip = {.global_norm = 1}}
 //
+// Rows that are looked up. Where a model reads a variable by nothing but `gather` along its first axis, as nn::embedding does, its
+// gradient is sparse, and what becomes of rows that do not occur in any lookup of a step is as in TensorFlow 1.x:
+//   gradient_descent, momentum, adagrad, rmsprop, adadelta, adamax, ftrl: they are left out, their slots do not fade. The update costs
+//     what the rows that occur cost. (tf.train's optimizers; AdaMax: tf.contrib.opt.)
+//   adam, adamw, amsgrad: every row is updated, with a gradient of 0 where it does not occur. (tf.train.AdamOptimizer; AMSGrad: Keras.)
+//   lamb: its gradient is dense, since its norms are of whole variables.
+// Updates of one row are summed before they are squared or clipped, and norms are of those sums. Decoupled weight decay (not LAMB's)
+// reaches the rows that occur, as in tf.contrib.opt's DecoupledWeightDecayExtension. Moving averages go on for every row, as
+// tf.train.ExponentialMovingAverage does: with them an update costs what the table costs.
+//
 // To add up gradients over parts of a batch before each update, see run_config::gradient_shards.
 #pragma once
 
@@ -48,6 +58,9 @@ struct optimizer {
   /// Polyak & Juditsky 1992; tf.train.ExponentialMovingAverage's `decay`. A model whose spec says so in another mode, as the heads'
   /// do, is evaluated and predicts with averages in place of variables, where the checkpoint has them.
   float moving_average = 0;
+  /// Update t, counted from 1, has the decay min(moving_average, (1 + t) / (10 + t)): averages of a short training do not keep what
+  /// variables began with. tf.train.ExponentialMovingAverage's `num_updates`.
+  bool moving_average_ramps = false;
 };
 
 /// Rates, epsilons and counts that are above 0, decays in [0, 1), ...; else invalid_argument naming the field and its value.

@@ -45,9 +45,13 @@ struct run_config {
   int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
   std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides; none: `replicas`.
   int64_t replicas = 1;
+  int64_t intra_op_threads = 1;                         ///< That share the arithmetic of each replica, its own among them: the same bits for every number.
   /// A step whose loss or gradient is not finite is made again, operation by operation, and the error names the first
   /// operation, variable or component fed that was not. Until then: with several replicas one more look at each gradient.
   bool debug_numerics = false;
+  /// While training, values of the forward pass that are cheap to compute (no product of matrices, no convolution) are computed again
+  /// for the gradients where that takes less memory: slower, to the same bits.
+  bool recompute = false;
 
   friend bool operator==(const run_config&, const run_config&) = default;
 };
@@ -98,7 +102,9 @@ struct run_config_changes {
   change<int64_t> steps_per_loop = {};
   change<std::optional<int64_t>> gradient_shards = {};
   change<int64_t> replicas = {};
+  change<int64_t> intra_op_threads = {};
   change<bool> debug_numerics = {};
+  change<bool> recompute = {};
 };
 
 /// A copy with the changes applied, validated. Giving only one of the two save_checkpoints fields, and with a value,

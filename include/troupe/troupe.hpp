@@ -20,6 +20,7 @@
 #include <troupe/prediction_file.hpp>
 #include <troupe/record.hpp>
 #include <troupe/run_config.hpp>
+#include <troupe/sequential.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>
 #include <troupe/vocabulary.hpp>

@@ -24,6 +24,7 @@ dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const {
 dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(node_, epochs)}; }
 dataset dataset::take(int64_t count) const { return dataset{input::take(node_, count)}; }
 dataset dataset::skip(int64_t count) const { return dataset{input::skip(node_, count)}; }
+dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(node_, size, shift)}; }
 
 element_spec dataset::spec() const { return node_->spec(); }
 std::string dataset::to_text() const { return node_->to_text(); }

@@ -38,6 +38,8 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
   virtual const row_source& source() const noexcept = 0;
   /// Rows of a full element; 0 before `batch`, where an element is an example.
   virtual int64_t batch_size() const noexcept = 0;
+  /// Source rows of one example: 1, unless windows are cut.
+  virtual int64_t rows_per_example() const noexcept = 0;
   /// Shuffles up to here, so that each has a key of its own.
   virtual uint64_t shuffles() const noexcept = 0;
   /// Appends one text a stage, source first. With `r`, what it leaves to the job is filled in: such a text says all that
@@ -64,6 +66,7 @@ class row_source : public indexed_node {
   }
   const row_source& source() const noexcept final { return *this; }
   int64_t batch_size() const noexcept final { return 0; }
+  int64_t rows_per_example() const noexcept final { return 1; }
   uint64_t shuffles() const noexcept final { return 0; }
   expected<void> check(const reading& r) const final;
   std::optional<int64_t> source_size() const final { return rows(); }
@@ -76,11 +79,12 @@ class indexed_stage : public indexed_node {
 
   const row_source& source() const noexcept final { return inner_->source(); }
   int64_t batch_size() const noexcept override { return inner_->batch_size(); }
+  int64_t rows_per_example() const noexcept override { return inner_->rows_per_example(); }
   uint64_t shuffles() const noexcept override { return inner_->shuffles(); }
   void describe(std::vector<std::string>& stages, const reading* r) const final;
   expected<void> check(const reading& r) const final;
-  element_spec spec() const final { return inner_->spec(); }
-  std::optional<int64_t> source_size() const final { return inner_->source_size(); }
+  element_spec spec() const override { return inner_->spec(); }
+  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
 
  protected:
   virtual std::string stage_text(const reading* r) const = 0;

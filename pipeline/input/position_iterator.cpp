@@ -27,6 +27,7 @@ position_iterator::position_iterator(std::shared_ptr<const indexed_node> node, c
     hosts_(options.hosts),
     spec_(node_->spec()),
     rows_(std::max<int64_t>(1, node_->batch_size())),
+    rows_per_example_(node_->rows_per_example()),
     length_(node_->length(reading_)) {
   // A batch of unbounded size stands for "all there is": its runs are then as many as the rows that there are.
   runs_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
@@ -45,7 +46,7 @@ expected<int64_t> position_iterator::read(std::span<std::byte* const> into, cons
   int64_t rows = 0;
   for (const run& r : runs_)
     rows += r.count;
-  return rows;
+  return rows / rows_per_example_;
 }
 
 std::vector<std::string> position_iterator::stages() const {

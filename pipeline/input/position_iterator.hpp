@@ -25,6 +25,7 @@ class position_iterator final : public dataset_iterator {
   int64_t hosts_;
   element_spec spec_;
   int64_t rows_;
+  int64_t rows_per_example_;
   int64_t length_;
   int64_t round_ = 0;      ///< The first element that no host has read; the same on every host, whatever their number.
   std::vector<run> runs_;  ///< Kept from batch to batch for its memory.

@@ -15,6 +15,7 @@ node_ptr batch(node_ptr inner, int64_t size, std::optional<bool> drop_remainder)
 node_ptr repeat(node_ptr inner, std::optional<int64_t> epochs);
 node_ptr take(node_ptr inner, int64_t count);
 node_ptr skip(node_ptr inner, int64_t count);
+node_ptr window(node_ptr inner, int64_t size, int64_t shift);
 
 /// A node whose `iterate` returns `inner`'s error where it has one, else `e`.
 node_ptr refuse(node_ptr inner, const std::string& stage, error e);

@@ -113,6 +113,9 @@ TEST_CASE("inspect shows the plan, the graphs and the program of a configuration
   CHECK(has(config({"--graph", "predict"}).out, "(predict)"));
   CHECK(config({"--dot"}).out.starts_with("digraph "));
   CHECK(has(config({"--program", "--graph", "evaluate"}).out, "dnn/logits/kernel"));
+  CHECK(has(config({"--program"}).out, " FLOPs\n"));
+  CHECK(has(config({"--profile", "--steps", "3"}).out, ", the mean of 3\n"));
+  CHECK(nlohmann::json::parse(config({"--profile", "--graph", "predict", "--steps", "1", "--json"}).out)["mode"] == "predict");
   CHECK(nlohmann::json::parse(config({"--graph", "train", "--json", "--set", "model.hidden_units=2"}).out)["parameters"].is_number());
   std::ifstream made{project.path("model")};
   CHECK_FALSE(made.is_open());
@@ -133,6 +136,10 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   refused({"inspect", "a", "--dot"}, "are about a --config");
   refused({"inspect", "a", "--values"}, "--values needs --json");
   refused({"inspect", "--config", "x", "--graph", "trian"}, "did you mean train?");
+  refused({"inspect", "a", "--profile"}, "are about a --config");
+  refused({"inspect", "--config", "x", "--steps", "3"}, "--steps is about --profile");
+  refused({"inspect", "--config", "x", "--profile", "--steps", "0"}, "--steps must be a whole number of at least 1, not '0'");
+  refused({"inspect", "--config", "x", "--profile", "--program"}, "--profile cannot be given together with --program");
   refused({"inspect", "/dev/null"}, "is neither a model directory nor a checkpoint");
   refused({"checkpoints"}, "takes list, verify or delete");
   refused({"checkpoints", "lits", "d"}, "did you mean list?");

@@ -56,9 +56,9 @@ TEST_CASE("keys reach the rule, the schedule and what surrounds them") {
   CHECK(text_of("name = \"rmsprop\"\nrate = 0.5\nmomentum = 0.25\ncentered = true\n")
         == to_string(rmsprop{.rate = 0.5f, .momentum = 0.25f, .centered = true}));
   CHECK(text_of("schedule = \"cosine\"\ndecay_steps = 100\nwarmup_steps = 10\nclip_global_norm = 1\nweight_decay = 0.01\nfreeze = [\"dnn/a\", \"dnn/b\"]\n",
-                {"optimizer.moving_average=0.5"})
+                {"optimizer.moving_average=0.5", "optimizer.moving_average_ramps=true"})
         == to_string(optimizer{.schedule = cosine_decay{.decay_steps = 100}, .warmup_steps = 10, .clip = {.global_norm = 1}, .weight_decay = 0.01f,
-                               .groups = {{.prefix = "dnn/a", .frozen = true}, {.prefix = "dnn/b", .frozen = true}}, .moving_average = 0.5f}));
+                               .groups = {{.prefix = "dnn/a", .frozen = true}, {.prefix = "dnn/b", .frozen = true}}, .moving_average = 0.5f, .moving_average_ramps = true}));
   CHECK(text_of("schedule = \"piecewise\"\nboundaries = [10, 20]\nvalues = [1, 0.5, 0.25]\n")
         == to_string(optimizer{.schedule = piecewise_constant{{10, 20}, {1, 0.5f, 0.25f}}}));
   CHECK(text_of("", {"schedule=piecewise", "boundaries=10", "values=1,0.5"}) == to_string(optimizer{.schedule = piecewise_constant{{10}, {1, 0.5f}}}));

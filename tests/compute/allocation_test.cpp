@@ -87,4 +87,31 @@ TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
     }
 }
 
+TEST_CASE("a hundred steps of a table that is only looked up allocate nothing") {
+  for (const optimizer& o : {optimizer{momentum{}}, optimizer{.rule = adamw{}, .clip = {.global_norm = 1}, .moving_average = 0.9f}}) {
+    trainer t([&](graph& g) {
+      const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}), {.entries = 1000, .units = 5});
+      model_spec spec;
+      spec.loss = reduce_mean(square(nn::dense(rows, {.units = 3})));
+      spec.optimizer = o;
+      return spec;
+    }, {.batch = 32});
+    REQUIRE(t.layout.sparse().size() == 1);
+    const tensor ids = classes(132, 1000);
+    const std::byte* feeds[] = {ids.data()};
+    step_input in{.parameters = t.store->arena(0), .shared = t.store->shared(), .feeds = feeds};
+    bool all = true;
+    const int64_t before = allocations;
+    for (; in.step < 100; ++in.step) {
+      feeds[0] = ids.data() + 4 * in.step;
+      all = t.run->gradients(in, t.gradient.get()) == step_status::ok && all;
+      add_gradient(t.layout, t.gradient.get(), t.gradient.get());
+      all = is_finite(t.layout, t.whole(), t.gradient.get()) && all;
+      t.run->apply(in.step, t.whole(), t.gradient.get(), t.store->arena(0), t.store->arena(0));
+    }
+    CHECK(allocations == before);
+    CHECK(all);
+  }
+}
+
 }  // namespace troupe

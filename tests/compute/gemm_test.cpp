@@ -3,6 +3,8 @@
 
 #include "tests/compute/model_fixture.hpp"
 
+#include <cmath>
+
 namespace troupe {
 
 using namespace test;
@@ -37,16 +39,19 @@ void check_levels(const gemm_shape& s) {
   for (int ends : {0, 1, 6, 7}) {
     CAPTURE(ends);
     const auto want = product_by<T>(base, s, a, b, bias, mask, ends);
-    for (int64_t i = 0; i < s.m; ++i)
+    for (int64_t i = 0; i < s.m; i += s.m > 40 ? 3 : 1)
       for (int64_t j = 0; j < s.n; j += s.n > 40 ? 7 : 1) {
-        double sum = (ends & 1) != 0 ? static_cast<double>(bias[static_cast<size_t>(j)]) : 0;
+        T sum = (ends & 1) != 0 ? bias[static_cast<size_t>(j)] : T{0};
         for (int64_t p = 0; p < s.k; ++p)
-          sum += static_cast<double>(a[static_cast<size_t>(s.transpose_a ? p * s.m + i : i * s.k + p)])
-                 * static_cast<double>(b[static_cast<size_t>(s.transpose_b ? j * s.k + p : p * s.n + j)]);
+          sum = std::fma(a[static_cast<size_t>(s.transpose_a ? p * s.m + i : i * s.k + p)], b[static_cast<size_t>(s.transpose_b ? j * s.k + p : p * s.n + j)], sum);
         const auto at = static_cast<size_t>(i * s.n + j);
         if (((ends & 2) != 0 && !(mask[at] > 0)) || ((ends & 4) != 0 && sum < 0))
           sum = 0;
-        REQUIRE(static_cast<double>(want[at]) == doctest::Approx(sum).scale(1).epsilon(sizeof(T) == 4 ? 2e-5 : 1e-12));
+#ifdef __FMA__
+        REQUIRE(want[at] == sum);
+#else
+        REQUIRE(static_cast<double>(want[at]) == doctest::Approx(static_cast<double>(sum)).scale(1).epsilon(sizeof(T) == 4 ? 2e-5 : 1e-12));
+#endif
       }
 #if defined(__AVX2__) && defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
@@ -59,17 +64,37 @@ void check_levels(const gemm_shape& s) {
 
 }  // namespace
 
-TEST_CASE("products of every level are right at all edges, stay within their workspace, and have the same bits") {
+TEST_CASE("products of every level are one chain of multiply-adds an element at all edges, and stay within their workspace") {
   for (bool ta : {false, true})
     for (bool tb : {false, true})
       for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1}, {3, 10, 7}, {12, 32, 16}, {13, 33, 9}, {23, 31, 257}, {32, 15, 64},
-                                    {40, 200, 300}, {250, 17, 20}, {6, 16, 600}, {37, 64, 1024}, {2, 3, 0}}) {
+                                    {40, 200, 300}, {250, 17, 20}, {6, 16, 600}, {37, 64, 1024}, {2, 3, 0},
+                                    // Around the blocks of rows, columns and depth; operands packed and not.
+                                    {48, 512, 256}, {49, 513, 257}, {97, 70, 512}, {193, 544, 30}, {61, 300, 512},
+                                    {241, 40, 34}, {245, 530, 10}}) {
         CAPTURE(m);
         CAPTURE(n);
         CAPTURE(k);
         check_levels<float>({m, n, k, ta, tb});
         check_levels<double>({m, n, k, ta, tb});
       }
+}
+
+TEST_CASE("a share of a product, of its rows or of its columns, needs no more workspace than the whole") {
+  for (bool ta : {false, true})
+    for (bool tb : {false, true})
+      for (int64_t m : {1, 40, 100, 230, 1000})
+        for (int64_t n : {10, 128, 784, 1024, 2000})
+          for (int64_t k : {10, 512, 784}) {
+            const int64_t lda = ta ? m : k, ldb = tb ? k : n, whole = gemm_workspace<float>({m, n, k, ta, tb});
+            const auto needs = [&](int64_t rows, int64_t columns) {
+              const gemm_shape share{rows, columns, k, ta, tb};
+              return places_of(share, packing_of(share, lda, ldb), 4).end;
+            };
+            REQUIRE(needs(m, n) == whole);
+            for (int64_t part : {8, 32, 36, 48, 192, 240, 512})
+              REQUIRE((needs(std::min(m, part), n) <= whole && needs(m, std::min(n, part)) <= whole));
+          }
 }
 
 }  // namespace troupe

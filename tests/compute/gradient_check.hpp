@@ -48,7 +48,7 @@ struct function {
   std::shared_ptr<parameter_store> store;
   std::vector<tensor> start;  ///< A point to evaluate it at.
 
-  function(const check& c, bool second) {
+  function(const check& c, bool second, const program_options& options = {.seed = 5}) {
     std::vector<symbol> x;
     for (const shape& dims : c.inputs) {
       const auto extents = dims.extents();
@@ -61,7 +61,7 @@ struct function {
     for (symbol dx : gradients(y, with_variables(g, x)))
       spec.predictions["dx" + std::to_string(spec.predictions.size() - 1)] = dx;
     const auto layout = *parameter_layout::of(g, std::nullopt);
-    auto planned = program::plan(g, spec, layout, {.seed = 5});
+    auto planned = program::plan(g, spec, layout, options);
     REQUIRE_MESSAGE(planned, (planned ? "" : to_string(planned.error())));
     p = std::move(*planned);
     store = *parameter_store::create(layout, 1);

@@ -90,8 +90,12 @@ void add_elementwise(checks_of& c) {
   c["sigmoid"] = unary<sigmoid>(3);
   c["softplus"] = unary<softplus>(3);
   c["tanh"] = unary<troupe::tanh>();
+  c["gelu_tanh"] = unary<gelu_tanh>(3);
+  for (const shape& dims : {shape{2, 3}, {1}, {0}, {17}, {}})
+    c["gelu_tanh_gradient"].push_back({{dims, dims}, [](graph&, list x) { return gelu_tanh_gradient(x[0], x[1], here); }, 2});
   c["scale"] = {{{{2, 3}}, [](graph&, list x) { return scale_per(x[0], 2.5, {extent{2}}, here); }}};
   c["clip"] = unary<[](symbol x, std::source_location at) { return clip(x, -0.3, 0.6, at); }>();
+  c["check_numerics"] = unary<[](symbol x, std::source_location at) { return check_numerics(x, "x", at); }>();
   c["cast"] = {{{{2}}, [](graph&, list x) { return cast(cast(x[0], dtype::float32), dtype::float64); }, 1, 0, false}};
 }
 
@@ -118,6 +122,10 @@ void add_reductions(checks_of& c) {
   for (const auto& [name, f] : {std::pair<std::string_view, activation>{"softmax", softmax}, {"log_softmax", log_softmax}})
     for (const shape& dims : {shape{3, 2}, {4}, {1, 1}, {2, 2, 17}, {0, 3}})
       c[name].push_back({{dims}, [f = f](graph&, list x) { return f(x[0], here); }, 3});
+  for (const shape& dims : {shape{3, 5}, {4}, {2, 1}, {2, 2, 17}, {0, 3}, {2, 0}}) {
+    c["normalise_rows"].push_back({{dims}, [](graph&, list x) { return normalise_rows(x[0], 0.1, here); }});
+    c["normalise_rows_gradient"].push_back({{dims, dims}, [](graph&, list x) { return normalise_rows_gradient(x[0], x[1], 0.1, here); }});
+  }
 }
 
 void add_moves(checks_of& c) {
@@ -161,7 +169,9 @@ void add_moves(checks_of& c) {
 void add_images(checks_of& c) {
   for (const auto& [x, kernel, o] : {std::tuple{shape{1, 4, 3, 2}, shape{3, 3, 2, 2}, conv2d_options{}}, {{2, 4, 4, 1}, {2, 2, 1, 3}, {.padding = padding::valid}},
                                      {{1, 5, 4, 2}, {3, 2, 2, 1}, {.strides = {2, 2}}}, {{1, 5, 5, 2}, {2, 2, 2, 2}, {.dilation = {2, 1}}},
-                                     {{1, 3, 3, 4}, {2, 2, 2, 2}, {.groups = 2}}, {{1, 1, 1, 1}, {1, 1, 1, 1}, {}}, {{0, 2, 2, 1}, {2, 2, 1, 1}, {}}}) {
+                                     {{1, 3, 3, 4}, {2, 2, 2, 2}, {.groups = 2}}, {{1, 4, 3, 2}, {2, 2, 1, 2}, {.groups = 2}},
+                                     {{1, 3, 4, 2}, {2, 3, 1, 4}, {.strides = {2, 1}, .groups = 2}}, {{2, 3, 2, 3}, {1, 1, 3, 2}, {}},
+                                     {{1, 1, 1, 1}, {1, 1, 1, 1}, {}}, {{0, 2, 2, 1}, {2, 2, 1, 1}, {}}}) {
     c["conv2d"].push_back({{x, kernel}, [o = o](graph&, list v) { return conv2d(v[0], v[1], o); }});
     const windows w = [&, x = x, kernel = kernel, o = o] {
       graph g;
@@ -191,7 +201,7 @@ void add_images(checks_of& c) {
 
 void add_activations(checks_of& c) {
   // Expressions of other operations: under the name of one of them.
-  for (auto& checks : {unary<[](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); }>(), unary<elu>(2), unary<gelu>(2), unary<gelu_tanh>(2),
+  for (auto& checks : {unary<[](symbol x, std::source_location at) { return leaky_relu(x, 0.1, at); }>(), unary<elu>(2), unary<gelu>(2),
                        unary<swish>(3)})
     c["mul"].insert(c["mul"].end(), checks.begin(), checks.end());
 }

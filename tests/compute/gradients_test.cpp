@@ -74,6 +74,79 @@ TEST_CASE("the gradient of a product is right with zeros among its factors") {
   CHECK(at({2, 0, 0, 5}) == tensor::of<double>({4}, {0, 0, 0, 0}));
 }
 
+TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients where they were cut from") {
+  const auto cut = [](std::vector<std::pair<int64_t, int64_t>> at) {
+    return [at](graph&, list x) {
+      symbol sum = reduce_sum(square(x[0]));
+      for (size_t i = 0; i < at.size(); ++i)
+        sum = add(sum, scale(reduce_sum(pow(slice(x[0], 1, at[i].first, at[i].second), slice(x[1], 1, at[i].first, at[i].second))), 1.0 + static_cast<double>(i)));
+      return sum;
+    };
+  };
+  const std::vector<std::vector<std::pair<int64_t, int64_t>>> cuts = {
+      {{0, 3}, {3, 2}, {5, 4}},          // All of it.
+      {{5, 4}, {0, 3}, {3, 2}},          // In another order.
+      {{1, 2}, {3, 4}},                  // All but the ends.
+      {{0, 2}, {4, 2}, {6, 3}},          // With a gap.
+      {{0, 4}, {2, 4}, {6, 3}, {6, 3}},  // Overlapping, and one twice.
+      {{2, 0}, {2, 5}, {7, 0}},          // With nothing in some.
+  };
+  for (const auto& at : cuts)
+    for (const bool second : {false, true})
+      check_gradient({{{2, 9}, {2, 9}}, cut(at), 0.3, 1.5}, second);
+  // Along two axes: those of one are put together.
+  check_gradient({{{4, 4}}, [](graph&, list x) {
+                    return add(mul(slice(x[0], 0, 0, 2), slice(x[0], 0, 2, 2)), square(concat(split(transpose(slice(x[0], 1, 1, 2)), {1, 3}, 1), 1)));
+                  }}, false);
+}
+
+TEST_CASE("the gradients of the parts of a split are put side by side, without zeros in between") {
+  const auto kernels = [](std::vector<int64_t> extents) {
+    graph g;
+    const symbol x = g.variable({.name = "x", .dims = {3, 8}});
+    symbol y;
+    int64_t first = 0;
+    for (const int64_t count : extents) {
+      const symbol term = scale(reduce_sum(exp(slice(x, 1, first, count))), static_cast<double>(count));
+      y = y.valid() ? add(y, term) : term;
+      first += count;
+    }
+    model_spec spec;
+    spec.mode = mode::predict;
+    spec.predictions["dx"] = gradients(y, std::vector{x})[0];
+    const auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {});
+    REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
+    return (*p)->to_text();
+  };
+  for (const auto& text : {kernels({2, 5, 1}), kernels({1, 1, 1, 1, 1, 1, 1, 1})}) {
+    CHECK_MESSAGE(text.find("concat") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("pad") == std::string::npos, text);
+  }
+  CHECK(kernels({2, 5}).find("pad") != std::string::npos);  // The last element's gradient is a zero.
+}
+
+TEST_CASE("the gradient of a matrix that many steps multiply with is one product") {
+  const auto products = [](int steps, bool alike) {
+    const check c{{{3, 2}, {1, 2}, {2, 2}}, [=](graph&, list x) {
+      std::vector<symbol> all;
+      symbol h = x[0], other = x[1];
+      for (int step = 0; step < steps; ++step)
+        all.push_back(alike || step % 2 == 0 ? h = tanh(matmul(h, x[2])) : other = tanh(matmul(other, x[2])));
+      return concat(all, 0);
+    }};
+    check_gradient(c, false);
+    check_gradient(c, true);
+    const std::string text = "\n" + function{c, false}.p->to_text();
+    int count = 0;
+    for (size_t at = text.find("\nmatmul TN"); at != std::string::npos; at = text.find("\nmatmul TN", at + 1))
+      ++count;
+    return count;
+  };
+  CHECK(products(6, true) == 1);
+  CHECK(products(3, true) == 3);   // Two additions cost less than copies.
+  CHECK(products(6, false) == 6);  // Three of three rows, and three of one.
+}
+
 TEST_CASE("gradients refuse what has none, and name it") {
   graph g;
   const symbol x = g.variable({.name = "x", .dims = {3}});

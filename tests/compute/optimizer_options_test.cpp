@@ -113,6 +113,7 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(message({.clip = {.norm = -1}}) == "optimizer: clip.norm must be at least 0, not -1");
   CHECK(message({.weight_decay = 1}) == "optimizer: weight_decay must be in [0, 1), not 1");
   CHECK(message({.moving_average = 1}) == "optimizer: moving_average must be in [0, 1), not 1");
+  CHECK(message({.moving_average_ramps = true}) == "optimizer: moving_average_ramps means nothing without a moving_average");
   CHECK(message({.groups = {{.frozen = true}}}) == "optimizer: groups[0] has neither a prefix nor a suffix");
   CHECK(message({.groups = {{.prefix = "a"}, {.prefix = "b", .rate_factor = 0}}}) == "optimizer: groups[1].rate_factor must be above 0, not 0");
   CHECK(message({.rule = adamw{}, .weight_decay = 0.1f}) == "optimizer: weight_decay is given to adamw, which has a weight_decay of its own");
@@ -128,10 +129,11 @@ TEST_CASE("an optimizer prints its rule, and of the rest what is not the default
                             .warmup_steps = 3,
                             .clip = {.value = 2, .global_norm = 1},
                             .groups = {{.prefix = "a", .suffix = "/bias", .rate_factor = 2, .weight_decay = 0.0f}, {.prefix = "b", .frozen = true}},
-                            .moving_average = 0.99f})
+                            .moving_average = 0.99f,
+                            .moving_average_ramps = true})
         == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0), schedule = piecewise(boundaries = [5], values = [1, 0.5]), "
            "warmup_steps = 3, clip.value = 2, clip.global_norm = 1, group(\"a*/bias\", rate_factor = 2, weight_decay = 0), group(\"b*\", frozen), "
-           "moving_average = 0.99");
+           "moving_average = 0.99, moving_average_ramps");
 }
 
 }  // namespace troupe

@@ -53,8 +53,11 @@ struct made_up {
     }
   }
   void apply(int64_t step, int replicas = 1) {
-    for (int r = replicas - 1; r >= 0; --r)
-      update.apply(step, layout.slice(r, replicas), gradient.get(), store->arena(0), store->arena(0));
+    for (int r = replicas - 1; r >= 0; --r) {
+      const auto slice = layout.slice(r, replicas);
+      update.prepare(slice, gradient.get());
+      update.apply(step, slice, gradient.get(), store->arena(0), store->arena(0));
+    }
   }
   bool same_as(const made_up& other) const {
     return std::memcmp(store->arena(0), other.store->arena(0), static_cast<size_t>(layout.arena_bytes())) == 0;
@@ -284,6 +287,18 @@ TEST_CASE("a moving average begins as its variable and follows it by the recurre
     REQUIRE(m.value("b/scale/ExponentialMovingAverage").as<double>()[i] == doctest::Approx(average[i]).epsilon(1e-12));
   for (const char* name : names)
     CHECK(m.value(name) == without.value(name));
+}
+
+TEST_CASE("a moving average that ramps forgets fast at first, and never faster than its decay") {
+  made_up m{{.rule = momentum{.rate = 0.1f}, .moving_average = 0.5f, .moving_average_ramps = true}};
+  double average = m.value("b/scale").as<double>()[7];
+  for (int64_t step = 0; step < 20; ++step) {
+    m.draw(step, 1);
+    m.apply(step);
+    const double t = static_cast<double>(step + 1), decay = std::min(0.5, (1 + t) / (10 + t));  // 0.5 from t = 8 on.
+    average = decay * average + (1 - decay) * m.value("b/scale").as<double>()[7];
+    CHECK(m.value("b/scale/ExponentialMovingAverage").as<double>()[7] == doctest::Approx(average).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("a trust ratio is 1 for a variable of zeros") {

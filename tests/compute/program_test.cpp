@@ -235,4 +235,33 @@ TEST_CASE("the plan of a dense classifier is eight kernels and a fused loss") {
   CHECK(s.t.run->flops() == 2 * 12 * (2 * 4 * 8 + 3 * 8 * 3));
 }
 
+TEST_CASE("a run that is watched has the same bits, and every kernel is told of once, in order") {
+  small watched, alone;
+  std::vector<size_t> seen;
+  CHECK(watched.t.run->watch(watched.t.input(watched.feeds), watched.t.gradient.get(), [&](size_t kernel) { seen.push_back(kernel); })
+        == step_status::ok);
+  alone.t.run->gradients(alone.t.input(alone.feeds), alone.t.gradient.get());
+  CHECK(same({alone.t.gradient.get(), static_cast<size_t>(alone.t.layout.gradient_bytes())}, watched.t.gradient.get()));
+  CHECK(watched.t.run->loss() == alone.t.run->loss());
+  REQUIRE(static_cast<int64_t>(seen.size()) == alone.t.run->kernels());
+  for (size_t k = 0; k < seen.size(); ++k)
+    CHECK(seen[k] == k);
+}
+
+TEST_CASE("kernels are described with what they read and write, and their FLOPs are those of the run") {
+  small s;
+  const auto kernels = s.t.run->describe();
+  REQUIRE(static_cast<int64_t>(kernels.size()) == s.t.run->kernels());
+  CHECK(kernels[0].title == "matmul +bias +relu");
+  REQUIRE(kernels[0].reads.size() == 3);
+  CHECK(kernels[0].reads[0].where == "feed 0");
+  CHECK(kernels[0].reads[1].name == "dense/kernel");
+  CHECK(kernels[0].writes[0].bytes() == 12 * 8 * 4);
+  CHECK(kernels[0].flops == 2 * 12 * 4 * 8);
+  int64_t flops = 0;
+  for (const auto& k : kernels)
+    flops += k.flops;
+  CHECK(flops == s.t.run->flops());
+}
+
 }  // namespace troupe

@@ -3,12 +3,17 @@
 
 #include "compute/program.hpp"
 #include "estimator/model_spec.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 #include <troupe/estimator.hpp>
+#include <troupe/inspect.hpp>
 #include <troupe/predict.hpp>
 #include <troupe/vocabulary.hpp>
 
 #include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
 
 namespace troupe {
 
@@ -127,6 +132,43 @@ TEST_CASE("the loss of a regression head is the mean squared error, and its metr
   CHECK((*p)->loss() == doctest::Approx((4 + 9) / 4.0));
   CHECK(out == std::map<std::string, float>{{"loss", 3.25f}, {"average_loss/total", 13}, {"average_loss/weight", 4}, {"label/mean/total", 7},
                                             {"label/mean/weight", 4}, {"prediction/mean/total", 12}, {"prediction/mean/weight", 4}});
+}
+
+TEST_CASE("a label of a regression head that is not finite is an error of the step, which names its row") {
+  const std::vector<float> y{1, 2, 3, NAN};
+  const auto wrong = dataset::from_tensors({{"x", tensor::of<float>({4, 1}, {1, 2, 3, 4})}}, {{"y", tensor::of<float>({4}, std::span<const float>{y})}});
+  REQUIRE(wrong);
+  const estimator e{linear_regressor({}), {.seed = 5}};
+  const auto trained = train(e, {.input = wrong->batch(4).repeat(), .max_steps = 3});
+  REQUIRE_FALSE(trained);
+  CHECK(trained.error().category == errc::invalid_argument);
+  CHECK(has(to_string(trained.error()), "labels: nan at [3, 0] is not finite: check_numerics"));
+}
+
+TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's names, and keeps 0.999 of its statistics in a step") {
+  for (const model& what : {dnn_classifier({.hidden_units = {4, 3}, .classes = 2, .batch_norm = true}), dnn_regressor({.hidden_units = {4, 3}, .batch_norm = true})}) {
+    const auto b = build(what, mode::train, what.name == "dnn_classifier" ? dtype::int32 : dtype::float32);
+    CHECK(check(b->spec, b->g, mode::train));
+    for (const char* name : {"gamma", "beta", "moving_mean", "moving_variance"}) {
+      CHECK(b->variables.at("dnn/hiddenlayer_0/batchnorm_0/" + std::string{name}) == shape{4});
+      CHECK(b->variables.at("dnn/hiddenlayer_1/batchnorm_1/" + std::string{name}) == shape{3});
+    }
+  }
+  // Rows that are all alike have a variance of 0.
+  test::temporary_directory directory;
+  const auto alike = *dataset::from_tensors({{"x", tensor::of<float>({4, 1}, std::vector<float>(4, 1.0f))}}, {{"y", tensor::of<float>({4}, std::vector<float>(4, 1.0f))}});
+  REQUIRE(train({dnn_regressor({.hidden_units = {1}, .batch_norm = true}), {.model_dir = directory / "model"}}, {.input = alike.batch(4), .max_steps = 1}));
+  const auto left = inspect(directory / "model/model.ckpt-1", {.values = true});
+  REQUIRE(left);
+  int found = 0;
+  for (const auto& t : std::get<checkpoint_report>(*left).tensors)
+    if (t.name.ends_with("batchnorm_0/moving_variance")) {
+      float variance = 0;
+      std::memcpy(&variance, t.value->data(), sizeof variance);
+      CHECK(variance == doctest::Approx(0.999).epsilon(1e-6));
+      ++found;
+    }
+  CHECK(found == 1);
 }
 
 TEST_CASE("regressors of several features learn a line, and their metrics say so") {

@@ -90,12 +90,78 @@ TEST_CASE("a graph is told with operations, variables, parameters and the progra
   CHECK(nodes["x"]->shape == "[batch, 4]");
   REQUIRE(nodes.contains("dnn/hiddenlayer_0/kernel"));
   CHECK(nodes["dnn/hiddenlayer_0/kernel"]->scope == "dnn/hiddenlayer_0");
-  CHECK(has(graph->program, "dnn/hiddenlayer_0/kernel"));
+  CHECK(has(graph->program.text, "dnn/hiddenlayer_0/kernel"));
   const auto text = to_text(*graph);
   CHECK(has(text, "43 parameters in 4 variables, 43 trainable\n"));
   const auto j = json::parse(to_json(*graph));
   CHECK(j["parameters"] == 43);
   CHECK(j["nodes"].size() == graph->nodes.size());
+}
+
+TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
+  const auto graph = inspect_graph(small(), examples().batch(4).repeat(), mode::train);
+  REQUIRE(graph);
+  const program_report& p = graph->program;
+  CHECK(p.rows == 4);
+  CHECK(p.flops == 2 * 4 * (2 * (4 * 5 + 5 * 3) + 5 * 3));  // Forward and for the weights all products, for what goes in the last.
+  CHECK(p.live_bytes_max > 0);
+  CHECK(p.arena_bytes >= p.live_bytes_max);
+  REQUIRE_FALSE(p.kernels.empty());
+  CHECK(p.kernels[0].title == "matmul +bias +relu");
+  CHECK(p.kernels[0].writes[0].shape == std::vector<int64_t>{4, 5});
+  CHECK(p.kernels[0].writes[0].bytes == 4 * 5 * 4);
+  const auto j = json::parse(to_json(*graph));
+  CHECK(j["program"]["kernels"].size() == p.kernels.size());
+  CHECK(j["program"]["flops"] == p.flops);
+  auto e = small();
+  e.config.replicas = 2;
+  CHECK(inspect_graph(e, examples().batch(4).repeat(), mode::train)->program.rows == 2);
+}
+
+TEST_CASE("a profile has every kernel and the update, the longest first, and what they take together is the step") {
+  const auto profile = profile_model(small(), examples().batch(4).repeat(), mode::train, 3);
+  REQUIRE_MESSAGE(profile, (profile ? "" : to_string(profile.error())));
+  CHECK(profile->rows == 4);
+  CHECK(profile->steps == 3);
+  const auto graph = inspect_graph(small(), examples().batch(4).repeat(), mode::train);
+  CHECK(profile->kernels.size() == graph->program.kernels.size() + 1);
+  double seconds = 0, grouped = 0;
+  int64_t flops = 0, calls = 0;
+  bool update = false;
+  for (size_t k = 0; k < profile->kernels.size(); ++k) {
+    const auto& kernel = profile->kernels[k];
+    CHECK((k == 0 || kernel.seconds <= profile->kernels[k - 1].seconds));
+    seconds += kernel.seconds;
+    flops += kernel.flops;
+    update = update || (kernel.title == "update" && has(kernel.name, "adam"));
+  }
+  for (const auto& o : profile->operations) {
+    grouped += o.seconds;
+    calls += o.calls;
+  }
+  CHECK(update);
+  CHECK(seconds > 0);
+  CHECK(profile->seconds == doctest::Approx(seconds));
+  CHECK(grouped == doctest::Approx(seconds));
+  CHECK(calls == static_cast<int64_t>(profile->kernels.size()));
+  CHECK(flops == graph->program.flops);
+  CHECK(has(to_text(*profile), " us a step of 4 rows, the mean of 3\n"));
+  CHECK(has(to_text(*profile), "GFLOP/s  calls  operation\n"));
+  const auto j = json::parse(to_json(*profile));
+  CHECK(j["kind"] == "profile");
+  CHECK(j["kernels"].size() == profile->kernels.size());
+}
+
+TEST_CASE("a profile ends where the data do, has no update unless it trains, and says what a step has to say") {
+  const auto predicted = profile_model(small(), examples().batch(4), mode::predict);
+  REQUIRE(predicted);
+  CHECK(predicted->steps == 2);  // Of three batches the first warms up.
+  CHECK_FALSE(has(to_text(*predicted), "update"));
+  CHECK(profile_model(small(), examples().batch(4), mode::evaluate, 1)->steps == 1);
+  CHECK(profile_model(small(), examples().batch(12), mode::predict).error().category == errc::out_of_range);
+  CHECK(profile_model(small(), examples().batch(4), mode::predict, 0).error().category == errc::invalid_argument);
+  const auto wrong = *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {2, 4})}}, {{"y", tensor::of<int32_t>({2}, {0, 7})}});
+  CHECK(has(profile_model(small(), wrong.batch(2).repeat(), mode::train).error().message, "label 7 of row 1 is outside [0, 3)"));
 }
 
 TEST_CASE("each mode has its own graph, and what a model function does wrong is its error") {

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
+#include <fstream>
 #include <functional>
 
 namespace troupe::test {
@@ -108,6 +110,60 @@ TEST_CASE("a program's own actor hears of the job in its system, and outlives it
   example_program program{{EXAMPLE_INSIDE_CAF, directory / "model"}};
   CHECK(program.finish() == 0);
   CHECK(program.hear() == "4 checkpoints");  // At the start, and every 100 of 300 steps.
+}
+
+namespace {
+
+/// A text whose next character is known to whoever looks back far enough, and seldom to one who sees three characters.
+std::string counting_rhyme(int verses) {
+  std::string text;
+  for (int v = 0; v < verses; ++v)
+    for (const char* number : {"one", "two", "three", "four"})
+      text += std::string{"and "} + number + (v % 2 == 0 ? " green" : " black") + " bottles hanging on the wall\n";
+  return text;
+}
+
+double bits_after(const example_program& program, const std::string& words) {
+  const auto at = program.text().find(words);
+  REQUIRE_MESSAGE(at != std::string::npos, "'" << words << "' is not in:\n" << program.text());
+  return std::stod(program.text().substr(at + words.size()));
+}
+
+}  // namespace
+
+TEST_CASE("both character models learn a rhyme far below the uniform code, go on where they stood, and say what counting yields") {
+  temporary_directory directory;
+  std::ofstream{directory / "rhyme"} << counting_rhyme(60);
+  for (const std::string model : {"lstm", "transformer"}) {
+    CAPTURE(model);
+    const auto until = [&](const char* steps) {
+      return std::vector<std::string>{EXAMPLE_CHAR_MODEL, "--model", model, "--text", directory / "rhyme", "--model-dir", directory / model,
+                                      "--steps", steps, "--units", "32", "--window", "24", "--batch", "16"};
+    };
+    example_program first{until("40")};
+    CHECK(first.finish() == 0);
+    says(first, "characters of 20 kinds");
+    const double begun = bits_after(first, "held out: ");
+    CHECK(begun < std::log2(20.0));
+    CHECK(bits_after(first, "after 40 steps, ") < 1);
+    example_program second{until("120")};
+    CHECK(second.finish() == 0);
+    says(second, "started at step 40, to step 120: resumed from ");
+    CHECK(bits_after(second, "held out: ") < 0.8 * begun);
+    CHECK(report_of(directory / model).newest == 120);
+  }
+}
+
+TEST_CASE("a character model names a text that is not there, one that is too short and a model it does not know") {
+  temporary_directory directory;
+  std::ofstream{directory / "short"} << "too short";
+  for (const auto& [argument, value, said] : {std::tuple{"--text", directory / "absent", "absent cannot be opened"},
+                                              {"--text", directory / "short", "short has 9 characters: too few for windows of 64"},
+                                              {"--model", std::string{"oracle"}, "oracle"}}) {
+    example_program program{{EXAMPLE_CHAR_MODEL, "--model-dir", directory / "model", argument, value}};
+    CHECK(program.finish() > 0);
+    says(program, said);
+  }
 }
 
 }  // namespace troupe::test

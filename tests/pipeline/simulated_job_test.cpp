@@ -132,34 +132,6 @@ TEST_CASE("[SUP-58, SUP-62] a job whose power fails anywhere goes on from its la
   }
 }
 
-TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal") {
-  std::vector<checkpoint_content> ends;
-  for (int64_t replicas : {1, 2, 4}) {
-    small_job_options o{.replicas = replicas, .shards = 4};
-    simulated_job job{prepare_small(o), 3};
-    run_to_end(job);
-    ends.push_back(newest_checkpoint(o.files).content);
-  }
-  CHECK(same_state(ends[0], ends[1]));
-  CHECK(same_state(ends[0], ends[2]));
-}
-
-TEST_CASE("norms of gradients and of updates are the same for one replica, two and four") {
-  for (const optimizer& by : {optimizer{.rule = adam{.rate = 0.01f}, .clip = {.global_norm = 0.1f}}, optimizer{.rule = momentum{}, .clip = {.norm = 0.1f}},
-                              optimizer{.rule = lamb{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .moving_average = 0.9f}}) {
-    CAPTURE(to_string(by));
-    std::vector<checkpoint_content> ends;
-    for (int64_t replicas : {1, 2, 4}) {
-      small_job_options o{.replicas = replicas, .shards = 4, .source = small_model(0.2, by)};
-      simulated_job job{prepare_small(o), 3};
-      run_to_end(job);
-      ends.push_back(newest_checkpoint(o.files).content);
-    }
-    CHECK(same_state(ends[0], ends[1]));
-    CHECK(same_state(ends[0], ends[2]));
-  }
-}
-
 TEST_CASE("a job with a schedule, a warm-up and averages that stops and goes on ends in the state of one that never stopped") {
   const optimizer by{.rule = adam{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .warmup_steps = 6, .moving_average = 0.9f};
   small_job_options whole{.source = small_model(0.2, by)}, broken{.source = small_model(0.2, by)};

@@ -43,6 +43,7 @@ struct small_job_options {
   std::optional<double> save_secs = {};
   int64_t replicas = 1;
   int32_t hosts = 1;
+  int64_t threads = 1;
   std::optional<int64_t> shards = {};
   bool evaluates = false;
   double throttle_secs = 0;
@@ -61,6 +62,7 @@ inline job_description describe_small(const small_job_options& o) {
   d.config.seed = 7;
   d.config.replicas = o.replicas;
   d.config.gradient_shards = o.shards;
+  d.config.intra_op_threads = o.threads;
   d.config.log_step_count_steps = 5;
   if (o.save_secs)
     d.config.save_checkpoints_secs = *o.save_secs;

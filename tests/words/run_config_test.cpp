@@ -99,8 +99,13 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK(replace(run_config{}, "log_step_count_steps", "none")->log_step_count_steps == std::nullopt);
   CHECK_FALSE(run_config{}.debug_numerics);
   CHECK(replace(run_config{}, "debug_numerics", "true")->debug_numerics);
+  CHECK_FALSE(run_config{}.recompute);
+  CHECK(replace(run_config{}, "recompute", "true")->recompute);
   CHECK_FALSE(replace(run_config{.debug_numerics = true}, "debug_numerics", "false")->debug_numerics);
   CHECK(replace(run_config{}, "debug_numerics", "yes").error().message == "debug_numerics cannot be 'yes'");
+  CHECK(replace(run_config{}, "intra_op_threads", "3")->intra_op_threads == 3);
+  CHECK(replace(run_config{}, "intra_op_threads", "0").error().message == "intra_op_threads must be at least 1, not 0");
+  CHECK(replace(run_config{}, "intra_op_threads", "4294967297").error().message == "intra_op_threads must be at most 1024, not 4294967297");
   CHECK(replace(run_config{}, "replicas", "two").error().message == "replicas cannot be 'two'");
   CHECK(replace(run_config{}, "replicas", "2.5").error().message == "replicas cannot be '2.5'");
   CHECK(replace(run_config{}, "replicas", "none").error().message == "replicas cannot be 'none'");

@@ -155,8 +155,9 @@ TEST_CASE("a stop reaches the source and leaves a position between batches usabl
   CHECK(next(*it) == counting(2, 4));
 }
 
-TEST_CASE("what a stream cannot do is refused: a shuffle, a batch of batches, the repeat of nothing") {
+TEST_CASE("what a stream cannot do is refused: a shuffle, windows, a batch of batches, the repeat of nothing") {
   CHECK(refusal(counting_to(9).shuffle().batch(2)).category == errc::unimplemented);
+  CHECK(refusal(counting_to(9).window(3, 1).batch(2)).category == errc::unimplemented);
   CHECK(names(refusal(counting_to(9).batch(2).batch(3)), "batch(3) follows batches of 2 rows"));
   auto it = iterate(counting_to(0).repeat());
   int64_t id = 0;

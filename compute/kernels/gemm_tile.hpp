@@ -1,0 +1,189 @@
+// A tile of a product: as many rows and columns of C as the registers hold, while k goes by. Compiled for each CPU level.
+//
+// Everything here has internal linkage and nothing from the standard library is called: an inline function compiled for a
+// higher level must not become the one that the linker keeps for all.
+#pragma once
+
+#include "compute/kernels/gemm.hpp"
+
+#include <utility>
+
+namespace troupe {
+namespace {
+
+constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/// What a tile multiplies: k elements of each of its rows and columns, again `x.count` times, and all that `y.count` times.
+template <class T>
+struct factors {
+  int64_t k;
+  const T* a;
+  int64_t stride;   ///< From row to row of op(A), or from column to column.
+  const T* b;
+  int64_t ldb;      ///< From row to row of op(B).
+  struct turns {
+    int64_t count = 1, a = 0, b = 0;  ///< Where the operands go on, from where the turn left them.
+  } x, y;
+};
+
+/// Where a tile of C lies, and begins and ends its chains of additions.
+template <class T>
+struct ends {
+  T* c;
+  int64_t ldc;
+  int64_t columns;      ///< That exist.
+  const T* next;        ///< The tile that comes after it, to be in the cache by then.
+  const T* bias;        ///< Start: from the bias, or from zero,
+  bool first;           ///<   or, when not the first block of k, from C.
+  bool last;            ///< After the last block: mask and relu.
+  bool relu;
+  const T* mask;
+};
+
+/// How the elements of op(A) lie: its rows or its columns in one piece.
+enum class order : uint8_t { rows, columns };
+
+/// C[Rows × columns]; with `Part` the last vector of a row exists only in part.
+template <class V, int Rows, int Vectors, order Order, bool Part>
+__attribute__((noinline)) void tile(const factors<typename V::number>& f, const ends<typename V::number>& e) {
+  using T = typename V::number;
+  using vector = typename V::vector;
+  constexpr int64_t w = V::width;
+  const auto mask = V::mask(e.columns - (Vectors - 1) * w);
+  const auto load = [&](const T* p, int q) __attribute__((always_inline)) { return Part && q == Vectors - 1 ? V::load_part(p + q * w, mask) : V::load(p + q * w); };
+  T* const c = e.c;
+  const int64_t ldc = e.ldc;
+  vector sum[Rows][Vectors];
+  if (e.first) {
+    for (int q = 0; q < Vectors; ++q) {
+      const vector start = e.bias ? load(e.bias, q) : V::set(T{0});
+#pragma GCC unroll 16
+      for (int i = 0; i < Rows; ++i)
+        sum[i][q] = start;
+    }
+  } else {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i)
+      for (int q = 0; q < Vectors; ++q)
+        sum[i][q] = load(c + i * ldc, q);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+    for (int q = 0; q < Vectors; ++q)
+      __builtin_prefetch(e.next + i * ldc + q * w, 1);
+  const T *a = f.a, *b = f.b;
+  // Rows are addressed as base + index·{1, 2, 4, 8}. Left to itself the compiler gives each multiple of the stride a register,
+  // has none left for the last, and moves it through a vector port at each step.
+  const int64_t s = f.stride * static_cast<int64_t>(sizeof(T)), ldb = f.ldb;
+  int64_t s3 = 3 * s, s5 = 5 * s, s7 = 7 * s, s9 = 9 * s, s11 = 11 * s;
+  if (Order == order::rows)
+    asm("" : "+r"(s3), "+r"(s5), "+r"(s7), "+r"(s9), "+r"(s11));
+  const auto row = [&](int i) __attribute__((always_inline)) {
+    const int64_t odd[] = {s, s3, s5, s7, s9, s11};
+    int shift = 0;
+    while (i > 1 && i % 2 == 0)
+      i /= 2, ++shift;
+    return i == 0 ? 0 : odd[i / 2] << shift;
+  };
+  for (int64_t turns_y = f.y.count; turns_y > 0; --turns_y, a += f.y.a, b += f.y.b)
+    for (int64_t turns_x = f.x.count; turns_x > 0; --turns_x, a += f.x.a, b += f.x.b)
+      for (int64_t p = f.k; p > 0; --p) {
+        vector y[Vectors];
+        for (int q = 0; q < Vectors; ++q)
+          y[q] = load(b, q);
+#pragma GCC unroll 16
+        for (int i = 0; i < Rows; ++i) {
+          const vector x = V::set(Order == order::rows ? *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a) + row(i)) : a[i]);
+          for (int q = 0; q < Vectors; ++q)
+            sum[i][q] = V::fma(x, y[q], sum[i][q]);
+        }
+        b += ldb;
+        a += Order == order::rows ? 1 : f.stride;
+      }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+    for (int q = 0; q < Vectors; ++q) {
+      vector v = sum[i][q];
+      if (e.last && e.mask)
+        v = V::where_positive(load(e.mask + i * ldc, q), v);
+      if (e.last && e.relu)
+        v = V::relu(v);
+      if (Part && q == Vectors - 1)
+        V::store_part(c + i * ldc + q * w, v, mask);
+      else
+        V::store(c + i * ldc + q * w, v);
+    }
+}
+
+/// The tiles of 1 to V::tile_rows rows: for two whole vectors, for two of which the last is a part, and for one.
+template <class V, order Order>
+class tiles {
+ public:
+  using function = void (*)(const factors<typename V::number>&, const ends<typename V::number>&);
+  static function of(int64_t rows, int64_t columns) {
+    return (columns == 2 * V::width ? whole : columns > V::width ? wide : narrow).at[rows - 1];
+  }
+
+ private:
+  struct table {
+    function at[V::tile_rows];
+  };
+  template <int Vectors, bool Part, int... I>
+  static constexpr table make(std::integer_sequence<int, I...>) { return {{tile<V, I + 1, Vectors, Order, Part>...}}; }
+  using rows_less_one = std::make_integer_sequence<int, V::tile_rows>;
+  static constexpr table whole = make<2, false>(rows_less_one{});
+  static constexpr table wide = make<2, true>(rows_less_one{});
+  static constexpr table narrow = make<1, true>(rows_less_one{});
+};
+
+/// How many of the rows that are left the next tile takes: all it can, unless few were left for the one after it. A tile of
+/// few rows waits for its own sums.
+template <class V>
+constexpr int64_t next_rows(int64_t left) {
+  constexpr int64_t most = V::tile_rows;
+  return left <= most ? left : left < most + (most + 1) / 2 ? (left + 1) / 2 : most;
+}
+
+/// Up to `w` rows of k elements, `stride` apart, become k columns, `to_stride` apart. Each column is written as a whole vector.
+template <class V>
+void turn(int64_t rows, int64_t k, const typename V::number* from, int64_t stride, typename V::number* to, int64_t to_stride) {
+  using T = typename V::number;
+  constexpr int64_t w = V::width;
+  const T* row[w];
+  for (int64_t i = 0; i < w; ++i)
+    row[i] = from + (i < rows ? i * stride : 0);
+  int64_t p = 0;
+  for (; p + V::piece <= k; p += V::piece)
+    V::columns_of(row, p, to + p * to_stride, to_stride);
+  if (p < k && k >= V::piece)
+    V::columns_of(row, k - V::piece, to + (k - V::piece) * to_stride, to_stride);  // Some of them once more.
+  else
+    for (; p < k; ++p)
+      for (int64_t i = 0; i < rows; ++i)
+        to[p * to_stride + i] = row[i][p];
+}
+
+/// k × columns of op(B): rows `wide` apart.
+template <class V>
+void pack_panel(bool transposed, int64_t k, int64_t columns, const typename V::number* b, int64_t ldb, typename V::number* to) {
+  constexpr int64_t w = V::width, wide = 2 * w;
+  if (transposed) {
+    for (int64_t j = 0; j < columns; j += w)
+    turn<V>(least(w, columns - j), k, b + j * ldb, ldb, to + j, wide);
+    return;
+  }
+  const auto last = V::mask(columns > w ? columns - w : columns);
+  for (int64_t p = 0; p < k; ++p, b += ldb, to += wide)
+    if (columns == wide) {
+      V::store(to, V::load(b));
+      V::store(to + w, V::load(b + w));
+    } else if (columns > w) {
+      V::store(to, V::load(b));
+      V::store(to + w, V::load_part(b + w, last));
+    } else {
+      V::store(to, V::load_part(b, last));
+    }
+}
+
+}  // namespace
+}  // namespace troupe

@@ -1,0 +1,105 @@
+// Common subexpressions: of calls that would yield the same bits, only the first is made.
+//
+// What is drawn at random has a key among its attributes, so that no two draws are alike unless they are meant to be.
+#include "compute/planner/plan.hpp"
+
+#include <bit>
+#include <map>
+
+namespace troupe {
+namespace {
+
+/// Whether both would yield the same bits of the same operands. Numbers are compared as bits: 0 and -0 differ.
+bool alike(const plan& p, const planned_call& a, const planned_call& b) {
+  const auto bits = [](double x) { return std::bit_cast<uint64_t>(x); };
+  const auto &x = p.value(a.out[0]), &y = p.value(b.out[0]);
+  auto other = b.attr;
+  other.number = a.attr.number;
+  other.number2 = a.attr.number2;
+  return a.attr == other && bits(a.attr.number) == bits(b.attr.number) && bits(a.attr.number2) == bits(b.attr.number2)
+         && x.type == y.type && x.dims == y.dims;
+}
+
+bool same_bytes(const tensor& a, const tensor& b) {
+  return a.type() == b.type() && a.dims() == b.dims() && a.byte_size() == b.byte_size()
+         && std::memcmp(a.data(), b.data(), static_cast<size_t>(a.byte_size())) == 0;
+}
+
+/// Values by number, in the order of the graph: whatever a value is made of comes before it.
+class sharing {
+ public:
+  explicit sharing(plan& p) : plan_(p), same_(p.values.size()), call_of_(p.values.size(), -1) {
+    for (size_t c = 0; c < p.calls.size(); ++c)
+      call_of_[static_cast<size_t>(p.calls[c].out[0])] = static_cast<int32_t>(c);
+  }
+
+  void run() {
+    for (size_t i = 0; i < plan_.values.size(); ++i) {
+      const auto value = static_cast<int32_t>(i);
+      auto& v = plan_.value(value);
+      same_[i] = value;
+      if (v.constant.elements() > 0)
+        same_[i] = equal_constant(value);
+      else if (v.view_of >= 0)
+        look_alike(value);
+      else if (call_of_[i] >= 0)
+        make_once(value, plan_.calls[static_cast<size_t>(call_of_[i])]);
+    }
+    std::erase_if(plan_.calls, [](const planned_call& c) { return c.removed; });
+  }
+
+ private:
+  int32_t same(int32_t value) const { return same_[static_cast<size_t>(value)]; }
+
+  int32_t equal_constant(int32_t value) {
+    for (int32_t earlier : constants_)
+      if (same_bytes(plan_.value(earlier).constant, plan_.value(value).constant))
+        return earlier;
+    constants_.push_back(value);
+    return value;
+  }
+
+  /// Views of one place under one shape are one.
+  void look_alike(int32_t value) {
+    auto& v = plan_.value(value);
+    v.view_of = same(v.view_of);
+    auto& others = views_[plan_.root(v.view_of)];
+    for (int32_t earlier : others)
+      if (plan_.value(earlier).dims == v.dims) {
+        same_[static_cast<size_t>(value)] = earlier;
+        return;
+      }
+    others.push_back(value);
+  }
+
+  void make_once(int32_t value, planned_call& c) {
+    if (c.removed)
+      return;
+    for (int32_t& in : c.in)
+      in = same(in);
+    auto& others = calls_[{c.op, c.in}];
+    for (int32_t earlier : others)
+      if (alike(plan_, plan_.calls[static_cast<size_t>(earlier)], c)) {
+        const int32_t first = plan_.calls[static_cast<size_t>(earlier)].out[0];
+        same_[static_cast<size_t>(value)] = first;
+        if (plan_.value(value).keep)  // Somebody will ask for it.
+          plan_.value(value).view_of = first;
+        c.removed = true;
+        return;
+      }
+    others.push_back(call_of_[static_cast<size_t>(value)]);
+  }
+
+  plan& plan_;
+  std::vector<int32_t> same_;     ///< By value: the first that is equal to it.
+  std::vector<int32_t> call_of_;  ///< By value: the call that yields it, or -1.
+  std::vector<int32_t> constants_;
+  std::map<int32_t, std::vector<int32_t>> views_;  ///< By what they are views of.
+  std::map<std::pair<const operation*, std::vector<int32_t>>, std::vector<int32_t>> calls_;
+};
+
+}  // namespace
+
+void share_equal_calls(plan& p) { sharing{p}.run(); }
+
+}  // namespace troupe

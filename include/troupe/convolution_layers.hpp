@@ -1,0 +1,100 @@
+// Layers of image models (nn.hpp has what all layers share): convolutions, pooling, flatten, dropout.
+//
+//   auto h = tr::nn::conv2d(x, {.filters = 32, .kernel_size = {3, 3}, .padding = tr::padding::same, .activation = tr::relu});
+//   h = tr::nn::dense(tr::nn::flatten(tr::nn::max_pool(h)), {.units = 128, .activation = tr::relu});
+//
+// Images are [batch, height, width, channels] with known numbers but for the batch; pairs are of height and width. Defaults are
+// those of tf.layers, so windows lie inside of the image (`valid`) unless they are told otherwise.
+#pragma once
+
+#include <troupe/operations.hpp>
+
+namespace troupe::nn {
+
+struct conv2d_options {
+  int64_t filters = 0;
+  std::array<int64_t, 2> kernel_size{0, 0};
+  std::array<int64_t, 2> strides{1, 1};
+  std::array<int64_t, 2> dilation{1, 1};     ///< Elements of the kernel lie so far apart.
+  troupe::padding padding = padding::valid;
+  int64_t groups = 1;                        ///< Group g of the filters sees group g of the channels only.
+  troupe::activation activation = nullptr;   ///< None: linear.
+  bool bias = true;
+  initializer kernel = init::glorot_uniform();
+  std::string name = "conv2d";
+};
+/// activation(x * kernel + bias), the operation conv2d: [batch, height', width', filters]. Variables `<name>/kernel` [kernel
+/// height, kernel width, channels / groups, filters], `<name>/bias` [filters].
+TROUPE_API symbol conv2d(symbol x, conv2d_options options, TROUPE_AT);
+
+struct conv2d_transpose_options {
+  int64_t filters = 0;
+  std::array<int64_t, 2> kernel_size{0, 0};
+  std::array<int64_t, 2> strides{1, 1};
+  troupe::padding padding = padding::valid;
+  troupe::activation activation = nullptr;
+  bool bias = true;
+  initializer kernel = init::glorot_uniform();
+  std::string name = "conv2d_transpose";
+};
+/// activation(the adjoint of a convolution + bias), the operation conv2d_transpose, which has the extents. Variables `<name>/kernel`
+/// [kernel height, kernel width, filters, channels], `<name>/bias` [filters].
+TROUPE_API symbol conv2d_transpose(symbol x, conv2d_transpose_options options, TROUPE_AT);
+
+struct depthwise_conv2d_options {
+  std::array<int64_t, 2> kernel_size{0, 0};
+  std::array<int64_t, 2> strides{1, 1};
+  std::array<int64_t, 2> dilation{1, 1};
+  troupe::padding padding = padding::valid;
+  int64_t depth_multiplier = 1;              ///< Outputs of each channel.
+  troupe::activation activation = nullptr;
+  bool bias = true;
+  initializer kernel = init::glorot_uniform();
+  std::string name = "depthwise_conv2d";
+};
+/// activation(each channel's own convolutions + bias): [batch, height', width', channels · depth_multiplier]. Variables
+/// `<name>/depthwise_kernel` [kernel height, kernel width, channels, depth_multiplier], `<name>/bias`.
+TROUPE_API symbol depthwise_conv2d(symbol x, depthwise_conv2d_options options, TROUPE_AT);
+
+struct separable_conv2d_options {
+  int64_t filters = 0;
+  std::array<int64_t, 2> kernel_size{0, 0};
+  std::array<int64_t, 2> strides{1, 1};
+  std::array<int64_t, 2> dilation{1, 1};
+  troupe::padding padding = padding::valid;
+  int64_t depth_multiplier = 1;
+  troupe::activation activation = nullptr;
+  bool bias = true;
+  initializer kernel = init::glorot_uniform();  ///< Of both.
+  std::string name = "separable_conv2d";
+};
+/// activation(a depthwise convolution, then one of 1 × 1, + bias): Chollet 2017. Variables `<name>/depthwise_kernel` [kernel
+/// height, kernel width, channels, depth_multiplier], `<name>/pointwise_kernel` [1, 1, channels · depth_multiplier, filters],
+/// `<name>/bias` [filters].
+TROUPE_API symbol separable_conv2d(symbol x, separable_conv2d_options options, TROUPE_AT);
+
+struct max_pool_options {
+  std::array<int64_t, 2> size{2, 2};
+  std::array<int64_t, 2> strides{0, 0};      ///< {0, 0}: those of `size`, so that windows lie side by side.
+  troupe::padding padding = padding::valid;
+};
+/// The operations of these names, under the options of a layer.
+TROUPE_API symbol max_pool(symbol x, max_pool_options options = {}, TROUPE_AT);
+struct average_pool_options {
+  std::array<int64_t, 2> size{2, 2};
+  std::array<int64_t, 2> strides{0, 0};      ///< As above.
+  troupe::padding padding = padding::valid;
+};
+TROUPE_API symbol average_pool(symbol x, average_pool_options options = {}, TROUPE_AT);
+/// [batch, height, width, channels] -> [batch, channels]
+TROUPE_API symbol global_max_pool(symbol x, TROUPE_AT);
+TROUPE_API symbol global_average_pool(symbol x, TROUPE_AT);
+
+/// [batch, ...] -> [batch, n], any dtype; all extents but the first must be known.
+TROUPE_API symbol flatten(symbol x, TROUPE_AT);
+
+struct dropout_options { double rate = 0.5; };
+/// The operation dropout; x itself unless `training`.
+TROUPE_API symbol dropout(symbol x, bool training, dropout_options options = {}, TROUPE_AT);
+
+}  // namespace troupe::nn

@@ -1,0 +1,384 @@
+// Variables that are only looked up: every rule against its recurrence row by row, and against the dense way to the last bit.
+#include <troupe/optimizer.hpp>
+
+#include "tests/compute/model_fixture.hpp"
+#include "tests/compute/optimizer_recurrences.hpp"
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+const std::vector<optimizer>& all_rules() {
+  static const std::vector<optimizer> rules{
+      gradient_descent{.rate = 0.1f}, momentum{.rate = 0.05f, .decay = 0.8f}, momentum{.rate = 0.05f, .nesterov = true},
+      adagrad{.rate = 0.1f}, rmsprop{.rate = 0.01f}, rmsprop{.rate = 0.01f, .decay = 0.8f, .momentum = 0.5f, .epsilon = 1e-3f, .centered = true},
+      adadelta{.rate = 1, .epsilon = 1e-4f}, adam{.rate = 0.02f}, adamw{.rate = 0.02f, .weight_decay = 0.01f}, adamax{.rate = 0.02f},
+      amsgrad{.rate = 0.02f, .beta2 = 0.9f}, ftrl{.rate = 0.5f}, ftrl{.rate = 0.5f, .l1 = 0.3f, .l2 = 0.1f, .l2_shrinkage = 0.05f},
+      lamb{.rate = 0.02f, .weight_decay = 0.1f}};
+  return rules;
+}
+
+/// As TensorFlow 1.x has it: these go on with rows that do not occur as if their gradients were zeros.
+bool every_row(const update_rule& rule) {
+  return std::holds_alternative<adam>(rule) || std::holds_alternative<adamw>(rule) || std::holds_alternative<amsgrad>(rule);
+}
+
+constexpr int64_t lookups = 12;
+
+/// How a model reads its table: by two lookups of it or one, and whether it does more than look up.
+enum class reads : uint8_t { twice, twice_densely, once, once_densely };
+bool is_dense(reads how) { return how == reads::twice_densely || how == reads::once_densely; }
+
+/// Lookups of one table, of `lookups` rows each; the gradient of a row is Σ of x and Σ of w over where it occurs.
+template <class T>
+model_spec looked_up(graph& g, int64_t rows, int64_t units, const optimizer& o, reads how) {
+  constexpr dtype type = dtype_of<T>::value;
+  symbol w = g.variable({.name = "w", .dims = {rows, units}, .type = type});
+  const symbol x = g.placeholder("x", type, {lookups, units});
+  const symbol a = g.placeholder("a", dtype::int32, {3, lookups / 3}), b = g.placeholder("b", dtype::int64, {lookups});
+  if (is_dense(how))
+    w = w + g.constant(tensor::scalar<T>(0));
+  const symbol of_b = gather(w, b);
+  const bool two = how == reads::twice || how == reads::twice_densely;
+  const symbol of_a = two ? reshape(gather(w, a), {lookups, units}) : of_b;
+  model_spec spec;
+  spec.loss = reduce_sum(x * of_a) + reduce_sum(square(of_b)) / g.constant(tensor::scalar<T>(2));
+  spec.optimizer = o;
+  return spec;
+}
+
+/// Rows that occur at a step, some of them twice and more; the last third of the table never does.
+template <class Index>
+std::vector<Index> drawn(int64_t rows, uint64_t seed) {
+  std::vector<Index> all;
+  const tensor at = noise<double>({lookups}, seed);
+  for (double u : at.as<double>())
+    all.push_back(static_cast<Index>((u + 1) / 2 * static_cast<double>(rows * 2 / 3)));
+  all[1] = all[0];
+  return all;
+}
+
+template <class T>
+struct table {
+  int64_t rows, units;
+  trainer t;
+  tensor x, a, b;
+
+  table(int64_t n, int64_t m, const optimizer& o, reads how = reads::twice, int arenas = 1)
+    : rows(n), units(m), t([&](graph& g) { return looked_up<T>(g, n, m, o, how); }, {}, arenas) {
+    CHECK(t.layout.sparse().size() == (is_dense(how) || std::holds_alternative<lamb>(o.rule) ? 0 : 1));
+    REQUIRE(t.store->assign("w", noise<T>({n, m}, 1)));
+    if (o.moving_average > 0)
+      REQUIRE(t.store->assign("w/ExponentialMovingAverage", noise<T>({n, m}, 1)));
+  }
+  void draw(int64_t step) {
+    x = noise<T>({lookups, units}, static_cast<uint64_t>(100 + step));
+    const auto at_a = drawn<int32_t>(rows, static_cast<uint64_t>(3 * step));
+    const auto at_b = drawn<int64_t>(rows, static_cast<uint64_t>(3 * step + 1));
+    a = tensor::of<int32_t>({3, lookups / 3}, std::span<const int32_t>{at_a});
+    b = tensor::of<int64_t>({lookups}, std::span<const int64_t>{at_b});
+  }
+  step_status gradients(int64_t step) {
+    draw(step);
+    return t.run->gradients(t.input({x.data(), a.data(), b.data()}, step), t.gradient.get());
+  }
+  void step(int64_t step, int replicas = 1, int from = 0, int to = 0) {
+    draw(step);
+    const std::vector<const std::byte*> feeds{x.data(), a.data(), b.data()};
+    auto in = t.input(feeds, step);
+    in.parameters = t.store->arena(from);
+    REQUIRE(t.run->gradients(in, t.gradient.get()) == step_status::ok);
+    for (int r = 0; r < replicas; ++r)
+      t.run->apply(step, t.layout.slice(r, replicas), t.gradient.get(), t.store->arena(from), t.store->arena(to));
+  }
+  /// Variable and slots, without padding.
+  bool same_as(const table& other, int arena = 0) const {
+    for (size_t i = 0; i < t.layout.entries().size(); ++i)
+      if (!(t.store->view(arena, static_cast<int32_t>(i)) == other.t.store->view(0, static_cast<int32_t>(i))))
+        return false;
+    return true;
+  }
+  bool occurs(int64_t row) const {
+    return std::find(a.as<int32_t>().begin(), a.as<int32_t>().end(), static_cast<int32_t>(row)) != a.as<int32_t>().end()
+           || std::find(b.as<int64_t>().begin(), b.as<int64_t>().end(), row) != b.as<int64_t>().end();
+  }
+};
+
+std::vector<double> as_doubles(std::span<const double> x) { return {x.begin(), x.end()}; }
+std::vector<double> as_doubles(std::span<const float> x) { return {x.begin(), x.end()}; }
+
+/// A hundred steps of a table, beside one recurrence a row; LAMB's is one of all rows.
+template <class T>
+double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
+  table<T> got{rows, units, o};
+  const auto start = as_doubles(got.t.value("w").template as<T>());
+  const bool whole = std::holds_alternative<lamb>(o.rule);
+  const int64_t width = whole ? rows * units : units;
+  std::vector<recurrence> want;
+  for (int64_t r = 0; r < rows * units / width; ++r) {
+    want.push_back({{start.begin() + r * width, start.begin() + (r + 1) * width}});
+    want.back().start(o.rule);
+  }
+  const auto at = [&](int64_t row, int64_t j) -> double& {
+    return want[static_cast<size_t>((row * units + j) / width)].v[static_cast<size_t>((row * units + j) % width)];
+  };
+  double worst = 0;
+  for (int t = 1; t <= 100; ++t) {
+    got.step(t - 1);
+    std::vector<std::vector<double>> g(want.size(), std::vector<double>(static_cast<size_t>(width)));
+    for (int64_t i = 0; i < lookups; ++i)
+      for (int64_t j = 0; j < units; ++j) {
+        const int64_t a = got.a.template as<int32_t>()[static_cast<size_t>(i)] * units + j, b = got.b.template as<int64_t>()[static_cast<size_t>(i)] * units + j;
+        g[static_cast<size_t>(a / width)][static_cast<size_t>(a % width)] += static_cast<double>(got.x.template as<T>()[static_cast<size_t>(i * units + j)]);
+        g[static_cast<size_t>(b / width)][static_cast<size_t>(b % width)] += at(b / units, j);
+      }
+    for (size_t r = 0; r < want.size(); ++r)
+      std::visit([&]<class Rule>(const Rule& rule) {
+        const bool occurs = got.occurs(static_cast<int64_t>(r));
+        if constexpr (std::is_same_v<Rule, adamw>) {
+          if (!occurs)
+            return want[r].update(adam{rule.rate, rule.beta1, rule.beta2, rule.epsilon}, t, static_cast<double>(rule.rate), g[r]);
+        }
+        if (whole || occurs || every_row(o.rule))
+          want[r].update(rule, t, static_cast<double>(rule.rate), g[r]);
+      }, o.rule);
+    const auto w = as_doubles(got.t.value("w").template as<T>());
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t j = 0; j < units; ++j)
+        worst = std::max(worst, std::abs(w[static_cast<size_t>(row * units + j)] - at(row, j)) / std::max(1.0, std::abs(at(row, j))));
+  }
+  return worst;
+}
+
+/// What is in a gradient: of the variable, and nothing of what lies behind it.
+template <class T>
+std::vector<T> gradient_in(const trainer& t, const std::byte* gradient) {
+  const auto& e = t.layout.entries()[static_cast<size_t>(t.layout.find("w"))];
+  const T* g = reinterpret_cast<const T*>(gradient + e.gradient_offset);
+  return {g, g + e.dims.elements()};
+}
+
+}  // namespace
+
+TEST_CASE("a hundred sparse updates of each optimizer follow its recurrence, for rows of any width") {
+  for (const optimizer& o : all_rules())
+    for (int64_t units : {1, 5, 16, 37}) {
+      CAPTURE(to_string(o));
+      CAPTURE(units);
+      CHECK(worst_difference<double>(o, 40, units) < 1e-12);
+      CHECK(worst_difference<float>(o, 40, units) < 5e-5);
+    }
+}
+
+TEST_CASE("rows that never occur keep their values and slots, unless the rule goes on with every row") {
+  for (const optimizer& o : all_rules()) {
+    CAPTURE(to_string(o));
+    if (every_row(o.rule) || std::holds_alternative<lamb>(o.rule))
+      continue;
+    table<float> m{40, 5, o};
+    std::vector<tensor> before;
+    for (size_t i = 0; i < m.t.layout.entries().size(); ++i) {
+      const tensor now = m.t.store->view(0, static_cast<int32_t>(i));
+      before.push_back(tensor::copy_of(now.type(), now.dims(), now.bytes()));
+    }
+    for (int64_t step = 0; step < 20; ++step)
+      m.step(step);
+    for (size_t i = 0; i < before.size(); ++i) {
+      const tensor now = m.t.store->view(0, static_cast<int32_t>(i));
+      CHECK(std::memcmp(now.as<float>().data() + 27 * 5, before[i].as<float>().data() + 27 * 5, 13 * 5 * sizeof(float)) == 0);
+    }
+    CHECK_FALSE(m.t.value("w") == before[0]);
+  }
+}
+
+TEST_CASE("one, two, three, four and seven slices of a sparse update have the same bits, wherever they cut a row") {
+  for (const optimizer& rule : all_rules())
+    for (optimizer o : {rule, optimizer{.rule = rule.rule, .clip = {.value = 0.5f, .norm = 1, .global_norm = 0.7f}, .weight_decay = 0.01f, .moving_average = 0.9f}}) {
+      if (std::holds_alternative<adamw>(o.rule) || std::holds_alternative<lamb>(o.rule) || std::holds_alternative<ftrl>(o.rule))
+        o.weight_decay = 0;  // Which they refuse.
+      for (int replicas : {2, 3, 4, 7}) {
+        CAPTURE(to_string(o));
+        CAPTURE(replicas);
+        table<float> whole{40, 5, o}, sliced{40, 5, o};
+        for (int64_t step = 0; step < 4; ++step) {
+          whole.step(step);
+          sliced.step(step, replicas);
+        }
+        CHECK(whole.same_as(sliced));
+      }
+    }
+}
+
+TEST_CASE("sparse updates into a spare arena leave in it what updates in place do") {
+  for (const optimizer& rule : all_rules())
+    for (const float average : {0.0f, 0.9f}) {
+      const optimizer o{.rule = rule.rule, .moving_average = average};
+      CAPTURE(to_string(o));
+      table<double> in_place{40, 5, o}, spare{40, 5, o, reads::twice, 2};
+      for (int64_t step = 0; step < 6; ++step) {
+        in_place.step(step);
+        spare.step(step, 3, static_cast<int>(step % 2), static_cast<int>((step + 1) % 2));
+      }
+      CHECK(in_place.same_as(spare));
+    }
+}
+
+TEST_CASE("a sparse gradient has the norms of the dense one, to the last bit") {
+  for (const clipping& clip : {clipping{.norm = 0.01f}, clipping{.global_norm = 0.01f}, clipping{.value = 0.002f, .global_norm = 0.01f}}) {
+    // Under gradient descent a row of zeros does not move, so that the two differ in nothing but the way.
+    const optimizer o{.rule = gradient_descent{.rate = 0.1f}, .clip = clip};
+    table<float> sparse{3000, 7, o, reads::once}, dense{3000, 7, o, reads::once_densely}, free{3000, 7, gradient_descent{.rate = 0.1f}, reads::once};
+    for (int64_t step = 0; step < 5; ++step)
+      for (auto* m : {&sparse, &dense, &free})
+        m->step(step);
+    CHECK(sparse.same_as(dense));
+    CHECK_FALSE(sparse.same_as(free));
+  }
+}
+
+TEST_CASE("Adam's sparse update is its dense one, to the last bit") {
+  for (const optimizer& o : {optimizer{adam{}}, optimizer{amsgrad{}}, optimizer{.rule = adam{}, .clip = {.global_norm = 0.1f}, .moving_average = 0.9f}}) {
+    table<float> sparse{40, 5, o, reads::once}, dense{40, 5, o, reads::once_densely};
+    for (int64_t step = 0; step < 20; ++step) {
+      sparse.step(step);
+      dense.step(step);
+    }
+    CHECK(sparse.same_as(dense));
+  }
+}
+
+TEST_CASE("weight decay reaches the rows that occur, and moving averages go on for all") {
+  table<double> m{40, 5, {.rule = gradient_descent{.rate = 1e-30f}, .weight_decay = 0.5f}};
+  const tensor start = noise<double>({40, 5}, 1);
+  m.step(0);
+  for (int64_t row = 0; row < 40; ++row)
+    for (int64_t j = 0; j < 5; ++j)
+      CHECK(m.t.value("w").as<double>()[static_cast<size_t>(row * 5 + j)]
+            == start.as<double>()[static_cast<size_t>(row * 5 + j)] * (m.occurs(row) ? 0.5 : 1));
+
+  table<double> averaged{40, 5, {.rule = momentum{.rate = 0.1f}, .moving_average = 0.75f}};
+  REQUIRE(averaged.t.store->assign("w/ExponentialMovingAverage", noise<double>({40, 5}, 2)));
+  const tensor first = noise<double>({40, 5}, 2);
+  auto want = as_doubles(first.as<double>());
+  for (int64_t step = 0; step < 10; ++step) {
+    averaged.step(step);
+    for (size_t i = 0; i < want.size(); ++i)
+      want[i] = 0.75 * want[i] + 0.25 * averaged.t.value("w").as<double>()[i];
+  }
+  for (size_t i = 0; i < want.size(); ++i)
+    CHECK(averaged.t.value("w/ExponentialMovingAverage").as<double>()[i] == doctest::Approx(want[i]).epsilon(1e-12));
+}
+
+TEST_CASE("a gradient written over another has nothing of it, and marks the rows that occur") {
+  table<float> m{200, 5, momentum{}}, fresh{200, 5, momentum{}}, dense{200, 5, momentum{}, reads::twice_densely};
+  for (int64_t step = 0; step < 3; ++step)
+    REQUIRE(m.gradients(step) == step_status::ok);
+  REQUIRE(fresh.gradients(2) == step_status::ok);  // Over bytes that are all 0xff.
+  REQUIRE(dense.gradients(2) == step_status::ok);
+  CHECK(std::memcmp(m.t.gradient.get(), fresh.t.gradient.get(), static_cast<size_t>(m.t.layout.gradient_bytes())) == 0);
+  const auto& s = m.t.layout.sparse()[0];
+  const auto* bits = reinterpret_cast<const uint64_t*>(m.t.gradient.get() + s.bits);
+  const auto g = gradient_in<float>(m.t, m.t.gradient.get()), all = gradient_in<float>(dense.t, dense.t.gradient.get());
+  for (int64_t row = 0; row < 200; ++row) {
+    CHECK((bits[row / 64] >> (row % 64) & 1) == (m.occurs(row) ? 1 : 0));
+    for (int64_t j = 0; j < 5; ++j)
+      CHECK(g[static_cast<size_t>(row * 5 + j)] == doctest::Approx(static_cast<double>(all[static_cast<size_t>(row * 5 + j)])));
+  }
+}
+
+TEST_CASE("sums of sparse gradients are those of dense ones, and can be written over again") {
+  table<float> a{200, 5, momentum{}}, b{200, 5, momentum{}}, again{200, 5, momentum{}};
+  REQUIRE(a.gradients(0) == step_status::ok);
+  REQUIRE(b.gradients(1) == step_status::ok);
+  auto want = gradient_in<float>(a.t, a.t.gradient.get());
+  const auto other = gradient_in<float>(b.t, b.t.gradient.get());
+  for (size_t i = 0; i < want.size(); ++i)
+    want[i] += other[i];
+  add_gradient(a.t.layout, a.t.gradient.get(), b.t.gradient.get());
+  CHECK(gradient_in<float>(a.t, a.t.gradient.get()) == want);
+  CHECK(is_finite(a.t.layout, a.t.whole(), a.t.gradient.get()));
+  // Both parts' rows are marked: whoever writes next clears them.
+  REQUIRE(a.gradients(2) == step_status::ok);
+  REQUIRE(again.gradients(2) == step_status::ok);
+  CHECK(std::memcmp(a.t.gradient.get(), again.t.gradient.get(), static_cast<size_t>(a.t.layout.gradient_bytes())) == 0);
+}
+
+TEST_CASE("a row that occurs and is not finite is found, in the slices that have part of it") {
+  table<float> m{200, 5, momentum{}};
+  REQUIRE(m.gradients(0) == step_status::ok);
+  const auto& s = m.t.layout.sparse()[0];
+  CHECK(is_finite(m.t.layout, m.t.whole(), m.t.gradient.get()));
+  for (const int64_t row : {static_cast<int64_t>(m.a.as<int32_t>()[0]), m.b.as<int64_t>()[5]})
+    for (const int64_t j : {0, 4}) {
+      const int64_t at = s.first + row * s.row_bytes + 4 * j;
+      auto& element = *reinterpret_cast<float*>(m.t.gradient.get() + at);
+      const float before = std::exchange(element, std::numeric_limits<float>::infinity());
+      CHECK_FALSE(is_finite(m.t.layout, m.t.whole(), m.t.gradient.get()));
+      for (int r = 0; r < 3; ++r) {
+        const auto slice = m.t.layout.slice(r, 3);
+        CHECK(is_finite(m.t.layout, slice, m.t.gradient.get()) == (at < slice.first || slice.second <= at));
+      }
+      element = before;
+    }
+}
+
+TEST_CASE("a table that the model also reads otherwise, or does not read at all, has a dense gradient") {
+  const auto sparse = [](const std::function<void(graph&, symbol, symbol)>& use, const optimizer& o = momentum{}) {
+    graph g;
+    const symbol w = g.variable({.name = "w", .dims = {4, 4}}), other = g.variable({.name = "other", .dims = {4}});
+    use(g, w, other);
+    return parameter_layout::of(g, o)->sparse().size();
+  };
+  const auto at = [](graph& g) { return g.constant(tensor::of<int32_t>({2}, {1, 2})); };
+  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }) == 1);
+  CHECK(sparse([&](graph& g, symbol w, symbol other) { gather(w, at(g)); gather(other, at(g)); gather(w, at(g)); }) == 2);
+  CHECK(sparse([](graph&, symbol, symbol) {}) == 0);
+  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g), 1); }) == 0);
+  CHECK(sparse([&](graph& g, symbol w, symbol) { matmul(gather(w, at(g)), w, {.transpose_b = true}); }) == 0);
+  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, lamb{}) == 0);
+  CHECK(sparse([&](graph& g, symbol w, symbol) { gather(w, at(g)); }, {.groups = {{.prefix = "w", .frozen = true}}}) == 0);
+}
+
+TEST_CASE("a table that the loss does not depend on has a gradient of zeros, and no row of it occurs") {
+  trainer t([](graph& g) {
+    const symbol w = g.variable({.name = "w", .dims = {70, 3}}), v = g.variable({.name = "v", .dims = {3}});
+    gather(w, g.constant(tensor::of<int32_t>({2}, {1, 2})));
+    model_spec spec;
+    spec.loss = reduce_sum(square(v));
+    spec.optimizer = momentum{};
+    return spec;
+  }, {});
+  REQUIRE(t.step({}, 0) == step_status::ok);
+  const auto& s = t.layout.sparse()[0];
+  for (float g : t.gradient_of<float>("w"))
+    CHECK(g == 0);
+  for (int i = 0; i < 2; ++i)
+    CHECK(reinterpret_cast<const uint64_t*>(t.gradient.get() + s.bits)[i] == 0);
+}
+
+TEST_CASE("a store whose table is only looked up does not serve a graph that does more with it, and the error says so") {
+  table<float> m{40, 5, momentum{}};
+  graph g;
+  model_spec spec;
+  spec.loss = reduce_sum(square(g.variable({.name = "w", .dims = {40, 5}})));
+  spec.optimizer = momentum{};
+  const auto planned = program::plan(g, spec, m.t.layout, {});
+  REQUIRE_FALSE(planned);
+  CHECK(planned.error().message == "this graph does more with variable 'w' than to look rows up, as the one that the store was made for does");
+}
+
+TEST_CASE("a step with an index outside of the table is refused, and the next is as if it had not been") {
+  table<float> m{40, 5, momentum{}}, other{40, 5, momentum{}};
+  REQUIRE(m.gradients(0) == step_status::ok);
+  const std::vector<int32_t> outside(lookups, 40);
+  const tensor wrong = tensor::of<int32_t>({3, lookups / 3}, std::span<const int32_t>{outside});
+  CHECK(m.t.run->gradients(m.t.input({m.x.data(), wrong.data(), m.b.data()}, 1), m.t.gradient.get()) == step_status::bad_input);
+  CHECK(m.t.run->last_error().message.find("index 40 at position 0 is outside [0, 40)") != std::string::npos);
+  REQUIRE(m.gradients(2) == step_status::ok);
+  REQUIRE(other.gradients(2) == step_status::ok);
+  CHECK(std::memcmp(m.t.gradient.get(), other.t.gradient.get(), static_cast<size_t>(m.t.layout.gradient_bytes())) == 0);
+}
+
+}  // namespace troupe

@@ -1,0 +1,89 @@
+// The state that a job ends in does not depend on how many replicas and threads share its gradient shards.
+#include "pipeline/launch_simulated.hpp"
+
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+checkpoint_content end_of(const small_job_options& o) {
+  simulated_job job{prepare_small(o), 3};
+  const auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  CHECK(job.left().empty());
+  return newest_checkpoint(o.files).content;
+}
+
+/// Of 1, 2 and 4 replicas that share four gradient shards.
+void check_replicas(const small_job_options& job) {
+  std::vector<checkpoint_content> ends;
+  for (int64_t replicas : {1, 2, 4}) {
+    small_job_options o = job;
+    o.replicas = replicas;
+    o.shards = 4;
+    o.files = memory_disk::make();
+    ends.push_back(end_of(o));
+  }
+  CHECK(same_state(ends[0], ends[1]));
+  CHECK(same_state(ends[0], ends[2]));
+}
+
+}  // namespace
+
+TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal") {
+  check_replicas({});
+}
+
+TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 replicas of them, are bit-equal") {
+  const model wide{"wide", [](graph& g, const features& x, const labels& y, mode m) {  // Its products are worth three threads.
+    const auto h = dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
+    return multi_class_head(3).spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
+  }};
+  std::optional<checkpoint_content> one;
+  for (int64_t replicas : {1, 2, 4})
+    for (int64_t threads : {1, 2, 3}) {
+      CAPTURE(replicas);
+      CAPTURE(threads);
+      small_job_options o{.max_steps = 4, .replicas = replicas, .threads = threads, .shards = 4,
+                          .input = small_dataset(256).shuffle().batch(64).repeat(), .source = wide};
+      const auto end = end_of(o);
+      if (!one)
+        one = end;
+      CHECK(same_state(end, *one));
+    }
+}
+
+TEST_CASE("a model of words is the same for one replica, two and four, whatever becomes of rows that do not occur") {
+  // 40 words, of which a batch of 4 rows has 12 at most: rows of 28 bytes, so that slices of replicas cut them.
+  const int64_t examples = 48;
+  std::vector<int32_t> words(static_cast<size_t>(examples) * 3), y(static_cast<size_t>(examples));
+  for (size_t i = 0; i < words.size(); ++i)
+    words[i] = static_cast<int32_t>(i * i % 37 + i % 3);
+  for (size_t i = 0; i < y.size(); ++i)
+    y[i] = words[3 * i] % 3;
+  const dataset input = *dataset::from_tensors({{"x", tensor::of<int32_t>({examples, 3}, words)}}, {{"y", tensor::of<int32_t>({examples}, y)}});
+  for (const optimizer& by : {optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.1f}, .weight_decay = 0.01f}, optimizer{.rule = adagrad{}, .moving_average = 0.9f},
+                              optimizer{ftrl{}}, optimizer{.rule = adamw{.rate = 0.01f}, .clip = {.norm = 0.05f}}}) {
+    CAPTURE(to_string(by));
+    const model source{"words", [by](graph& g, const features& x, const labels& labels, mode m) {
+      const auto h = nn::embedding(x["x"], {.entries = 40, .units = 7});
+      const auto logits = nn::dense(reshape(h, {extent{-1}, extent{21}}), {.units = 3});
+      return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = labels.only(), .optimizer = by});
+    }};
+    check_replicas({.input = input.shuffle().batch(4).repeat(), .source = source});
+  }
+}
+
+TEST_CASE("norms of gradients and of updates are the same for one replica, two and four") {
+  for (const optimizer& by : {optimizer{.rule = adam{.rate = 0.01f}, .clip = {.global_norm = 0.1f}}, optimizer{.rule = momentum{}, .clip = {.norm = 0.1f}},
+                              optimizer{.rule = lamb{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 20}, .moving_average = 0.9f}}) {
+    CAPTURE(to_string(by));
+    check_replicas({.source = small_model(0.2, by)});
+  }
+}
+
+}  // namespace troupe::test
