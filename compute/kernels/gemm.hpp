@@ -36,7 +36,9 @@ void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace);
 // -- the levels of processors that it is compiled for -------------------------------------
 
 /// So much of k, of the columns of C, and of its rows, where those of A are packed and where not, at a time.
-inline constexpr int64_t gemm_depth_block = 256, gemm_column_block = 512, gemm_packed_rows = 48, gemm_row_block = 240;
+inline constexpr int64_t gemm_depth_block = 512, gemm_column_block = 512, gemm_packed_rows = 48, gemm_row_block = 240;
+/// An operand of more elements is not expected in the second-level cache, beside all else that is used.
+inline constexpr int64_t gemm_far = 128 * 1024;
 
 /// Whether the processor has the vectors that gemm_avx512 is compiled for.
 bool has_avx512() noexcept;

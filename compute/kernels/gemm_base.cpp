@@ -18,7 +18,7 @@ alignas(64) constexpr int64_t ones_then_zeros64[8] = {-1, -1, -1, -1, 0, 0, 0, 0
 struct floats {
   using number = float;
   using vector = __m256;
-  static constexpr int64_t width = 8, tile_rows = 6, piece = 4;
+  static constexpr int64_t width = 8, tile_rows = 6, rows_from_memory = 0, piece = 4;
 
   static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - (n < 8 ? n : 8))); }
   static vector load(const float* p) { return _mm256_loadu_ps(p); }
@@ -27,6 +27,7 @@ struct floats {
   static void store_part(float* p, vector x, __m256i m) { _mm256_maskstore_ps(p, m, x); }
   static vector set(float x) { return _mm256_set1_ps(x); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
+  static vector fma(const float* a, vector b, vector c) { return fma(set(*a), b, c); }
   static vector relu(vector x) { return _mm256_max_ps(_mm256_setzero_ps(), x); }  // The second operand where one is NaN.
   static vector where_positive(vector mask, vector x) { return _mm256_and_ps(x, _mm256_cmp_ps(mask, _mm256_setzero_ps(), _CMP_GT_OQ)); }
   /// Four columns of eight rows.
@@ -48,7 +49,7 @@ struct floats {
 struct doubles {
   using number = double;
   using vector = __m256d;
-  static constexpr int64_t width = 4, tile_rows = 6, piece = 2;
+  static constexpr int64_t width = 4, tile_rows = 6, rows_from_memory = 0, piece = 2;
 
   static __m256i mask(int64_t n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros64 + 4 - (n < 4 ? n : 4))); }
   static vector load(const double* p) { return _mm256_loadu_pd(p); }
@@ -57,6 +58,7 @@ struct doubles {
   static void store_part(double* p, vector x, __m256i m) { _mm256_maskstore_pd(p, m, x); }
   static vector set(double x) { return _mm256_set1_pd(x); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
+  static vector fma(const double* a, vector b, vector c) { return fma(set(*a), b, c); }
   static vector relu(vector x) { return _mm256_max_pd(_mm256_setzero_pd(), x); }
   static vector where_positive(vector mask, vector x) { return _mm256_and_pd(x, _mm256_cmp_pd(mask, _mm256_setzero_pd(), _CMP_GT_OQ)); }
   /// Two columns of four rows.
@@ -75,7 +77,7 @@ template <class T, int64_t W>
 struct plain {
   using number = T;
   struct vector { T x[W]; };
-  static constexpr int64_t width = W, tile_rows = 4, piece = 1;
+  static constexpr int64_t width = W, tile_rows = 4, rows_from_memory = 0, piece = 1;
 
   template <class F>
   static vector each(F f) {
@@ -97,6 +99,7 @@ struct plain {
   }
   static vector set(T x) { return each([x](int64_t) { return x; }); }
   static vector fma(const vector& a, const vector& b, const vector& c) { return each([&](int64_t i) { return a.x[i] * b.x[i] + c.x[i]; }); }
+  static vector fma(const T* a, const vector& b, const vector& c) { return fma(set(*a), b, c); }
   static vector relu(const vector& a) { return each([&](int64_t i) { return a.x[i] < T{0} ? T{0} : a.x[i]; }); }
   static vector where_positive(const vector& m, const vector& a) { return each([&](int64_t i) { return m.x[i] > T{0} ? a.x[i] : T{0}; }); }
   static void columns_of(const T* const* row, int64_t p, T* to, int64_t) {

@@ -2,7 +2,7 @@
 //
 // As in Goto & van de Geijn 2008: a block of op(B) is packed so that it stays in the second-level cache and a few tiles' rows
 // of op(A) so that they stay in the first, or near it, while a tile of C is in registers. What is packed next is asked for
-// while there is arithmetic to do: a copy out of the third-level cache takes several times as long.
+// little by little, while there is arithmetic to do: a copy out of the third-level cache takes several times as long.
 #pragma once
 
 #include "compute/kernels/gemm_tile.hpp"
@@ -14,7 +14,7 @@ namespace {
 template <class V>
 class product {
   using T = typename V::number;
-  static constexpr int64_t w = V::width, wide = 2 * w, line = 64 / sizeof(T);
+  static constexpr int64_t w = V::width, wide = 2 * w;
 
  public:
   static void run(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace) { product(s, x, workspace).run(); }
@@ -51,25 +51,28 @@ class product {
       a = packed_a;
     }
     for (int64_t j = at.j; j < at.end; j += wide) {
-      const int64_t columns = least(wide, s.n - j);
-      ask_ahead(at, i, rows, j, columns);
       const T* b = b_at(at.p, j);
       if (pack.b) {
         T* const panel = packed_b + places.apart * (j - at.j) * at.depth;
         if (i == 0)
-          pack_panel<V>(s.transpose_b, at.depth, columns, b, ldb, panel);
+          pack_panel<V>(s.transpose_b, at.depth, least(wide, s.n - j), b, ldb, panel);
         b = panel;
       }
-      tiles_of_panel(at, i, rows, j, columns, a, b);
+      tiles_of_panel(at, i, rows, j, a, b);
     }
   }
 
-  void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, int64_t columns, const T* a, const T* b) {
+  void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b) {
+    const int64_t columns = least(wide, s.n - j), tiles_a_panel = (rows + V::tile_rows - 1) / V::tile_rows;
     ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu, x.mask ? x.mask + i * ldc + j : nullptr};
     const T* const beside = e.c + (j + wide < at.end ? wide : 0);
-    while (rows > 0) {
+    factors<T> f{at.depth, a, 0, b, pack.b ? wide : ldb, {}, {}};
+    for (int64_t t = 0; rows > 0; ++t) {
       const int64_t n = next_rows<V>(rows);
-      const factors<T> f{at.depth, a, pack.a ? n : lda, b, pack.b ? wide : ldb, {}, {}};
+      f.a = a;
+      f.stride = pack.a ? n : lda;
+      f.soon_a = rows_soon(at, i, (j - at.j) / wide * tiles_a_panel + t, (at.end - at.j + wide - 1) / wide * tiles_a_panel);
+      f.soon_b = panel_soon(at, i, j, t, tiles_a_panel);
       rows -= n;
       e.next = rows > 0 ? e.c + n * ldc : beside;
       (pack.a || s.transpose_a ? tiles<V, order::columns>::of(n, columns) : tiles<V, order::rows>::of(n, columns))(f, e);
@@ -80,65 +83,58 @@ class product {
     }
   }
 
-  /// A share of what is packed next, while panel j of rows i is computed: of the rows that come after these, and of the same
-  /// panel of the next block of k.
-  void ask_ahead(const block& at, int64_t i, int64_t rows, int64_t j, int64_t columns) const {
-    const int64_t below = least(places.rows, s.m - i - rows), blocks = (s.m - 1) / places.rows;
-    struct range {
-      int64_t first, end;
-    };
-    const auto share = [](int64_t lines, int64_t turn, int64_t turns) { return range{lines * turn / turns, lines * (turn + 1) / turns}; };
-    if (pack.a && below > 0) {
-      const int64_t runs = s.transpose_a ? at.depth : below, length = s.transpose_a ? below : at.depth;
-      const auto [first, end] = share(runs * lines_of(length), (j - at.j) / wide, (at.end - at.j + wide - 1) / wide);
-      touch(a_at(i + rows, at.p), lda, length, first, end);
+  /// What tile t of so many asks for of the rows of A that are packed next.
+  prefetches<T> rows_soon(const block& at, int64_t i, int64_t t, int64_t tiles) const {
+    const int64_t first = i + places.rows, below = least(places.rows, s.m - first);
+    if (!pack.a || below <= 0 || s.m * s.k <= gemm_far)
+      return {};
+    if (s.transpose_a) {  // Runs of `below` elements, a half of each at a time.
+      const int64_t count = (2 * chunk + tiles - 1) / tiles, p = t / 2 * chunks(at.depth) * count;
+      return p < at.depth ? prefetches<T>{a_at(first + t % 2 * chunk, at.p + p), count, lda, count * lda} : prefetches<T>{};
     }
-    if (pack.b && i > 0 && at.next_depth > 0) {
-      const int64_t runs = s.transpose_b ? columns : at.next_depth, length = s.transpose_b ? at.next_depth : columns;
-      const auto [first, end] = share(runs * lines_of(length), i / places.rows - 1, blocks);
-      touch(b_at(at.p + at.depth, j), ldb, length, first, end);
-    }
+    const int64_t count = (below + tiles - 1) / tiles;
+    return t * count < below ? prefetches<T>{a_at(first + t * count, at.p), count, lda, chunk} : prefetches<T>{};
   }
 
-  static constexpr int64_t lines_of(int64_t length) { return (length + line - 1) / line; }
-
-  /// Asks for lines [first, end) of runs of `length` elements that are `stride` apart.
-  static void touch(const T* from, int64_t stride, int64_t length, int64_t first, int64_t end) {
-    const int64_t each = lines_of(length);
-    from += first / each * stride;
-    for (int64_t at = first % each; first < end; ++first) {
-      __builtin_prefetch(from + at * line, 0, 2);
-      if (++at == each) {
-        at = 0;
-        from += stride;
-      }
-    }
+  /// What tile t of so many asks for of the panel of B that comes after panel j, while B is read for the first time.
+  prefetches<T> panel_soon(const block& at, int64_t i, int64_t j, int64_t t, int64_t tiles) const {
+    const bool beside = j + wide < at.end;
+    if (i > 0 || s.n * s.k <= gemm_far || (!beside && at.next_depth == 0))
+      return {};
+    const T* const next = beside ? b_at(at.p, j + wide) : b_at(at.p + at.depth, at.j);
+    const int64_t count = (wide + tiles - 1) / tiles;
+    return s.transpose_b ? prefetches<T>{next + t * count * ldb, count, ldb, chunk} : prefetches<T>{next + t * chunks(at.depth) * count * ldb, count, ldb, count * ldb};
   }
+
+  static constexpr int64_t chunk = prefetches<T>::chunk;
+  static int64_t chunks(int64_t depth) { return (depth + chunk - 1) / chunk; }
 
   /// m × k of op(A): tile after tile, each with its columns one after the other.
   void pack_a(int64_t m, int64_t k, const T* a) const {
+    if (s.transpose_a)
+      return pack_columns(m, k, a);
     T* to = packed_a;
-    while (m > 0) {
-      const int64_t rows = next_rows<V>(m);
-      if (s.transpose_a) {
-        pack_columns(rows, k, a, to);
-      } else {
-        // What is written beyond a column is overwritten by the next, if the last rows come first.
-        for (int64_t i = (rows - 1) / w * w; i >= 0; i -= w)
-          turn<V>(least(w, rows - i), k, a + i * lda, lda, to + i, rows);
-      }
-      a += s.transpose_a ? rows : rows * lda;
-      to += rows * k;
-      m -= rows;
+    for (int64_t rows = 0; m > 0; m -= rows, a += rows * lda, to += rows * k) {
+      rows = next_rows<V>(m);
+      // What is written beyond a column is overwritten by the next, if the last rows come first.
+      for (int64_t i = (rows - 1) / w * w; i >= 0; i -= w)
+        turn<V>(least(w, rows - i), k, a + i * lda, lda, to + i, rows);
     }
   }
 
-  void pack_columns(int64_t rows, int64_t k, const T* a, T* to) const {
-    for (int64_t i = 0; i < rows; i += w) {
-      const auto part = V::mask(rows - i);
-      for (int64_t p = 0; p < k; ++p)
-        V::store_part(to + p * rows + i, V::load_part(a + p * lda + i, part), part);
-    }
+  /// Some columns of all tiles at a time: each is in one piece, and far from the next one.
+  void pack_columns(int64_t m, int64_t k, const T* a) const {
+    constexpr int64_t some = 64;
+    for (int64_t p = 0; p < k; p += some)
+      for (int64_t i = 0, rows = 0; i < m; i += rows) {
+        rows = next_rows<V>(m - i);
+        const int64_t end = least(k, p + some);
+        for (int64_t q = 0; q < rows; q += w) {
+          const auto part = V::mask(rows - q);
+          for (int64_t c = p; c < end; ++c)
+            V::store_part(packed_a + i * k + c * rows + q, V::load_part(a + c * lda + i + q, part), part);
+        }
+      }
   }
 
   const gemm_shape& s;

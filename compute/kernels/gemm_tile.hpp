@@ -13,6 +13,23 @@ namespace {
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/// What is asked for while a tile is computed: at every `chunk` steps of k two lines of each of `count` runs, `stride` apart;
+/// then `on` from there.
+template <class T>
+struct prefetches {
+  static constexpr int64_t line = 64 / sizeof(T), chunk = 2 * line;
+  const T* at = nullptr;
+  int64_t count = 0, stride = 0, on = 0;
+
+  __attribute__((always_inline)) void ask() {
+    for (int64_t i = 0; i < count; ++i) {
+      __builtin_prefetch(at + i * stride, 0, 2);
+      __builtin_prefetch(at + i * stride + line, 0, 2);
+    }
+    at += on;
+  }
+};
+
 /// What a tile multiplies: k elements of each of its rows and columns, again `x.count` times, and all that `y.count` times.
 template <class T>
 struct factors {
@@ -24,6 +41,7 @@ struct factors {
   struct turns {
     int64_t count = 1, a = 0, b = 0;  ///< Where the operands go on, from where the turn left them.
   } x, y;
+  prefetches<T> soon_a{}, soon_b{};
 };
 
 /// Where a tile of C lies, and begins and ends its chains of additions.
@@ -72,6 +90,8 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
     for (int q = 0; q < Vectors; ++q)
       __builtin_prefetch(e.next + i * ldc + q * w, 1);
   const T *a = f.a, *b = f.b;
+  auto soon_a = f.soon_a, soon_b = f.soon_b;
+  constexpr int64_t chunk = prefetches<T>::chunk;
   // Rows are addressed as base + index·{1, 2, 4, 8}. Left to itself the compiler gives each multiple of the stride a register,
   // has none left for the last, and moves it through a vector port at each step.
   const int64_t s = f.stride * static_cast<int64_t>(sizeof(T)), ldb = f.ldb;
@@ -87,18 +107,27 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
   };
   for (int64_t turns_y = f.y.count; turns_y > 0; --turns_y, a += f.y.a, b += f.y.b)
     for (int64_t turns_x = f.x.count; turns_x > 0; --turns_x, a += f.x.a, b += f.x.b)
-      for (int64_t p = f.k; p > 0; --p) {
-        vector y[Vectors];
-        for (int q = 0; q < Vectors; ++q)
-          y[q] = load(b, q);
-#pragma GCC unroll 16
-        for (int i = 0; i < Rows; ++i) {
-          const vector x = V::set(Order == order::rows ? *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a) + row(i)) : a[i]);
+      for (int64_t left = f.k; left > 0; left -= chunk) {
+        soon_a.ask();
+        soon_b.ask();
+        for (int64_t p = least(left, chunk); p > 0; --p) {
+          vector y[Vectors];
           for (int q = 0; q < Vectors; ++q)
-            sum[i][q] = V::fma(x, y[q], sum[i][q]);
+            y[q] = load(b, q);
+#pragma GCC unroll 16
+          for (int i = 0; i < Rows; ++i) {
+            if (Order == order::columns && i < V::rows_from_memory) {
+              for (int q = 0; q < Vectors; ++q)
+                sum[i][q] = V::fma(a + i, y[q], sum[i][q]);
+              continue;
+            }
+            const vector x = V::set(Order == order::rows ? *reinterpret_cast<const T*>(reinterpret_cast<const char*>(a) + row(i)) : a[i]);
+            for (int q = 0; q < Vectors; ++q)
+              sum[i][q] = V::fma(x, y[q], sum[i][q]);
+          }
+          b += ldb;
+          a += Order == order::rows ? 1 : f.stride;
         }
-        b += ldb;
-        a += Order == order::rows ? 1 : f.stride;
       }
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
@@ -169,7 +198,7 @@ void pack_panel(bool transposed, int64_t k, int64_t columns, const typename V::n
   constexpr int64_t w = V::width, wide = 2 * w;
   if (transposed) {
     for (int64_t j = 0; j < columns; j += w)
-    turn<V>(least(w, columns - j), k, b + j * ldb, ldb, to + j, wide);
+      turn<V>(least(w, columns - j), k, b + j * ldb, ldb, to + j, wide);
     return;
   }
   const auto last = V::mask(columns > w ? columns - w : columns);
