@@ -129,18 +129,25 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
           a += Order == order::rows ? 1 : f.stride;
         }
       }
+  if (e.last && e.mask) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i)
+      for (int q = 0; q < Vectors; ++q)
+        sum[i][q] = V::where_positive(load(e.mask + i * ldc, q), sum[i][q]);
+  }
+  if (e.last && e.relu) {
+#pragma GCC unroll 16
+    for (int i = 0; i < Rows; ++i)
+      for (int q = 0; q < Vectors; ++q)
+        sum[i][q] = V::relu(sum[i][q]);
+  }
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
     for (int q = 0; q < Vectors; ++q) {
-      vector v = sum[i][q];
-      if (e.last && e.mask)
-        v = V::where_positive(load(e.mask + i * ldc, q), v);
-      if (e.last && e.relu)
-        v = V::relu(v);
       if (Part && q == Vectors - 1)
-        V::store_part(c + i * ldc + q * w, v, mask);
+        V::store_part(c + i * ldc + q * w, sum[i][q], mask);
       else
-        V::store(c + i * ldc + q * w, v);
+        V::store(c + i * ldc + q * w, sum[i][q]);
     }
 }
 
