@@ -43,13 +43,21 @@ void add_value(const std::string& key, const toml::node& node, const std::string
 
 void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into);
 
+/// The first key of a list of tables: "type" of "model.layers".
+std::string first_key_of(const std::string& list) {
+  for (const auto& known : known_keys())
+    if (known.name.starts_with(list + "[]."))
+      return known.name.substr(list.size() + 3);
+  return "type";
+}
+
 /// Tables in a list, [[model.layers]], each under its number: "model.layers[0].". An empty one is seen by the key that it lacks.
 void add_tables(const std::string& key, const toml::array& list, const std::string& name, std::vector<assignment>& into) {
   for (size_t i = 0; i < list.size(); ++i) {
     const auto& table = *list[i].as_table();
     const auto each = fmt::format("{}[{}]", key, i);
     if (table.empty())
-      into.push_back({each + ".type", "nothing", fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
+      into.push_back({fmt::format("{}.{}", each, first_key_of(key)), "nothing", fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
     add_table(each + ".", table, name, into);
   }
 }

@@ -33,6 +33,7 @@ Exit status:
   0    shown, and nothing in it is damaged
   1    damaged (what can be read is shown), or an error
   2    misuse: a flag or a value that cannot be
+  130  ended by SIGINT, 143 by SIGTERM
 )";
 
 struct request {

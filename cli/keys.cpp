@@ -85,6 +85,12 @@ const std::vector<key_info>& known_keys() {
       {"optimizer.moving_average", number, "decay of the averages of variables that are kept; 0: none", 0, 1},
       {"optimizer.moving_average_ramps", boolean, "whether update t has a decay of (1 + t) / (10 + t) at most; false"},
       {"optimizer.freeze", texts, "beginnings of the names of variables that keep their values"},
+      {"optimizer.groups", tables, "variables that are treated differently, as [[optimizer.groups]]; one belongs to the first group that fits"},
+      {"optimizer.groups[].prefix", text, "how the names of its variables begin"},
+      {"optimizer.groups[].suffix", text, "how they end, as in /bias"},
+      {"optimizer.groups[].rate_factor", number, "by which their rate is multiplied; 1", 0},
+      {"optimizer.groups[].weight_decay", number, "in place of the optimizer's", 0, 1},
+      {"optimizer.groups[].frozen", boolean, "whether they keep their values; false"},
       {"input.format", text, "fashion_mnist (the files of MNIST are named alike)", less, more, false, {"fashion_mnist", "mnist", "idx"}},
       {"input.data", text, "directory of the data; /usr/share/datasets/fashion-mnist"},
       {"input.images", text, "format idx: the file of the training images"},
@@ -188,7 +194,7 @@ std::string fits(const key_info& key) {
     case value_kind::integers: text = "a list of whole numbers" + bounds(key) + ", such as [256, 128]"; break;
     case value_kind::numbers: text = "a list of numbers" + bounds(key) + ", such as [0.1, 0.01]"; break;
     case value_kind::extents: text = "a whole number" + bounds(key) + ", or two of them, such as [3, 5]"; break;
-    case value_kind::tables: text = "a list of tables, such as [{type = \"flatten\"}]"; break;
+    case value_kind::tables: text = "a list of tables, each begun by [[" + key.name + "]]"; break;
     case value_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
     default:
       text = key.choices.empty() ? "text" : "one of " + joined(key.choices, ", ");

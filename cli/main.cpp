@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include <unistd.h>
+
 namespace troupe::cli {
 
 int failure(reporter& report, const error& e, bool misuse) {
@@ -35,10 +37,10 @@ int run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   // The flags are not read yet, and whoever asked for JSON is told in JSON that they are wrong.
   reporter early{standard_reporter(std::count(rest.begin(), rest.end(), "--json") > 0, true)};
-  if (name == "inspect")
-    return inspect(rest, early);
-  if (name == "checkpoints")
-    return checkpoints(rest, early);
+  if (name == "inspect" || name == "checkpoints") {
+    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the other nothing that could be left half done.
+    return name == "inspect" ? inspect(rest, early) : checkpoints(rest, early);
+  }
   static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
     {"train", train}, {"evaluate", evaluate}, {"predict", predict}};
   const auto command = commands.find(name);

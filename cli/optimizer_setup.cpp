@@ -67,6 +67,33 @@ expected<Variant> choose(const settings& given, const std::string& key, const st
   return result;
 }
 
+/// [[optimizer.groups]] number i.
+expected<variable_group> make_group(const settings& given, int64_t i) {
+  const auto at = fmt::format("optimizer.groups[{}]", i);
+  variable_group made;
+  bool named = false, treated = false;
+  std::string origin;
+  const auto value = [&](std::string_view field, auto read_value, bool& seen) {
+    const auto key = fmt::format("{}.{}", at, field);
+    if (!given.has(key))
+      return;
+    read_value(key);
+    seen = true;
+    if (origin.empty())
+      origin = given.origin(key);
+  };
+  value("prefix", [&](const auto& key) { made.prefix = *given.text(key); }, named);
+  value("suffix", [&](const auto& key) { made.suffix = *given.text(key); }, named);
+  value("rate_factor", [&](const auto& key) { made.rate_factor = static_cast<float>(*given.number(key)); }, treated);
+  value("weight_decay", [&](const auto& key) { made.weight_decay = static_cast<float>(*given.number(key)); }, treated);
+  value("frozen", [&](const auto& key) { made.frozen = *given.boolean(key); }, treated);
+  if (!named)
+    return fail(errc::invalid_argument, fmt::format("{}{} has neither prefix nor suffix: which variables belong to it?", origin, at));
+  if (!treated)
+    return fail(errc::invalid_argument, fmt::format("{}{} says nothing of its variables: give it rate_factor, weight_decay or frozen", origin, at));
+  return made;
+}
+
 }  // namespace
 
 expected<optimizer> make_optimizer(const settings& given) {
@@ -87,6 +114,12 @@ expected<optimizer> make_optimizer(const settings& given) {
     read(given, "optimizer.weight_decay", made.weight_decay);
   for (const auto& prefix : given.texts("optimizer.freeze"))
     made.groups.push_back({.prefix = prefix, .frozen = true});
+  for (int64_t i = 0; i < given.size_of_list("optimizer.groups"); ++i) {
+    auto group = make_group(given, i);
+    if (!group)
+      return fail(group.error());
+    made.groups.push_back(std::move(*group));
+  }
   if (auto valid = validate(made); !valid)
     return fail(errc::invalid_argument, fmt::format("{}[optimizer] {}", given.origin("optimizer.rate"), valid.error().message));
   return made;

@@ -152,4 +152,21 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   CHECK(has(absent.err, "/nowhere/at/all"));
 }
 
+TEST_CASE("a signal ends a long look at once, with its status") {
+  const small_project project;
+  for (const auto& [signal, status] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+    CAPTURE(status);
+    program running{{"inspect", "--config", project.config(), "--profile", "--steps", "1000000000"}};
+    // It takes signals from when it blocks them: before, they would kill it.
+    for (bool takes = false; !takes;) {
+      std::ifstream state{"/proc/" + std::to_string(running.id()) + "/status"};
+      REQUIRE(state.is_open());
+      for (std::string line; std::getline(state, line);)
+        takes = takes || (line.starts_with("SigBlk:") && (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) == 1);
+    }
+    running.send(signal);
+    CHECK(running.finish().status == status);
+  }
+}
+
 }  // namespace troupe::cli

@@ -115,7 +115,7 @@ TEST_CASE("a wrong key, type or value of a layer is told with its line, its numb
   CHECK(sequence("{type = \"flatten\"}", {"model.layers[4].rate=0.5"}).starts_with("model.layers[2].type is missing"));
   CHECK(sequence("{type = \"flatten\"}", {"model.layers[].rate=0.5"}).starts_with("--set: unknown key model.layers[].rate"));
   CHECK(sequence("{type = \"flatten\"}", {"model.layers[01].rate=0.5"}).starts_with("--set: unknown key model.layers[01].rate"));
-  CHECK(trouble("type = \"sequential_classifier\"\nlayers = 3\n") == "my.toml:4: model.layers must be a list of tables, such as [{type = \"flatten\"}], not 3");
+  CHECK(trouble("type = \"sequential_classifier\"\nlayers = 3\n") == "my.toml:4: model.layers must be a list of tables, each begun by [[model.layers]], not 3");
   CHECK(trouble("type = \"sequential_classifier\"\nlayers = []\n").ends_with("not an empty list"));
 }
 

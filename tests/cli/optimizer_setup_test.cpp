@@ -64,6 +64,22 @@ TEST_CASE("keys reach the rule, the schedule and what surrounds them") {
   CHECK(text_of("", {"schedule=piecewise", "boundaries=10", "values=1,0.5"}) == to_string(optimizer{.schedule = piecewise_constant{{10}, {1, 0.5f}}}));
 }
 
+TEST_CASE("groups of variables are listed as tables, behind those that are frozen by their beginnings") {
+  CHECK(text_of("freeze = [\"embedding\"]\n[[optimizer.groups]]\nprefix = \"dnn\"\nsuffix = \"bias\"\nweight_decay = 0\n[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0.5\n",
+                {"optimizer.groups[2].suffix=gamma", "optimizer.groups[2].frozen=true"})
+        == to_string(optimizer{.groups = {{.prefix = "embedding", .frozen = true}, {.prefix = "dnn", .suffix = "bias", .weight_decay = 0.0f},
+                                          {.prefix = "dnn", .rate_factor = 0.5f}, {.suffix = "gamma", .frozen = true}}}));
+}
+
+TEST_CASE("a group without variables or without anything to do to them is refused with its place") {
+  CHECK(text_of("[[optimizer.groups]]\nrate_factor = 2\n") == "my.toml:3: optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"dnn\"\n")
+        == "my.toml:3: optimizer.groups[0] says nothing of its variables: give it rate_factor, weight_decay or frozen");
+  CHECK(text_of("", {"optimizer.groups[3].prefix=dnn"}) == "optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
+  CHECK(text_of("[[optimizer.groups]]\n") == "my.toml:2: optimizer.groups[0].prefix must be text, not nothing");
+  CHECK(text_of("groups = 3\n") == "my.toml:2: optimizer.groups must be a list of tables, each begun by [[optimizer.groups]], not 3");
+}
+
 TEST_CASE("weight_decay is that of a rule that has one, and beside any other") {
   CHECK(text_of("name = \"adamw\"\nweight_decay = 0.25\n") == to_string(adamw{.weight_decay = 0.25f}));
   CHECK(text_of("name = \"momentum\"\nweight_decay = 0.25\n") == to_string(optimizer{.rule = momentum{}, .weight_decay = 0.25f}));
