@@ -1,17 +1,14 @@
-// Matrix products, one thread, float32: ours against Eigen's, and the share of the core's multiply-add peak of each, which
-// is measured in the same rounds. N is as stored, T is transposed: TN is the gradient of weights, NT that of inputs.
+// Matrix products, one thread, float32: ours against Eigen's, and oneDNN's where it is installed, and the share of the core's
+// multiply-add peak of each, which is measured in the same rounds. N is as stored, T is transposed: TN is the gradient of weights, NT that of inputs.
 #include "compute/kernels/gemm.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/fma_peak.hpp"
+#include "tests/bench/hand_products.hpp"
 
 #include <troupe/tensor.hpp>
 
-#include <Eigen/Core>
-
 namespace troupe::bench {
 namespace {
-
-using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 std::shared_ptr<float> numbers(int64_t n) {
   const auto bytes = allocate_buffer(n * 4 + 64);
@@ -21,7 +18,9 @@ std::shared_ptr<float> numbers(int64_t n) {
   return {bytes, x};
 }
 
-void compare(suite& s, const gemm_shape& g) {
+/// Ours beside those of `products`.
+template <class Products>
+void compare_with(const char* who, Products products, suite& s, const gemm_shape& g) {
   const auto a = numbers(g.m * g.k), b = numbers(g.k * g.n), c = numbers(g.m * g.n);
   const auto workspace = allocate_buffer(gemm_workspace<float>(g) + 64);
   const double flops = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
@@ -29,26 +28,25 @@ void compare(suite& s, const gemm_shape& g) {
     for (int64_t i = 0; i < n; ++i)
       gemm<float>(g, {a.get(), b.get(), c.get()}, workspace.get());
   };
+  const auto product = g.transpose_a ? &Products::tn : g.transpose_b ? &Products::nt : &Products::nn;
   const auto theirs = [&](int64_t n) {
-    const Eigen::Map<const matrix> x{a.get(), g.transpose_a ? g.k : g.m, g.transpose_a ? g.m : g.k};
-    const Eigen::Map<const matrix> y{b.get(), g.transpose_b ? g.n : g.k, g.transpose_b ? g.k : g.n};
-    Eigen::Map<matrix> z{c.get(), g.m, g.n};
-    for (int64_t i = 0; i < n; ++i) {
-      if (g.transpose_a)
-        z.noalias() = x.transpose() * y;
-      else if (g.transpose_b)
-        z.noalias() = x * y.transpose();
-      else
-        z.noalias() = x * y;
-    }
+    for (int64_t i = 0; i < n; ++i)
+      (products.*product)(g.m, g.n, g.k, a.get(), b.get(), c.get());
   };
   const std::string name = std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k) + " " + (g.transpose_a ? "T" : "N") + (g.transpose_b ? "T" : "N");
-  const auto r = s.compare({.name = name, .unit = "/s", .reference_name = "Eigen", .seconds = 0.03, .probe = fma_peak, .probe_units = 400}, ours, theirs);
+  const auto r = s.compare({.name = name, .unit = "/s", .reference_name = who, .seconds = 0.03, .probe = fma_peak, .probe_units = 400}, ours, theirs);
   char text[128];
   const double share = flops / flops_of_peak_unit();
-  std::snprintf(text, sizeof text, "ours %.1f GFLOP/s; of a peak of %.1f: ours %.2f, Eigen %.2f", r.ours * flops * 1e-9, r.probe * flops_of_peak_unit() * 1e-9,
-                r.ours_per_probe * share, r.reference_per_probe * share);
+  std::snprintf(text, sizeof text, "ours %.1f GFLOP/s; of a peak of %.1f: ours %.2f, %s %.2f", r.ours * flops * 1e-9, r.probe * flops_of_peak_unit() * 1e-9,
+                r.ours_per_probe * share, who, r.reference_per_probe * share);
   s.note(text);
+}
+
+void compare(suite& s, const gemm_shape& g) {
+  compare_with("Eigen", eigen_products{}, s, g);
+#ifdef TROUPE_BENCH_ONEDNN
+  compare_with("oneDNN", onednn_products{}, s, g);
+#endif
 }
 
 }  // namespace

@@ -71,7 +71,9 @@ TEST_CASE("products of every level are one chain of multiply-adds an element at 
                                     {40, 200, 300}, {250, 17, 20}, {6, 16, 600}, {37, 64, 1024}, {2, 3, 0},
                                     // Around the blocks of rows, columns and depth; operands packed and not.
                                     {48, 512, 256}, {49, 513, 257}, {97, 70, 512}, {193, 544, 30}, {61, 300, 512},
-                                    {241, 40, 34}, {245, 530, 10}}) {
+                                    {241, 40, 34}, {245, 530, 10},
+                                    // Operands so large that what comes next is asked for.
+                                    {300, 290, 520}}) {
         CAPTURE(m);
         CAPTURE(n);
         CAPTURE(k);
