@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace troupe::cli {
 
@@ -87,6 +88,9 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
   value("rate_factor", [&](const auto& key) { made.rate_factor = static_cast<float>(*given.number(key)); }, treated);
   value("weight_decay", [&](const auto& key) { made.weight_decay = static_cast<float>(*given.number(key)); }, treated);
   value("frozen", [&](const auto& key) { made.frozen = *given.boolean(key); }, treated);
+  if (!(made.rate_factor > 0) || std::isinf(made.rate_factor))
+    return fail(errc::invalid_argument, fmt::format("{}{}.rate_factor must be above 0 and a 32-bit number, not {}", given.origin(at + ".rate_factor"), at,
+                                                    *given.number(at + ".rate_factor")));
   if (!named)
     return fail(errc::invalid_argument, fmt::format("{}{} has neither prefix nor suffix: which variables belong to it?", origin, at));
   if (!treated)

@@ -77,6 +77,10 @@ TEST_CASE("a group without variables or without anything to do to them is refuse
         == "my.toml:3: optimizer.groups[0] says nothing of its variables: give it rate_factor, weight_decay or frozen");
   CHECK(text_of("", {"optimizer.groups[3].prefix=dnn"}) == "optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
   CHECK(text_of("[[optimizer.groups]]\n") == "my.toml:2: optimizer.groups[0].prefix must be text, not nothing");
+  CHECK(text_of("rate = 0.1\n[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0\n")
+        == "my.toml:5: optimizer.groups[0].rate_factor must be above 0 and a 32-bit number, not 0");
+  CHECK(text_of("", {"optimizer.groups[0].prefix=dnn", "optimizer.groups[0].rate_factor=1e300"})
+        == "--set: optimizer.groups[0].rate_factor must be above 0 and a 32-bit number, not 1e+300");
   CHECK(text_of("groups = 3\n") == "my.toml:2: optimizer.groups must be a list of tables, each begun by [[optimizer.groups]], not 3");
 }
 

@@ -127,4 +127,15 @@ struct recurrence {
   }
 };
 
+/// Every rule, some with more than one setting.
+inline const std::vector<optimizer>& all_rules() {
+  static const std::vector<optimizer> rules{
+      gradient_descent{.rate = 0.1f}, momentum{.rate = 0.05f, .decay = 0.8f}, momentum{.rate = 0.05f, .nesterov = true},
+      adagrad{.rate = 0.1f}, rmsprop{.rate = 0.01f}, rmsprop{.rate = 0.01f, .decay = 0.8f, .momentum = 0.5f, .epsilon = 1e-3f, .centered = true},
+      adadelta{.rate = 1, .epsilon = 1e-4f}, adam{.rate = 0.02f}, adamw{.rate = 0.02f, .weight_decay = 0.01f}, adamax{.rate = 0.02f},
+      amsgrad{.rate = 0.02f, .beta2 = 0.9f}, ftrl{.rate = 0.5f}, ftrl{.rate = 0.5f, .l1 = 0.3f, .l2 = 0.1f, .l2_shrinkage = 0.05f},
+      lamb{.rate = 0.02f}, lamb{.rate = 0.02f, .weight_decay = 0.1f}};
+  return rules;
+}
+
 }  // namespace troupe::test
