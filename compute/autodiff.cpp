@@ -70,6 +70,7 @@ bool is_product_of_columns(const graph& g, symbol s) {
 }
 
 /// Σ aᵀ·b of many a and b of as many rows, as those of a recurrent layer's steps are: one product of all of them, row under row.
+/// Gradients come last step first; the rows are put in the order of the steps, in which they are wanted elsewhere too.
 void join_products(graph& g, std::vector<symbol>& terms, std::source_location at) {
   std::vector<symbol> a, b, rest;
   for (symbol term : terms) {
@@ -84,6 +85,8 @@ void join_products(graph& g, std::vector<symbol>& terms, std::source_location at
   }
   if (a.size() < products_min)
     return;
+  std::reverse(a.begin(), a.end());
+  std::reverse(b.begin(), b.end());
   const auto below_each_other = [at](const std::vector<symbol>& parts) {
     return reshape(stack(parts, 0, at), {extent{-1}, parts[0].dims()[1]}, at);
   };

@@ -27,7 +27,7 @@ int32_t fault_search::holder(int32_t value) const {
 }
 
 const std::byte* fault_search::at(int32_t value) const {
-  const operand where = plan_.value(plan_.root(value)).where;
+  const operand where = plan_.place_of(value);
   return bases_[static_cast<size_t>(where.base)] + where.offset;
 }
 
@@ -47,7 +47,11 @@ void fault_search::before(size_t call) {
     auto& state = state_[static_cast<size_t>(from)];
     if (state == unknown)  // Fed, stored or constant: no call has written it.
       state = examine(from, -1);
-    if (state != finite && (inherited_ == finite || state < inherited_))
+    if (state == finite || (inherited_ != finite && inherited_ <= state))
+      continue;
+    const auto& v = plan_.value(in);
+    const bool whole = v.bytes() == plan_.value(from).bytes();
+    if (whole || count_not_finite(v.type, at(in), v.dims.elements()).count > 0)
       inherited_ = state;
   }
 }
@@ -60,6 +64,16 @@ void fault_search::after(size_t call) {
       state = examine(out, static_cast<int32_t>(call));
     else
       state = count_not_finite(v.type, at(out), v.dims.elements()).count > 0 ? inherited_ : finite;
+    tell_wholes(out);
+  }
+}
+
+void fault_search::tell_wholes(int32_t part) {
+  const int32_t found = state_[static_cast<size_t>(part)];
+  for (int32_t v = plan_.value(part).view_of; v >= 0 && !made_[static_cast<size_t>(v)]; v = plan_.value(v).view_of) {
+    auto& state = state_[static_cast<size_t>(v)];
+    if (state < 0 || (found >= 0 && found < state))
+      state = found;
   }
 }
 

@@ -32,6 +32,7 @@ class fault_search {
  private:
   int32_t holder(int32_t value) const;         ///< The value that a call yields, or that no call does, behind views.
   const std::byte* at(int32_t value) const;
+  void tell_wholes(int32_t part);              ///< Those that are made by their parts, in their places.
   int32_t examine(int32_t value, int32_t call);  ///< The origin that it is itself, if it is not finite.
   std::string place(int32_t value) const;      ///< "log at model.cpp:12".
   std::string operand_text(int32_t value, const origin& o) const;

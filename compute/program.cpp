@@ -151,6 +151,8 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
     if (p.values[v].where.base == base_gradient)
       roots.push_back(static_cast<int32_t>(v));
   mark_recording(p, roots);
+  if (options.elide)
+    elide_moves(p);
   if (options.pool)
     divide_calls(p, options.pool->threads(), options.least_work);
   place(p);
@@ -231,8 +233,10 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   for (int32_t n : t.nodes)
     p.value(n).keep = true;
   fold_constants(p);
-  if (options.share)
+  if (options.share) {
     share_equal_calls(p);
+    turn_once(p);
+  }
   fuse_dense(p);
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);

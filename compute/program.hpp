@@ -28,6 +28,7 @@ struct program_options {
   uint64_t seed = 0;       ///< Of the keyed random operations.
   bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
   bool share = true;       ///< What would be computed twice is computed once; the bits are the same.
+  bool elide = true;       ///< What lies in one piece of memory is not moved: slices and concatenations; the bits are the same.
   /// Threads that share the kernels; null: only the one that runs the program. The bits are the same for every number of them.
   std::shared_ptr<thread_pool> pool = nullptr;
   /// The work that is worth a thread of the pool, about nanoseconds of it.

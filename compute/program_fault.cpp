@@ -2,6 +2,7 @@
 #include "compute/denormals.hpp"
 #include "compute/fault_search.hpp"
 #include "compute/program_impl.hpp"
+#include "words/joined.hpp"
 
 namespace troupe {
 
@@ -18,18 +19,20 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     search.after(c);
   }
   const auto* found = has_loss ? search.origin_of(kept[0]) : nullptr;
-  std::string spoilt[2];  // Gradients, and what is assigned.
+  std::vector<std::string> spoilt[2];  // Gradients, and what is assigned.
   if (!found)
     for (const auto& c : plan.calls)
       for (int32_t out : c.out) {
-        const operand where = plan.value(plan.root(out)).where;
+        const operand where = plan.place_of(out);
         const auto* from = where.base == base_gradient && !c.recording ? search.origin_of(out) : nullptr;
-        const auto name = std::find_if(gradients.begin(), gradients.end(), [&](const auto& g) { return g.offset == where.offset; });
+        const auto name = std::find_if(gradients.begin(), gradients.end(), [&](const auto& g) {
+          return g.offset <= where.offset && where.offset < g.offset + g.bytes;
+        });
         if (!from || name == gradients.end())
           continue;
         found = found ? found : from;
-        std::string& names = spoilt[name->assigned];
-        names += (names.empty() ? "" : ", ") + name->name;
+        if (auto& names = spoilt[name->assigned]; std::find(names.begin(), names.end(), name->name) == names.end())
+          names.push_back(name->name);  // Once, of however many parts.
       }
   if (!found)
     return std::nullopt;
@@ -40,9 +43,9 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
       compute(c);
   auto fault = search.describe(*found);
   if (!spoilt[0].empty())
-    fault.details.push_back("the loss is finite; not finite are the gradients of " + spoilt[0]);
+    fault.details.push_back("the loss is finite; not finite are the gradients of " + joined(spoilt[0], ", "));
   if (!spoilt[1].empty())
-    fault.details.push_back("the loss is finite; not finite is what is assigned to " + spoilt[1]);
+    fault.details.push_back("the loss is finite; not finite is what is assigned to " + joined(spoilt[1], ", "));
   return fault;
 }
 

@@ -28,7 +28,7 @@ struct program::impl {
   /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
   std::vector<std::pair<int64_t, int64_t>> gaps;
   struct sent {
-    int64_t offset;    ///< Where in that vector the variable's gradient is, or what is assigned to it.
+    int64_t offset, bytes;  ///< Where in that vector the variable's gradient is, or what is assigned to it.
     std::string name;
     bool assigned;
   };

@@ -61,7 +61,7 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
   has_loss = m != mode::predict;
   if (has_loss) {
     loss_type = plan.value(kept[0]).type;
-    loss_at = plan.value(plan.root(kept[0])).where;
+    loss_at = plan.place_of(kept[0]);
   }
   trains = m == mode::train;
   if (trains) {
@@ -71,8 +71,9 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
         const auto& e = layout.entries()[static_cast<size_t>(at)];
         if (e.gradient_offset < 0)
           continue;
-        written.emplace_back(e.gradient_offset, e.gradient_offset + e.dims.elements() * size_of(e.type));
-        gradients.push_back({e.gradient_offset, e.name, !e.trainable});
+        const int64_t bytes = e.dims.elements() * size_of(e.type);
+        written.emplace_back(e.gradient_offset, e.gradient_offset + bytes);
+        gradients.push_back({e.gradient_offset, bytes, e.name, !e.trainable});
       }
     for (const auto& s : layout.sparse())
       if (std::any_of(written.begin(), written.end(), [&](const auto& w) { return w.first == s.first; }))
@@ -202,7 +203,7 @@ std::string program::to_text() const { return troupe::to_text(impl_->plan); }
 std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {
   const auto& p = impl_->plan;
   const int32_t value = impl_->kept[static_cast<size_t>(index)];
-  return {impl_->address(p.value(p.root(value)).where), static_cast<size_t>(p.value(value).bytes())};
+  return {impl_->address(p.place_of(value)), static_cast<size_t>(p.value(value).bytes())};
 }
 
 std::vector<tensor> program::recorded() const {
@@ -210,7 +211,7 @@ std::vector<tensor> program::recorded() const {
   std::vector<tensor> all;
   for (const auto& r : impl_->records) {
     const auto& v = impl_->plan.value(r.value);
-    const auto* at = impl_->address(impl_->plan.value(impl_->plan.root(r.value)).where);
+    const auto* at = impl_->address(impl_->plan.place_of(r.value));
     shape dims = v.dims;
     if (r.rows_max > 0 && dims[0] > r.rows_max)
       dims = dims.inner().prepend(r.rows_max);

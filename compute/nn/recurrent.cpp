@@ -5,14 +5,27 @@
 namespace troupe::nn {
 namespace {
 
-/// x [batch, time, n] as `time` symbols [batch, n]; none of what is not valid.
+/// [batch, time, n] as [time, batch, n], or back: with time first, what belongs to one step is one piece of memory.
+symbol swap_time_and_batch(symbol x, std::source_location at) { return transpose(x, {1, 0, 2}, at); }
+
+/// x [time, batch, n] as `time` symbols [batch, n]; none of what is not valid.
 std::vector<symbol> steps_of(symbol x, std::source_location at) {
   std::vector<symbol> steps;
   if (x.valid())
-    for (int64_t t = 0; t < x.dims()[1].coefficient; ++t)
-      steps.push_back(squeeze(slice(x, 1, t, 1, at), {1}, at));
+    for (int64_t t = 0; t < x.dims()[0].coefficient; ++t)
+      steps.push_back(squeeze(slice(x, 0, t, 1, at), {0}, at));
   return steps;
 }
+
+/// What x [batch, time, n] adds to the gates of every step, [time, batch, gates]: one product for all steps.
+symbol inputs_of_gates(symbol x, symbol kernel, symbol bias, std::source_location at) {
+  const symbol turned = swap_time_and_batch(x, at);
+  const symbol rows = add(matmul(reshape(turned, {extent{-1}, x.dims()[2]}, at), kernel, {}, at), bias, at);
+  return reshape(rows, with_last(turned, bias.dims()[0]), at);
+}
+
+/// Symbols [batch, units], one a step, as [batch, time, units].
+symbol sequence_of(const std::vector<symbol>& steps, std::source_location at) { return swap_time_and_batch(stack(steps, 0, at), at); }
 
 std::string needs_inputs(symbol x, int64_t units) {
   return "needs a floating operand with a known number of features and units of at least 1, not " + describe(x) + " and " + std::to_string(units);
@@ -140,9 +153,8 @@ lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial, std::sour
   }
   const lstm_weights w = lstm_here(x, options, at);
   const symbol of_x = slice(w.kernel, 0, 0, n, at), of_h = slice(w.kernel, 0, n, units, at);
-  const symbol rows = add(matmul(reshape(x, {extent{-1}, extent{n}}, at), of_x, {}, at), w.bias, at);
   std::vector<symbol> outputs;
-  for (symbol from_x : steps_of(reshape(rows, with_last(x, extent{4 * units}), at), at)) {
+  for (symbol from_x : steps_of(inputs_of_gates(x, of_x, w.bias, at), at)) {
     const lstm_state next = next_state(add(from_x, matmul(state.h, of_h, {}, at), at), state.c, units, w, at);
     if (!given(options.lengths)) {
       state = next;
@@ -153,7 +165,7 @@ lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial, std::sour
     state = {select(goes_on, next.c, state.c, at), select(goes_on, next.h, state.h, at)};
     outputs.push_back(select(goes_on, next.h, zeros, at));
   }
-  return outputs.empty() ? nothing : lstm_sequence{stack(outputs, 1, at), state};
+  return outputs.empty() ? nothing : lstm_sequence{sequence_of(outputs, at), state};
 }
 
 // -- GRU ---------------------------------------------------------------------------
@@ -204,9 +216,8 @@ gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_loca
     return {refuse(*g, "gru", needs_lengths(options.lengths, x), at), invalid};
   const gru_weights w = gru_here(x, options, at);
   const auto recurrent = split(w.recurrent_kernel, {2 * units, units}, 1, at);
-  const symbol rows = add(matmul(reshape(x, {extent{-1}, x.dims()[2]}, at), w.kernel, {}, at), w.bias, at);
   std::vector<symbol> outputs;
-  for (symbol from_x : steps_of(reshape(rows, with_last(x, extent{3 * units}), at), at)) {
+  for (symbol from_x : steps_of(inputs_of_gates(x, w.kernel, w.bias, at), at)) {
     const symbol next = next_state(from_x, state, recurrent[0], recurrent[1], units, w.activation, at);
     if (!given(options.lengths)) {
       state = next;
@@ -217,7 +228,7 @@ gru_sequence gru(symbol x, gru_options options, symbol initial, std::source_loca
     state = select(goes_on, next, state, at);
     outputs.push_back(select(goes_on, next, zeros, at));
   }
-  return outputs.empty() ? gru_sequence{invalid, invalid} : gru_sequence{stack(outputs, 1, at), state};
+  return outputs.empty() ? gru_sequence{invalid, invalid} : gru_sequence{sequence_of(outputs, at), state};
 }
 
 }  // namespace troupe::nn

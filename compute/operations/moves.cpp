@@ -218,16 +218,22 @@ symbol transpose(symbol x, std::vector<int> order, std::source_location at) {
     for (int axis = x.rank() - 1; axis >= 0; --axis)
       order.push_back(axis);
   attributes attr;
-  symbol_shape dims;
   for (int axis : order)
-    if (const auto a = normal_axis(axis, x.rank()); a && std::find(attr.axes.begin(), attr.axes.end(), *a) == attr.axes.end()) {
+    if (const auto a = normal_axis(axis, x.rank()); a && std::find(attr.axes.begin(), attr.axes.end(), *a) == attr.axes.end())
       attr.axes.push_back(*a);
-      dims.push_back(x.dims()[static_cast<size_t>(*a)]);
-    }
   if (attr.axes.size() != order.size() || order.size() != x.dims().size())
     return refuse(*g, "transpose", list_of({order.begin(), order.end()}) + " is not an order of the axes of " + describe(x), at);
+  // Of what is a transpose itself: one turn in place of two, or none.
+  if (const node& n = g->internals().nodes[static_cast<size_t>(x.node())]; n.op == &ops::transpose) {
+    for (int& axis : attr.axes)
+      axis = n.attr.axes[static_cast<size_t>(axis)];
+    x = g->make_symbol(n.inputs[0]);
+  }
   if (std::is_sorted(attr.axes.begin(), attr.axes.end()))
     return x;
+  symbol_shape dims;
+  for (int axis : attr.axes)
+    dims.push_back(x.dims()[static_cast<size_t>(axis)]);
   return append(*g, ops::transpose, {x}, x.type(), std::move(dims), at, std::move(attr));
 }
 

@@ -10,6 +10,15 @@ int32_t plan::root(int32_t i) const {
   return i;
 }
 
+operand plan::place_of(int32_t i) const {
+  int64_t offset = 0;
+  for (; value(i).view_of >= 0; i = value(i).view_of)
+    offset += value(i).view_offset;
+  operand at = value(i).where;
+  at.offset += at.offset < 0 ? 0 : offset;
+  return at;
+}
+
 namespace {
 
 std::vector<bool> needed_by(const graph::impl& g, std::span<const int32_t> roots) {

@@ -25,7 +25,8 @@ struct planned_value {
   dtype type = dtype::float32;
   shape dims;
   operand where;                 ///< Offset -1 until placed.
-  int32_t view_of = -1;          ///< Shares the place of that value.
+  int32_t view_of = -1;          ///< Shares the place of that value,
+  int64_t view_offset = 0;       ///<   so many bytes behind its beginning.
   bool keep = false;             ///< To be found in the arena after the run.
   bool read_only = false;        ///< A parameter, feed, constant or gradient: never overwritten in place.
   std::optional<double> splat;   ///< Known while planning: this in every element.
@@ -78,6 +79,8 @@ struct plan {
   const planned_value& value(int32_t i) const { return values[static_cast<size_t>(i)]; }
   /// The value whose memory this one is.
   int32_t root(int32_t i) const;
+  /// Where it is, once its root is placed.
+  operand place_of(int32_t i) const;
 };
 
 /// How a kernel call can be computed in shares that know nothing of each other.
@@ -100,8 +103,8 @@ class lowering {
 
   const planned_value& in(int i) const { return plan_.value(call.in[static_cast<size_t>(i)]); }
   const planned_value& out(int i = 0) const { return plan_.value(call.out[static_cast<size_t>(i)]); }
-  operand in_at(int i) const { return plan_.value(plan_.root(call.in[static_cast<size_t>(i)])).where; }
-  operand out_at(int i = 0) const { return plan_.value(plan_.root(call.out[static_cast<size_t>(i)])).where; }
+  operand in_at(int i) const { return plan_.place_of(call.in[static_cast<size_t>(i)]); }
+  operand out_at(int i = 0) const { return plan_.place_of(call.out[static_cast<size_t>(i)]); }
   operand workspace() const { return {base_arena, call.workspace_offset < 0 ? -1 : call.workspace_offset + share_ * call.workspace_bytes}; }
   uint64_t seed() const { return plan_.seed; }
   walk& new_walk() { return plan_.walks.emplace_back(); }
@@ -136,6 +139,8 @@ std::optional<int32_t> scatter_rows(plan& p, int32_t gradient, const sparse_rows
 void fold_constants(plan& p);
 /// What would be computed twice, to the same bits, is computed once.
 void share_equal_calls(plan& p);
+/// What many small products take transposed is transposed once.
+void turn_once(plan& p);
 /// matmul, + bias, relu as one call; the product with a mask where relu's gradient follows it.
 void fuse_dense(plan& p);
 /// The loss and the gradient of the logits in one pass over them.
@@ -150,6 +155,8 @@ void remove_dead_code(plan& p);
 void recompute(plan& p, int32_t gradients_from);
 /// Marks the calls that none of `roots` needs: those that only summaries do.
 void mark_recording(plan& p, std::span<const int32_t> roots);
+/// Slices become views of their operands, parts of concatenations are made in their places, wherever these are one piece of memory.
+void elide_moves(plan& p);
 /// How many of `threads` share each call: as many as it has work for, of `least_work` each (about nanoseconds of one thread).
 void divide_calls(plan& p, int threads, int64_t least_work);
 /// One arena by liveness, outputs in place where the operation allows.

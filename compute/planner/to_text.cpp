@@ -6,7 +6,7 @@ namespace {
 
 std::string where(const plan& p, int32_t i) {
   static constexpr const char* names[] = {"arena", "parameters", "shared", "gradient"};
-  const operand at = p.value(p.root(i)).where;
+  const operand at = p.place_of(i);
   if (at.base >= base_feeds)
     return "feed " + std::to_string(at.base - base_feeds);
   return std::string{names[at.base]} + "+" + std::to_string(at.offset);

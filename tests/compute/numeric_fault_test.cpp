@@ -124,6 +124,31 @@ TEST_CASE("a gradient that is not finite though the loss is, is named with the v
   CHECK(says(f, "the loss is finite; not finite are the gradients of layer/w"));
 }
 
+TEST_CASE("what is made in the place of a concatenation, or is a piece of something, has the origin of its own elements") {
+  // Lines of the cache: 16 numbers a row.
+  const auto spoilt = [](std::function<symbol(symbol first, symbol second)> f) {
+    trainer t([f](graph& g) {
+      const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
+      const symbol w = g.variable({.name = "w", .dims = {2, 16}, .initial = init::ones()});
+      return model_spec{.mode = mode::train, .loss = add(reduce_mean(f(slice(w, 0, 0, 1), slice(w, 0, 1, 1))), reduce_mean(x)), .optimizer = gradient_descent{}};
+    }, {.batch = 2, .fuse = false});
+    std::vector<float> ones(32, 1);
+    ones[18] = -1;
+    REQUIRE(t.store->assign("w", tensor::of<float>({2, 16}, ones)));
+    const auto x = noise<float>({2, 16}, 1);
+    const auto found = t.run->find_fault(t.input({x.data()}), t.gradient.get());
+    REQUIRE(found);
+    return to_string(*found);
+  };
+  CHECK(spoilt([](symbol a, symbol b) { return exp(neg(concat(std::vector{square(a), log(b)}, 0))); })
+        == "the first operation to yield what is not is log: nan at [0, 2]");
+  // The logarithm has a NaN in its second row, which nobody reads; 0/0 is made of the first.
+  CHECK(spoilt([](symbol a, symbol b) {
+          const symbol zeros = slice(log(concat(std::vector{a, b}, 0)), 0, 0, 1);
+          return div(zeros, zeros);
+        }) == "the first operation to yield what is not is div: nan at [0, 0]");
+}
+
 TEST_CASE("a kernel that computes several operations names all of them") {
   SUBCASE("a product with bias and relu") {
     trainer t([](graph& g) { return classifier(g, {2, 2, 2}, dtype::float32, gradient_descent{}); }, {.batch = 1});

@@ -42,6 +42,17 @@ void check_moved(const tensor& y, const tensor& x, const std::function<std::vect
 
 }  // namespace
 
+TEST_CASE("a transpose of a transpose is one turn of what is below, and none where they undo each other") {
+  const tensor x = counted({2, 3, 4});
+  graph g;
+  const symbol c = g.constant(x), once = transpose(c, {1, 2, 0});
+  CHECK(transpose(once, {2, 0, 1}).node() == c.node());
+  const symbol twice = transpose(once, {1, 2, 0});
+  CHECK(g.internals().nodes[static_cast<size_t>(twice.node())].inputs == std::vector{c.node()});
+  CHECK(value([&](graph& h) { return transpose(transpose(h.constant(x), {1, 2, 0}), {1, 2, 0}); })
+        == value([&](graph& h) { return transpose(h.constant(x), {2, 0, 1}); }));
+}
+
 TEST_CASE("a transpose has every element where the order of the axes says, of any dtype") {
   const tensor x = counted({2, 3, 4, 5});
   for (const std::vector<int>& order : {std::vector<int>{3, 2, 1, 0}, {0, 2, 1, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}, {0, 1, 3, 2}}) {
