@@ -237,7 +237,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
     share_equal_calls(p);
     turn_once(p);
   }
-  fuse_dense(p);
+  fuse_layers(p);
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);
   remove_dead_code(p);

@@ -53,12 +53,12 @@ int64_t kernel_gradient_workspace(const convolution& g) {
 }
 
 template <class T>
-void convolve(const convolution& g, const T* x, const T* kernel, T* y, std::byte* workspace) {
+void convolve(const convolution& g, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace) {
 #if defined(__AVX2__) && defined(__x86_64__)
   if (has_avx512())
-    return gemm_avx512::run(g, x, kernel, y, workspace);
+    return gemm_avx512::run(g, x, kernel, bias, y, workspace);
 #endif
-  gemm_base::run(g, x, kernel, y, workspace);
+  gemm_base::run(g, x, kernel, bias, y, workspace);
 }
 
 template <class T>
@@ -74,8 +74,8 @@ template int64_t convolve_workspace<float>(const convolution&);
 template int64_t convolve_workspace<double>(const convolution&);
 template int64_t kernel_gradient_workspace<float>(const convolution&);
 template int64_t kernel_gradient_workspace<double>(const convolution&);
-template void convolve<float>(const convolution&, const float*, const float*, float*, std::byte*);
-template void convolve<double>(const convolution&, const double*, const double*, double*, std::byte*);
+template void convolve<float>(const convolution&, const float*, const float*, const float*, float*, std::byte*);
+template void convolve<double>(const convolution&, const double*, const double*, const double*, double*, std::byte*);
 template void convolve_kernel_gradient<float>(const convolution&, const float*, const float*, float*, std::byte*);
 template void convolve_kernel_gradient<double>(const convolution&, const double*, const double*, double*, std::byte*);
 

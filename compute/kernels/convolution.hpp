@@ -26,6 +26,7 @@ struct convolution {
   image_windows windows;
   int64_t images = 0, outputs = 0, outputs_pixel = 0, kernel_row = 0;
   bool turned = false;  ///< The kernel is stored as that of the convolution whose gradient for its image this is: [.., outputs, channels], backwards.
+  bool relu = false;    ///< What is negative in the result becomes 0.
 };
 
 /// Bytes of workspace: functions of the shape alone.
@@ -34,10 +35,10 @@ int64_t convolve_workspace(const convolution& g);
 template <class T>
 int64_t kernel_gradient_workspace(const convolution& g);
 
-/// y[window, o] = Σ over ky, kx and then channels: x · kernel[ky, kx, channel, o].
+/// y[window, o] = bias[o] (null: 0) + Σ over ky, kx and then channels: x · kernel[ky, kx, channel, o].
 template <class T>
-void convolve(const convolution& g, const T* x, const T* kernel, T* y, std::byte* workspace);
-/// dk[ky, kx, channel, o] = Σ over images and windows: x · dy[window, o]. `turned` and `between` have no meaning here.
+void convolve(const convolution& g, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace);
+/// dk[ky, kx, channel, o] = Σ over images and windows: x · dy[window, o]. `relu`, `turned` and `between` have no meaning here.
 template <class T>
 void convolve_kernel_gradient(const convolution& g, const T* x, const T* dy, T* dk, std::byte* workspace);
 
@@ -67,8 +68,8 @@ window_block window_block_of(const convolution& g, int64_t size) noexcept;
 
 #define TROUPE_CONVOLUTION_LEVEL(level)                                                                                                  \
   namespace level {                                                                                                                      \
-  void run(const convolution& g, const float* x, const float* kernel, float* y, std::byte* workspace);                                    \
-  void run(const convolution& g, const double* x, const double* kernel, double* y, std::byte* workspace);                                 \
+  void run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y, std::byte* workspace);                 \
+  void run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y, std::byte* workspace);             \
   void run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace);                       \
   void run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace);                    \
   }

@@ -42,8 +42,8 @@ class image_convolution {
   static constexpr int64_t images_at_once = 12;  // The corners of so many fill a tile.
 
  public:
-  image_convolution(const convolution& of, const T* x, const T* kernel, T* y, std::byte* workspace)
-    : g(of), w(of.windows), image(x), kernel_(kernel), out(y), packed(reinterpret_cast<T*>(workspace)), at_once(kernel_block_of(of, sizeof(T))) {}
+  image_convolution(const convolution& of, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace)
+    : g(of), w(of.windows), image(x), kernel_(kernel), bias_(bias), out(y), packed(reinterpret_cast<T*>(workspace)), at_once(kernel_block_of(of, sizeof(T))) {}
 
   void run() {
     const int64_t columns = at_once.panels * (128 / static_cast<int64_t>(sizeof(T)));
@@ -58,6 +58,7 @@ class image_convolution {
   }
 
  private:
+  bool last() const { return end_row == w.y.kernel; }
   int64_t taps() const { return (end_row - first_row) * w.x.kernel; }
 
   void pack_kernel() {
@@ -76,7 +77,7 @@ class image_convolution {
   void block_of_images(int64_t first, int64_t images) {
     for_each_strip(w.y, w.height, w.rows, first_row, end_row, [&](const strip& y) {
       for_each_strip(w.x, w.width, w.columns, 0, w.x.kernel, [&](const strip& x) {
-        if (first_row == 0 || y.seen.count * x.seen.count > 0)
+        if (first_row == 0 || (g.relu && last()) || y.seen.count * x.seen.count > 0)
           region(first, images, y, x);
       });
     });
@@ -126,14 +127,14 @@ class image_convolution {
           for (int64_t j = first_output; j < end_output; j += wide) {
             const int64_t columns = least(wide, end_output - j);
             f.b = b + (j - first_output) * taps() * w.channels;
-            tiles<V, order::rows>::of(n, columns)(f, {at + j, rows.to, columns, at + j, nullptr, first_row == 0, true, false, nullptr});
+            tiles<V, order::rows>::of(n, columns)(f, {at + j, rows.to, columns, at + j, bias_ ? bias_ + j : nullptr, first_row == 0, last(), g.relu, nullptr});
           }
         }
   }
 
   const convolution& g;
   const image_windows& w;
-  const T *const image, *const kernel_;
+  const T *const image, *const kernel_, *const bias_;
   T *const out, *const packed;
   const kernel_block at_once;
   int64_t first_output = 0, end_output = 0, first_row = 0, end_row = 0;

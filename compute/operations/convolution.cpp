@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-enum at { image_at, kernel_at, output_at, workspace_at };
+enum at { image_at, kernel_at, output_at, workspace_at, bias_at };
 enum extent_of { images, outputs, groups };                                        ///< Of a convolution,
 enum product_extent_of { rows, columns, depth, row_a = 4, row_b, row_c };  ///<   and of a product: the last from row to row as they are stored.
 
@@ -59,9 +59,10 @@ convolution share_of(const kernel_call& c) {
 template <class T>
 void convolve_kernel(const kernel_call& c, run_state& s) {
   const convolution g = share_of(c);
+  const T* bias = c.maybe<const T>(s, bias_at);
   for (int64_t i = 0; i < c.n[groups]; ++i)
     convolve<T>(g, c.to<const T>(s, image_at) + i * g.windows.channels, c.to<const T>(s, kernel_at) + i * (g.turned ? g.windows.channels : g.outputs),
-                c.to<T>(s, output_at) + i * g.outputs, c.maybe<std::byte>(s, workspace_at));
+                bias ? bias + i * g.outputs : nullptr, c.to<T>(s, output_at) + i * g.outputs, c.maybe<std::byte>(s, workspace_at));
 }
 
 template <class T>
@@ -86,7 +87,8 @@ void depthwise_gradient_kernel(const kernel_call& c, run_state& s) {
 template <class T>
 void product_kernel(const kernel_call& c, run_state& s) {
   gemm<T>({c.n[rows], c.n[columns], c.n[depth], (c.flags & 1) != 0, (c.flags & 2) != 0},
-          {.a = c.to<const T>(s, image_at), .b = c.to<const T>(s, kernel_at), .c = c.to<T>(s, output_at), .lda = c.n[row_a], .ldb = c.n[row_b], .ldc = c.n[row_c]},
+          {.a = c.to<const T>(s, image_at), .b = c.to<const T>(s, kernel_at), .c = c.to<T>(s, output_at), .bias = c.maybe<const T>(s, bias_at),
+           .relu = (c.flags & 4) != 0, .lda = c.n[row_a], .ldb = c.n[row_b], .ldc = c.n[row_c]},
           c.maybe<std::byte>(s, workspace_at));
 }
 
@@ -96,6 +98,8 @@ void lower_operands(lowering& l) {
   k.at[kernel_at] = l.in_at(1);
   k.at[output_at] = l.out_at();
   k.at[workspace_at] = l.workspace();
+  if (l.call.bias >= 0)
+    k.at[bias_at] = l.in_at(l.call.bias);
 }
 
 /// Image by image, of which each is so much of an extent.
@@ -119,7 +123,7 @@ void lower_product(lowering& l, const gemm_shape& s) {
   n[row_a] = s.transpose_a ? s.m : s.k;
   n[row_b] = s.transpose_b ? s.k : s.n;
   n[row_c] = s.n;
-  l.kernel.flags = (s.transpose_a ? 1u : 0u) | (s.transpose_b ? 2u : 0u);
+  l.kernel.flags = (s.transpose_a ? 1u : 0u) | (s.transpose_b ? 2u : 0u) | (l.call.relu ? 4u : 0u);
   l.run(l.out().type, product_kernel<float>, product_kernel<double>);
 }
 
@@ -127,6 +131,7 @@ void lower_groups(lowering& l, const geometry& g, const convolution& one) {
   lower_operands(l);
   auto& kept = l.new_convolution();
   kept = one;
+  kept.relu = l.call.relu;
   l.kernel.convolution = &kept;
   l.kernel.n[images] = one.images;
   l.kernel.n[outputs] = one.outputs;

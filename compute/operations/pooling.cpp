@@ -32,46 +32,63 @@ void for_each_window(const kernel_call& c, F f) {
       }
 }
 
-constexpr int64_t channels_at_once = 64;
+/// f(V{}, first channel of some) for all channels: as vectors V, the last ones one by one.
+template <class T, class F>
+__attribute__((always_inline)) inline void for_each_channels(int64_t channels, F f) {
+  typedef T lanes __attribute__((vector_size(32)));
+  constexpr auto width = static_cast<int64_t>(sizeof(lanes) / sizeof(T));
+  int64_t i = 0;
+  for (; i + width <= channels; i += width)
+    f(lanes{}, i);
+  for (; i < channels; ++i)
+    f(T{}, i);
+}
 
-/// Where each of n channels is greatest in a window of x, counted pixel by pixel: the first of equals; a NaN is greater than all.
-/// Numbers and counts are of one width, so that both are compared and chosen as vectors.
-template <class T>
+/// What a comparison of Vs yields; numbers of pixels are kept as such, so that they are chosen as numbers are.
+template <class V>
+using count_of = decltype(V{} > V{});
+template <class V>
+using pixel_number = std::conditional_t<std::is_same_v<count_of<V>, bool>, int32_t, count_of<V>>;
+
+template <class V, class T>
+__attribute__((always_inline)) inline void read(V& v, const T* p) { std::memcpy(&v, p, sizeof v); }
+
+/// Where each of some channels is greatest in a window, counted pixel by pixel: the first of equals; a NaN is greater than all.
+template <class V>
 struct greatest {
-  using count = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  count at[channels_at_once];
+  V most{};
+  pixel_number<V> at{};
 
-  greatest(const T* x, const image_windows& g, int64_t rows, int64_t columns, int64_t n) {
-    T most[channels_at_once];
-    for (int64_t i = 0; i < n; ++i) {
-      most[i] = x[i];
-      at[i] = 0;
-    }
+  template <class T>
+  __attribute__((always_inline)) greatest(const T* x, const image_windows& g, int64_t rows, int64_t columns) {
+    read(most, x);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t q = 0; q < columns; ++q) {
-        const T* const v = x + (r * g.width + q) * g.channels;
-        const auto here = static_cast<count>(r * columns + q);
-        for (int64_t i = 0; i < n; ++i) {
-          const bool more = (v[i] > most[i]) | ((v[i] != v[i]) & (most[i] == most[i]));
-          most[i] = more ? v[i] : most[i];
-          at[i] = more ? here : at[i];
-        }
+        V v;
+        read(v, x + (r * g.width + q) * g.channels);
+        const auto more = (v > most) | ((v != v) & (most == most));
+        most = more ? v : most;
+        at = more ? pixel_number<V>{} + static_cast<int32_t>(r * columns + q) : at;
       }
   }
+  auto is(int64_t pixel) const __attribute__((always_inline)) { return at == pixel_number<V>{} + static_cast<int32_t>(pixel); }
 };
 
-/// f(greatest of these channels, first of them, how many, element of x at the window's begin, of the result) for each window.
+/// f(greatest of some channels, first of them) for each window: that is, of x and of the result.
 template <class T, class F>
 void for_each_greatest(const kernel_call& c, const T* x, F f) {
   const image_windows& g = c.convolution->windows;
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < g.channels; i += channels_at_once) {
-      const int64_t n = std::min(channels_at_once, g.channels - i), first = pixel * g.channels + i;
-      const greatest<T> found{x + first, g, rows, columns, n};
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t q = 0; q < columns; ++q)
-          f(found, static_cast<typename greatest<T>::count>(r * columns + q), n, first + (r * g.width + q) * g.channels, pooled + i);
-    }
+    const auto window = [&](int64_t high, int64_t wide) __attribute__((always_inline)) {
+      for_each_channels<T>(g.channels, [&]<class V>(V, int64_t i) __attribute__((always_inline)) {
+        const int64_t first = pixel * g.channels + i;
+        f(greatest<V>{x + first, g, high, wide}, first, pooled + i, high, wide);
+      });
+    };
+    if (rows == 2 && columns == 2)  // The usual one, without loops.
+      window(2, 2);
+    else
+      window(rows, columns);
   });
 }
 
@@ -79,29 +96,24 @@ template <class T>
 void pick_kernel(const kernel_call& c, run_state& s) {
   const T* from = c.to<const T>(s, 1);
   T* y = c.to<T>(s, 2);
-  for_each_greatest(c, c.to<const T>(s, 0), [&](const greatest<T>& found, auto here, int64_t n, int64_t at, int64_t pooled) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i)
-      y[pooled + i] = found.at[i] == here ? from[at + i] : y[pooled + i];
+  const image_windows& g = c.convolution->windows;
+  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows, int64_t columns) __attribute__((always_inline)) {
+    V picked{};
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t q = 0; q < columns; ++q) {
+        V v;
+        read(v, from + first + (r * g.width + q) * g.channels);
+        picked = found.is(r * columns + q) ? v : picked;
+      }
+    std::memcpy(y + pooled, &picked, sizeof picked);
   });
 }
 
-/// The greatest itself: channels side by side.
 template <class T>
 void max_kernel(const kernel_call& c, run_state& s) {
-  const T* x = c.to<const T>(s, 0);
-  T* y0 = c.to<T>(s, 1);
-  const int64_t channels = c.convolution->windows.channels, width = c.convolution->windows.width;
-  for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
-    T* y = y0 + pooled;
-    std::copy_n(x + pixel * channels, channels, y);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t q = 0; q < columns; ++q) {
-        const T* v = x + (pixel + r * width + q) * channels;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < channels; ++i)
-          y[i] = v[i] > y[i] || v[i] != v[i] ? v[i] : y[i];
-      }
+  T* y = c.to<T>(s, 1);
+  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t, int64_t pooled, int64_t, int64_t) __attribute__((always_inline)) {
+    std::memcpy(y + pooled, &found.most, sizeof found.most);
   });
 }
 
@@ -111,22 +123,31 @@ bool tiled(const image_windows& g) {
   return whole(g.y, g.height, g.rows) && whole(g.x, g.width, g.columns);
 }
 
+/// With `flags` only where the greatest is positive: x is what relu has left.
 template <class T>
 void max_gradient_kernel(const kernel_call& c, run_state& s) {
   const image_windows& g = c.convolution->windows;
   const T* dy = c.to<const T>(s, 1);
   T* dx = c.to<T>(s, 2);
-  if (tiled(g))
-    return for_each_greatest(c, c.to<const T>(s, 0), [&](const greatest<T>& found, auto here, int64_t n, int64_t at, int64_t pooled) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i)
-        dx[at + i] = found.at[i] == here ? dy[pooled + i] : T{0};
-    });
-  std::fill_n(dx, c.n[0] * g.height * g.width * g.channels, T{0});
-  for_each_greatest(c, c.to<const T>(s, 0), [&](const greatest<T>& found, auto here, int64_t n, int64_t at, int64_t pooled) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i)
-      dx[at + i] += found.at[i] == here ? dy[pooled + i] : T{0};
+  const bool once = tiled(g), positive = c.flags != 0;
+  if (!once)
+    std::fill_n(dx, c.n[0] * g.height * g.width * g.channels, T{0});
+  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows, int64_t columns) __attribute__((always_inline)) {
+    V d;
+    read(d, dy + pooled);
+    if (positive)
+      d = found.most > V{} ? d : V{};
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t q = 0; q < columns; ++q) {
+        T* const to = dx + first + (r * g.width + q) * g.channels;
+        V share = found.is(r * columns + q) ? d : V{};
+        if (!once) {
+          V before;
+          read(before, to);
+          share = before + share;
+        }
+        std::memcpy(to, &share, sizeof share);
+      }
   });
 }
 
@@ -197,6 +218,7 @@ void lower_pick(lowering& l) {
 }
 void lower_max_gradient(lowering& l) {
   lower_windows(l, l.out().dims, l.in(1).dims);
+  l.kernel.flags = l.call.relu ? 1 : 0;
   l.run(l.out().type, max_gradient_kernel<float>, max_gradient_kernel<double>);
 }
 void lower_average(lowering& l) {

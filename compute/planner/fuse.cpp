@@ -22,13 +22,18 @@ class connections {
     }
   }
 
-  /// The call that yields `value` when it is of `op` and nothing but one operand of one call sees it; else null.
-  planned_call* sole_producer(int32_t value, const operation& op) const {
+  /// The call that yields `value` when nothing but one operand of one call sees it; else null.
+  planned_call* sole_producer(int32_t value) const {
     const auto v = static_cast<size_t>(value);
     if (plan_.root(value) != value || plan_.value(value).keep || uses_[v] != 1 || viewed_[v] || producer_[v] < 0)
       return nullptr;
     planned_call& c = plan_.calls[static_cast<size_t>(producer_[v])];
-    return c.op == &op && !c.removed ? &c : nullptr;
+    return c.removed ? nullptr : &c;
+  }
+  /// If it is of that operation.
+  planned_call* sole_producer(int32_t value, const operation& op) const {
+    planned_call* const c = sole_producer(value);
+    return c && c->op == &op ? c : nullptr;
   }
 
  private:
@@ -47,15 +52,23 @@ void absorb(planned_call& c, planned_call& inner) {
   c = std::move(whole);
 }
 
+/// What can add a bias to its rows and cut off what is negative: products, and those that convolutions consist of.
+planned_call* sole_product(const plan& p, const connections& all, int32_t value) {
+  planned_call* const c = all.sole_producer(value);
+  if (!c || c->relu || c->mask >= 0)
+    return nullptr;
+  const auto depthwise = [&] { return c->attr.window.groups > 1 && c->attr.window.groups == p.value(c->in[0]).dims[3]; };
+  return c->op == &ops::matmul || (c->op == &ops::conv2d && !depthwise()) ? c : nullptr;
+}
+
 void fuse_bias(plan& p, const connections& all, planned_call& c) {
   if (c.op != &ops::add)
     return;
   for (size_t product : {size_t{0}, size_t{1}}) {
-    planned_call* inner = all.sole_producer(c.in[product], ops::matmul);
+    planned_call* inner = sole_product(p, all, c.in[product]);
     const int32_t bias = c.in[1 - product];
     const shape& out = p.value(c.out[0]).dims;
-    if (!inner || inner->bias >= 0 || inner->relu || inner->mask >= 0 || p.value(c.in[product]).dims != out
-        || p.value(bias).dims != shape{out[1]})
+    if (!inner || inner->bias >= 0 || p.value(c.in[product]).dims != out || p.value(bias).dims != shape{out[out.rank() - 1]})
       continue;
     absorb(c, *inner);
     c.bias = static_cast<int32_t>(c.in.size());
@@ -64,10 +77,10 @@ void fuse_bias(plan& p, const connections& all, planned_call& c) {
   }
 }
 
-void fuse_relu(const connections& all, planned_call& c) {
+void fuse_relu(const plan& p, const connections& all, planned_call& c) {
   if (c.op != &ops::relu)
     return;
-  if (planned_call* inner = all.sole_producer(c.in[0], ops::matmul); inner && !inner->relu && inner->mask < 0) {
+  if (planned_call* inner = sole_product(p, all, c.in[0])) {
     absorb(c, *inner);
     c.relu = true;
   }
@@ -77,6 +90,11 @@ void fuse_mask(plan& p, const connections& all, planned_call& c) {
   if (c.op != &ops::relu_gradient)
     return;
   const int32_t mask = c.in[1];
+  if (planned_call* pooled = all.sole_producer(c.in[0], ops::max_pool_gradient); pooled && !pooled->relu && pooled->in[0] == mask) {
+    absorb(c, *pooled);
+    c.relu = true;
+    return;
+  }
   planned_call* inner = all.sole_producer(c.in[0], ops::matmul);
   if (!inner || inner->relu || inner->mask >= 0 || p.value(mask).dims != p.value(c.out[0]).dims || p.value(c.in[0]).dims != p.value(c.out[0]).dims)
     return;
@@ -87,12 +105,12 @@ void fuse_mask(plan& p, const connections& all, planned_call& c) {
 
 }  // namespace
 
-void fuse_dense(plan& p) {
+void fuse_layers(plan& p) {
   const connections all{p};
   for (auto& c : p.calls)
     if (!c.removed) {
       fuse_bias(p, all, c);
-      fuse_relu(all, c);
+      fuse_relu(p, all, c);
       fuse_mask(p, all, c);
     }
 }

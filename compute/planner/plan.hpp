@@ -43,9 +43,9 @@ struct planned_call {
   std::vector<int32_t> nodes;    ///< What it computes, in the order of the graph; more than one when it is fused.
   attributes attr;               ///< `number` already divided by what it is per.
   double factor = 1;             ///< reduce_sum: the sum is scaled by it.
-  int32_t bias = -1;             ///< matmul: the input that is added to every row,
-  int32_t mask = -1;             ///<   the one where the product counts (elsewhere 0 is written),
-  bool relu = false;             ///<   and whether what is negative becomes 0.
+  int32_t bias = -1;             ///< matmul, conv2d: the input that is added to every row,
+  int32_t mask = -1;             ///<   of matmul the one where the product counts (elsewhere 0 is written),
+  bool relu = false;             ///<   and whether what is negative becomes 0. max_pool_gradient: only where the greatest is positive.
   std::vector<planned_call> parts;  ///< fused: the calls it consists of, in order.
   int shares = 1;                ///< Threads that compute it; until it is placed, at most.
   int64_t workspace_bytes = 0, workspace_offset = -1;  ///< Of one thread, and of the first.
@@ -141,8 +141,9 @@ void fold_constants(plan& p);
 void share_equal_calls(plan& p);
 /// What many small products take transposed is transposed once.
 void turn_once(plan& p);
-/// matmul, + bias, relu as one call; the product with a mask where relu's gradient follows it.
-void fuse_dense(plan& p);
+/// matmul or conv2d, + bias, relu as one call; the product with a mask where relu's gradient follows it; that of pooling what relu
+/// left with relu's own.
+void fuse_layers(plan& p);
 /// The loss and the gradient of the logits in one pass over them.
 void fuse_cross_entropy(plan& p);
 /// A factor after a sum goes into the sum.

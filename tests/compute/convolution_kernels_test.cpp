@@ -98,35 +98,48 @@ void check_layer(const layer& q) {
     y[yi] = std::fma(x[xi], k[ki], y[yi]);
     dk[ki] = std::fma(x[xi], dy[yi], dk[ki]);
   });
+  auto ends = f;
+  ends.relu = true;
+  const auto bias = numbers_of<T>(q.outputs, 4);
+  std::vector<T> rows(dy.size());
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i] = bias[i % bias.size()];
+  for_each_product(q, [&](size_t xi, size_t ki, size_t yi) { rows[yi] = std::fma(x[xi], k[ki], rows[yi]); });
+  for (T& v : rows)
+    v = std::max(v, T{0});
   // Of the gradient for the image: the kernel backwards, so windows as they come; then outputs.
   std::vector<T> dx(x.size());
   for_each_product(q, [&](size_t xi, size_t ki, size_t yi) { dx[xi] = std::fma(dy[yi], k[ki], dx[xi]); });
   const auto at_level = [&](auto run, auto run_kernel_gradient) {
     check_equal(written<T>(y.size(), convolve_workspace<T>(f), [&](T* to, std::byte* workspace) {
       for (int64_t g = 0; g < q.groups; ++g)
-        run(f, x.data() + g * channels, k.data() + g * outputs, to + g * outputs, workspace);
+        run(f, x.data() + g * channels, k.data() + g * outputs, nullptr, to + g * outputs, workspace);
     }), y);
+    check_equal(written<T>(y.size(), convolve_workspace<T>(f), [&](T* to, std::byte* workspace) {
+      for (int64_t g = 0; g < q.groups; ++g)
+        run(ends, x.data() + g * channels, k.data() + g * outputs, bias.data() + g * outputs, to + g * outputs, workspace);
+    }), rows);
     check_equal(written<T>(x.size(), convolve_workspace<T>(b), [&](T* to, std::byte* workspace) {
       for (int64_t g = 0; g < q.groups; ++g)
-        run(b, dy.data() + g * outputs, k.data() + g * outputs, to + g * channels, workspace);
+        run(b, dy.data() + g * outputs, k.data() + g * outputs, nullptr, to + g * channels, workspace);
     }), dx);
     check_equal(written<T>(k.size(), kernel_gradient_workspace<T>(f), [&](T* to, std::byte* workspace) {
       for (int64_t g = 0; g < q.groups; ++g)
         run_kernel_gradient(f, x.data() + g * channels, dy.data() + g * outputs, to + g * outputs, workspace);
     }), dk);
   };
-  at_level([](const convolution& g, const T* a, const T* c, T* to, std::byte* w) { gemm_base::run(g, a, c, to, w); },
+  at_level([](const convolution& g, const T* a, const T* c, const T* d, T* to, std::byte* w) { gemm_base::run(g, a, c, d, to, w); },
            [](const convolution& g, const T* a, const T* c, T* to, std::byte* w) { gemm_base::run_kernel_gradient(g, a, c, to, w); });
 #if defined(__AVX2__) && defined(__x86_64__)
   if (has_avx512())
-    at_level([](const convolution& g, const T* a, const T* c, T* to, std::byte* w) { gemm_avx512::run(g, a, c, to, w); },
+    at_level([](const convolution& g, const T* a, const T* c, const T* d, T* to, std::byte* w) { gemm_avx512::run(g, a, c, d, to, w); },
              [](const convolution& g, const T* a, const T* c, T* to, std::byte* w) { gemm_avx512::run_kernel_gradient(g, a, c, to, w); });
 #endif
 }
 
 }  // namespace
 
-TEST_CASE("convolutions and their gradients are one chain of multiply-adds an element at every level, whatever the tiles, and stay within their workspace") {
+TEST_CASE("convolutions and their gradients are one chain of multiply-adds an element at every level, begun by a bias and cut off by relu where they are asked to, whatever the tiles, and stay within their workspace") {
   for (const layer& q : std::vector<layer>{
          {2, 5, 6, 3, 3, 3, 4},
          {1, 7, 7, 1, 5, 5, 20, 1, 1, 1, 1, 1, false},
@@ -143,7 +156,8 @@ TEST_CASE("convolutions and their gradients are one chain of multiply-adds an el
          {1, 30, 30, 3, 7, 7, 16, 2, 2},
          {4, 5, 5, 16, 4, 4, 24, 3, 2, 1, 2, 4},
          {2, 3, 3, 4, 1, 1, 8, 2, 2},                // Pixels that no window sees.
-         {1, 4, 4, 700, 3, 3, 70},                   // More than one block of the kernel's rows.
+         {1, 4, 4, 700, 3, 3, 70},                   // More than one block of the kernel's rows,
+         {1, 1, 3, 700, 3, 3, 40},                   //   of which the last meets nothing.
          {26, 3, 3, 5, 3, 3, 6},
          {2, 9, 9, 7, 3, 3, 5, 2, 2, 4, 4},
        }) {

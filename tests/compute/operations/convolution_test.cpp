@@ -1,6 +1,6 @@
 #include "compute/operation.hpp"
 
-#include "tests/compute/operations/values.hpp"
+#include "tests/compute/planned.hpp"
 
 namespace troupe {
 
@@ -141,6 +141,51 @@ TEST_CASE("a depthwise convolution sees each channel by itself") {
     const tensor part = value([&](graph& g) { return slice(g.constant(y), 3, channel * 2, 2); });
     check_close(part, one.dims(), numbers(one), 1e-13);
   }
+}
+
+TEST_CASE("bias and relu after a convolution are part of it, but for a depthwise one") {
+  const auto layer = [](int groups, int64_t size) {
+    return [=](graph& g, symbol x) {
+      const symbol y = conv2d(x, g.constant(noise<float>({size, size, 6 / groups, 12}, 1)), {.groups = groups});
+      return std::map<std::string, symbol>{{"whole", relu(add(y, g.constant(noise<float>({12}, 2))))}};
+    };
+  };
+  const auto apart = [&](int groups, int64_t size) {
+    return [=](graph& g, symbol x) {
+      const symbol y = layer(groups, size)(g, x)["whole"];  // Of which only the convolution is an output, and so stands alone.
+      const symbol convolved = g.make_symbol(g.internals().nodes[static_cast<size_t>(g.internals().nodes[static_cast<size_t>(y.node())].inputs[0])].inputs[0]);
+      return std::map<std::string, symbol>{{"alone", convolved}};
+    };
+  };
+  for (const auto& [groups, size] : {std::pair{1, int64_t{3}}, {1, int64_t{1}}, {2, int64_t{3}}, {6, int64_t{3}}}) {
+    CAPTURE(groups);
+    CAPTURE(size);
+    planned one{{3, 5, 4, 6}, layer(groups, size)}, other{{3, 5, 4, 6}, apart(groups, size)};
+    CHECK(one.kernels("conv2d +bias +relu") == (groups < 6 ? 1 : 0));
+    CHECK(other.kernels("conv2d\n") == 1);
+    const auto whole = numbers(one.run()[0]), alone = numbers(other.run()[0]), bias = numbers(noise<float>({12}, 2));
+    REQUIRE(whole.size() == alone.size());
+    for (size_t i = 0; i < whole.size(); ++i)
+      CHECK(whole[i] == doctest::Approx(std::max(0.0, alone[i] + bias[i % 12])).scale(1).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("the gradient of pooling what relu has left is one kernel with that of relu") {
+  const build both = only([](graph&, symbol x) { return gradients(reduce_sum(square(max_pool(relu(x)))), std::vector{x})[0]; });
+  const build two = [](graph&, symbol x) {
+    const symbol y = relu(x), dy = gradients(reduce_sum(square(max_pool(y))), std::vector{y})[0];
+    return std::map<std::string, symbol>{{"dx", select(greater(x, square(scale(x, 0))), dy, square(scale(x, 0)))}};
+  };
+  for (const shape& dims : {shape{2, 6, 4, 37}, shape{1, 5, 7, 3}}) {
+    planned fused{dims, both}, apart{dims, two};
+    CHECK(fused.kernels("max_pool_gradient +relu") == 1);
+    CHECK(apart.kernels("max_pool_gradient +relu") == 0);
+    CHECK(fused.run() == apart.run());
+  }
+  planned other{{2, 6, 4, 37}, only([](graph&, symbol x) {  // A mask that is not what was pooled.
+    return gradients(reduce_sum(square(max_pool(neg(relu(x))))), std::vector{x})[0];
+  })};
+  CHECK(other.kernels("max_pool_gradient +relu") == 0);
 }
 
 TEST_CASE("an image has the same bits whatever images are beside it") {
