@@ -96,6 +96,8 @@ class program {
   /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy (model.cpp:7)".
   error last_error() const;
 
+  /// As the free function below, shared by the pool: each thread looks at what it will update.
+  bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const;
   /// The optimizer's update for bytes [first, last) of the gradient vector, all of which is there, reading variables and slots
   /// from `from` and writing them to `to` (the same base: in place).
   void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to);

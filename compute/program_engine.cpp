@@ -176,7 +176,7 @@ class program_engine final : public step_engine {
 
   error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
 
-  bool finite(const tensor& sum) const override { return is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
+  bool finite(const tensor& sum) const override { return current_->is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
 
   std::vector<stored_piece> pieces(int arena) const override {
     std::vector<stored_piece> all;

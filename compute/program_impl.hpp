@@ -46,6 +46,18 @@ struct program::impl {
   void bind(const step_input& in, std::byte* gradient);
   /// One call, by all that share it.
   void compute(size_t call);
+  /// f(first, last) for parts of a slice of the gradient, by as many threads as it is worth.
+  template <class F>
+  void share_out(std::pair<int64_t, int64_t> slice, F f) const {
+    constexpr int64_t line = 64;
+    const int64_t lines = (slice.second - slice.first + line - 1) / line;
+    const auto shares = pool ? std::clamp<int64_t>(lines * line / share_bytes, 1, pool->threads()) : 1;
+    if (shares == 1)
+      return f(slice.first, slice.second);
+    pool->run(static_cast<int>(shares), [&](int share) {
+      f(slice.first + lines * share / shares * line, std::min(slice.first + lines * (share + 1) / shares * line, slice.second));
+    });
+  }
   step_status run(const step_input& in, std::byte* gradient);
   /// What comes after the last kernel: zeros where none writes, and what is to be said of the run.
   step_status end(std::byte* gradient);

@@ -180,15 +180,18 @@ void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::
   const flush_denormals tiny_is_zero;
   const auto& update = impl_->update;
   impl_->update.prepare(slice, gradient);
-  constexpr int64_t line = 64;
-  const int64_t lines = (slice.second - slice.first + line - 1) / line;
-  const auto shares = impl_->pool && update.divides() ? std::clamp<int64_t>(lines * line / impl_->share_bytes, 1, impl_->pool->threads()) : 1;
-  if (shares == 1)
+  if (!update.divides())
     return update.apply(step, slice, gradient, from, to);
-  impl_->pool->run(static_cast<int>(shares), [&](int share) {
-    const int64_t first = slice.first + lines * share / shares * line, end = slice.first + lines * (share + 1) / shares * line;
-    update.apply(step, {first, std::min(end, slice.second)}, gradient, from, to);
+  impl_->share_out(slice, [&](int64_t first, int64_t last) { update.apply(step, {first, last}, gradient, from, to); });
+}
+
+bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const {
+  std::atomic<bool> all = true;
+  impl_->share_out(slice, [&](int64_t first, int64_t last) {
+    if (!troupe::is_finite(layout, {first, last}, gradient))
+      all.store(false, std::memory_order_relaxed);
   });
+  return all.load(std::memory_order_relaxed);
 }
 
 std::span<const component> program::inputs() const noexcept { return impl_->inputs; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compute/kernels/gemm.hpp"
+#include "compute/kernels/prefetch.hpp"
 
 #include <utility>
 
@@ -88,7 +89,7 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
     for (int q = 0; q < Vectors; ++q)
-      __builtin_prefetch(e.next + i * ldc + q * w, 1);
+      prefetch_to_write(e.next + i * ldc + q * w);
   const T *a = f.a, *b = f.b;
   auto soon_a = f.soon_a, soon_b = f.soon_b;
   constexpr int64_t chunk = prefetches<T>::chunk;

@@ -1,6 +1,7 @@
 // The loop that all updates have in common: what surrounds a rule is done in the same pass over memory.
 #pragma once
 
+#include "compute/kernels/prefetch.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/optimizers/update.hpp"
 
@@ -16,8 +17,10 @@ void update_loop(const update_terms& terms, const update_range<T> x, F f) {
   const auto most = simd::set(static_cast<T>(terms.clip_value)), least = simd::set(static_cast<T>(-terms.clip_value));
   const auto scale = simd::set(static_cast<T>(terms.gradient_scale)), keep = simd::set(static_cast<T>(terms.keep));
   const auto rest = simd::set(static_cast<T>(1 - terms.average_decay));
+  constexpr int64_t ahead = 2048 / sizeof(T);
   for (int64_t i = 0; i < x.n; i += simd::width<T>) {
     auto g = simd::load(x.g + i), v = simd::load(x.v + i);
+    prefetch_to_write(x.v_to + i + ahead);  // Others have read what is written here: slots and gradient nobody has.
     [[maybe_unused]] simd::packet<T> average;
     if constexpr (surrounded) {
       g = simd::pmul(scale, simd::pmax(least, simd::pmin(most, g)));

@@ -71,7 +71,7 @@ class our_step {
     step_input in{.step = step_, .parameters = store_->arena(0), .shared = store_->shared()};
     for (const int64_t end = step_ + steps; in.step < end; ++in.step) {
       in.feeds = data_->of_step(in.step);
-      if (program_->gradients(in, gradient_.get()) != step_status::ok || !is_finite(layout_, whole, gradient_.get()))
+      if (program_->gradients(in, gradient_.get()) != step_status::ok || !program_->is_finite(layout_, whole, gradient_.get()))
         std::abort();
       program_->apply(in.step, whole, gradient_.get(), store_->arena(0), store_->arena(0));
     }

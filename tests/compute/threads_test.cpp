@@ -169,6 +169,20 @@ TEST_CASE("the first bad label of a divided loss is named by its row in the batc
   }
 }
 
+TEST_CASE("an element that is not finite is found by whichever thread looks at it, and only within the slice") {
+  trainer t{[](graph& g) { return classifier(g, {130, 200, 10}, dtype::float32, momentum{}); }, on(3, {.batch = 12})};
+  const int64_t bytes = t.layout.gradient_bytes();
+  std::fill_n(t.gradient.get(), bytes, std::byte{0});
+  CHECK(t.run->is_finite(t.layout, {0, bytes}, t.gradient.get()));
+  for (int64_t at : {int64_t{0}, bytes / 2, bytes - 64}) {
+    auto* const element = reinterpret_cast<float*>(t.gradient.get() + at / 64 * 64);
+    *element = std::numeric_limits<float>::infinity();
+    CHECK_FALSE(t.run->is_finite(t.layout, {0, bytes}, t.gradient.get()));
+    CHECK(t.run->is_finite(t.layout, {0, at / 64 * 64}, t.gradient.get()));
+    *element = 0;
+  }
+}
+
 TEST_CASE("only calls with work enough for a thread's waking are divided") {
   const auto build = [](std::vector<int64_t> widths) {
     return [=](graph& g) { return classifier(g, widths, dtype::float32, momentum{}); };
