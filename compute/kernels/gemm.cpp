@@ -19,7 +19,7 @@ gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept 
 gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t size) noexcept {
   const int64_t depth = std::min(s.k, gemm_depth_block), columns = std::min(s.n, gemm_column_block), panel = 128;
   gemm_places at{};
-  at.rows = pack.a ? gemm_packed_rows : gemm_row_block;
+  at.rows = !pack.a ? gemm_row_block : s.m <= gemm_few_rows ? std::max<int64_t>(1, s.m) : gemm_packed_rows;
   at.b = pack.a ? whole_lines(std::min(s.m, at.rows) * depth * size) + 64 : 0;
   at.apart = s.m > at.rows ? 1 : 0;
   at.end = at.b + (pack.b ? depth * (at.apart ? (columns * size + panel - 1) / panel * panel : panel) : 0);

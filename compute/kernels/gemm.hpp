@@ -37,6 +37,8 @@ void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace);
 
 /// So much of k, of the columns of C, and of its rows, where those of A are packed and where not, at a time.
 inline constexpr int64_t gemm_depth_block = 512, gemm_column_block = 512, gemm_packed_rows = 48, gemm_row_block = 240;
+/// So many rows of A are packed at once: nothing of B has to be kept then for those below.
+inline constexpr int64_t gemm_few_rows = 128;
 /// An operand of more elements is not expected in the second-level cache, beside all else that is used.
 inline constexpr int64_t gemm_far = 128 * 1024;
 

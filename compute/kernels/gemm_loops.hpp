@@ -51,18 +51,17 @@ class product {
       a = packed_a;
     }
     for (int64_t j = at.j; j < at.end; j += wide) {
-      const T* b = b_at(at.p, j);
-      if (pack.b) {
-        T* const panel = packed_b + places.apart * (j - at.j) * at.depth;
-        if (i == 0)
-          pack_panel<V>(s.transpose_b, at.depth, least(wide, s.n - j), b, ldb, panel);
-        b = panel;
-      }
-      tiles_of_panel(at, i, rows, j, a, b);
+      const T* const b = b_at(at.p, j);
+      T* const panel = packed_b + places.apart * (j - at.j) * at.depth;
+      const bool copies = pack.b && i == 0 && !s.transpose_b && next_rows<V>(rows) == V::tile_rows;
+      if (pack.b && i == 0 && !copies)
+        pack_panel<V>(s.transpose_b, at.depth, least(wide, s.n - j), b, ldb, panel);
+      tiles_of_panel(at, i, rows, j, a, pack.b ? panel : b, copies ? panel : nullptr);
     }
   }
 
-  void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b) {
+  /// The first tile reads B where it lies, and copies it to `panel`, if there is one.
+  void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b, T* panel) {
     const int64_t columns = least(wide, s.n - j), tiles_a_panel = (rows + V::tile_rows - 1) / V::tile_rows;
     ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu, x.mask ? x.mask + i * ldc + j : nullptr};
     const T* const beside = e.c + (j + wide < at.end ? wide : 0);
@@ -75,7 +74,14 @@ class product {
       f.soon_b = panel_soon(at, i, j, t, tiles_a_panel);
       rows -= n;
       e.next = rows > 0 ? e.c + n * ldc : beside;
-      (pack.a || s.transpose_a ? tiles<V, order::columns>::of(n, columns) : tiles<V, order::rows>::of(n, columns))(f, e);
+      const bool by_columns = pack.a || s.transpose_a;
+      if (panel) {
+        f.b = b_at(at.p, j), f.ldb = ldb, f.copy = panel;
+        (by_columns ? tiles<V, order::columns>::copying(columns) : tiles<V, order::rows>::copying(columns))(f, e);
+        f.b = panel, f.ldb = wide, panel = nullptr;
+      } else {
+        (by_columns ? tiles<V, order::columns>::of(n, columns) : tiles<V, order::rows>::of(n, columns))(f, e);
+      }
       a += pack.a ? n * at.depth : s.transpose_a ? n : n * lda;
       e.c += n * ldc;
       if (e.mask)

@@ -43,6 +43,7 @@ struct factors {
     int64_t count = 1, a = 0, b = 0;  ///< Where the operands go on, from where the turn left them.
   } x, y;
   prefetches<T> soon_a{}, soon_b{};
+  T* copy = nullptr;  ///< Where a tile that copies puts what it reads of op(B): rows of two vectors.
 };
 
 /// Where a tile of C lies, and begins and ends its chains of additions.
@@ -62,8 +63,9 @@ struct ends {
 /// How the elements of op(A) lie: its rows or its columns in one piece.
 enum class order : uint8_t { rows, columns };
 
-/// C[Rows × columns]; with `Part` the last vector of a row exists only in part.
-template <class V, int Rows, int Vectors, order Order, bool Part>
+/// C[Rows × columns]; with `Part` the last vector of a row exists only in part. With `Copy` the rows of op(B) are packed for the
+/// tiles below, which costs nothing here: a multiply-add needs no port to store.
+template <class V, int Rows, int Vectors, order Order, bool Part, bool Copy = false>
 __attribute__((noinline)) void tile(const factors<typename V::number>& f, const ends<typename V::number>& e) {
   using T = typename V::number;
   using vector = typename V::vector;
@@ -91,6 +93,7 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
     for (int q = 0; q < Vectors; ++q)
       prefetch_to_write(e.next + i * ldc + q * w);
   const T *a = f.a, *b = f.b;
+  [[maybe_unused]] T* copy = f.copy;
   auto soon_a = f.soon_a, soon_b = f.soon_b;
   constexpr int64_t chunk = prefetches<T>::chunk;
   // Rows are addressed as base + index·{1, 2, 4, 8}. Left to itself the compiler gives each multiple of the stride a register,
@@ -115,6 +118,11 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
           vector y[Vectors];
           for (int q = 0; q < Vectors; ++q)
             y[q] = load(b, q);
+          if constexpr (Copy) {
+            for (int q = 0; q < Vectors; ++q)
+              V::store(copy + q * w, y[q]);
+            copy += 2 * w;
+          }
 #pragma GCC unroll 16
           for (int i = 0; i < Rows; ++i) {
             if (Order == order::columns && i < V::rows_from_memory) {
@@ -159,6 +167,11 @@ class tiles {
   using function = void (*)(const factors<typename V::number>&, const ends<typename V::number>&);
   static function of(int64_t rows, int64_t columns) {
     return (columns == 2 * V::width ? whole : columns > V::width ? wide : narrow).at[rows - 1];
+  }
+  /// Of V::tile_rows rows, with a copy.
+  static function copying(int64_t columns) {
+    constexpr int rows = V::tile_rows;
+    return columns == 2 * V::width ? tile<V, rows, 2, Order, false, true> : columns > V::width ? tile<V, rows, 2, Order, true, true> : tile<V, rows, 1, Order, true, true>;
   }
 
  private:
