@@ -1,6 +1,6 @@
 #include "cli/keys.hpp"
 
-#include "words/joined.hpp"
+#include "cli/joined.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "cli/layer_setup.hpp"
 
-#include "words/joined.hpp"
+#include "cli/joined.hpp"
 
 #include <fmt/format.h>
 

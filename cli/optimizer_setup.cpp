@@ -1,6 +1,6 @@
 #include "cli/optimizer_setup.hpp"
 
-#include "words/joined.hpp"
+#include "cli/joined.hpp"
 
 #include <troupe/optimizer_fields.hpp>
 

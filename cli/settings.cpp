@@ -1,7 +1,7 @@
 #include "cli/settings.hpp"
 
+#include "cli/joined.hpp"
 #include "cli/nearest.hpp"
-#include "words/joined.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 #include "compute/denormals.hpp"
 #include "compute/fault_search.hpp"
 #include "compute/program_impl.hpp"
-#include "words/joined.hpp"
 
 namespace troupe {
 
@@ -19,7 +18,8 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     search.after(c);
   }
   const auto* found = has_loss ? search.origin_of(kept[0]) : nullptr;
-  std::vector<std::string> spoilt[2];  // Gradients, and what is assigned.
+  std::string spoilt[2];  // Gradients, and what is assigned: each once, of however many parts.
+  std::vector<bool> named(gradients.size());
   if (!found)
     for (const auto& c : plan.calls)
       for (int32_t out : c.out) {
@@ -31,8 +31,11 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
         if (!from || name == gradients.end())
           continue;
         found = found ? found : from;
-        if (auto& names = spoilt[name->assigned]; std::find(names.begin(), names.end(), name->name) == names.end())
-          names.push_back(name->name);  // Once, of however many parts.
+        const auto number = static_cast<size_t>(name - gradients.begin());
+        std::string& names = spoilt[name->assigned];
+        if (!named[number])
+          names += (names.empty() ? "" : ", ") + name->name;
+        named[number] = true;
       }
   if (!found)
     return std::nullopt;
@@ -43,9 +46,9 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
       compute(c);
   auto fault = search.describe(*found);
   if (!spoilt[0].empty())
-    fault.details.push_back("the loss is finite; not finite are the gradients of " + joined(spoilt[0], ", "));
+    fault.details.push_back("the loss is finite; not finite are the gradients of " + spoilt[0]);
   if (!spoilt[1].empty())
-    fault.details.push_back("the loss is finite; not finite is what is assigned to " + joined(spoilt[1], ", "));
+    fault.details.push_back("the loss is finite; not finite is what is assigned to " + spoilt[1]);
   return fault;
 }
 

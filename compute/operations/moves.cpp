@@ -11,11 +11,31 @@ using list = std::vector<symbol>;
 
 // -- kernels -------------------------------------------------------------------------
 
+/// y [rows, columns] from x [columns, rows], whose rows are `stride` apart: in blocks that stay in the first-level cache.
+template <class T>
+void turn(const T* x, int64_t stride, T* y, int64_t rows, int64_t columns) {
+  constexpr int64_t high = 16, wide = 64 / sizeof(T);
+  for (int64_t i = 0; i < rows; i += high)
+    for (int64_t j = 0; j < columns; j += wide) {
+      const int64_t end_i = std::min(rows, i + high), end_j = std::min(columns, j + wide);
+      for (int64_t r = i; r < end_i; ++r)
+        for (int64_t q = j; q < end_j; ++q)
+          y[r * columns + q] = x[q * stride + r];
+    }
+}
+
 /// y, in order, from x's elements along the walk, beginning at n[0].
 template <class T>
 void read_kernel(const kernel_call& c, run_state& s) {
   const T* x0 = c.to<const T>(s, 0) + c.n[0];
   T* y0 = c.to<T>(s, 1);
+  const int last = c.strides->rank - 1;
+  if (last > 0 && c.strides->stride[0][last] != 1 && c.strides->stride[0][last - 1] == 1) {
+    walk planes = *c.strides;  // Their rows are its innermost loop.
+    planes.rank = last;
+    const int64_t columns = c.strides->extent[last];
+    return for_each_run(planes, [&](const walk_run& r) { turn(x0 + r.at[0], c.strides->stride[0][last], y0 + r.out * columns, r.n, columns); });
+  }
   for_each_run(*c.strides, [&](const walk_run& r) {
     const T* x = x0 + r.at[0];
     T* y = y0 + r.out;

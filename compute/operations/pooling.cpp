@@ -3,6 +3,7 @@
 // max_pool_pick(x, f) takes f where x is greatest in the window; max_pool_gradient(x, dy) puts dy there: each is linear in its
 // second operand and the other's adjoint. max_pool(x) is the pick of x itself.
 #include "compute/kernels/convolution.hpp"
+#include "compute/kernels/simd.hpp"
 #include "compute/operations/windows.hpp"
 #include "compute/planner/plan.hpp"
 
@@ -35,10 +36,9 @@ void for_each_window(const kernel_call& c, F f) {
 /// f(V{}, first channel of some) for all channels: as vectors V, the last ones one by one.
 template <class T, class F>
 __attribute__((always_inline)) inline void for_each_channels(int64_t channels, F f) {
-  typedef T lanes __attribute__((vector_size(32)));
-  constexpr auto width = static_cast<int64_t>(sizeof(lanes) / sizeof(T));
+  typedef T lanes __attribute__((vector_size(sizeof(T) * simd::width<T>)));
   int64_t i = 0;
-  for (; i + width <= channels; i += width)
+  for (; i + simd::width<T> <= channels; i += simd::width<T>)
     f(lanes{}, i);
   for (; i < channels; ++i)
     f(T{}, i);

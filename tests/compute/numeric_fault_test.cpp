@@ -149,6 +149,20 @@ TEST_CASE("what is made in the place of a concatenation, or is a piece of someth
         }) == "the first operation to yield what is not is div: nan at [0, 0]");
 }
 
+TEST_CASE("a variable is named once whose gradient is made of parts that are not finite") {
+  trainer t([](graph& g) {
+    const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
+    const symbol w = g.variable({.name = "w", .dims = {2, 16}});
+    const symbol y = add(sqrt(slice(w, 0, 0, 1)), sqrt(slice(w, 0, 1, 1)));  // At 0: fine, and its slope is not.
+    return model_spec{.mode = mode::train, .loss = reduce_mean(mul(x, y)), .optimizer = gradient_descent{}};
+  }, {.batch = 2, .fuse = false});
+  const auto x = noise<float>({2, 16}, 1);
+  REQUIRE(t.run->to_text().find("\nconcat\n") == std::string::npos);
+  const auto f = t.run->find_fault(t.input({x.data()}), t.gradient.get());
+  REQUIRE(f);
+  CHECK(f->details.back() == "the loss is finite; not finite are the gradients of w");
+}
+
 TEST_CASE("a kernel that computes several operations names all of them") {
   SUBCASE("a product with bias and relu") {
     trainer t([](graph& g) { return classifier(g, {2, 2, 2}, dtype::float32, gradient_descent{}); }, {.batch = 1});

@@ -66,6 +66,13 @@ TEST_CASE("a transpose has every element where the order of the axes says, of an
       return from;
     });
   }
+  for (const shape& dims : {shape{1, 35, 70}, shape{3, 40, 17}, shape{1, 130, 16}}) {  // Several blocks, and parts of blocks.
+    const tensor many = counted(dims), turned = value([&](graph& g) { return transpose(g.constant(many), {0, -1, -2}); });
+    check_moved(turned, many, [](std::vector<int64_t> at) {
+      std::swap(at[at.size() - 2], at.back());
+      return at;
+    });
+  }
   CHECK(value([](graph& g) { return transpose(g.constant(bools({2, 2}, {true, false, true, true}))); }) == bools({2, 2}, {true, true, false, true}));
   CHECK(value([](graph& g) { return transpose(g.constant(f64({2, 2}, {1, 2, 3, 4})), {-1, 0}); }) == f64({2, 2}, {1, 3, 2, 4}));
   CHECK(refusal([&](graph& g) { return transpose(g.constant(x), {0, 1, 1, 3}); }).find("transpose: {0, 1, 1, 3} is not an order of the axes of int32 [2, 3, 4, 5]")

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace troupe {
+namespace troupe::cli {
 
 inline std::string joined(const std::vector<std::string>& parts, std::string_view between) {
   std::string text;
@@ -14,4 +14,4 @@ inline std::string joined(const std::vector<std::string>& parts, std::string_vie
   return text;
 }
 
-}  // namespace troupe
+}  // namespace troupe::cli
