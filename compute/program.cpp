@@ -53,12 +53,7 @@ planned_call copy_call(int32_t from, int32_t to) { return {.op = &ops::copy, .in
 
 /// A new value of the plan, filled from `from`.
 int32_t add_copy(plan& p, int32_t from) {
-  planned_value v;
-  v.name = p.value(from).name + "/copy";
-  v.type = p.value(from).type;
-  v.dims = p.value(from).dims;
-  p.values.push_back(std::move(v));
-  const auto to = static_cast<int32_t>(p.values.size()) - 1;
+  const int32_t to = add_copy_of(p, from);
   p.calls.push_back(copy_call(from, to));
   return to;
 }

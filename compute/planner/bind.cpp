@@ -10,6 +10,15 @@ int32_t plan::root(int32_t i) const {
   return i;
 }
 
+int32_t add_copy_of(plan& p, int32_t from) {
+  planned_value v;
+  v.name = p.value(from).name + "/copy";
+  v.type = p.value(from).type;
+  v.dims = p.value(from).dims;
+  p.values.push_back(std::move(v));
+  return static_cast<int32_t>(p.values.size()) - 1;
+}
+
 operand plan::place_of(int32_t i) const {
   int64_t offset = 0;
   for (; value(i).view_of >= 0; i = value(i).view_of)

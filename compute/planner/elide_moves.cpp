@@ -9,8 +9,7 @@ namespace {
 
 constexpr int64_t line = 64;  ///< Pieces begin at cache lines, as values of their own do.
 
-/// Whether nothing lies between the elements of `part` where it stands in `whole`, as both are equal but along axes from `last`
-/// back that are cut.
+/// Whether the elements of `part` lie together in what it is cut from, `last` being the innermost axis that is cut.
 bool is_one_piece(const shape& part, int last) {
   for (int axis = 0; axis < last; ++axis)
     if (part[axis] != 1)
@@ -156,16 +155,12 @@ class elision {
   }
 
   planned_call copy_into(int32_t whole, int64_t offset, int32_t part, const planned_call& c) {
-    planned_value v;
-    v.name = plan_.value(part).name + "/copy";
-    v.type = plan_.value(part).type;
-    v.dims = plan_.value(part).dims;
-    v.view_of = whole;
-    v.view_offset = offset;
-    plan_.values.push_back(std::move(v));
+    const int32_t to = add_copy_of(plan_, part);
+    plan_.value(to).view_of = whole;
+    plan_.value(to).view_offset = offset;
     made_.push_back(true);
     last_use_.push_back(-1);
-    planned_call copy{.op = &ops::copy, .in = {part}, .out = {static_cast<int32_t>(plan_.values.size()) - 1}};
+    planned_call copy{.op = &ops::copy, .in = {part}, .out = {to}};
     copy.recording = c.recording;
     return copy;
   }

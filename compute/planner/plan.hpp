@@ -83,6 +83,9 @@ struct plan {
   operand place_of(int32_t i) const;
 };
 
+/// A new value of the plan, of `from`'s dtype and shape, and nobody's yet; whoever adds it says what fills it.
+int32_t add_copy_of(plan& p, int32_t from);
+
 /// How a kernel call can be computed in shares that know nothing of each other.
 struct division {
   int64_t items = 0;             ///< Like things that it computes one after the other; 0: it is one whole.

@@ -7,14 +7,7 @@ using namespace test;
 
 namespace {
 
-/// The kernels of `title` where moves are elided and where they are made; what they yield is the same.
-std::pair<int, int> compare(const shape& dims, const std::string& title, const build& f) {
-  planned fewer{dims, f, {.fuse = false}}, all{dims, f, {.fuse = false, .elide = false}};
-  CHECK(fewer.run() == all.run());
-  CHECK(fewer.run() == all.run());  // Nothing was overwritten that is needed again.
-  CHECK(planned{dims, f}.run() == all.run());
-  return {fewer.kernels(title), all.kernels(title)};
-}
+std::pair<int, int> compare(const shape& dims, const std::string& title, const build& f) { return kernels_of(dims, title, f, {.elide = false}); }
 
 using symbols = std::map<std::string, symbol>;
 

@@ -41,6 +41,16 @@ struct planned {
   int kernels() const { return std::stoi(p->to_text().substr(p->to_text().find(", ") + 2)); }
 };
 
+/// The kernels of `title` with a pass of the planner and `without` it, fusion apart; what they yield is the same.
+inline std::pair<int, int> kernels_of(const shape& dims, const std::string& title, const build& f, program_options without) {
+  without.fuse = false;
+  planned fewer{dims, f, {.fuse = false}}, all{dims, f, without};
+  CHECK(fewer.run() == all.run());
+  CHECK(fewer.run() == all.run());  // Nothing was overwritten that is needed again.
+  CHECK(planned{dims, f}.run() == all.run());
+  return {fewer.kernels(title), all.kernels(title)};
+}
+
 inline build only(const std::function<symbol(graph&, symbol)>& f) {
   return [f](graph& g, symbol x) { return std::map<std::string, symbol>{{"y", f(g, x)}}; };
 }

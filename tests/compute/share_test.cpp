@@ -7,14 +7,7 @@ using namespace test;
 
 namespace {
 
-/// The kernels of `title` with sharing and without, fusion apart; what they yield is the same.
-std::pair<int, int> compare(const shape& dims, const std::string& title, const build& f) {
-  planned once{dims, f, {.fuse = false}}, twice{dims, f, {.fuse = false, .share = false}};
-  CHECK(once.run() == twice.run());
-  CHECK(once.run() == twice.run());  // Nothing was overwritten that is needed again.
-  CHECK(planned{dims, f}.run() == twice.run());
-  return {once.kernels(title), twice.kernels(title)};
-}
+std::pair<int, int> compare(const shape& dims, const std::string& title, const build& f) { return kernels_of(dims, title, f, {.share = false}); }
 
 }  // namespace
 
