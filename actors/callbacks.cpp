@@ -34,14 +34,11 @@ void callbacks_state::on_fact(const fact& x) {
     needs.assign(options.hooks.size(), {});  // Whole even if one of them throws, or none is called.
   if (!options.hooks.empty())
     check(options.turns->call([&] { show(x); }), x.at);
-  if (x.what == fact::begin_at) {
-    answered all{x.at, true};
+  answered answer{x.at, x.what == fact::begin_at, x.what == fact::end_at, {}, x.gate, x.number};
+  if (answer.at_begin)
     for (const auto& of_hook : needs)
-      all.needs.insert(all.needs.end(), of_hook.begin(), of_hook.end());
-    self->send(chief, std::move(all));
-  } else if (x.gate || x.what == fact::end_at) {
-    self->send(chief, answered{x.at, false, x.what == fact::end_at});
-  }
+      answer.needs.insert(answer.needs.end(), of_hook.begin(), of_hook.end());
+  self->send(chief, std::move(answer));
 }
 
 void callbacks_state::check(const expected<void>& call, int64_t at) {

@@ -313,6 +313,8 @@ void chief_state::on_answered(const answered& x) {
     needs = x.needs;
     return begin_training();
   }
+  if (!x.gate)
+    return;
   disarm(wait_hooks);
   hook_gates.erase(x.step);
   extend();

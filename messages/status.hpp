@@ -35,23 +35,27 @@ struct fact {
   job_event news;        ///< event; end_at: finished, stopped or failed.
   step_values values;    ///< step.
   int64_t at = 0;        ///< begin_at, step, end_at: the state.
-  bool gate = false;     ///< step: someone waits for `answered`.
+  bool gate = false;     ///< step: the horizon waits for `answered`.
+  uint64_t number = 0;   ///< Increasing, so that whoever sends facts can bound those that are not answered; 0: not counted.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
-  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate);
+  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.number);
 }
 
-/// From the callbacks: they have seen the state `step`. After begin_at, `needs` are all that hooks will ever want.
+/// From the callbacks, once for every fact, in their order: the hooks have returned, or what they threw is on its way before
+/// this. After begin_at, `needs` are all that hooks will ever want.
 struct answered {
-  int64_t step = 0;
+  int64_t step = 0;      ///< The fact's `at`.
   bool at_begin = false;
   bool at_end = false;
   std::vector<need> needs;
+  bool gate = false;     ///< The fact was a gate.
+  uint64_t number = 0;   ///< The fact's own.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, answered& x) {
-  return f(caf::meta::type_name("answered"), x.step, x.at_begin, x.at_end, x.needs);
+  return f(caf::meta::type_name("answered"), x.step, x.at_begin, x.at_end, x.needs, x.gate, x.number);
 }
 
 }  // namespace troupe

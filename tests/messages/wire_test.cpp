@@ -27,7 +27,7 @@ template <class M>
 M sample(simulation&) = delete;
 
 template <> abandon sample(simulation&) { return {2, 30, true}; }
-template <> answered sample(simulation&) { return {40, true, true, {{1, 2, true}, {3, 0, false}}}; }
+template <> answered sample(simulation&) { return {40, true, true, {{1, 2, true}, {3, 0, false}}, true, 59}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}}; }
 template <> block sample(simulation&) {
@@ -44,7 +44,7 @@ template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble()};
-  return {fact::step, news, some_values(), 39, true};
+  return {fact::step, news, some_values(), 39, true, 60};
 }
 template <> failure sample(simulation&) { return {10, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
