@@ -91,6 +91,14 @@ uint64_t simulated_job::trace_hash() const {
   return impl_->world.trace_hash();
 }
 
+bool simulated_job::ended() const {
+  return impl_->board->result.has_value();
+}
+
+world_gauge simulated_job::gauge() const {
+  return impl_->world.gauge();
+}
+
 std::vector<std::string> simulated_job::left() {
   return impl_->world.left();
 }

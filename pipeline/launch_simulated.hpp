@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/launch.hpp"
+#include "pipeline/world_gauge.hpp"
 
 namespace troupe {
 
@@ -27,6 +28,10 @@ class simulated_job final : public running_job {
   int64_t turns() const;
   /// Of the order in which actors got their turns: equal for equal seeds and plans.
   uint64_t trace_hash() const;
+  /// Whether the result is there, or the chief is gone without one.
+  bool ended() const;
+  /// The fullest mailboxes and the timers of all turns so far.
+  world_gauge gauge() const;
   /// Cranks what is left and names the actors that are still alive.
   std::vector<std::string> left();
 

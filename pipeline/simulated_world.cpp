@@ -1,5 +1,6 @@
 #include "pipeline/simulated_world.hpp"
 
+#include <caf/scheduled_actor.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
@@ -27,15 +28,55 @@ void simulated_world::started(const std::string& name, const caf::strong_actor_p
   nodes_.emplace_back(name, node->get()->address());
 }
 
+namespace {
+
+bool is_alive(const caf::actor_addr& address) {
+  const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
+  const auto* actor = node ? dynamic_cast<caf::monitorable_actor*>(node->get()) : nullptr;
+  return actor && !actor->getf(caf::abstract_actor::is_terminated_flag);
+}
+
+}  // namespace
+
+/// Only who is to have a turn has messages, so nobody else is looked at.
+void simulated_world::measure() {
+  for (auto* job : schedule_.jobs)
+    if (auto* actor = dynamic_cast<caf::scheduled_actor*>(job); actor && !actor->mailbox().closed() && !actor->mailbox().blocked()) {
+      auto& fullest = fullest_[actor->id()];
+      fullest = std::max(fullest, actor->mailbox().size());
+    }
+  const auto timers = schedule_.clock().schedule().size();
+  if (timers > timers_before_) {
+    timers_ = std::max(timers_, timers);
+    const auto alive = static_cast<size_t>(std::count_if(nodes_.begin(), nodes_.end(), [](const auto& node) { return is_alive(node.second); }));
+    timers_beyond_actors_ = std::max(timers_beyond_actors_, timers - std::min(timers, alive));
+  }
+  timers_before_ = timers;
+}
+
+world_gauge simulated_world::gauge() const {
+  world_gauge all{{}, timers_, timers_beyond_actors_};
+  for (const auto& [name, address] : nodes_)
+    if (const auto found = fullest_.find(address.id()); found != fullest_.end()) {
+      auto& fullest = all.fullest_mailboxes[name];
+      fullest = std::max(fullest, found->second);
+    }
+  return all;
+}
+
 bool simulated_world::crank() {
-  if (schedule_.jobs.empty())
-    return schedule_.trigger_timeout() || !schedule_.jobs.empty();
+  if (schedule_.jobs.empty()) {
+    const bool triggered = schedule_.trigger_timeout() || !schedule_.jobs.empty();
+    measure();
+    return triggered;
+  }
   const auto pick = static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size());
   std::rotate(schedule_.jobs.begin(), schedule_.jobs.begin() + pick, schedule_.jobs.begin() + pick + 1);
   const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs.front());
   hash_ = (hash_ ^ (actor ? actor->id() : 0)) * 0x100000001b3u;
   ++turns_;
   schedule_.run_once();
+  measure();
   return true;
 }
 
@@ -63,12 +104,9 @@ std::vector<std::string> simulated_world::left() {
   while (!schedule_.jobs.empty())
     crank();
   std::vector<std::string> names;
-  for (const auto& [name, address] : nodes_) {
-    const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
-    const auto* actor = node ? dynamic_cast<caf::monitorable_actor*>(node->get()) : nullptr;
-    if (actor && !actor->getf(caf::abstract_actor::is_terminated_flag))
+  for (const auto& [name, address] : nodes_)
+    if (is_alive(address))
       names.push_back(name);
-  }
   return names;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/interfaces.hpp"
+#include "pipeline/world_gauge.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,18 +42,23 @@ class simulated_world {
   int64_t turns() const noexcept { return turns_; }
   /// Of the order in which actors got their turns: equal for equal seeds and plans.
   uint64_t trace_hash() const noexcept { return hash_; }
+  /// Of all turns so far.
+  world_gauge gauge() const;
 
  private:
   struct settings final : caf::actor_system_config {
     settings();
   };
   uint64_t draw();
+  void measure();
 
   settings settings_;
   caf::actor_system system_;
   caf::scheduler::test_coordinator& schedule_;
   uint64_t drawn_;
   std::vector<std::pair<std::string, caf::actor_addr>> nodes_;  ///< All that were ever started.
+  std::map<caf::actor_id, size_t> fullest_;                     ///< By node: the most messages that waited for it.
+  size_t timers_ = 0, timers_before_ = 0, timers_beyond_actors_ = 0;
   uint64_t hash_ = 0xcbf29ce484222325u;
   int64_t turns_ = 0;
 };

@@ -12,6 +12,7 @@ namespace {
 struct trouble {
   mutable std::mutex mutex;
   int64_t calls = 0;
+  int64_t failures = 0;
   int64_t last_good = std::numeric_limits<int64_t>::max();
   bool tear = false;
   std::vector<injected_fault> faults;  ///< In the order in which they were injected.
@@ -21,19 +22,27 @@ struct trouble {
     const std::lock_guard guard{mutex};
     const std::string what = std::string{to_string(operation)} + " " + path;
     if (++calls > last_good)
-      return fail(errc::unavailable, "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");
+      return gone(what);
     const auto counts = [&](const injected_fault& f) {
       return (f.operation == file_operation::any || f.operation == operation) && path.find(f.path_contains) != std::string::npos;
     };
     for (auto& f : faults)
       f.nth -= counts(f) ? 1 : 0;
     if (const auto due = std::find_if(faults.begin(), faults.end(), [&](const auto& f) { return counts(f) && f.nth <= 0; }); due != faults.end()) {
-      const injected_fault f = std::move(*due);
-      faults.erase(due);
+      const injected_fault f = *due;
+      if (!f.for_ever)
+        faults.erase(due);
+      ++failures;
       return fail(f.category, "cannot " + what + ": " + f.reason + " (injected)");
     }
     trace.push_back(what);
     return {};
+  }
+
+  /// With the lock held.
+  tl::unexpected<error> gone(const std::string& what) {
+    ++failures;
+    return fail(errc::unavailable, "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");
   }
 
   bool take_tear() {
@@ -151,6 +160,10 @@ class faulty final : public faulty_file_system {
   int64_t calls() const override {
     const std::lock_guard guard{trouble_->mutex};
     return trouble_->calls;
+  }
+  int64_t failures() const override {
+    const std::lock_guard guard{trouble_->mutex};
+    return trouble_->failures;
   }
   std::vector<std::string> trace() const override {
     const std::lock_guard guard{trouble_->mutex};

@@ -22,6 +22,7 @@ struct injected_fault {
   errc category = errc::resource_exhausted;
   std::string reason = "no space left on device";
   std::string path_contains = {};                ///< Only calls whose path contains it are counted.
+  bool for_ever = false;                         ///< From that call on, until `heal`.
 };
 
 class faulty_file_system : public file_system {
@@ -31,12 +32,14 @@ class faulty_file_system : public file_system {
   /// Lets `calls` more calls through; every later one fails as unavailable. With `tear`, the append that is first to
   /// fail leaves the first half of its bytes behind.
   virtual void fail_after(int64_t calls, bool tear = false) = 0;
-  /// Beside those injected before. Each happens once; of two that are due at one call, the later one happens at the next that it counts.
+  /// Beside those injected before. Each happens once, unless it says for ever; of two that are due at one call, the later one happens at the next that it counts.
   virtual void inject(injected_fault fault) = 0;
   /// Nothing fails from here on.
   virtual void heal() = 0;
   /// Calls made since the beginning, failed ones included; the destruction of a file or a lock is none.
   virtual int64_t calls() const = 0;
+  /// Calls that failed on purpose.
+  virtual int64_t failures() const = 0;
   /// "sync /m/a.tmp", "rename /m/a.tmp to /m/a" ...: every call that went through, in order.
   virtual std::vector<std::string> trace() const = 0;
 };

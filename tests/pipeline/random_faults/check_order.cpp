@@ -1,0 +1,158 @@
+// Facts: what the job's board and a hook are told, and in what order.
+#include "pipeline/random_faults/checks.hpp"
+
+#include <algorithm>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+using kind = job_event::kind;
+
+bool is_last(kind k) {
+  return k == kind::finished || k == kind::stopped || k == kind::failed;
+}
+
+std::string text_of(const job_event& e) {
+  return std::string{to_string(e.what)} + " of step " + std::to_string(e.step);
+}
+
+bool wants(const need& n, int64_t step) {
+  return step >= n.first && (n.every > 0 ? (step - n.first) % n.every == 0 : step == n.first);
+}
+
+bool wanted(const observation& o, int64_t step, bool gates_only) {
+  return std::any_of(o.needs.begin(), o.needs.end(), [&](const need& n) { return (n.gate || !gates_only) && wants(n, step); });
+}
+
+struct rules {
+  const recipe& of;
+  const observation& seen;
+  std::vector<finding>& to;
+  int64_t start = 0;
+  bool reports_lost = false;  ///< The outfeed died: what it held is told by nobody.
+
+  void fault(const std::string& text) { to.push_back({"facts in order", text}); }
+
+  /// Every point that is logged up to a state comes before what is told of that state.
+  void logged_before(const job_event& e, int64_t progress) {
+    const int64_t point = e.step / of.log_steps * of.log_steps;
+    if (point > start && progress < point && !reports_lost)
+      fault(text_of(e) + " before the progress of step " + std::to_string(point));
+  }
+
+  void board() {
+    int64_t progress = start, saved = -1, evaluated = -1;
+    double seconds = 0;
+    for (size_t i = 0; i < seen.events.size(); ++i) {
+      const auto& e = seen.events[i];
+      if (e.seconds < seconds)
+        fault(text_of(e) + " is of an earlier time than the event before");
+      seconds = e.seconds;
+      if ((i == 0) != (e.what == kind::started) && !(i == 0 && e.what == kind::failed))
+        fault("event " + std::to_string(i) + " is " + text_of(e));
+      if (is_last(e.what) != (i + 1 == seen.events.size()) && (seen.result || is_last(e.what)))
+        fault(text_of(e) + " is event " + std::to_string(i) + " of " + std::to_string(seen.events.size()));
+      if (e.what == kind::progress) {
+        if (e.step <= progress)
+          fault(text_of(e) + " after that of step " + std::to_string(progress));
+        progress = e.step;
+      } else if (e.what == kind::saved) {
+        if (e.step <= saved)
+          fault(text_of(e) + " after that of step " + std::to_string(saved));
+        saved = e.step;
+        logged_before(e, progress);
+      } else if (e.what == kind::evaluated) {
+        if (e.step <= evaluated)
+          fault(text_of(e) + " after that of step " + std::to_string(evaluated));
+        if (e.step != seen.stood_at && !was_saved(i, e.step))
+          fault(text_of(e) + ", which was not told to be saved");
+        if (of.when == evaluation_mode::waits && progress > e.step)
+          fault(text_of(e) + " after the progress of step " + std::to_string(progress) + ", though training waits");
+        evaluated = e.step;
+        logged_before(e, progress);
+      } else if (is_last(e.what)) {
+        logged_before(e, progress);
+      }
+    }
+  }
+
+  bool was_saved(size_t before, int64_t step) const {
+    return std::any_of(seen.events.begin(), seen.events.begin() + static_cast<std::ptrdiff_t>(before),
+                       [&](const auto& e) { return e.what == kind::saved && e.step == step; });
+  }
+
+  /// Of the hook: begin, then what it asked for and the events, then one last call.
+  void hook() {
+    const bool ends = seen.result && !killed(seen, "callbacks") && !came(seen, trouble_kind::hook_fault);
+    int64_t at = start - 1, told = -1, progress = -1;
+    for (size_t i = 0; i < seen.calls.size(); ++i) {
+      const auto& c = seen.calls[i];
+      if ((i == 0) != (c.where == hook_place::begin))
+        fault("call " + std::to_string(i) + " of the hook is " + std::string{to_string(c.where)});
+      const bool last = c.where == hook_place::end || c.where == hook_place::on_abort;
+      if (last && i + 1 != seen.calls.size())
+        fault(std::string{to_string(c.where)} + " of the hook is not its last call");
+      if (!last && ends && i + 1 == seen.calls.size() && begun())
+        fault("the hook's last call is " + std::string{to_string(c.where)});
+      if (c.where == hook_place::on_event && (c.what == kind::saved || c.what == kind::evaluated || is_last(c.what)))
+        told = std::max(told, c.step == start ? told : c.step);
+      if (c.where == hook_place::on_event && c.what == kind::progress)
+        progress = std::max(progress, c.step);
+      if (c.where != hook_place::at)
+        continue;
+      step_seen(at, c.step);
+      if (told >= c.step && !reports_lost)
+        fault("the hook sees step " + std::to_string(c.step) + " after it was told of step " + std::to_string(told));
+      if (wanted(seen, c.step, true) && progress > c.step)
+        fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
+      at = c.step;
+    }
+    if (ends && *seen.result && begun())
+      step_seen(at, (*seen.result)->global_step + 1);
+  }
+
+  bool begun() const { return !seen.events.empty() && seen.events.front().what == kind::started; }
+
+  /// Nothing that was asked for lies between the step seen before and this one; the last is asked for itself.
+  void step_seen(int64_t before, int64_t now) {
+    if (now <= before)
+      fault("the hook sees step " + std::to_string(now) + " after step " + std::to_string(before));
+    const bool is_end = seen.result && *seen.result && now == (*seen.result)->global_step + 1;
+    if (!is_end && !wanted(seen, now, false))
+      fault("the hook sees step " + std::to_string(now) + " without having asked for it");
+    for (int64_t s = before + 1; s < now; ++s)
+      if (wanted(seen, s, false))
+        fault("the hook does not see step " + std::to_string(s));
+  }
+
+  /// Events that are not progress reach the hook in the board's order, none left out in between.
+  void same_news() {
+    std::vector<std::pair<kind, int64_t>> board, hook;
+    for (const auto& e : seen.events)
+      if (e.what != kind::progress)
+        board.emplace_back(e.what, e.step);
+    for (const auto& c : seen.calls)
+      if (c.where == hook_place::on_event && c.what != kind::progress)
+        hook.emplace_back(c.what, c.step);
+    if (hook.size() > board.size() || !std::equal(hook.begin(), hook.end(), board.begin()))
+      fault("the hook hears of events in another order than the board");
+  }
+};
+
+}  // namespace
+
+void check_order(const recipe& r, const observation& o, std::vector<finding>& to) {
+  if (o.events.empty())
+    return;
+  rules all{r, o, to};
+  all.start = o.events.front().step;
+  all.reports_lost = killed(o, "outfeed");
+  all.board();
+  if (!r.hooks)
+    return;
+  all.hook();
+  all.same_news();
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,182 @@
+#include "pipeline/random_faults/checks.hpp"
+
+#include "pipeline/random_faults/troubled_input.hpp"
+#include "support/small_job.hpp"
+
+namespace troupe::test::random_faults {
+
+bool came(const observation& o, trouble_kind what) {
+  return std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return h.what.what == what; });
+}
+
+bool killed(const observation& o, std::string_view node) {
+  return std::any_of(o.happened.begin(), o.happened.end(),
+                     [&](const auto& h) { return h.what.what == trouble_kind::kill && h.what.node == node; });
+}
+
+// -- ends -----------------------------------------------------------------------------------
+
+void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
+  constexpr std::chrono::seconds in_time{200};
+  if (o.stuck)
+    to.push_back({"it ends", "nothing was left to happen, and there was no result"});
+  if (o.endless)
+    to.push_back({"it ends", "no result after " + std::to_string(o.turns) + " turns and "
+                               + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended).count()) + " virtual seconds"});
+  const auto last = o.happened.empty() ? std::chrono::nanoseconds{} : o.happened.back().at;
+  if (o.result && o.ended - last > in_time)
+    to.push_back({"it ends in time", "the result came " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended - last).count())
+                                       + " virtual seconds after the last trouble"});
+  for (const auto& name : o.left)
+    to.push_back({"nobody is left", name + " is alive after the end"});
+}
+
+// -- causes ---------------------------------------------------------------------------------
+
+namespace {
+
+bool says(const error& e, std::string_view text) {
+  return to_string(e).find(text) != std::string::npos;
+}
+
+bool explains(const trouble& t, const error& e) {
+  switch (t.what) {
+    case trouble_kind::kill:
+      return e.category == errc::aborted && (e.source == t.node || (t.node.starts_with("evaluator/") && e.source == "evaluator"));
+    case trouble_kind::abort: return e.category == errc::cancelled && says(e, "aborted");
+    case trouble_kind::disk_fault:
+    case trouble_kind::disk_death: return e.category == errc::unavailable && e.message.find(injected) != std::string::npos;
+    case trouble_kind::disk_full: return e.category == errc::resource_exhausted && e.message.find(injected) != std::string::npos;
+    case trouble_kind::hook_fault: return e.source == "callbacks" && e.message.find(injected) != std::string::npos;
+    case trouble_kind::input_fault: {
+      const bool of_evaluation = t.input == input_place::eval_iterate || t.input == input_place::eval_read;
+      if (t.input == input_place::nan)
+        return e.category == errc::nan_loss;
+      if (t.input == input_place::label)
+        return e.category == errc::invalid_argument && says(e, "99");
+      return e.message.find(injected) != std::string::npos
+             && (of_evaluation ? e.source.starts_with("evaluator") : e.source == "infeed/" + std::to_string(t.host));
+    }
+    default: return false;
+  }
+}
+
+/// A trouble that no job survives, if it comes while there is still work to do.
+bool is_fatal(const recipe& r, const trouble& t) {
+  switch (t.what) {
+    case trouble_kind::kill:
+    case trouble_kind::abort: return true;
+    case trouble_kind::hook_fault: return t.hook != hook_place::on_abort;
+    case trouble_kind::input_fault:
+      if (t.input == input_place::save)
+        return false;  // A position that only a rewind would need.
+      // What one host reads ahead is not computed where another host's data end.
+      return !(r.batches && r.hosts > 1);
+    default: return false;
+  }
+}
+
+std::string came_text(const observation& o) {
+  std::string text;
+  for (const auto& h : o.happened)
+    text += (text.empty() ? "" : "; ") + to_text(h.what) + " (turn " + std::to_string(h.turn) + ")";
+  return text.empty() ? "nothing" : text;
+}
+
+bool was_asked_to_stop(const recipe& r, const observation& o) {
+  return r.hook_stops_at || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
+}
+
+}  // namespace
+
+void check_cause(const recipe& r, const observation& o, std::vector<finding>& to) {
+  if (!o.result)
+    return;
+  if (!*o.result) {
+    const auto& e = o.result->error();
+    const bool explained = std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return explains(h.what, e); });
+    if (!explained)
+      to.push_back({"the cause is one that came", to_string(e) + "\n    came: " + came_text(o)});
+    return;
+  }
+  const auto& result = **o.result;
+  if (result.stopped && !was_asked_to_stop(r, o))
+    to.push_back({"it stops when it is asked to", "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
+  // A death takes some turns to be heard of; a job may end meanwhile.
+  constexpr int64_t heard_of_after = 400;
+  for (const auto& h : o.happened)
+    if (is_fatal(r, h.what) && h.turn + heard_of_after < o.ended_turn)
+      to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn) + ", and the job ended well at turn "
+                                                 + std::to_string(o.ended_turn)});
+  const auto& reference = reference_of(r);
+  if (!result.stopped && result.global_step != reference.step && o.stood_at <= reference.step)
+    to.push_back({"it ends where it should", "at step " + std::to_string(result.global_step) + " in place of " + std::to_string(reference.step)});
+  const bool saves = r.save_steps || r.save_secs;
+  if (saves && (!o.newest || o.newest->step != result.global_step))
+    to.push_back({"what ended well is saved", "it ended at step " + std::to_string(result.global_step) + ", and the newest checkpoint is of step "
+                                                + (o.newest ? std::to_string(o.newest->step) : "none")});
+}
+
+// -- the disk -------------------------------------------------------------------------------
+
+namespace {
+
+std::string difference(const checkpoint_content& a, const checkpoint_content& b) {
+  if (a.step != b.step)
+    return "step " + std::to_string(a.step) + " in place of " + std::to_string(b.step);
+  if (a.blobs != b.blobs)
+    return "the positions of the input differ";
+  for (size_t i = 0; i < std::min(a.tensors.size(), b.tensors.size()); ++i)
+    if (a.tensors[i].name != b.tensors[i].name || !(a.tensors[i].value == b.tensors[i].value))
+      return a.tensors[i].name + " differs";
+  return "the variables are others";
+}
+
+void check_told(const observation& o, std::vector<finding>& to) {
+  const auto saved = steps_of(o.events, job_event::kind::saved);
+  if (saved.empty())
+    return;
+  const int64_t told = *std::max_element(saved.begin(), saved.end());
+  if (!o.newest || o.newest->step < told)
+    to.push_back({"what was told to be saved is there", "step " + std::to_string(told) + " was told, and the newest is "
+                                                          + (o.newest ? std::to_string(o.newest->step) : "none")});
+}
+
+}  // namespace
+
+void check_state(const story& s, std::vector<finding>& to) {
+  const auto& reference = reference_of(s.of);
+  for (const auto& o : s.disturbed)
+    check_told(o, to);
+  if (s.undisturbed) {
+    const auto& o = *s.undisturbed;
+    if (o.result && !*o.result)
+      to.push_back({"an undisturbed run ends well", to_string(o.result->error())});
+    if (!o.result || !*o.result)
+      return;
+    if ((*o.result)->global_step != reference.step)
+      to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.step)});
+  }
+  const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
+  const bool saves = s.of.save_steps || s.of.save_secs;
+  if (saves && (!last.newest || !same_state(*last.newest, reference)))
+    to.push_back({"the state is right", last.newest ? difference(*last.newest, reference) : "there is no checkpoint"});
+}
+
+std::vector<finding> judge(const story& s) {
+  std::vector<finding> all;
+  const auto look = [&](const observation& o) {
+    check_end(s.of, o, all);
+    check_bounds(s.of, o, all);
+    check_order(s.of, o, all);
+    check_cause(s.of, o, all);
+  };
+  for (const auto& o : s.disturbed)
+    look(o);
+  if (s.undisturbed)
+    look(*s.undisturbed);
+  check_state(s, all);
+  return all;
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,28 @@
+// What must hold of every story, whatever went wrong in it.
+#pragma once
+
+#include "pipeline/random_faults/run.hpp"
+
+namespace troupe::test::random_faults {
+
+/// Something that did not hold: which rule, and in what way.
+struct finding {
+  std::string rule;
+  std::string text;
+};
+
+/// Empty when all is well.
+std::vector<finding> judge(const story& s);
+
+// One subject each.
+void check_end(const recipe& r, const observation& o, std::vector<finding>& to);     ///< It ends, in time, and leaves nobody.
+void check_bounds(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Mailboxes and timers.
+void check_order(const recipe& r, const observation& o, std::vector<finding>& to);   ///< Facts in step order, once each.
+void check_cause(const recipe& r, const observation& o, std::vector<finding>& to);   ///< The result is that of what happened.
+void check_state(const story& s, std::vector<finding>& to);                          ///< What is on the disk.
+
+/// Whether a trouble of this kind came.
+bool came(const observation& o, trouble_kind what);
+bool killed(const observation& o, std::string_view node);
+
+}  // namespace troupe::test::random_faults

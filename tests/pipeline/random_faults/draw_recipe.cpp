@@ -1,0 +1,157 @@
+// How a seed becomes a recipe. Settings first, then troubles that fit them.
+#include "pipeline/random_faults/recipe.hpp"
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+class dice {
+ public:
+  explicit dice(uint64_t seed) : state_(seed * 0xd1342543de82ef95u + 1) {}
+
+  uint64_t draw() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  /// In [first, last].
+  int64_t between(int64_t first, int64_t last) { return first + static_cast<int64_t>(draw() % static_cast<uint64_t>(last - first + 1)); }
+  bool in_percent(int64_t percent) { return between(1, 100) <= percent; }
+  /// Small numbers are as likely as large ones: their logarithm is drawn evenly.
+  int64_t up_to(int64_t last) { return between(0, last >> between(0, 63 - __builtin_clzll(static_cast<uint64_t>(last) | 1))); }
+  template <class T>
+  T of(std::initializer_list<T> choices) { return *(choices.begin() + between(0, static_cast<int64_t>(choices.size()) - 1)); }
+
+ private:
+  uint64_t state_;
+};
+
+void draw_settings(recipe& r, dice& d) {
+  r.hosts = static_cast<int32_t>(d.of({1, 1, 1, 1, 1, 2, 2, 3}));
+  r.replicas = r.hosts == 1 ? d.of({1, 1, 2, 2, 3, 4}) : r.hosts == 2 ? d.of({2, 2, 4}) : 3;
+  if (r.replicas != 3 && d.in_percent(40))
+    r.shards = r.replicas * d.between(1, 2);
+  r.max_steps = d.between(4, 48);
+  if (d.in_percent(25))
+    r.batches = d.between(r.hosts, r.hosts * r.max_steps + r.hosts);
+  r.keeps = !d.in_percent(4);
+  if (const auto how = d.between(1, 10); r.keeps && how <= 8)
+    r.save_steps = d.between(2, 14);
+  else if (r.keeps && how == 9)
+    r.save_secs = static_cast<double>(d.between(1, 30));
+  r.keep_max = d.between(1, 4);
+  if (r.keeps && d.in_percent(40))
+    r.summary_steps = d.between(1, 7);
+  r.log_steps = d.between(1, 9);
+  r.evaluates = (r.save_steps || r.save_secs) && d.in_percent(55);
+  r.when = d.in_percent(60) ? evaluation_mode::waits : evaluation_mode::beside;
+  r.throttle_secs = d.in_percent(80) ? 0 : 1e6;
+  if (d.in_percent(50))
+    r.eval_steps = d.between(1, 3);
+  r.hooks = d.in_percent(65);
+  if (!r.hooks)
+    return;
+  r.gate_every = d.in_percent(40) ? d.between(1, 12) : 0;
+  r.watch_every = d.in_percent(60) ? d.between(1, 5) : 0;
+  if (d.in_percent(15))
+    r.hook_saves_at = d.between(0, r.max_steps);
+  if (d.in_percent(10))
+    r.hook_stops_at = d.between(0, r.max_steps);
+}
+
+std::string draw_node(const recipe& r, dice& d) {
+  std::vector<std::string> nodes{"outfeed", "outfeed"};
+  for (int32_t h = 0; h < r.hosts; ++h)
+    nodes.push_back("infeed/" + std::to_string(h));
+  for (int64_t i = 0; i < r.replicas; ++i)
+    nodes.push_back("replica/" + std::to_string(i));
+  if (r.replicas > 1)
+    nodes.push_back("reducer");
+  if (r.keeps)
+    nodes.insert(nodes.end(), {"checkpoint_writer", "checkpoint_writer"});
+  if (r.summary_steps > 0)
+    nodes.push_back("summary_writer");
+  if (r.hooks)
+    nodes.push_back("callbacks");
+  if (r.evaluates)
+    nodes.insert(nodes.end(), {"evaluator", "evaluator/infeed/0", "evaluator/replica/0", "evaluator/outfeed", "summary_writer/eval"});
+  return nodes[static_cast<size_t>(d.between(0, static_cast<int64_t>(nodes.size()) - 1))];
+}
+
+moment draw_moment(const recipe& r, dice& d, bool first) {
+  if (!first && d.in_percent(50))
+    return {moment::trouble_before, 0, d.up_to(400)};
+  if (d.in_percent(25))
+    return {moment::beginning, 0, 1 + d.up_to(300)};
+  return {moment::progress, d.between(0, r.max_steps), d.up_to(60)};
+}
+
+void draw_disk_fault(trouble& t, dice& d) {
+  using op = file_operation;
+  t.operation = d.of({op::any, op::create, op::append, op::sync, op::rename, op::sync_directory, op::list, op::remove, op::open, op::read});
+  t.path_contains = d.of<const char*>({"", "", "model.ckpt", "events", "checkpoint"});
+  t.nth = 1 + d.up_to(20);
+}
+
+void draw_input_fault(const recipe& r, trouble& t, dice& d) {
+  using place = input_place;
+  t.input = d.of({place::read, place::read, place::read, place::save, place::save, place::nan, place::label, place::iterate, place::restore});
+  if (r.evaluates && d.in_percent(20))
+    t.input = d.of({place::eval_iterate, place::eval_read});
+  t.host = t.input >= place::eval_iterate ? 0 : static_cast<int32_t>(d.between(0, r.hosts - 1));
+  t.throws = d.in_percent(40);
+  t.for_ever = d.in_percent(30);
+  const bool rare = t.input == place::iterate || t.input == place::restore || t.input == place::eval_iterate;
+  t.nth = rare ? 1 : 1 + d.up_to(12);
+  if (rare)
+    t.when = {moment::beginning, 0, 0};
+}
+
+trouble draw_trouble(const recipe& r, dice& d, bool first) {
+  using kind = trouble_kind;
+  trouble t;
+  t.when = draw_moment(r, d, first);
+  t.what = d.of({kind::kill, kind::kill, kind::kill, kind::kill, kind::stop, kind::stop, kind::signal, kind::save, kind::abort, kind::power_loss,
+                 kind::power_loss, kind::disk_fault, kind::disk_fault, kind::disk_full, kind::disk_death, kind::input_fault, kind::input_fault,
+                 kind::input_fault, kind::hook_fault});
+  t.tears = d.in_percent(50);
+  if (t.what == kind::hook_fault && !r.hooks)
+    t.what = kind::input_fault;
+  if (t.what >= kind::disk_fault && t.what <= kind::disk_death && !r.keeps)
+    t.what = kind::kill;
+  if (t.what == kind::kill)
+    t.node = draw_node(r, d);
+  if (t.what == kind::disk_fault)
+    draw_disk_fault(t, d);
+  if (t.what == kind::input_fault)
+    draw_input_fault(r, t, d);
+  if (t.what == kind::hook_fault) {
+    t.hook = d.of({hook_place::begin, hook_place::at, hook_place::on_event, hook_place::end, hook_place::on_abort});
+    t.nth = t.hook == hook_place::at || t.hook == hook_place::on_event ? d.between(1, 6) : 1;
+    if (t.hook == hook_place::begin)
+      t.when = {moment::beginning, 0, 0};
+  }
+  return t;
+}
+
+}  // namespace
+
+recipe draw_recipe(uint64_t seed) {
+  dice d{seed};
+  recipe r;
+  r.seed = seed;
+  draw_settings(r, d);
+  const int64_t runs = d.of({1, 1, 1, 2, 2, 3});
+  for (int64_t i = 0; i < runs; ++i) {
+    run_recipe run{d.draw() % 1'000'000, {}};
+    const int64_t troubles = d.of({0, 1, 1, 1, 1, 2, 2, 3});
+    for (int64_t k = 0; k < troubles; ++k)
+      run.troubles.push_back(draw_trouble(r, d, k == 0));
+    r.disturbed.push_back(std::move(run));
+  }
+  return r;
+}
+
+}  // namespace troupe::test::random_faults

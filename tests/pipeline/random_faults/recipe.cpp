@@ -1,0 +1,113 @@
+#include "pipeline/random_faults/recipe.hpp"
+
+namespace troupe::test::random_faults {
+
+std::string_view to_string(trouble_kind k) noexcept {
+  switch (k) {
+    case trouble_kind::kill: return "kill";
+    case trouble_kind::stop: return "stop";
+    case trouble_kind::signal: return "stop by signal";
+    case trouble_kind::save: return "save";
+    case trouble_kind::abort: return "abort";
+    case trouble_kind::power_loss: return "power loss";
+    case trouble_kind::disk_fault: return "disk fault";
+    case trouble_kind::disk_full: return "full disk";
+    case trouble_kind::disk_death: return "dead disk";
+    case trouble_kind::input_fault: return "input";
+    case trouble_kind::hook_fault: return "hook throws";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(input_place p) noexcept {
+  switch (p) {
+    case input_place::iterate: return "iterate";
+    case input_place::restore: return "restore";
+    case input_place::save: return "save";
+    case input_place::read: return "read";
+    case input_place::nan: return "read that yields a NaN";
+    case input_place::label: return "read that yields a label out of range";
+    case input_place::eval_iterate: return "iterate of the evaluation's data";
+    case input_place::eval_read: return "read of the evaluation's data";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(hook_place p) noexcept {
+  switch (p) {
+    case hook_place::begin: return "begin";
+    case hook_place::at: return "at";
+    case hook_place::on_event: return "on_event";
+    case hook_place::end: return "end";
+    case hook_place::on_abort: return "on_abort";
+  }
+  return "unknown";
+}
+
+namespace {
+
+std::string to_text(const moment& m) {
+  const auto turns = std::to_string(m.turns) + " turns after ";
+  switch (m.after) {
+    case moment::beginning: return turns + "the beginning";
+    case moment::progress: return turns + "progress to step " + std::to_string(m.step);
+    case moment::trouble_before: return turns + "the trouble before";
+  }
+  return turns;
+}
+
+}  // namespace
+
+std::string to_text(const trouble& t) {
+  std::string text{to_string(t.what)};
+  const auto nth = ", call " + std::to_string(t.nth) + " of ";
+  switch (t.what) {
+    case trouble_kind::kill: text += " " + t.node; break;
+    case trouble_kind::disk_fault:
+      text += nth + std::string{to_string(t.operation)} + (t.path_contains.empty() ? "" : " with a path that has " + t.path_contains);
+      break;
+    case trouble_kind::input_fault:
+      text += nth + std::string{to_string(t.input)} + " on host " + std::to_string(t.host) + (t.throws ? ", as an exception" : "")
+              + (t.for_ever ? ", and every later one" : "");
+      break;
+    case trouble_kind::hook_fault: text += nth + std::string{to_string(t.hook)}; break;
+    case trouble_kind::disk_death:
+    case trouble_kind::power_loss: text += t.tears ? ", what was not synced is torn" : ""; break;
+    default: break;
+  }
+  return text + ", " + to_text(t.when);
+}
+
+std::string to_text(const recipe& r) {
+  const auto every = [](const std::string& what, int64_t n) { return n > 0 ? ", " + what + " every " + std::to_string(n) : std::string{}; };
+  std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, " + std::to_string(r.replicas) + " replicas"
+                     + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "") + ", " + std::to_string(r.max_steps) + " steps"
+                     + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "") + (r.keeps ? "" : ", keeps nothing");
+  text += every("saves", r.save_steps.value_or(0));
+  if (r.save_secs)
+    text += ", saves every " + std::to_string(*r.save_secs) + " s";
+  if (r.keeps)
+    text += ", keeps " + std::to_string(r.keep_max);
+  text += every("summaries", r.summary_steps) + every("logs", r.log_steps);
+  if (r.evaluates) {
+    text += r.when == evaluation_mode::waits ? ", evaluates waiting" : ", evaluates beside";
+    if (r.eval_steps)
+      text += " " + std::to_string(*r.eval_steps) + " batches";
+    if (r.throttle_secs > 0)
+      text += ", throttled";
+  }
+  if (r.hooks)
+    text += ", a hook" + every("gates", r.gate_every) + every("watches", r.watch_every);
+  if (r.hook_saves_at)
+    text += ", it saves at " + std::to_string(*r.hook_saves_at);
+  if (r.hook_stops_at)
+    text += ", it stops at " + std::to_string(*r.hook_stops_at);
+  for (const auto& run : r.disturbed) {
+    text += "\n  run with schedule " + std::to_string(run.schedule) + (run.troubles.empty() ? ", undisturbed" : "");
+    for (const auto& t : run.troubles)
+      text += "\n    " + to_text(t);
+  }
+  return text;
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,91 @@
+// A recipe: one job, how it is run, what goes wrong and when, as plain data that a seed draws and a person can read.
+#pragma once
+
+#include "storage/faulty_file_system.hpp"
+
+#include <troupe/estimator.hpp>
+
+namespace troupe::test::random_faults {
+
+/// When a trouble comes: `turns` turns after the run began, after it showed progress to `step`, or after the trouble before.
+struct moment {
+  enum anchor : uint8_t { beginning, progress, trouble_before };
+  anchor after = beginning;
+  int64_t step = 0;
+  int64_t turns = 0;
+};
+
+enum class trouble_kind : uint8_t {
+  kill,         ///< A node ends as by a crash.
+  stop,         ///< A request of the user's.
+  signal,       ///< The same after a signal: no evaluation follows.
+  save,
+  abort,
+  power_loss,   ///< Everything ends at once, and the disk forgets what was not synced.
+  disk_fault,   ///< One call of the file system fails.
+  disk_full,    ///< No file can be created or written any more.
+  disk_death,   ///< Every call fails.
+  input_fault,  ///< The input of training or of evaluations misbehaves.
+  hook_fault,   ///< A hook throws.
+};
+std::string_view to_string(trouble_kind k) noexcept;
+
+/// Where an input misbehaves. All but the last four are errors or exceptions of a call.
+enum class input_place : uint8_t { iterate, restore, save, read, nan, label, eval_iterate, eval_read };
+std::string_view to_string(input_place p) noexcept;
+
+enum class hook_place : uint8_t { begin, at, on_event, end, on_abort };
+std::string_view to_string(hook_place p) noexcept;
+
+struct trouble {
+  trouble_kind what = trouble_kind::kill;
+  moment when;
+  std::string node = {};                             ///< kill.
+  file_operation operation = file_operation::any;    ///< disk_fault.
+  std::string path_contains = {};
+  bool tears = false;                                ///< disk_death, power_loss.
+  bool throws = false;                               ///< input_fault: instead of returning an error.
+  bool for_ever = false;                             ///< input_fault: every call from there on, not one.
+  input_place input = input_place::read;
+  int32_t host = 0;
+  hook_place hook = hook_place::at;
+  int64_t nth = 1;                                   ///< disk_fault, input_fault, hook_fault: the n-th such call after `when`.
+};
+std::string to_text(const trouble& t);
+
+/// One life of the job: a process.
+struct run_recipe {
+  uint64_t schedule = 1;
+  std::vector<trouble> troubles;
+};
+
+struct recipe {
+  uint64_t seed = 0;
+
+  int32_t hosts = 1;
+  int64_t replicas = 1;
+  std::optional<int64_t> shards;
+  int64_t max_steps = 20;
+  std::optional<int64_t> batches;                    ///< Of the data, over all hosts; none: they are repeated without end.
+  bool keeps = true;                                 ///< A model directory.
+  std::optional<int64_t> save_steps;
+  std::optional<double> save_secs;
+  int64_t keep_max = 5;
+  int64_t summary_steps = 0;
+  int64_t log_steps = 5;
+  bool evaluates = false;
+  evaluation_mode when = evaluation_mode::waits;
+  double throttle_secs = 0;
+  std::optional<int64_t> eval_steps;
+  bool hooks = false;
+  int64_t gate_every = 0;                            ///< Of the hook; 0: none.
+  int64_t watch_every = 0;
+  std::optional<int64_t> hook_saves_at, hook_stops_at;
+
+  std::vector<run_recipe> disturbed;                 ///< An undisturbed run to the end follows them.
+};
+/// A seed's recipe: the same for ever on one version of the tests.
+recipe draw_recipe(uint64_t seed);
+std::string to_text(const recipe& r);
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,254 @@
+#include "pipeline/random_faults/run.hpp"
+
+#include "pipeline/random_faults/troubled_input.hpp"
+#include "support/small_job.hpp"
+
+#include <map>
+#include <memory>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+constexpr int64_t batch_rows = 24;
+/// More than ten times what the longest undisturbed job takes.
+constexpr int64_t turns_max = 300'000;
+constexpr std::chrono::hours virtual_time_max{3};
+
+const dataset& endless_data() {
+  static const dataset data = small_dataset(7 * batch_rows + 5).shuffle().batch(batch_rows).repeat();
+  return data;
+}
+
+dataset data_of(const recipe& r) {
+  return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
+}
+
+job_description describe(const recipe& r, std::shared_ptr<file_system> files) {
+  static const auto source = std::make_shared<const model>(small_model());
+  auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs, .replicas = r.replicas,
+                           .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps});
+  d.source = source;
+  d.config.keep_checkpoint_max = r.keep_max;
+  d.config.save_summary_steps = r.summary_steps;
+  d.config.log_step_count_steps = r.log_steps;
+  d.when = r.when;
+  d.throttle_secs = r.throttle_secs;
+  d.eval_steps = r.eval_steps;
+  if (r.evaluates)
+    d.eval_input = small_dataset(20).batch(8);
+  return d;
+}
+
+std::shared_ptr<prepared_job> prepared(job_description d) {
+  auto job = prepare(std::move(d));
+  if (!job)
+    throw std::runtime_error("a recipe that cannot be prepared: " + to_string(job.error()));
+  return *job;
+}
+
+/// One process.
+class process {
+ public:
+  process(const recipe& r, const run_recipe& run, std::shared_ptr<memory_disk> disk)
+    : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)), hook_(std::make_shared<watching_hook>(recipe_)) {
+    seen_.run = run;
+    auto d = describe(r, files_);
+    d.train_input = troubled(*d.train_input, input_, false);
+    if (d.eval_input)
+      d.eval_input = troubled(*d.eval_input, input_, true);
+    if (r.hooks)
+      d.hooks.push_back(hook_);
+    job_ = std::make_unique<simulated_job>(prepared(std::move(d)), run.schedule);
+  }
+
+  observation live() {
+    while (!job_->ended() && !seen_.power_lost) {
+      bring_what_is_due();
+      if (seen_.power_lost)
+        break;
+      if (!job_->crank()) {
+        seen_.stuck = !job_->ended();
+        break;
+      }
+      note_what_happened();
+      if (job_->turns() > turns_max || job_->now() > last_trouble() + virtual_time_max) {
+        seen_.endless = true;
+        break;
+      }
+    }
+    seen_.turns = job_->turns();
+    seen_.ended = job_->now();
+    seen_.trace_hash = job_->trace_hash();
+    if (job_->ended())
+      seen_.result = job_->wait(std::chrono::milliseconds{0});
+    if (seen_.result)
+      seen_.left = job_->left();
+    seen_.events = job_->events();
+    seen_.calls = hook_->calls();
+    seen_.needs = hook_->needs();
+    seen_.gauge = job_->gauge();
+    job_.reset();
+    return std::move(seen_);
+  }
+
+ private:
+  std::chrono::nanoseconds last_trouble() const {
+    return seen_.happened.empty() ? std::chrono::nanoseconds{} : seen_.happened.back().at;
+  }
+
+  void happened(const trouble& t) {
+    seen_.happened.push_back({t, job_->turns(), job_->now()});
+    last_turn_ = job_->turns();
+  }
+
+  bool is_due(const moment& m) {
+    switch (m.after) {
+      case moment::beginning: return job_->turns() >= m.turns;
+      case moment::trouble_before: return job_->turns() >= last_turn_ + m.turns;
+      case moment::progress:
+        if (!reached_ && job_->progress().step >= m.step)
+          reached_ = job_->turns();
+        return reached_ && job_->turns() >= *reached_ + m.turns;
+    }
+    return false;
+  }
+
+  /// In their order: one that waits for its node to exist holds up those after it, but not the job.
+  void bring_what_is_due() {
+    while (next_ < seen_.run.troubles.size()) {
+      const auto& t = seen_.run.troubles[next_];
+      if (!is_due(t.when) || !bring(t))
+        return;
+      reached_.reset();
+      last_turn_ = job_->turns();
+      ++next_;
+    }
+  }
+
+  bool bring(const trouble& t) {
+    switch (t.what) {
+      case trouble_kind::kill:
+        if (!job_->kill(t.node))
+          return false;
+        break;
+      case trouble_kind::stop: job_->ask(request::stop, false); break;
+      case trouble_kind::signal: job_->ask(request::stop, true); break;
+      case trouble_kind::save: job_->ask(request::save, false); break;
+      case trouble_kind::abort: job_->ask(request::abort, false); break;
+      case trouble_kind::power_loss:
+        if (job_->turns() == 0)
+          return false;
+        files_->fail_after(0);  // What the dying process still does reaches no disk.
+        disk_->crash({.torn_tails = t.tears, .entries_may_survive = t.tears, .seed = recipe_.seed});
+        seen_.power_lost = true;
+        break;
+      case trouble_kind::disk_fault:
+        files_->inject({.operation = t.operation, .nth = t.nth, .category = errc::unavailable, .reason = "input/output error",
+                        .path_contains = t.path_contains});
+        return armed_disk(t);
+      case trouble_kind::disk_full:
+        files_->inject({.operation = file_operation::create, .for_ever = true});
+        files_->inject({.operation = file_operation::append, .for_ever = true});
+        return armed_disk(t);
+      case trouble_kind::disk_death: files_->fail_after(0, t.tears); return armed_disk(t);
+      case trouble_kind::input_fault: input_->arm(t); return true;
+      case trouble_kind::hook_fault: hook_->arm(t); return true;
+    }
+    happened(t);
+    return true;
+  }
+
+  bool armed_disk(const trouble& t) {
+    disk_trouble_ = t;
+    return true;
+  }
+
+  void note_what_happened() {
+    for (; input_seen_ < input_->happened().size(); ++input_seen_)
+      happened(input_->happened()[input_seen_]);
+    for (; hook_seen_ < hook_->happened().size(); ++hook_seen_)
+      happened(hook_->happened()[hook_seen_]);
+    if (const auto failures = files_->failures(); failures > failures_) {
+      if (disk_trouble_)
+        happened(*disk_trouble_);
+      failures_ = failures;
+    }
+    if (seen_.ended_turn == 0 && !job_->events().empty() && is_last(job_->events().back().what))
+      seen_.ended_turn = job_->turns();
+  }
+
+  static bool is_last(job_event::kind k) {
+    return k == job_event::kind::finished || k == job_event::kind::stopped || k == job_event::kind::failed;
+  }
+
+  const recipe& recipe_;
+  std::shared_ptr<memory_disk> disk_;
+  std::shared_ptr<faulty_file_system> files_;
+  std::shared_ptr<input_troubles> input_ = std::make_shared<input_troubles>();
+  std::shared_ptr<watching_hook> hook_;
+  std::unique_ptr<simulated_job> job_;
+  observation seen_;
+  size_t next_ = 0, input_seen_ = 0, hook_seen_ = 0;
+  int64_t failures_ = 0, last_turn_ = 0;
+  std::optional<int64_t> reached_;
+  std::optional<trouble> disk_trouble_;
+};
+
+void look_at(const std::shared_ptr<memory_disk>& disk, observation& o) {
+  if (!disk->info("/run"))
+    return;
+  auto store = checkpoint_store::open(disk, "/run", {.read_only = true});
+  if (!store)
+    throw std::runtime_error("a directory that cannot be opened: " + to_string(store.error()));
+  if (auto found = (*store)->restore_newest())
+    o.newest = std::move(found->content);
+}
+
+observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<memory_disk>& disk, int64_t stands_at) {
+  auto seen = process{r, run, disk}.live();
+  seen.stood_at = stands_at;
+  if (r.keeps)
+    look_at(disk, seen);
+  return seen;
+}
+
+}  // namespace
+
+story play(const recipe& r) {
+  story all{r, {}, {}};
+  const auto disk = memory_disk::make();
+  int64_t stands_at = -1;
+  for (const auto& run : r.disturbed) {
+    all.disturbed.push_back(live(all.of, run, disk, stands_at));
+    const auto& last = all.disturbed.back();
+    stands_at = last.newest ? last.newest->step : -1;
+    if (last.newest && last.newest->properties.at("finished") == "true")
+      return all;  // Another run would begin its data anew, or do nothing.
+  }
+  recipe calm = r;
+  calm.hook_stops_at.reset();
+  all.undisturbed = live(calm, {r.seed, {}}, disk, stands_at);
+  return all;
+}
+
+const checkpoint_content& reference_of(const recipe& r) {
+  static std::map<std::string, checkpoint_content> known;
+  const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " " + std::to_string(r.shards.value_or(0)) + " "
+                   + std::to_string(r.max_steps) + " " + std::to_string(r.batches.value_or(0));
+  if (const auto found = known.find(key); found != known.end())
+    return found->second;
+  recipe calm;
+  calm.hosts = r.hosts;
+  calm.replicas = r.replicas;
+  calm.shards = r.shards;
+  calm.max_steps = r.max_steps;
+  calm.batches = r.batches;
+  calm.save_steps = r.max_steps;
+  const auto seen = live(calm, {1, {}}, memory_disk::make(), -1);
+  if (!seen.newest)
+    throw std::runtime_error("an undisturbed job without a checkpoint: " + (seen.result && !*seen.result ? to_string(seen.result->error()) : "no result"));
+  return known.emplace(key, *seen.newest).first->second;
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,96 @@
+#include "pipeline/random_faults/troubled_input.hpp"
+
+#include <cmath>
+
+namespace troupe::test::random_faults {
+
+const trouble* input_troubles::due(input_place at, int32_t host) {
+  for (auto& [what, calls] : armed_)
+    if (what.input == at && what.host == host)
+      if (++calls; calls == what.nth || (what.for_ever && calls > what.nth)) {
+        happened_.push_back(what);
+        return &happened_.back();
+      }
+  return nullptr;
+}
+
+expected<void> input_troubles::meet(input_place at, int32_t host) {
+  const auto* trouble = due(at, host);
+  if (!trouble)
+    return {};
+  const auto text = std::string{injected} + ": " + std::string{to_string(at)} + " on host " + std::to_string(host);
+  if (trouble->throws)
+    throw std::runtime_error(text);
+  return fail(errc::data_loss, text);
+}
+
+namespace {
+
+class troubled_iterator final : public dataset_iterator {
+ public:
+  troubled_iterator(std::unique_ptr<dataset_iterator> inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation, int32_t host)
+    : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation), host_(host) {}
+
+  const element_spec& spec() const noexcept override { return inner_->spec(); }
+  int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_read : input_place::read, host_); !well)
+      return fail(well.error());
+    auto rows = inner_->read(into, stop);
+    if (!rows || of_evaluation_)
+      return rows;
+    if (troubles_->spoils(input_place::nan, host_))
+      *reinterpret_cast<float*>(into[0]) = std::nanf("");
+    if (troubles_->spoils(input_place::label, host_))
+      *reinterpret_cast<int32_t*>(into[1]) = 99;
+    return rows;
+  }
+  expected<std::string> save() const override {
+    if (auto well = of_evaluation_ ? expected<void>{} : troubles_->meet(input_place::save, host_); !well)
+      return fail(well.error());
+    return inner_->save();
+  }
+  expected<void> restore(std::string_view state) override {
+    if (auto well = of_evaluation_ ? expected<void>{} : troubles_->meet(input_place::restore, host_); !well)
+      return fail(well.error());
+    return inner_->restore(state);
+  }
+
+ private:
+  std::unique_ptr<dataset_iterator> inner_;
+  std::shared_ptr<input_troubles> troubles_;
+  bool of_evaluation_;
+  int32_t host_;
+};
+
+class troubled_node final : public dataset_node {
+ public:
+  troubled_node(std::shared_ptr<const dataset_node> inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation)
+    : inner_(std::move(inner)), troubles_(std::move(troubles)), of_evaluation_(of_evaluation) {}
+
+  element_spec spec() const override { return inner_->spec(); }
+  std::string to_text() const override { return inner_->to_text(); }
+  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
+  std::optional<int64_t> elements(bool drop_remainder) const override { return inner_->elements(drop_remainder); }
+  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
+    if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_iterate : input_place::iterate, options.host); !well)
+      return fail(well.error());
+    auto inner = inner_->iterate(options);
+    if (!inner)
+      return inner;
+    return std::make_unique<troubled_iterator>(std::move(*inner), troubles_, of_evaluation_, options.host);
+  }
+
+ private:
+  std::shared_ptr<const dataset_node> inner_;
+  std::shared_ptr<input_troubles> troubles_;
+  bool of_evaluation_;
+};
+
+}  // namespace
+
+dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation) {
+  return dataset{std::make_shared<troubled_node>(inner.node(), std::move(troubles), of_evaluation)};
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,39 @@
+// The input of a recipe's job: any dataset, whose calls fail, throw or yield nonsense where a trouble says so.
+#pragma once
+
+#include "pipeline/random_faults/recipe.hpp"
+
+#include <troupe/dataset_iterator.hpp>
+
+namespace troupe::test::random_faults {
+
+/// Shared by all iterators of a run, which one thread turns. Troubles are armed when their moment has come.
+class input_troubles {
+ public:
+  void arm(const trouble& t) { armed_.push_back({t, 0}); }
+  /// Troubles that have happened, in order.
+  const std::vector<trouble>& happened() const { return happened_; }
+
+  /// A call at a place: an error or an exception where one is due.
+  expected<void> meet(input_place at, int32_t host);
+  /// Whether what was read there is to be spoiled.
+  bool spoils(input_place at, int32_t host) { return due(at, host) != nullptr; }
+
+ private:
+  struct armed {
+    trouble what;
+    int64_t calls;
+  };
+  const trouble* due(input_place at, int32_t host);
+
+  std::vector<armed> armed_;
+  std::vector<trouble> happened_;
+};
+
+/// What every injected error and exception says.
+inline constexpr const char* injected = "injected";
+
+/// `of_evaluation` chooses the places that it answers to.
+dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation);
+
+}  // namespace troupe::test::random_faults

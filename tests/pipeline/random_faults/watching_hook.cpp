@@ -1,0 +1,49 @@
+#include "pipeline/random_faults/watching_hook.hpp"
+
+#include "pipeline/random_faults/troubled_input.hpp"
+
+namespace troupe::test::random_faults {
+
+void watching_hook::noted(call c) {
+  calls_.push_back(c);
+  for (auto& [what, calls] : armed_)
+    if (what.hook == c.where && ++calls == what.nth) {
+      happened_.push_back(what);
+      throw std::runtime_error(std::string{injected} + ": " + std::string{to_string(c.where)} + " of the hook");
+    }
+}
+
+std::vector<need> watching_hook::begin(int64_t step) {
+  if (recipe_.gate_every > 0)
+    needs_.push_back({recipe_.gate_every, recipe_.gate_every, true});
+  if (recipe_.watch_every > 0)
+    needs_.push_back({0, recipe_.watch_every, false});
+  if (recipe_.hook_saves_at)
+    needs_.push_back({*recipe_.hook_saves_at, 0, false});
+  if (recipe_.hook_stops_at)
+    needs_.push_back({*recipe_.hook_stops_at, 0, true});
+  noted({hook_place::begin, step});
+  return needs_;
+}
+
+void watching_hook::at(const step_facts& facts, job_control& job) {
+  noted({hook_place::at, facts.step});
+  if (recipe_.hook_saves_at == facts.step)
+    job.save();
+  if (recipe_.hook_stops_at == facts.step)
+    job.stop();
+}
+
+void watching_hook::on_event(const job_event& event, job_control&) {
+  noted({hook_place::on_event, event.step, event.what});
+}
+
+void watching_hook::end(int64_t step) {
+  noted({hook_place::end, step});
+}
+
+void watching_hook::on_abort(const error& cause) {
+  noted({hook_place::on_abort, cause.step.value_or(-1)});
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,46 @@
+// A hook that writes down every call, asks for steps, saves and stops as the recipe says, and throws where a trouble does.
+#pragma once
+
+#include "pipeline/random_faults/recipe.hpp"
+
+#include <troupe/hook.hpp>
+
+namespace troupe::test::random_faults {
+
+class watching_hook final : public hook {
+ public:
+  struct call {
+    hook_place where = hook_place::begin;
+    int64_t step = 0;
+    job_event::kind what = job_event::kind::progress;  ///< on_event.
+  };
+
+  explicit watching_hook(const recipe& r) : recipe_(r) {}
+
+  void arm(const trouble& t) { armed_.push_back({t, 0}); }
+  const std::vector<trouble>& happened() const { return happened_; }
+  const std::vector<call>& calls() const { return calls_; }
+  /// What it asked for when it began.
+  const std::vector<need>& needs() const { return needs_; }
+
+  std::vector<need> begin(int64_t step) override;
+  void at(const step_facts& facts, job_control& job) override;
+  void on_event(const job_event& event, job_control& job) override;
+  void end(int64_t step) override;
+  void on_abort(const error& cause) override;
+
+ private:
+  struct armed {
+    trouble what;
+    int64_t calls;
+  };
+  void noted(call c);
+
+  const recipe& recipe_;
+  std::vector<need> needs_;
+  std::vector<armed> armed_;
+  std::vector<trouble> happened_;
+  std::vector<call> calls_;
+};
+
+}  // namespace troupe::test::random_faults
