@@ -14,6 +14,17 @@ bool killed(const observation& o, std::string_view node) {
                      [&](const auto& h) { return h.what.what == trouble_kind::kill && h.what.node == node; });
 }
 
+namespace {
+
+std::string came_text(const observation& o) {
+  std::string text;
+  for (const auto& h : o.happened)
+    text += (text.empty() ? "" : "; ") + to_text(h.what) + " (turn " + std::to_string(h.turn) + ")";
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
 // -- ends -----------------------------------------------------------------------------------
 
 void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
@@ -26,7 +37,8 @@ void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
   const auto last = o.happened.empty() ? std::chrono::nanoseconds{} : o.happened.back().at;
   if (o.result && o.ended - last > in_time)
     to.push_back({"it ends in time", "the result came " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended - last).count())
-                                       + " virtual seconds after the last trouble"});
+                                       + " virtual seconds after the last trouble: " + (*o.result ? "well" : to_string(o.result->error()))
+                                       + "\n    came: " + came_text(o)});
   for (const auto& name : o.left)
     to.push_back({"nobody is left", name + " is alive after the end"});
 }
@@ -74,13 +86,6 @@ bool is_fatal(const recipe& r, const trouble& t) {
       return !(r.batches && r.hosts > 1);
     default: return false;
   }
-}
-
-std::string came_text(const observation& o) {
-  std::string text;
-  for (const auto& h : o.happened)
-    text += (text.empty() ? "" : "; ") + to_text(h.what) + " (turn " + std::to_string(h.turn) + ")";
-  return text.empty() ? "nothing" : text;
 }
 
 bool was_asked_to_stop(const recipe& r, const observation& o) {

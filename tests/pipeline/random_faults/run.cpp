@@ -160,7 +160,7 @@ class process {
   }
 
   bool armed_disk(const trouble& t) {
-    disk_trouble_ = t;
+    disk_troubles_.push_back(t);
     return true;
   }
 
@@ -170,8 +170,8 @@ class process {
     for (; hook_seen_ < hook_->happened().size(); ++hook_seen_)
       happened(hook_->happened()[hook_seen_]);
     if (const auto failures = files_->failures(); failures > failures_) {
-      if (disk_trouble_)
-        happened(*disk_trouble_);
+      for (const auto& t : disk_troubles_)  // Any of them: the disk does not say which.
+        happened(t);
       failures_ = failures;
     }
     if (seen_.ended_turn == 0 && !job_->events().empty() && is_last(job_->events().back().what))
@@ -192,7 +192,7 @@ class process {
   size_t next_ = 0, input_seen_ = 0, hook_seen_ = 0;
   int64_t failures_ = 0, last_turn_ = 0;
   std::optional<int64_t> reached_;
-  std::optional<trouble> disk_trouble_;
+  std::vector<trouble> disk_troubles_;
 };
 
 void look_at(const std::shared_ptr<memory_disk>& disk, observation& o) {
