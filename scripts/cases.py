@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""Counts which of the numbered cases in tests/cases.txt have a test: one whose title carries the id in brackets.
+"""Counts what becomes of the numbered cases in tests/cases.txt: tested, adapted, waived or missing.
+
+A test covers a case by a title that carries its id in brackets:
 
     TEST_CASE("[EST-21] a resumed run lists the checkpoint it came from again")
     TEST_CASE("[ADA-22.1 three iterations] ...")
+
+A line of the list is `ID | title`, and may go on with ` | adapted: how` or ` | waived: why`. An adapted case counts as adapted once
+it has a test, and is missing until then. A waived one has no test: it cannot hold here, and says why.
 """
 import argparse
+import dataclasses
 import pathlib
 import re
 import sys
@@ -13,54 +19,111 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TITLE = re.compile(r'\bTEST_CASE\w*\s*\((?:[^"()]*,)?\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
 IDS = re.compile(r"\[((?:EST|DF|SUP|ADA)-[^\]]*)\]")
 SPECS = {"EST": "estimator", "DF": "dataflow", "SUP": "supervision", "ADA": "adanet"}
+NOTE = re.compile(r"(adapted|waived): (\S.*)")
+OUTCOMES = ("tested", "adapted", "waived", "missing")
 
 
-def known_cases():
+class Trouble(Exception):
+    pass
+
+
+@dataclasses.dataclass
+class Case:
+    title: str
+    kind: str = ""  # "adapted" or "waived".
+    note: str = ""  # How, or why.
+    places: list = dataclasses.field(default_factory=list)  # Tests, as file:line.
+
+    @property
+    def outcome(self):
+        if self.kind == "waived":
+            return "waived"
+        if not self.places:
+            return "missing"
+        return self.kind or "tested"
+
+
+def listed(text):
+    """The cases of a list by id, in its order."""
     cases = {}
-    for number, line in enumerate((ROOT / "tests" / "cases.txt").read_text().split("\n"), 1):
-        if line.strip() and not line.startswith("#"):
-            name, bar, title = line.partition(" | ")
-            if not bar or name in cases or name.split("-")[0] not in SPECS:
-                sys.exit(f"tests/cases.txt:{number}: not a new 'ID | title'")
-            cases[name] = title
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, *columns = line.split(" | ")
+        if len(columns) not in (1, 2) or name.split("-")[0] not in SPECS or not columns[0].strip():
+            raise Trouble(f"tests/cases.txt:{number}: not 'ID | title' or 'ID | title | adapted: how' or '... | waived: why'")
+        if name in cases:
+            raise Trouble(f"tests/cases.txt:{number}: {name} is listed twice")
+        cases[name] = Case(columns[0])
+        if len(columns) == 2:
+            note = NOTE.fullmatch(columns[1])
+            if not note:
+                raise Trouble(f"tests/cases.txt:{number}: the third column of {name} is neither 'adapted: how' nor 'waived: why', "
+                              f"but '{columns[1]}'")
+            cases[name].kind, cases[name].note = note.groups()
     return cases
 
 
-def tested_cases():
-    """Pairs of (id, place) for every id in a title."""
-    for path in sorted((ROOT / "tests").rglob("*.cpp")):
-        text = path.read_text()
-        for title in TITLE.finditer(text):
-            place = f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, title.start()) + 1}"
-            joined = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', title.group(1)))
-            for ids in IDS.findall(joined):
-                for name in ids.split(","):
-                    yield name.strip(), place
+def carried(text):
+    """Pairs of (id, line) for every id in a title of a test source."""
+    for title in TITLE.finditer(text):
+        joined = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', title.group(1)))
+        for ids in IDS.findall(joined):
+            for name in ids.split(","):
+                yield name.strip(), text.count("\n", 0, title.start()) + 1
+
+
+def put(cases, source, text):
+    """Adds the titles of one test source to their cases; returns what is wrong with them."""
+    wrong = []
+    for name, line in carried(text):
+        place = f"{source}:{line}"
+        if name not in cases:
+            wrong.append(f"{place}: there is no case {name}")
+        elif cases[name].kind == "waived":
+            wrong.append(f"{place}: {name} is waived ({cases[name].note}); a test under its id says otherwise")
+        else:
+            cases[name].places.append(place)
+    return wrong
+
+
+def report(cases, shown=()):
+    """The counts of each list as lines, each with its cases whose outcome is among `shown`."""
+    lines = []
+    width = max(len(spec) for spec in SPECS.values())
+    for prefix, spec in [*SPECS.items(), ("", "all")]:
+        of_spec = {name: case for name, case in cases.items() if name.startswith(prefix)}
+        counts = {outcome: sum(case.outcome == outcome for case in of_spec.values()) for outcome in OUTCOMES}
+        lines.append(f"{spec:<{width}}  " + "  ".join(f"{counts[outcome]:>3} {outcome}" for outcome in OUTCOMES) + f"  of {len(of_spec)}")
+        if not prefix:
+            break
+        for name, case in of_spec.items():
+            if case.outcome in shown:
+                lines.append(f"  {name}: {case.title}" + (f" | {case.kind}: {case.note}" if case.kind else "")
+                             + (f" ({', '.join(case.places)})" if case.places else ""))
+    return lines
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Counts the numbered cases that have a test.")
+    parser = argparse.ArgumentParser(description="Counts the numbered cases that are tested, adapted, waived and missing.")
     parser.add_argument("--covered", action="store_true", help="list the cases that have a test, and where")
-    parser.add_argument("--missing", action="store_true", help="list the cases that have none")
+    for outcome, which in [("adapted", "those tested in another form than worded, and how"), ("waived", "those that cannot hold here, and why"),
+                           ("missing", "those that have no test yet")]:
+        parser.add_argument(f"--{outcome}", action="store_true", help=f"list {which}")
     options = parser.parse_args()
 
-    cases, places, unknown = known_cases(), {}, []
-    for name, place in tested_cases():
-        if name in cases:
-            places.setdefault(name, []).append(place)
-        else:
-            unknown.append(f"{place}: there is no case {name}")
-    for prefix, spec in SPECS.items():
-        names = [name for name in cases if name.startswith(prefix + "-")]
-        print(f"{spec:<12} {sum(name in places for name in names):>3} of {len(names)}")
-        for name in names:
-            if options.covered and name in places:
-                print(f"  {name}: {cases[name]} ({', '.join(places[name])})")
-            if options.missing and name not in places:
-                print(f"  {name}: {cases[name]}")
-    for line in unknown:
+    try:
+        cases = listed((ROOT / "tests" / "cases.txt").read_text())
+    except Trouble as trouble:
+        sys.exit(str(trouble))
+    wrong = []
+    for path in sorted((ROOT / "tests").rglob("*.cpp")):
+        wrong += put(cases, path.relative_to(ROOT), path.read_text())
+    shown = {outcome for outcome in OUTCOMES[1:] if getattr(options, outcome)} | ({"tested", "adapted"} if options.covered else set())
+    print("\n".join(report(cases, shown)))
+    for line in wrong:
         print(line, file=sys.stderr)
-    return 1 if unknown else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
