@@ -47,7 +47,7 @@ TEST_CASE("an evaluation is due at first, after the throttle, and at the end") {
   CHECK(evaluation_due(1, 600, true));
 }
 
-TEST_CASE("[DF-48] an input error outranks its consequences, whichever was recorded first") {
+TEST_CASE("an input error outranks its consequences, whichever was recorded first") {
   const error input{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5};
   const error cancelled{errc::cancelled, "the replica was cancelled", {}, "replica/0"};
   const error aborted{errc::aborted, "the outfeed ended", {}, "outfeed"};
@@ -61,7 +61,7 @@ TEST_CASE("[DF-48] an input error outranks its consequences, whichever was recor
   CHECK(root_cause(std::vector{cancelled, aborted, input}).notes == std::vector{to_string(cancelled), to_string(aborted)});
 }
 
-TEST_CASE("[DF-49] a cancellation is the cause only where there is nothing else") {
+TEST_CASE("a cancellation is the cause only where there is nothing else") {
   const error cancelled{errc::cancelled, "one"}, other{errc::cancelled, "two"}, unavailable{errc::unavailable, "three"}, aborted{errc::aborted, "four"};
   CHECK(root_cause(std::vector{cancelled, other}).message == "one");
   CHECK(root_cause(std::vector{cancelled, unavailable, aborted}).message == "three");

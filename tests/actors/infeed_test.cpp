@@ -372,7 +372,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a dataset that cannot be opened ends before its
   CHECK(sink.count<end_of_data>() == 1);
 }
 
-TEST_CASE_FIXTURE(infeed_alone, "[SUP-60] a pipeline that cannot be saved is an error where a checkpoint is asked of it") {
+TEST_CASE_FIXTURE(infeed_alone, "a pipeline that cannot be saved is an error where a checkpoint is asked of it") {
   source->cannot_save = error{errc::unimplemented, "the position of my_map cannot be saved"};
   start_at(0);
   SUBCASE("and none where it is not") {

@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(replica_alone, "an end mark stops, whatever is granted beyond 
   CHECK(out.count<stream_end>() == 0);
 }
 
-TEST_CASE_FIXTURE(replica_alone, "[DF-53] data that end stop the stream at the first missing step") {
+TEST_CASE_FIXTURE(replica_alone, "data that end stop the stream at the first missing step") {
   start();
   grant(10);
   feed(0, 2);

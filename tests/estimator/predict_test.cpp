@@ -109,7 +109,7 @@ TEST_CASE("[EST-36] nothing is opened, read or built before the first result is 
   CHECK(threads_fall_to(before));
 }
 
-TEST_CASE("[EST-37, DF-63] a stream that is left after three results ends its actors and threads") {
+TEST_CASE("[DF-63] a stream that is left after three results ends its actors and threads") {
   const auto before = threads();
   for (int64_t ahead : {0, 1, 16}) {
     auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(INT64_MAX)), .batches_ahead = ahead});
@@ -132,7 +132,7 @@ TEST_CASE("a stream that reached its end, or an error, holds no thread any more"
   CHECK(again.has_value() == source->trouble.empty());
 }
 
-TEST_CASE("[EST-37] two interleaved streams of one estimator give what each would alone") {
+TEST_CASE("two interleaved streams of one estimator give what each would alone") {
   const auto e = echo();
   const auto first_source = fake_batches(30, 3), second_source = fake_batches(20, 1);
   auto first = stream_of(e, {.input = dataset_over(first_source), .batches_ahead = 1});

@@ -76,7 +76,7 @@ void damage(const std::shared_ptr<memory_disk>& disk, int64_t step) {
 
 }  // namespace
 
-TEST_CASE("[DF-57] batches of 4, 4 and 2 rows, in any schedule and with any number ahead, give ten results in order") {
+TEST_CASE("batches of 4, 4 and 2 rows, in any schedule and with any number ahead, give ten results in order") {
   for (uint64_t seed = 1; seed <= 20; ++seed)
     for (int64_t ahead : {0, 1, 2, 16}) {
       CAPTURE(seed);
@@ -93,7 +93,7 @@ TEST_CASE("[DF-57] batches of 4, 4 and 2 rows, in any schedule and with any numb
     }
 }
 
-TEST_CASE("[DF-57] one batch gives its rows, and data without a batch give none") {
+TEST_CASE("one batch gives its rows, and data without a batch give none") {
   for (int64_t batches : {0, 1}) {
     const case_options o{.source = fake_batches(batches)};
     const auto job = prepared(o);
@@ -203,7 +203,7 @@ TEST_CASE("[DF-63] a cancelled stream says so at once, and every actor ends") {
   CHECK(p.left().empty());
 }
 
-TEST_CASE("[EST-35] the newest checkpoint is what predicts, or the one of a step; without any, fresh variables do") {
+TEST_CASE("the newest checkpoint is what predicts, or the one of a step; without any, fresh variables do") {
   case_options o{};
   const auto first_of = [&] {
     const auto job = prepared(o);
@@ -287,7 +287,7 @@ TEST_CASE("[EST-36] only the chosen predictions are made; unknown ones are an er
   CHECK(unknown.error() == error{errc::invalid_argument, "the model predicts no 'logits', 'scores'; there are 'pair', 'place', 'row', 'scaled'"});
 }
 
-TEST_CASE("[EST-36, DF-58] a prediction without a row for each example is an error only where single ones are asked for") {
+TEST_CASE("[EST-36] a prediction without a row for each example is an error only where single ones are asked for") {
   case_options o{};
   std::string told;
   const auto add = [&](auto make) {
@@ -309,7 +309,7 @@ TEST_CASE("[EST-36, DF-58] a prediction without a row for each example is an err
   CHECK_MESSAGE(prepare_case(o), "nor where it is not among the chosen");
 }
 
-TEST_CASE("[DF-59] predictions of a batch that reach the limit are refused with their shapes, one element fewer is not") {
+TEST_CASE("predictions of a batch that reach the limit are refused with their shapes, one element fewer is not") {
   case_options o{.choice = {.keys = {"scaled", "pair"}}};  // 4 rows of float32 and of two int32: 48 bytes.
   o.choice.bytes_below = 49;
   CHECK(prepare_case(o));

@@ -255,7 +255,7 @@ TEST_CASE("[EST-28] a dataset without a batch is an error that says so") {
   CHECK(result->error().message == "the dataset has no batches");
 }
 
-TEST_CASE("[EST-74] without a throttle every checkpoint but the first is evaluated, the last one too") {
+TEST_CASE("without a throttle every checkpoint but the first is evaluated, the last one too") {
   simulated_job job{prepare_small({.max_steps = 22, .save_steps = 10, .evaluates = true}), 1};
   const auto result = run_to_end(job);
   CHECK(steps_of(job.events(), kind::evaluated) == steps{10, 20, 22});

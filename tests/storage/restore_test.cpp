@@ -63,7 +63,7 @@ TEST_CASE("[EST-55] the newest listed without its manifest is none, and the next
   CHECK(contains(restored->warnings[0], "/m/model.ckpt-3.manifest.json"));
 }
 
-TEST_CASE("[SUP-39] a hand-edited state file that points to an older checkpoint is obeyed") {
+TEST_CASE("a hand-edited state file that points to an older checkpoint is obeyed") {
   auto fs = memory_file_system();
   auto store = open_store(fs);
   for (const int64_t step : {1, 2, 3})

@@ -24,7 +24,7 @@ checkpoint_trigger resolved(const run_config& c) {
 
 }  // namespace
 
-TEST_CASE("[EST-1] the defaults save every 600 seconds, keep 5, and summarise and log every 100 steps") {
+TEST_CASE("the defaults save every 600 seconds, keep 5, and summarise and log every 100 steps") {
   const run_config c;
   CHECK(refused(c) == "");
   CHECK(resolved(c) == checkpoint_trigger{.secs = 600});
@@ -112,7 +112,7 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK(replace(run_config{}, "replicas", "0").error().message == "replicas must be at least 1, not 0");
 }
 
-TEST_CASE("[EST-4] a value that a field cannot have is refused, naming both") {
+TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.save_summary_steps = -1}) == "save_summary_steps must be at least 0, not -1");
   CHECK(refused({.save_checkpoints_steps = -5}) == "save_checkpoints_steps must be at least 0, not -5");
   CHECK(refused({.save_checkpoints_secs = -0.5}) == "save_checkpoints_secs must be at least 0, not -0.5");
@@ -125,7 +125,7 @@ TEST_CASE("[EST-4] a value that a field cannot have is refused, naming both") {
   CHECK(refused({.save_summary_steps = 0, .keep_checkpoint_max = 0, .log_step_count_steps = std::nullopt}) == "");
 }
 
-TEST_CASE("[EST-6] the empty string is no directory") {
+TEST_CASE("the empty string is no directory") {
   CHECK(refused({.model_dir = ""}) == "model_dir must not be ''");
   CHECK(replace(run_config{}, "model_dir", "").error().message == "model_dir must not be ''");
 }
