@@ -5,12 +5,17 @@
 
 namespace troupe {
 
-TEST_CASE("an empty directory has nothing to restore, and says so") {
+TEST_CASE("[EST-57] a step that is not there is not found by its number, nor is any in an empty directory") {
   auto store = open_store(memory_file_system());
   CHECK(store->restore_newest().error().category == errc::not_found);
   CHECK(store->restore(7).error().category == errc::not_found);
   CHECK_FALSE(store->newest_step());
   CHECK(store->listed().empty());
+  commit(*store, 6);
+  const auto absent = store->restore(7);
+  REQUIRE_FALSE(absent);
+  CHECK(absent.error().category == errc::not_found);
+  CHECK_MESSAGE(contains(absent.error().message, "model.ckpt-7"), absent.error().message);
 }
 
 TEST_CASE("[EST-55] unknown fields, comments, relative and absolute paths are read") {
@@ -179,7 +184,7 @@ TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor
   CHECK(info->tensors[0].bytes == 60);
 }
 
-TEST_CASE("differences name every variable that is missing, unexpected or of another shape or dtype, with both") {
+TEST_CASE("[EST-57] differences name every variable that is missing, unexpected or of another shape or dtype, with both") {
   auto store = open_store(memory_file_system());
   REQUIRE(store->commit({.step = 1, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
   const auto info = store->inspect(1);
