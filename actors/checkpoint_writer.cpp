@@ -12,6 +12,9 @@ void checkpoint_writer_state::on_restore(const restore& x) {
   attempt = x.attempt;
   snapshots.clear();
   newest.reset();
+  refused.clear();
+  gone_parts.clear();
+  settling = false;
   stands_in = !x.load;
   auto loaded = x.load ? load() : open().map([] { return restored{}; });
   if (!loaded) {
@@ -53,7 +56,7 @@ expected<restored> checkpoint_writer_state::load() {
 
 void checkpoint_writer_state::on_part(const snapshot_part& x) {
   const auto lender = caf::actor_cast<arena_owner_actor>(self->current_sender());
-  if (x.attempt != attempt || (newest && x.step <= *newest)) {
+  if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step)) {
     if (!x.pieces.empty())
       self->send(lender, released{x.attempt, x.step});
     return;
@@ -74,6 +77,8 @@ void checkpoint_writer_state::on_part(const snapshot_part& x) {
   snapshot.parts.insert_or_assign(x.part, x);
   if (missing_parts(options.parts, snapshot.parts).empty())
     finish(x.step);
+  else if (settling)
+    settle_all();
 }
 
 void checkpoint_writer_state::finish(int64_t step) {
@@ -124,19 +129,54 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
   if (x.attempt != attempt)
     return;
   if (x.overdue) {
-    if (newest && x.step <= *newest)
+    if ((newest && x.step <= *newest) || refused.contains(x.step))
       return;  // Complete meanwhile: the answer is on its way.
-    const auto s = snapshots.try_emplace(x.step).first;
-    error cause{errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of "
-                                           + missing_parts(options.parts, s->second.parts), {}, options.name, x.step};
-    let_go(x.step, s->second);
-    snapshots.erase(s);
-    newest = std::max(newest.value_or(x.step), x.step);
-    self->send(chief, save_failed{attempt, x.step, std::move(cause)});
-    return;
+    const auto missing = missing_parts(options.parts, snapshots[x.step].parts);
+    return refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
   }
   for (auto s = snapshots.upper_bound(x.step); s != snapshots.end(); s = snapshots.erase(s))
     let_go(s->first, s->second);
+}
+
+void checkpoint_writer_state::refuse(int64_t step, error cause) {
+  const auto node = snapshots.extract(step);
+  if (!node.empty())
+    let_go(step, node.mapped());
+  refused.insert(step);
+  cause.source = options.name;
+  cause.step = step;
+  self->send(chief, save_failed{attempt, step, std::move(cause)});
+}
+
+void checkpoint_writer_state::on_gone(const gone& x) {
+  if (x.attempt != attempt)
+    return;
+  gone_parts.insert(x.part);
+  if (settling)
+    settle_all();
+}
+
+void checkpoint_writer_state::on_settle(const settle& x) {
+  if (x.attempt != attempt)
+    return;
+  settling = true;
+  for (const int64_t step : x.steps)
+    if (!(newest && step <= *newest) && !refused.contains(step))
+      snapshots.try_emplace(step);
+  settle_all();
+}
+
+/// Parts come before the `gone` of who sent them, so what is missing then never comes.
+void checkpoint_writer_state::settle_all() {
+  std::vector<std::pair<int64_t, std::string>> hopeless;
+  for (const auto& [step, snapshot] : snapshots)
+    for (const auto& part : options.parts)
+      if (!snapshot.parts.contains(part) && gone_parts.contains(part)) {
+        hopeless.emplace_back(step, part);
+        break;
+      }
+  for (const auto& [step, part] : hopeless)
+    refuse(step, {errc::aborted, "the snapshot at step " + std::to_string(step) + " lacks the part of " + part + ", which does not come any more"});
 }
 
 checkpoint_writer_actor::behavior_type checkpoint_writer(
@@ -148,7 +188,9 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
   return {
     [&state](const snapshot_part& x) { state.on_part(x); },
     [&state](const restore& x) { state.on_restore(x); },
+    [&state](const gone& x) { state.on_gone(x); },
     [&state](const abandon& x) { state.on_abandon(x); },
+    [&state](const settle& x) { state.on_settle(x); },
     [&state](const unlease& x) {
       // A deletion that fails is made up for at the next commit, whose warnings name it.
       if (state.store)

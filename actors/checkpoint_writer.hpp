@@ -5,6 +5,8 @@
 #include "messages/interfaces.hpp"
 #include "storage/checkpoint_store.hpp"
 
+#include <set>
+
 namespace troupe {
 
 struct checkpoint_writer_options {
@@ -35,13 +37,20 @@ struct checkpoint_writer_state {
     std::vector<arena_owner_actor> lenders;
   };
   std::map<int64_t, pending> snapshots;
-  std::optional<int64_t> newest;               ///< Committed or refused in this attempt: later parts are duplicates.
+  std::optional<int64_t> newest;               ///< Committed in this attempt: later parts are duplicates.
+  std::set<int64_t> refused;                   ///< Steps that will not be committed any more.
+  std::set<std::string> gone_parts;            ///< Nodes that hand over no further part.
+  bool settling = false;
 
   void on_restore(const restore& x);
   expected<void> open();
   expected<restored> load();
   void on_part(const snapshot_part& x);
   void on_abandon(const abandon& x);
+  void on_gone(const gone& x);
+  void on_settle(const settle& x);
+  void settle_all();
+  void refuse(int64_t step, error cause);
   void finish(int64_t step);
   expected<commit_result> commit(int64_t step, pending& snapshot);
   void let_go(int64_t step, const pending& snapshot);

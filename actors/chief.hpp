@@ -8,11 +8,16 @@
 //   restoring:  hooks say what they need
 //   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
 //   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
+//               after a failure: a last save where the model is well (failing::saving), or what was under way (::settling)
 //   ending:     hooks see the end, the crew is sent home, and its downs are counted
 #pragma once
 
 #include "actors/crew.hpp"
+#include "actors/fact_window.hpp"
+#include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
+#include "actors/pace.hpp"
+#include "actors/wait_timer.hpp"
 
 #include <set>
 
@@ -23,7 +28,8 @@ struct chief_deadlines {
   std::chrono::milliseconds silence{600'000};   ///< Between two reports while steps are granted.
   std::chrono::milliseconds save{600'000};      ///< From reaching a snapshot's step to its commit.
   std::chrono::milliseconds evaluation{24 * 3'600'000};  ///< For one evaluation; its own silence is bounded by the evaluator.
-  std::chrono::milliseconds hooks{60'000};      ///< For a gate's answer, and for the last call.
+  std::chrono::milliseconds hooks{60'000};      ///< For a hook to return when somebody waits for it, and for the last call.
+  std::chrono::milliseconds cut{1'000};         ///< From a stop until steps that were granted and not made are given up.
   std::chrono::milliseconds stop{30'000};       ///< For every actor to end.
 };
 
@@ -53,7 +59,13 @@ struct chief_state {
   phase now = phase::starting;
 
   // -- the crew ---------------------------------------------------------------------------
-  std::vector<infeed_actor> infeeds;
+  enum class node : uint8_t { infeed, replica, reducer, outfeed, checkpoint_writer, summary_writer, eval_summary_writer, evaluator, callbacks };
+  struct member {
+    node what = node::infeed;
+    int32_t index = 0;
+    std::string name;
+  };
+  std::vector<infeed_actor> infeeds;            ///< By index; null once it has ended, as the other handles are.
   std::vector<replica_actor> replicas;
   reducer_actor reducer;
   outfeed_actor outfeed;
@@ -61,7 +73,7 @@ struct chief_state {
   evaluator_actor evaluator;
   callbacks_actor callbacks;
   summary_writer_actor summaries, eval_summaries;
-  std::map<caf::actor_addr, std::string> alive;
+  std::map<caf::actor_addr, member> alive;
   bool writer_replaced = false;
 
   // -- the books --------------------------------------------------------------------------
@@ -73,11 +85,12 @@ struct chief_state {
   std::optional<int64_t> end_at;                ///< Where it ends, as far as known.
   bool end_is_final = false;                    ///< max_steps or the end of the data, not a request to stop.
   int64_t block_steps = 1;
-  double seconds_per_step = 0;
+  pace speed;
   double loss = 0;                              ///< Mean since the report before.
   double last_loss = 0;                         ///< Of the last step alone: no matter how reports are cut.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
+  bool data_anew = false;                       ///< The job had finished: its data begin from the beginning.
 
   // -- saves, gates, evaluations ------------------------------------------------------------
   std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.
@@ -89,6 +102,10 @@ struct chief_state {
   std::set<int64_t> commit_gates;               ///< Nothing runs past these until their commit is dealt with.
   std::set<int64_t> hook_gates;                 ///< … until the hooks have answered.
   std::vector<need> needs;
+  fact_window facts;                            ///< How far the hooks are behind.
+  std::set<int64_t> gates_told;                 ///< Those of `hook_gates` that the hooks have been asked.
+  std::optional<job_event> held_progress;       ///< Told when the hooks have caught up, joined with what came after it.
+  int64_t progress_told = 0;                    ///< The state of the last progress event.
   std::optional<int64_t> evaluating;
   std::optional<int64_t> evaluated_at;
   std::optional<int64_t> newest_unevaluated;    ///< beside: what to evaluate next.
@@ -98,15 +115,27 @@ struct chief_state {
 
   // -- the end ------------------------------------------------------------------------------
   std::vector<error> causes;
-  bool stopping = false, by_signal = false, cancelled_evaluation = false;
-  bool ending_said = false, sent_home = false;
-  bool last_saves_awaited = false;              ///< After a failure: once, and not again when that wait fails too.
+  enum class failing : uint8_t {
+    no,
+    saving,    ///< The model is well: its state at the horizon is saved, then the job ends.
+    settling,  ///< Nothing more can be computed: what the checkpoint writer can still complete is awaited.
+  } failing = failing::no;
+  std::optional<error> foretold;                ///< An infeed's failure at a step that has not been reached.
+  std::map<int32_t, int64_t> lanes;             ///< Without an outfeed: what each replica has reported.
+  bool stopping = false, by_signal = false, cancelled_evaluation = false, aborted = false;
+  bool cut = false;                             ///< Replicas were told to end where they stand.
+  bool stream_ended = false;
+  bool flushing = false;                        ///< After a death: what the outfeed holds is awaited.
+  bool overdue = false;                         ///< The checkpoint writer was asked which part a save lacks.
+  bool ending_said = false, sent_home = false, hooks_done = false;
   std::string remark;
 
-  // -- waits: one deadline of each kind at a time -------------------------------------------
-  enum wait : int32_t { wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_timer, wait_flush, wait_evaluation, wait_kinds };
-  uint64_t wait_number[wait_kinds] = {};
-  std::string wait_what[wait_kinds];
+  // -- waits: one of each kind at a time -----------------------------------------------------
+  enum wait : int32_t {
+    wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_next_save, wait_flush, wait_evaluation, wait_news, wait_cut, wait_answers, wait_kinds
+  };
+  wait_timer<chief_actor::stateful_pointer<chief_state>> waiting;
+  inquiry whereabouts;                          ///< After a silence.
   uint64_t flushes = 0;
 
   // chief.cpp: phases
@@ -115,16 +144,26 @@ struct chief_state {
   void begin_training();
   void on_request(const request& x);
   void on_deadline(const deadline& x);
-  void arm(wait w, std::chrono::milliseconds after, std::string what);
-  void disarm(wait w) { ++wait_number[w]; }
+  void arm(wait w, std::chrono::milliseconds patience, std::string what);
+  void disarm(wait w) { waiting.disarm(w); }
+  std::chrono::nanoseconds now_ns() const;
   double seconds() const;
+  double steps_per_second() const;
   std::chrono::milliseconds save_period() const;
   void publish(job_event e);
+  void tell(fact f, std::optional<int64_t> watch = {});
+  void tell_progress();
+  void wait_for_hooks(bool anew);
   void show_status();
   std::optional<int64_t> goal() const;
 
   // chief_training.cpp: horizon, marks, saves, evaluations
   void on_progress(const progress& x);
+  void on_lane(const step_report& x);
+  void on_reached();
+  void ask_around();
+  void fail_of_silence();
+  void await_reports();
   void on_stream_end(const stream_end& x);
   void on_committed(const committed& x);
   void on_save_failed(const save_failed& x);
@@ -138,6 +177,8 @@ struct chief_state {
   void place_save(int64_t step);
   void send_books(int64_t step);
   void send_books_up_to(int64_t step);
+  void await_saves();
+  bool watched(int64_t step) const;
   void deal_with(const committed& x);
   void evaluate_next();
   void drain(int64_t at, bool final);
@@ -145,15 +186,21 @@ struct chief_state {
 
   // chief_ending.cpp: failures, downs, the last waits
   void on_failure(const error& cause);
+  void on_input_failed(const input_failed& x);
+  void on_input_warned(const input_warned& x);
   void on_down(const caf::down_msg& x);
   void on_flushed(const flushed& x);
+  void add_cause(error cause);
   void fail_now(error cause);
   void fail_after_save(error cause);
   void replace_writer(error cause);
-  void end_after_saves();
+  void give_up_saves();
+  void settle_saves();
+  void cut_short();
   void end();
   void send_home();
   void check_gone();
+  error root() const;
   void finish();
 };
 

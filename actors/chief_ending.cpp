@@ -11,130 +11,209 @@
 
 namespace troupe {
 
+/// What fails after the user has given up is a consequence.
+void chief_state::add_cause(error cause) {
+  if (aborted)
+    causes.back().notes.push_back(to_string(cause));
+  else
+    causes.push_back(std::move(cause));
+}
+
 void chief_state::on_failure(const error& cause) {
   if (ending_said) {
     if (is_beside_training(cause.source))
-      causes.push_back(cause);  // A hook's last call failed, or the last write of an event file: the job ends as that.
+      add_cause(cause);  // A hook's last call failed, or the last write of an event file: the job ends as that.
     return;
   }
   // A hook, a host call or an event file that fails leaves the model healthy: its state is saved first.
-  if ((now == phase::training || now == phase::draining) && is_beside_training(cause.source))
+  if (is_beside_training(cause.source))
     return fail_after_save(cause);
   fail_now(cause);
 }
 
-void chief_state::on_down(const caf::down_msg& x) {
-  const auto node = alive.find(x.source);
-  if (node == alive.end())
+/// The replicas report the same cause at its step, after all that precedes it: so it is waited for, unless nobody gets there.
+void chief_state::on_input_failed(const input_failed& x) {
+  if (x.attempt != attempt || ending_said || stream_ended || (cut && x.cause.category == errc::cancelled))
     return;
-  const std::string who = node->second;
-  alive.erase(node);
+  if (failing == failing::settling)
+    return add_cause(x.cause);
+  if ((now != phase::training && now != phase::draining) || x.step <= reached)
+    return fail_now(x.cause);
+  if (foretold && *foretold->step <= x.step)
+    return;
+  foretold = x.cause;
+  foretold->step = x.step;
+  arm(wait_news, options.deadlines.stop, "");
+}
+
+void chief_state::on_input_warned(const input_warned& x) {
+  if (x.attempt != attempt || ending_said)
+    return;
+  if (now == phase::training || now == phase::draining)
+    publish({.what = job_event::kind::warning, .step = reached, .text = x.text});
+  else
+    restore_warnings.push_back(x.text);
+}
+
+void chief_state::on_down(const caf::down_msg& x) {
+  const auto found = alive.find(x.source);
+  if (found == alive.end())
+    return;
+  const member who = found->second;
+  alive.erase(found);
+  error cause{errc::aborted, who.name + " ended: " + describe(x.reason), {}, who.name, reached};
   if (ending_said) {
-    if (who == "callbacks") {
+    if (who.what == node::callbacks) {
       callbacks = callbacks_actor{};
+      if (!hooks_done && !sent_home)
+        add_cause(std::move(cause));
       send_home();
     }
     return check_gone();
   }
-  error cause{errc::aborted, who + " ended: " + describe(x.reason), {}, who, reached};
-  if (who == "checkpoint_writer") {
-    writer = checkpoint_writer_actor{};
-    return replace_writer(std::move(cause));
-  }
-  if (who == "evaluator") {
-    evaluator = evaluator_actor{};
-    if (evaluating)
-      commit_gates.erase(*std::exchange(evaluating, std::nullopt));
-    if (!options.evaluator_may_fail)
+  switch (who.what) {
+    case node::checkpoint_writer:
+      writer = checkpoint_writer_actor{};
+      return replace_writer(std::move(cause));
+    case node::evaluator:
+      evaluator = evaluator_actor{};
+      if (evaluating)
+        self->send(writer, unlease{*evaluating});
+      evaluating.reset();
+      if (!options.evaluator_may_fail)
+        return fail_after_save(std::move(cause));
+      options.evaluates = false;
+      newest_unevaluated.reset();
+      disarm(wait_evaluation);
+      publish({.what = job_event::kind::warning, .step = reached, .text = to_string(cause)});
+      commit_gates.clear();
+      extend();
+      return check_end();
+    case node::callbacks:
+      callbacks = callbacks_actor{};
+      disarm(wait_hooks);
       return fail_after_save(std::move(cause));
-    options.evaluates = false;
-    publish({.what = job_event::kind::warning, .step = reached, .text = to_string(cause)});
-    commit_gates.clear();
-    extend();
-    return check_end();
-  }
-  if (who == "callbacks") {
-    callbacks = callbacks_actor{};
-    hook_gates.clear();
-    return fail_after_save(std::move(cause));
-  }
-  if (who.starts_with("summary_writer")) {
-    (who == "summary_writer" ? summaries : eval_summaries) = summary_writer_actor{};
-    if (who == "summary_writer")
+    case node::summary_writer:
+      summaries = summary_writer_actor{};
       unbooked = saving;  // What it should have passed on went with it; a book that comes twice does no harm.
-    return fail_after_save(std::move(cause));
+      if (failing != failing::no)
+        send_books_up_to(until);
+      return fail_after_save(std::move(cause));
+    case node::eval_summary_writer:
+      eval_summaries = summary_writer_actor{};
+      return fail_after_save(std::move(cause));
+    case node::outfeed:
+      outfeed = outfeed_actor{};
+      for (auto& r : replicas)
+        self->send(r, connect_reports{caf::actor_cast<caf::strong_actor_ptr>(self)});
+      fail_after_save(std::move(cause));
+      return std::exchange(flushing, false) ? settle_saves() : void();
+    case node::infeed:
+      infeeds[static_cast<size_t>(who.index)] = infeed_actor{};
+      self->send(writer, gone{attempt, who.name});
+      break;
+    case node::replica:
+      replicas[static_cast<size_t>(who.index)] = replica_actor{};
+      self->send(writer, gone{attempt, who.name});
+      break;
+    case node::reducer:
+      reducer = reducer_actor{};
+      break;
   }
-  if (who == "outfeed") {
-    outfeed = outfeed_actor{};
-    return fail_after_save(std::move(cause));
-  }
-  // A replica, an infeed or the reducer: no later step can be made, so no later state can be saved. What the outfeed
-  // holds may name the cause; it is heard before anything is decided.
-  causes.push_back(std::move(cause));
+  // No later step can be made, so no later state can be saved. What the outfeed holds may name the cause; it is heard before
+  // anything is decided.
+  add_cause(std::move(cause));
+  if (failing == failing::settling || flushing)
+    return;
   options.nodes->cancel();
   if (!outfeed)
-    return end_after_saves();
-  if (flushes == 0) {
-    self->send(outfeed, flush{++flushes});
-    arm(wait_flush, options.deadlines.stop, "the outfeed to pass on what it holds");
-  }
+    return settle_saves();
+  flushing = true;
+  self->send(outfeed, flush{++flushes});
+  arm(wait_flush, options.deadlines.stop, "the outfeed to pass on what it holds");
 }
 
 void chief_state::on_flushed(const flushed& x) {
-  if (x.number != flushes || ending_said)
+  if (x.number != flushes || ending_said || !flushing)
     return;
-  disarm(wait_flush);
-  end_after_saves();
+  flushing = false;
+  settle_saves();
 }
 
 void chief_state::fail_now(error cause) {
-  causes.push_back(std::move(cause));
-  if (ending_said)
-    return;
-  options.nodes->cancel();
-  end_after_saves();
+  add_cause(std::move(cause));
+  if (!ending_said && !flushing)
+    settle_saves();
 }
 
-void chief_state::end_after_saves() {
-  // Snapshots whose step was reported have all their parts at the writer already: they are worth waiting for. The others
-  // will never be complete.
-  saving.erase(saving.upper_bound(reached), saving.end());
+/// Whoever holds parts of a snapshot says that no more come: so the checkpoint writer knows of each whether it can still be
+/// complete. Nothing is waited for that cannot be.
+void chief_state::settle_saves() {
+  if (failing == failing::settling)
+    return;
+  failing = failing::settling;
+  options.nodes->cancel();
+  for (const auto w : {wait_start, wait_silence, wait_save, wait_hooks, wait_next_save, wait_flush, wait_evaluation, wait_news, wait_cut, wait_answers})
+    disarm(w);
+  newest_unevaluated.reset();
+  // The books of a state go the way of its summaries, whose reports are in up to here.
+  saving.erase(saving.upper_bound(outfeed ? reached : until), saving.end());
+  send_books_up_to(outfeed ? reached : until);
   unbooked.clear();
-  if (std::exchange(last_saves_awaited, true) || !writer || saving.empty() || now == phase::starting || now == phase::restoring)
+  if (!writer || saving.empty() || now == phase::starting || now == phase::restoring)
     return end();
-  self->send(writer, abandon{attempt, reached});
   now = phase::draining;
   end_at = reached;
-  disarm(wait_silence);
-  arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()) + " at last");
+  self->send(writer, abandon{attempt, *saving.rbegin()});
+  for (auto& i : infeeds)
+    self->send(i, halt{attempt});
+  for (auto& r : replicas)
+    self->send(r, halt{attempt});
+  self->send(writer, settle{attempt, {saving.begin(), saving.end()}});
+  await_saves();
+}
+
+void chief_state::give_up_saves() {
+  const auto what = waiting.what(wait_save);
+  if (writer && !saving.empty() && !std::exchange(overdue, true)) {  // Which part is missing?
+    self->send(writer, abandon{attempt, *saving.begin(), true});
+    return arm(wait_save, options.deadlines.stop, what);
+  }
+  // The writer does not answer any more; there is nothing left to wait for.
+  saving.clear();
+  fail_now(error{errc::deadline_exceeded, options.name + " waited too long for " + what, {}, options.name, reached});
+  check_end();
 }
 
 void chief_state::fail_after_save(error cause) {
-  causes.push_back(std::move(cause));
-  if (ending_said)
+  add_cause(std::move(cause));
+  if (ending_said || failing != failing::no)
     return;
   if (now != phase::training && now != phase::draining)
     return end();
+  failing = failing::saving;
   commit_gates.clear();
   hook_gates.clear();
+  gates_told.clear();
   newest_unevaluated.reset();
-  while (!held.empty())  // Their reports may never come; they are committed all the same.
-    deal_with(held.extract(held.begin()).mapped());
   if (!options.checkpoints || !writer)
     return end();
-  disarm(wait_silence);  // Without an outfeed there are no reports to wait for.
-  send_books_up_to(until);
+  for (const auto w : {wait_silence, wait_answers, wait_hooks, wait_next_save, wait_evaluation})
+    disarm(w);
+  send_books_up_to(until);  // Reports may not come any more, nor their records be written: the model is saved all the same.
   drain(until, false);
   if (!ending_said)
-    arm(wait_save, options.deadlines.save, "the last save, at step " + std::to_string(until));
+    cut_short();
 }
 
 void chief_state::replace_writer(error cause) {
-  if (std::exchange(writer_replaced, true) || (now != phase::training && now != phase::draining))
-    return fail_now(std::move(cause));
+  if (std::exchange(writer_replaced, true) || failing != failing::no || (now != phase::training && now != phase::draining)) {
+    add_cause(std::move(cause));
+    return end();  // Nothing can be saved any more.
+  }
   writer = options.nodes->start_checkpoint_writer(caf::actor_cast<chief_actor>(self));
   self->monitor(writer);
-  alive.emplace(writer->address(), "checkpoint_writer");
+  alive.emplace(writer->address(), member{node::checkpoint_writer, 0, "checkpoint_writer"});
   self->send(writer, restore{attempt, false});
   const connect_parts news{caf::actor_cast<caf::strong_actor_ptr>(writer)};
   for (auto& r : replicas)
@@ -144,20 +223,23 @@ void chief_state::replace_writer(error cause) {
   if (summaries)
     self->send(summaries, news);
   saving.clear();  // Their parts went with the old one; the last save takes their place.
+  disarm(wait_save);
   fail_after_save(std::move(cause));
 }
 
 // -- ending ---------------------------------------------------------------------------------------
 
 void chief_state::end() {
-  if (std::exchange(ending_said, true))
+  if (ending_said)
     return;
-  for (int32_t w = 0; w < wait_kinds; ++w)
-    disarm(static_cast<wait>(w));
+  while (!held.empty())  // Their reports did not come; they are committed all the same.
+    deal_with(held.extract(held.begin()).mapped());
+  ending_said = true;
+  waiting.disarm_all();
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = end_at, .loss = loss, .metrics = metrics, .text = remark};
   if (!causes.empty()) {
     last.what = job_event::kind::failed;
-    last.failure = root_cause(causes);
+    last.failure = root();
   } else if (stopping && !end_is_final) {
     last.what = job_event::kind::stopped;
   }
@@ -167,12 +249,17 @@ void chief_state::end() {
   options.board->event(last);
   if (!callbacks)
     return send_home();
+  if (causes.empty())
+    tell_progress();
   fact f;
   f.what = fact::end_at;
   f.at = reached;
   f.news = std::move(last);
-  self->send(callbacks, std::move(f));
-  self->delayed_send(self, options.deadlines.hooks, deadline{++wait_number[wait_stop], wait_stop});
+  tell(std::move(f));
+}
+
+error chief_state::root() const {
+  return aborted ? causes.back() : root_cause(causes);
 }
 
 void chief_state::send_home() {
@@ -195,7 +282,8 @@ void chief_state::send_home() {
     if (log)
       self->send(log, finish_log{});  // They end by themselves, when all is written.
   options.nodes->cancel();  // Whoever is still inside a long step or a read has nothing left to do it for.
-  self->delayed_send(self, options.deadlines.stop, deadline{++wait_number[wait_stop], wait_stop});
+  waiting.disarm_all();
+  arm(wait_stop, options.deadlines.stop, "");
   check_gone();
 }
 
@@ -216,14 +304,14 @@ void chief_state::finish() {
     if (!alive.empty()) {
       std::string names;
       for (const auto& [address, who] : alive)
-        names += (names.empty() ? "" : ", ") + who;
+        names += (names.empty() ? "" : ", ") + who.name;
       result.remark += (result.remark.empty() ? "" : "; ") + names + " did not end in time";
     }
     options.board->finished(std::move(result));
   } else {
-    auto cause = root_cause(causes);
+    auto cause = root();
     for (const auto& [address, who] : alive)
-      cause.notes.push_back(who + " did not end in time");
+      cause.notes.push_back(who.name + " did not end in time");
     options.board->finished(tl::unexpected<error>(std::move(cause)));
   }
   self->quit();

@@ -42,12 +42,17 @@ uint8_t chief_state::marks_at(int64_t step) {
   return kinds;
 }
 
+bool chief_state::watched(int64_t step) const {
+  return std::any_of(needs.begin(), needs.end(), [step](const need& n) { return next_need(step - 1, n) == step; });
+}
+
 void chief_state::extend() {
   if (now != phase::training || ending_said)
     return;
-  const int64_t target = std::min(reached + horizon_ahead(block_steps, seconds_per_step), limit());
-  if (target <= until)
+  // Facts that show no watch are not marked beforehand; they hold the horizon when hooks leave more than one behind.
+  if (callbacks && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
     return;
+  int64_t target = std::min(reached + horizon_ahead(block_steps, speed.cautious_seconds_per_step()), limit());
   std::vector<mark> marks;
   for (int64_t step = until; step < target;) {
     int64_t next = std::min(target, options.checkpoints ? next_multiple(step, options.save_steps) : INT64_MAX);
@@ -55,6 +60,13 @@ void chief_state::extend() {
       next = std::min(next, next_multiple(step, options.summary_steps));
     for (const auto& n : needs)
       next = std::min(next, next_need(step, n));
+    if (watched(next)) {
+      if (facts.room() == 0) {  // The hooks are behind: up to the state before, which they do not want to see.
+        target = next - 1;
+        break;
+      }
+      facts.marked(next);
+    }
     step = next;
     if (const uint8_t kinds = marks_at(step); kinds != 0) {
       marks.push_back({step, kinds});
@@ -62,6 +74,8 @@ void chief_state::extend() {
         place_save(step);
     }
   }
+  if (target <= until)
+    return;
   grant(target, std::move(marks));
   if (end_at && until >= *end_at) {
     now = phase::draining;
@@ -77,8 +91,10 @@ void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
     self->send(i, news);
   for (auto& r : replicas)
     self->send(r, news);
-  if (idle && until > reached)
-    arm(wait_silence, options.deadlines.silence, "a report of step " + std::to_string(reached) + " from the replicas");
+  if (idle) {
+    speed.begins(now_ns());
+    await_reports();
+  }
 }
 
 void chief_state::mark_here(uint8_t kinds) {
@@ -86,8 +102,7 @@ void chief_state::mark_here(uint8_t kinds) {
     kinds &= static_cast<uint8_t>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !saving.contains(until)) {
     place_save(until);
-    if (until <= reached && wait_what[wait_save].empty())
-      arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(until));
+    await_saves();
   }
   if (kinds != 0)
     grant(until, {{until, kinds}});
@@ -118,79 +133,141 @@ void chief_state::send_books_up_to(int64_t step) {
     send_books(*unbooked.begin());
 }
 
+/// The oldest save whose step was reached is waited for; after a failure, any.
+void chief_state::await_saves() {
+  if (waiting.armed(wait_save) || saving.empty() || (*saving.begin() > reached && failing == failing::no))
+    return;
+  overdue = false;
+  arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+}
+
 // -- reports ----------------------------------------------------------------------------------
 
 void chief_state::on_progress(const progress& x) {
   if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said)
     return;
   if (x.step > reached) {
+    speed.goes_on(now_ns(), x.step - reached);
     reached = x.step;
     block_steps = x.block_steps;
-    if (x.seconds_per_step > 0)
-      seconds_per_step = seconds_per_step > 0 ? 0.8 * seconds_per_step + 0.2 * x.seconds_per_step : x.seconds_per_step;
     loss = x.loss.mean;
     last_loss = x.loss.last;
-    disarm(wait_silence);
-    if (until > reached)
-      arm(wait_silence, options.deadlines.silence, "a report of step " + std::to_string(reached) + " from the replicas");
+    await_reports();
   }
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = end_at, .loss = point.mean};
-    e.steps_per_second = seconds_per_step > 0 ? 1 / seconds_per_step : 0;
+    e.steps_per_second = steps_per_second();
     publish(std::move(e));
   }
   for (const auto& values : x.watched) {
     if (!callbacks)
       continue;
+    tell_progress();
     fact f;
     f.what = fact::step;
     f.at = values.step;
     f.values = values;
     f.gate = hook_gates.contains(values.step);
-    if (f.gate)
-      arm(wait_hooks, options.deadlines.hooks, "a hook's answer at step " + std::to_string(values.step));
-    self->send(callbacks, std::move(f));
+    tell(std::move(f), values.step);
   }
+  on_reached();
+}
+
+void chief_state::await_reports() {
+  disarm(wait_silence);
+  disarm(wait_answers);
+  whereabouts.withdraw();
+  if ((until > reached || facts.expects()) && failing == failing::no)
+    arm(wait_silence, options.deadlines.silence, "");
+}
+
+/// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
+void chief_state::ask_around() {
+  std::vector<std::string> asked;
+  for (const auto& [address, who] : alive)
+    if (who.what == node::infeed || who.what == node::replica || who.what == node::outfeed)
+      asked.push_back(who.name);
+  std::sort(asked.begin(), asked.end());
+  const probe where{whereabouts.begin(std::move(asked))};
+  for (auto& i : infeeds)
+    self->send(i, where);
+  for (auto& r : replicas)
+    self->send(r, where);
+  self->send(outfeed, where);
+  arm(wait_answers, std::min(options.deadlines.silence, options.deadlines.stop), "");
+}
+
+void chief_state::fail_of_silence() {
+  disarm(wait_answers);
+  fail_now(error{errc::deadline_exceeded, options.name + " waited too long for a report of step " + std::to_string(reached) + ": " + whereabouts.text(),
+                 {}, options.name, reached});
+}
+
+/// Without an outfeed only how far everyone is can be known.
+void chief_state::on_lane(const step_report& x) {
+  if (x.attempt != attempt || outfeed || now != phase::draining || ending_said)
+    return;
+  auto& lane = lanes[x.replica];
+  lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
+  if (lanes.size() < replicas.size())
+    return;
+  for (const auto& [replica, step] : lanes)
+    lane = std::min(lane, step);
+  reached = std::max(reached, lane);
+  on_reached();
+}
+
+void chief_state::on_reached() {
   send_books_up_to(reached);
-  if (!saving.empty() && *saving.begin() <= reached && wait_what[wait_save].empty())
-    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  await_saves();
   // Facts in step order: a commit is published when the reports below it are in.
   while (!held.empty() && held.begin()->first <= reached)
     deal_with(held.extract(held.begin()).mapped());
+  if (foretold && *foretold->step <= reached)
+    return fail_now(*std::exchange(foretold, std::nullopt));
   extend();
   show_status();
   check_end();
 }
 
 void chief_state::on_stream_end(const stream_end& x) {
-  if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said)
+  if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said || std::exchange(stream_ended, true))
     return;
-  if (x.cause.category != errc::out_of_range)
+  foretold.reset();
+  disarm(wait_news);
+  const bool stopped = cut && x.cause.category == errc::cancelled;
+  if (x.cause.category != errc::out_of_range && !stopped)
     return fail_now(x.cause);
-  if (x.step == 0)
+  if (x.step == 0 && !stopped)
     return fail_now(error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
-  if (end_at == x.step && end_is_final)
+  if (failing == failing::settling || (end_at == x.step && end_is_final))
     return;
-  remark = "the data ended at step " + std::to_string(x.step)
-           + (end_at ? ", before max_steps " + std::to_string(*end_at) : std::string{});
-  publish({.what = job_event::kind::warning, .step = x.step, .text = remark});
+  if (!stopped) {
+    remark = "the data ended at step " + std::to_string(x.step)
+             + (end_at && end_is_final ? ", before max_steps " + std::to_string(*end_at) : std::string{});
+    publish({.what = job_event::kind::warning, .step = x.step, .text = remark});
+  }
   // What was to happen beyond the end will not: neither awaited nor missed.
   saving.erase(saving.upper_bound(x.step), saving.end());
   unbooked.erase(unbooked.upper_bound(x.step), unbooked.end());
   commit_gates.erase(commit_gates.upper_bound(x.step), commit_gates.end());
   hook_gates.erase(hook_gates.upper_bound(x.step), hook_gates.end());
+  facts.ends_at(x.step);
   self->send(writer, abandon{attempt, x.step});
   for (auto& i : infeeds)
     self->send(i, rewind{attempt, x.step});
   now = phase::draining;
   end_at = x.step;
   until = x.step;  // Nobody will get beyond it; receivers keep the greater horizon they know.
-  end_is_final = true;
+  reached = std::max(reached, x.step);
+  end_is_final = !stopped;
   disarm(wait_silence);
+  disarm(wait_answers);
+  disarm(wait_cut);
   if (options.checkpoints && committed_at != x.step)
     place_save(x.step);  // If a mark was there already, its books did not know yet that this is the end.
-  if (!saving.empty())
-    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  disarm(wait_save);
+  await_saves();
   check_end();
 }
 
@@ -199,8 +276,10 @@ void chief_state::on_stream_end(const stream_end& x) {
 void chief_state::on_committed(const committed& x) {
   if (x.attempt != attempt || ending_said)
     return;
-  const bool in_order = x.step <= reached || causes.size() > 0;
-  if (in_order)
+  saving.erase(x.step);
+  disarm(wait_save);
+  await_saves();
+  if (x.step <= reached)
     deal_with(x);
   else
     held.emplace(x.step, x);
@@ -208,9 +287,6 @@ void chief_state::on_committed(const committed& x) {
 }
 
 void chief_state::deal_with(const committed& x) {
-  saving.erase(x.step);
-  disarm(wait_save);
-  wait_what[wait_save].clear();
   const bool fresh = committed_at != x.step || x.step != start_step;
   committed_at = std::max(committed_at.value_or(x.step), x.step);
   checkpoint = x.prefix;
@@ -221,8 +297,6 @@ void chief_state::deal_with(const committed& x) {
     if (summaries)
       self->send(summaries, note{note::checkpoint, x.step, x.prefix});
   }
-  if (!saving.empty() && *saving.begin() <= reached)
-    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
   if (std::exchange(save_again, false) && now == phase::training)
     mark_here(mark_snapshot);
 
@@ -242,11 +316,12 @@ void chief_state::on_save_failed(const save_failed& x) {
     return;
   saving.erase(x.step);
   commit_gates.erase(x.step);
-  if (!causes.empty()) {  // The final save after a failure did not work out either.
-    causes.push_back(x.cause);
-    return check_end();
-  }
-  fail_now(x.cause);
+  disarm(wait_save);
+  if (failing == failing::no)
+    return fail_now(x.cause);
+  add_cause(x.cause);  // The final save after a failure did not work out either.
+  await_saves();
+  check_end();
 }
 
 // -- evaluations --------------------------------------------------------------------------------
@@ -279,11 +354,11 @@ void chief_state::on_evaluated(const evaluated& x) {
   disarm(wait_evaluation);
   self->send(writer, unlease{step});
   commit_gates.erase(step);
+  evaluated_at = step;  // One that failed, where that is allowed, is not made again.
   if (x.ok) {
-    evaluated_at = step;
     metrics = x.metrics;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
-    if (eval_summaries)
+    if (eval_summaries && step != start_step)  // Where nothing was trained the point is there already.
       for (auto& kept : evaluation_records(x))
         self->send(eval_summaries, std::move(kept));
   } else if (!cancelled_evaluation) {
@@ -300,8 +375,12 @@ void chief_state::on_evaluated(const evaluated& x) {
 }
 
 void chief_state::on_answered(const answered& x) {
+  facts.answered(now_ns(), x.number);
+  if (x.gate)
+    gates_told.erase(x.step);
+  wait_for_hooks(true);
   if (x.at_end) {
-    disarm(wait_hooks);
+    hooks_done = true;
     return send_home();
   }
   if (ending_said)
@@ -309,14 +388,13 @@ void chief_state::on_answered(const answered& x) {
   if (x.at_begin) {
     if (now != phase::restoring)
       return;
-    disarm(wait_hooks);
     needs = x.needs;
     return begin_training();
   }
-  if (!x.gate)
-    return;
-  disarm(wait_hooks);
-  hook_gates.erase(x.step);
+  if (facts.unanswered() == 0)
+    tell_progress();
+  if (x.gate)
+    hook_gates.erase(x.step);
   extend();
   check_end();
 }
@@ -328,21 +406,27 @@ void chief_state::drain(int64_t at, bool final) {
   end_at = at;
   end_is_final = final;
   mark_here(static_cast<uint8_t>((options.checkpoints ? mark_snapshot : 0) | mark_end));
-  if (!saving.empty() && *saving.begin() <= reached)
-    arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  await_saves();
   show_status();
   check_end();
+}
+
+/// A stop does not wait for steps that were granted when the input was faster.
+void chief_state::cut_short() {
+  if (reached < until && !stream_ended && !waiting.armed(wait_cut))
+    arm(wait_cut, options.deadlines.cut, "");
 }
 
 void chief_state::check_end() {
   if (now != phase::draining || ending_said || !end_at)
     return;
-  if (!causes.empty()) {  // Draining after a failure: only the save matters.
-    if (saving.empty())
+  if (failing != failing::no) {  // Only the saves matter.
+    if (saving.empty() && !flushing)
       end();
     return;
   }
-  if (reached < *end_at || !saving.empty() || !held.empty() || evaluating || newest_unevaluated || !hook_gates.empty())
+  if (reached < *end_at || !saving.empty() || !held.empty() || evaluating || newest_unevaluated || !hook_gates.empty()
+      || facts.expects())
     return;
   if (options.evaluates && !by_signal && evaluated_at != end_at && committed_at == end_at && *end_at > start_step) {
     newest_unevaluated = *end_at;  // The last checkpoint is evaluated whatever the throttle says.

@@ -17,7 +17,7 @@ class crew {
   /// The edges that infeed `index` feeds, and the replica at the end of each.
   virtual std::vector<std::pair<int32_t, int32_t>> edges_of(int32_t index) const = 0;
 
-  virtual infeed_actor start_infeed(int32_t index, part_sink_actor parts) = 0;
+  virtual infeed_actor start_infeed(int32_t index, part_sink_actor parts, input_listener_actor listener) = 0;
   virtual replica_actor start_replica(int32_t index, const replica_peers& peers) = 0;
   virtual reducer_actor start_reducer() = 0;
   virtual outfeed_actor start_outfeed(progress_sink_actor sink, summary_writer_actor writer) = 0;
@@ -29,6 +29,8 @@ class crew {
 
   /// Frees whoever is inside a long step or a blocking read of this crew, from outside: they end soon after.
   virtual void cancel() = 0;
+  /// Frees those in a blocking read alone.
+  virtual void cancel_reads() = 0;
 };
 
 }  // namespace troupe

@@ -28,6 +28,30 @@ int64_t horizon_ahead(int64_t block_steps, double seconds_per_step) {
   return std::max(blocks, static_cast<int64_t>(std::min(ahead_seconds / seconds_per_step, 1e15)));
 }
 
+job_event joined(int64_t since, const job_event& older, job_event newer) {
+  const auto before = static_cast<double>(older.step - since), after = static_cast<double>(newer.step - older.step);
+  if (before > 0 && after > 0)
+    newer.loss = (before * older.loss + after * newer.loss) / (before + after);
+  return newer;
+}
+
+expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds) {
+  const std::string role = "infeed/";
+  int32_t found = 0;
+  std::string missing;
+  for (const auto& [name, position] : positions)
+    found += name.starts_with(role) ? 1 : 0;
+  for (int32_t i = 0; i < infeeds && missing.empty(); ++i)
+    if (!positions.contains(role + std::to_string(i)))
+      missing = role + std::to_string(i);
+  if (missing.empty() && found == infeeds)
+    return {};
+  return fail(errc::failed_precondition,
+              prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds") + ", the job has "
+                + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
+                + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into another directory");
+}
+
 bool is_beside_training(std::string_view source) {
   return source == "callbacks" || source.starts_with("summary_writer");
 }
@@ -50,6 +74,7 @@ error root_cause(std::span<const error> causes) {
     switch (e.category) {
       case errc::cancelled: return 2;
       case errc::aborted:
+      case errc::deadline_exceeded:  // Somebody waited in vain for what had failed before.
       case errc::unavailable: return 1;
       default: return 0;
     }

@@ -39,7 +39,12 @@ void evaluator_state::extend(int64_t reached) {
   const int64_t end = options.steps.value_or(INT64_MAX);
   until = std::min(end, reached + ahead_max);
   nodes.grant(attempt, until);
-  self->delayed_send(self, options.silence_max, deadline{++waits});
+  wait(reached);
+}
+
+void evaluator_state::wait(int64_t reached) {
+  waiting.disarm_all();
+  waiting.arm(wait_batch, options.silence_max, "batch " + std::to_string(reached));
 }
 
 void evaluator_state::on_progress(const progress& x) {
@@ -52,7 +57,7 @@ void evaluator_state::on_progress(const progress& x) {
   else if (x.step + ahead_max / 2 >= until)
     extend(x.step);
   else
-    self->delayed_send(self, options.silence_max, deadline{++waits});
+    wait(x.step);
 }
 
 void evaluator_state::on_end(const stream_end& x) {
@@ -66,10 +71,31 @@ void evaluator_state::on_end(const stream_end& x) {
     finish(x.cause);
 }
 
+/// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
+void evaluator_state::on_deadline(const deadline& x) {
+  const auto over = waiting.on(x);
+  if (over == wait_answers)
+    return finish_silent();
+  if (over != wait_batch)
+    return;
+  nodes.ask(*self, whereabouts.begin(sub_plan::names(options.name)));
+  waiting.arm(wait_answers, std::min(options.silence_max, std::chrono::milliseconds{30'000}), "");
+}
+
+void evaluator_state::on_standing(const standing& x) {
+  if (whereabouts.on(x) && waiting.armed(wait_answers))
+    finish_silent();
+}
+
+void evaluator_state::finish_silent() {
+  finish(error{errc::deadline_exceeded, waiting.what(wait_batch) + " was not evaluated within " + std::to_string(options.silence_max.count() / 1000)
+                                         + " s: " + whereabouts.text(), {}, options.name});
+}
+
 void evaluator_state::finish(std::optional<error> cause) {
   running = false;
   lease.reset();
-  ++waits;
+  waiting.disarm_all();
   evaluated result{current.attempt, at_step, !cause, {}, totals->batches()};
   if (cause) {
     if (cause->source.empty())
@@ -90,6 +116,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   state.self = self;
   state.options = std::move(options);
   state.asker = std::move(asker);
+  state.waiting.start(self, waits{evaluator_state::wait_kinds, waits::period_for({state.options.silence_max})});
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (!state.nodes.has(x.source))
       return;
@@ -108,12 +135,8 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
     },
     [&state](const progress& x) { state.on_progress(x); },
     [&state](const stream_end& x) { state.on_end(x); },
-    [&state](const deadline& x) {
-      if (state.running && x.number == state.waits)
-        state.finish(error{errc::deadline_exceeded, "no batch was evaluated within "
-                             + std::to_string(state.options.silence_max.count() / 1000) + " s, waiting for the replica",
-                           {}, state.options.name});
-    },
+    [&state](const standing& x) { state.on_standing(x); },
+    [&state](const deadline& x) { state.on_deadline(x); },
   };
 }
 

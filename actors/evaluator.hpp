@@ -2,7 +2,9 @@
 #pragma once
 
 #include "actors/checkpoint_loading.hpp"
+#include "actors/inquiry.hpp"
 #include "actors/sub_plan.hpp"
+#include "actors/wait_timer.hpp"
 #include "compute/metric_totals.hpp"
 
 namespace troupe {
@@ -37,14 +39,20 @@ struct evaluator_state {
   int64_t at_step = 0;                          ///< global_step of what is being evaluated.
   int32_t attempt = 0;                          ///< Of the sub-plan: one an evaluation.
   int64_t until = 0;
-  uint64_t waits = 0;
+  wait_timer<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
+  enum wait : int32_t { wait_batch, wait_answers, wait_kinds };
+  inquiry whereabouts;          ///< Of its nodes, after a silence.
   std::optional<metric_totals> totals;
   caf::actor_clock::time_point started{};
 
   void on_evaluate(const evaluate_at& x);
   void extend(int64_t reached);
+  void wait(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
+  void on_standing(const standing& x);
+  void on_deadline(const deadline& x);
+  void finish_silent();
   void finish(std::optional<error> cause);
 };
 

@@ -34,10 +34,12 @@ void infeed_state::on_begin(const begin& x) {
   for (auto& r : readers)
     r.credit = r.applied = x.step;
   begun = true;
-  ended = false;
+  ended = broken = false;
   const auto position = x.positions.find(options.name);
-  if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened)
+  if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
+    broken = true;
     end(opened.error());
+  }
   for (const auto& credit : std::exchange(early, {}))
     on_pull(credit);
 }
@@ -63,7 +65,10 @@ void infeed_state::on_run(const run& x) {
       marks[m.step] |= m.kinds;
   until = std::max(until, x.until);
   if (!ended)
-    reach();
+    if (auto saved = reach(); !saved) {
+      broken = true;
+      end(saved.error());
+    }
   advance();
 }
 
@@ -121,16 +126,25 @@ void infeed_state::read_block(int64_t count) {
     positions.emplace_back(step, std::move(*position));
 
   const int64_t first = step;
+  const auto began = self->clock().now();
   std::vector<std::byte*> into(memory.size());
   for (int64_t i = 0; i < count; ++i) {
+    const bool cancelled = options.stop.stop_requested();
+    if (i > 0 && (cancelled || self->clock().now() - began >= options.block_time_max)) {
+      count = i;  // Whoever waits for the first batch does not wait for the others of a slow input.
+      break;
+    }
     for (size_t c = 0; c < into.size(); ++c)
       into[c] = memory[c].get() + i * rows_max * row_bytes[c];
-    auto rows = caught([&] { return source->read(into, options.stop.get_token()); });
+    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")}
+                          : caught([&] { return source->read(into, options.stop.get_token()); });
     if (!rows || *rows != rows_max) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
-      if (!rows)
+      if (!rows) {
+        broken = rows.error().category != errc::out_of_range;
         return end(rows.error());
+      }
       if (ended)
         return;
       // A partial batch is another binding of the program, so it travels alone.
@@ -141,13 +155,21 @@ void infeed_state::read_block(int64_t count) {
           return end(error{errc::resource_exhausted, "no memory for a partial batch"});
         std::copy_n(into[c], *rows * row_bytes[c], alone.back().get());
       }
-      send_block(step++, 1, *rows, alone);
-      return reach();
+      return hand_over(step++, 1, *rows, alone);
     }
     ++step;
   }
-  send_block(first, count, rows_max, memory);
-  reach();
+  hand_over(first, count, rows_max, memory);
+}
+
+/// The part goes first: when a state has been reported, the parts of all infeeds for it are with the checkpoint writer.
+void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory) {
+  auto saved = reach();
+  send_block(first, count, rows, memory);
+  if (!saved) {
+    broken = true;
+    end(saved.error());
+  }
 }
 
 void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
@@ -178,20 +200,32 @@ void infeed_state::end(error cause) {
     cause.step = step;
   for (auto& r : readers)
     self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause});
+  if (cause.category != errc::out_of_range)
+    tell_failure(std::move(cause), step);
 }
 
-void infeed_state::reach() {
+void infeed_state::tell_failure(error cause, int64_t at) {
+  if (cause.source.empty())
+    cause.source = options.name;
+  if (!cause.step)
+    cause.step = at;
+  if (listener)
+    self->send(listener, input_failed{attempt, options.index, at, std::move(cause)});
+}
+
+expected<void> infeed_state::reach() {
   const auto m = marks.find(step);
   if (m == marks.end() || ended)
-    return;
+    return {};
   const uint8_t kinds = m->second;
   marks.erase(marks.begin(), std::next(m));
   if ((kinds & mark_snapshot) == 0)
-    return;
+    return {};
   auto position = caught([&] { return source->save(); });
   if (!position)
-    return end(position.error());  // A checkpoint was asked for, and this pipeline cannot give its part of it.
+    return fail(position.error());  // A checkpoint was asked for, and this pipeline cannot give its part of it.
   send_part(step, std::move(*position));
+  return {};
 }
 
 void infeed_state::send_part(int64_t at, std::string position) {
@@ -208,44 +242,71 @@ void infeed_state::on_rewind(const rewind& x) {
     return;
   ended = true;
   marks.clear();
-  if (x.step == step) {
-    if (auto position = caught([&] { return source->save(); }))
-      send_part(step, std::move(*position));
+  if (!parts)
     return;
-  }
-  while (positions.size() > 1 && positions.back().first > x.step)
+  auto position = x.step == step && !broken ? caught([&] { return source->save(); }) : position_at(x.step);
+  if (position)
+    send_part(x.step, std::move(*position));
+  else
+    tell_failure(position.error(), x.step);
+}
+
+expected<std::string> infeed_state::position_at(int64_t earlier) {
+  while (positions.size() > 1 && positions.back().first > earlier)
     positions.pop_back();
-  if (positions.empty() || positions.back().first > x.step)
-    return;  // The checkpoint writer's deadline will name the missing part.
+  if (positions.empty() || positions.back().first > earlier)
+    return fail(errc::state, "the position of step " + std::to_string(earlier) + " is not known any more");
   const auto [from, position] = positions.back();
-  if (!open_at(&position))
-    return;
+  if (from == earlier)
+    return position;
+  if (auto opened = open_at(&position); !opened)
+    return fail(opened.error());
   std::vector<std::shared_ptr<std::byte>> memory;
   std::vector<std::byte*> into;
   for (size_t c = 0; c < row_bytes.size(); ++c) {
     memory.push_back(pools[c].take(source->batch_rows() * row_bytes[c]));
+    if (!memory.back())
+      return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(source->batch_rows() * row_bytes[c]) + " bytes");
     into.push_back(memory.back().get());
   }
-  for (int64_t s = from; s < x.step; ++s)
-    if (!caught([&] { return source->read(into, options.stop.get_token()); }))
-      return;
-  if (auto there = caught([&] { return source->save(); }))
-    send_part(x.step, std::move(*there));
+  // Reads that were cancelled so that the job can end here are not those of the way back.
+  for (int64_t s = from; s < earlier; ++s)
+    if (auto rows = caught([&] { return source->read(into, {}); }); !rows)
+      return fail(rows.error());
+  return caught([&] { return source->save(); });
+}
+
+void infeed_state::on_halt(const halt& x) {
+  if (x.attempt != attempt && begun)
+    return;
+  ended = true;
+  marks.clear();
+  if (parts)
+    self->send(parts, gone{x.attempt, options.name});
 }
 
 infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
-                                   part_sink_actor parts) {
+                                   part_sink_actor parts, input_listener_actor listener) {
   auto& state = self->state;
   state.self = self;
   for (const auto& e : options.edges)
     state.readers.push_back({e, {}, 0, 0});
   state.options = std::move(options);
   state.parts = std::move(parts);
+  state.listener = std::move(listener);
   return {
     [&state](const pull& x) { state.on_pull(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const run& x) { state.on_run(x); },
     [&state](const rewind& x) { state.on_rewind(x); },
+    [&state](const halt& x) { state.on_halt(x); },
+    [&state](const probe& x) {
+      int64_t credit = INT64_MAX;
+      for (const auto& r : state.readers)
+        credit = std::min(credit, r.credit);
+      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+                       standing{x.number, state.options.name, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}}});
+    },
     [&state](const connect& x) {
       for (auto& r : state.readers)
         if (r.edge.id == x.edge)

@@ -12,6 +12,7 @@ namespace troupe {
 
 struct infeed_options {
   std::string name = "infeed/0";
+  int32_t index = 0;
   /// The dataset from its beginning; called at the first attempt, at later ones, and to rebuild an earlier position.
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
   /// Its readers: rows are divided evenly among `parts`, and this edge gets number `part`.
@@ -22,6 +23,7 @@ struct infeed_options {
   };
   std::vector<edge> edges;
   int64_t block_bytes_max = int64_t{2} << 20;  ///< A block holds no more, or one batch.
+  std::chrono::milliseconds block_time_max{20};  ///< What has been read for so long is sent, however little it is.
   std::stop_source stop;                       ///< Shared with the crew: frees a read that blocks.
 };
 
@@ -31,6 +33,7 @@ struct infeed_state {
   infeed_actor::stateful_pointer<infeed_state> self = nullptr;
   infeed_options options;
   part_sink_actor parts;
+  input_listener_actor listener;  ///< Told of what goes wrong beside the readers; none in an evaluation or a prediction.
   struct reader {
     infeed_options::edge edge;
     block_sink_actor sink;
@@ -42,6 +45,7 @@ struct infeed_state {
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
+  bool broken = false;      ///< A read or a save failed: where the source stands is not known.
   int64_t step = 0;         ///< Of the next batch to read.
   int64_t until = 0;        ///< The horizon.
   int64_t block_steps = 1;
@@ -58,16 +62,20 @@ struct infeed_state {
   void on_run(const run& x);
   void on_pull(const pull& x);
   void on_rewind(const rewind& x);
+  void on_halt(const halt& x);
   void advance();
   expected<void> open_at(const std::string* position);
   void read_block(int64_t count);
+  expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
   void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
-  void end(error cause);
-  void reach();             ///< Serves a mark at the state where it stands.
+  void end(error cause);    ///< Tells the readers, and the chief unless the data have simply ended.
+  void tell_failure(error cause, int64_t at);
+  void hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
+  expected<void> reach();   ///< Serves a mark at the state where it stands.
   void send_part(int64_t at, std::string position);
 };
 
 infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
-                                   part_sink_actor parts);
+                                   part_sink_actor parts, input_listener_actor listener = {});
 
 }  // namespace troupe

@@ -162,6 +162,14 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
     [&state](const stream_end& x) { state.on_end(x); },
     [&state](const room& x) { state.on_room(x); },
     [&state](const begin& x) { state.on_begin(x); },
+    [&state](const probe& x) {
+      standing here{x.number, state.options.name, {{"reported", state.step}}};
+      for (size_t r = 0; r < state.lanes.size(); ++r)
+        here.counts.emplace_back("by replica/" + std::to_string(r), state.step + static_cast<int64_t>(state.lanes[r].losses.size()));
+      if (state.writer && state.records >= state.room_until)
+        here.counts.emplace_back("records that the summary writer has no room for, from", state.records);
+      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()), std::move(here));
+    },
     [&state](const flush& x) {
       if (!state.lanes.empty()) {
         state.pass_on(true);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "actors/prediction_board.hpp"
+#include "actors/inquiry.hpp"
 #include "actors/sub_plan.hpp"
+#include "actors/wait_timer.hpp"
 
 namespace troupe {
 
@@ -32,11 +34,16 @@ struct predictor_state {
   sub_plan nodes;
   int64_t until = 0;            ///< The consumer has room for every batch below this one.
   int64_t delivered = 0;        ///< Batches on the board.
-  uint64_t waits = 0;
+  wait_timer<predictor_actor::stateful_pointer<predictor_state>> waiting;
+  enum wait : int32_t { wait_batch, wait_answers, wait_kinds };
+  inquiry whereabouts;          ///< Of its nodes, after a silence.
 
   void on_pull(const pull& x);
   void on_progress(const progress& x);
   void wait();                  ///< For the next batch, where one was asked for.
+  void on_standing(const standing& x);
+  void on_deadline(const deadline& x);
+  void finish_silent();
   void finish(std::optional<error> cause);
 };
 

@@ -22,7 +22,8 @@ void replica_state::on_begin(const begin& x) {
   has_values = has_records = false;
   feeds.clear();
   begun = true;
-  ended = false;
+  ended = stopping = false;
+  said.reset();
   for (auto& p : ports) {
     p.blocks.clear();
     p.end.reset();
@@ -95,13 +96,28 @@ void replica_state::on_released(const released& x) {
   advance();
 }
 
+void replica_state::on_stop(const stop& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  stopping = true;
+  advance();
+}
+
+void replica_state::on_halt(const halt& x) {
+  if (x.attempt != attempt && begun)
+    return;
+  ended = true;
+  if (peers.parts)
+    self->send(peers.parts, gone{x.attempt, options.name});
+}
+
 // -- the firing rule -------------------------------------------------------------------
 
 bool replica_state::can_fire() const {
   if (!begun || ended || waiting != wait::none || until <= step)
     return false;
   for (const auto& p : ports)
-    if (p.arrived <= step && !(p.end && p.end->first_missing_step <= step))
+    if (p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
       return false;
   return options.mode != mode::train || !lent[moves() ? 1 - current : current];
 }
@@ -136,7 +152,11 @@ void replica_state::fire() {
   auto status = step_status::ok;
   error cause;
   auto& engine = *options.engine;
-  if (const auto* end = earliest_end()) {
+  const auto* end = earliest_end();
+  if (stopping && (!end || end->cause.category != errc::out_of_range)) {
+    status = step_status::ended;
+    cause = error{errc::cancelled, "the job was stopped"};
+  } else if (end) {
     status = end->cause.category == errc::out_of_range ? step_status::ended : step_status::bad_input;
     cause = end->cause;
   } else {
@@ -237,9 +257,9 @@ void replica_state::finish_step() {
     }
   const uint8_t kinds = take_marks();
   collect(kinds);
+  serve(kinds);
   if (block_done || kinds != 0)
     send_report();
-  serve(kinds);
   if (block_done)
     give_credit(false);
 }
@@ -249,8 +269,8 @@ void replica_state::reach() {
   if (kinds == 0)
     return;
   collect(kinds);
-  send_report();
   serve(kinds);
+  send_report();
 }
 
 uint8_t replica_state::take_marks() {
@@ -277,6 +297,7 @@ void replica_state::collect(uint8_t kinds) {
   }
 }
 
+/// Before the report: when a state has been reported, the parts of all replicas for it are with the checkpoint writer.
 void replica_state::serve(uint8_t kinds) {
   if ((kinds & mark_snapshot) != 0)
     lend();
@@ -301,12 +322,13 @@ void replica_state::lend() {
 
 void replica_state::stop_at(step_status status, error cause) {
   ended = true;
+  const bool healthy = has(status, step_status::ended) && !has(status, step_status::not_finite) && !has(status, step_status::cancelled)
+                       && !has(status, step_status::bad_input);
+  if (healthy && options.mode == mode::train)
+    lend();  // The end of the data, or a stop, is a snapshot mark that nobody could place in advance.
   send_report();
-  const bool data_ended = has(status, step_status::ended) && !has(status, step_status::not_finite)
-                          && !has(status, step_status::bad_input) && cause.category == errc::out_of_range;
-  if (data_ended && options.mode == mode::train)
-    lend();  // The end of the data is a snapshot mark that nobody could place in advance.
-  self->send(peers.outfeed, stream_end{attempt, options.index, step, std::move(cause)});
+  said = stream_end{attempt, options.index, step, std::move(cause)};
+  self->send(peers.outfeed, *said);
 }
 
 void replica_state::send_report() {
@@ -365,6 +387,22 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       if (again)
         state.lend();
       state.advance();
+    },
+    [&state](const connect_reports& x) {
+      state.peers.outfeed = caf::actor_cast<report_sink_actor>(x.sink);
+      if (state.said)
+        state.self->send(state.peers.outfeed, *state.said);
+    },
+    [&state](const stop& x) { state.on_stop(x); },
+    [&state](const halt& x) { state.on_halt(x); },
+    [&state](const probe& x) {
+      int64_t received = INT64_MAX;
+      for (const auto& p : state.ports)
+        received = std::min(received, p.arrived);
+      const int64_t computed = state.step + (state.waiting == replica_state::wait::none ? 0 : 1);
+      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+                       standing{x.number, state.options.name,
+                                {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
     },
     [&state](const gradient_sum& x) { state.on_sum(x); },
     [&state](const applied& x) { state.on_applied(x); },

@@ -56,6 +56,8 @@ struct replica_state {
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
+  bool stopping = false;         ///< The step at hand is the end, whether its batch has come or not.
+  std::optional<stream_end> said;  ///< What it ended with.
   int64_t step = 0;              ///< Where it stands: the state that exists, and the batch that comes next.
   int64_t until = 0;             ///< The horizon.
   int64_t began_at = 0;          ///< The step at which this attempt began.
@@ -84,6 +86,8 @@ struct replica_state {
   void on_sum(const gradient_sum& x);
   void on_applied(const applied& x);
   void on_released(const released& x);
+  void on_stop(const stop& x);
+  void on_halt(const halt& x);
 
   void advance();
   bool can_fire() const;

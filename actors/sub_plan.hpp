@@ -19,6 +19,9 @@ struct sub_plan {
   void begin_attempt(int32_t attempt) const;
   void grant(int32_t attempt, int64_t until) const;
   bool has(const caf::actor_addr& node) const;
+  /// Asks each node where it stands; `driver` hears of it, from the nodes by these names.
+  void ask(caf::local_actor& driver, uint64_t number) const;
+  static std::vector<std::string> names(const std::string& driver) { return {driver + "/infeed/0", driver + "/replica/0", driver + "/outfeed"}; }
   /// Ends the nodes; a later `start` starts new ones.
   void send_home();
 };

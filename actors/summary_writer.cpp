@@ -69,6 +69,7 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
   state.chief = std::move(chief);
   return {
     [&state](const snapshot_part& x) { state.on_part(x); },
+    [&state](const gone& x) { state.self->send(state.parts, x); },
     [&state](const connect_parts& x) { state.parts = caf::actor_cast<part_sink_actor>(x.writer); },
     [&state](const record& x) { state.on_record(x); },
     [&state](const note& x) { state.on_note(x); },

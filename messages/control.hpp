@@ -93,6 +93,58 @@ typename Inspector::result_type inspect(Inspector& f, connect_parts& x) {
   return f(caf::meta::type_name("connect_parts"), x.writer);
 }
 
+/// Where reports go from now on: the outfeed is gone. A stream that has ended says so once more.
+struct connect_reports {
+  caf::strong_actor_ptr sink;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, connect_reports& x) {
+  return f(caf::meta::type_name("connect_reports"), x.sink);
+}
+
+/// End at the step at hand, whatever was granted: the horizon lies too far ahead for an input that has become slow. All
+/// replicas end at the same step, as at the end of the data, and its state is saved.
+struct stop {
+  int32_t attempt = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stop& x) {
+  return f(caf::meta::type_name("stop"), x.attempt);
+}
+
+/// The job has failed: do nothing further, and tell the checkpoint writer by `gone` that no other part comes.
+struct halt {
+  int32_t attempt = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, halt& x) {
+  return f(caf::meta::type_name("halt"), x.attempt);
+}
+
+/// From an infeed, to the chief itself: batch `step` cannot be read, or the position before it not be saved. The same cause
+/// travels to the replicas, who may be waiting for something else or have nothing granted any more.
+struct input_failed {
+  int32_t attempt = 0;
+  int32_t infeed = 0;
+  int64_t step = 0;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, input_failed& x) {
+  return f(caf::meta::type_name("input_failed"), x.attempt, x.infeed, x.step, x.cause);
+}
+
+/// From an infeed, to the chief: what the user ought to know of the data, which are read all the same.
+struct input_warned {
+  int32_t attempt = 0;
+  int32_t infeed = 0;
+  std::string text;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, input_warned& x) {
+  return f(caf::meta::type_name("input_warned"), x.attempt, x.infeed, x.text);
+}
+
 /// An actor to itself: go on with what one turn did not finish, so that other messages are seen between turns.
 struct proceed {
   int32_t attempt = 0;
@@ -102,7 +154,8 @@ typename Inspector::result_type inspect(Inspector& f, proceed& x) {
   return f(caf::meta::type_name("proceed"), x.attempt);
 }
 
-/// An actor to itself: the wait `number` for `what` may have lasted long enough.
+/// An actor to itself: time to look at what it waits for (number 0), or the last look at the mailbox before the wait
+/// `number` for `what` is over.
 struct deadline {
   uint64_t number = 0;
   int32_t what = 0;
@@ -110,6 +163,26 @@ struct deadline {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, deadline& x) {
   return f(caf::meta::type_name("deadline"), x.number, x.what);
+}
+
+/// Where do you stand? From whoever has waited too long and wants to name the one it really waits for.
+struct probe {
+  uint64_t number = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, probe& x) {
+  return f(caf::meta::type_name("probe"), x.number);
+}
+
+/// The answer: "replica/0", {{"received", 12}, {"computed", 12}}, in steps.
+struct standing {
+  uint64_t number = 0;
+  std::string who;
+  std::vector<std::pair<std::string, int64_t>> counts;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, standing& x) {
+  return f(caf::meta::type_name("standing"), x.number, x.who, x.counts);
 }
 
 /// What the user may ask of a running job.

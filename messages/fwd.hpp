@@ -23,12 +23,15 @@ struct applied;
 struct begin;
 struct connect;
 struct connect_parts;
+struct connect_reports;
 struct deadline;
 struct evaluate_at;
 struct fact;
 struct finish_log;
 struct flush;
+struct halt;
 struct note;
+struct probe;
 struct proceed;
 struct pull;
 struct request;
@@ -36,6 +39,8 @@ struct restore;
 struct rewind;
 struct room;
 struct run;
+struct settle;
+struct stop;
 struct unlease;
 
 // -- facts ---------------------------------------------------------------------------
@@ -43,10 +48,14 @@ struct committed;
 struct evaluated;
 struct failure;
 struct flushed;
+struct gone;
+struct input_failed;
+struct input_warned;
 struct progress;
 struct released;
 struct restored;
 struct save_failed;
+struct standing;
 
 }  // namespace troupe
 
@@ -61,6 +70,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::committed))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect_reports))
   CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
   CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
@@ -70,9 +80,14 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::finish_log))
   CAF_ADD_TYPE_ID(troupe, (troupe::flush))
   CAF_ADD_TYPE_ID(troupe, (troupe::flushed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::gone))
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_sum))
+  CAF_ADD_TYPE_ID(troupe, (troupe::halt))
+  CAF_ADD_TYPE_ID(troupe, (troupe::input_failed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::input_warned))
   CAF_ADD_TYPE_ID(troupe, (troupe::note))
+  CAF_ADD_TYPE_ID(troupe, (troupe::probe))
   CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
   CAF_ADD_TYPE_ID(troupe, (troupe::progress))
   CAF_ADD_TYPE_ID(troupe, (troupe::pull))
@@ -86,7 +101,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::room))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::settle))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
+  CAF_ADD_TYPE_ID(troupe, (troupe::standing))
+  CAF_ADD_TYPE_ID(troupe, (troupe::stop))
   CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
   CAF_ADD_TYPE_ID(troupe, (troupe::unlease))
 

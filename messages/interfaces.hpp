@@ -34,7 +34,15 @@ using report_sink_actor = caf::typed_actor<
   caf::reacts_to<stream_end>>;    // Nothing of that replica follows.
 
 using part_sink_actor = caf::typed_actor<
-  caf::reacts_to<snapshot_part>>; // One part of the snapshot at its step.
+  caf::reacts_to<snapshot_part>,  // One part of the snapshot at its step.
+  caf::reacts_to<gone>>;          // Of that node no further part comes.
+
+using standing_sink_actor = caf::typed_actor<
+  caf::reacts_to<standing>>;      // Where somebody stands who was asked.
+
+using input_listener_actor = caf::typed_actor<
+  caf::reacts_to<input_failed>,   // An infeed cannot go on.
+  caf::reacts_to<input_warned>>;  // It goes on, but not quite as one would think.
 
 using arena_owner_actor = caf::typed_actor<
   caf::reacts_to<released>>;      // The memory lent at that step may be written again.
@@ -52,6 +60,8 @@ using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<begin>,          // A new attempt: stand at its step, at its position.
   caf::reacts_to<run>,            // The horizon: nothing is read past `until`.
   caf::reacts_to<rewind>,         // The job ended at an earlier step: send the part of that one.
+  caf::reacts_to<halt>,           // The job has failed: read no further.
+  caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<connect>,        // The reader of an edge.
   caf::reacts_to<connect_parts>,  // Another checkpoint writer.
   caf::reacts_to<proceed>>;       // To itself.
@@ -61,6 +71,10 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<run>,            // The horizon: nothing is computed past `until`.
   caf::reacts_to<connect>,        // Whom to pull from, for an edge.
   caf::reacts_to<connect_parts>,  // Another checkpoint writer.
+  caf::reacts_to<connect_reports>,  // The outfeed is gone.
+  caf::reacts_to<stop>,           // End at the step at hand.
+  caf::reacts_to<halt>,           // The job has failed: compute no further.
+  caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<gradient_sum>,   // What to apply, or why nobody does.
   caf::reacts_to<applied>,        // Every slice holds the step.
   caf::reacts_to<released>,       // A lent arena is free again.
@@ -71,11 +85,13 @@ using reducer_actor = gradient_sink_actor;
 using outfeed_actor = report_sink_actor::extend<
   caf::reacts_to<room>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop what older ones left.
+  caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<flush>>;         // Pass on all that is complete, then say so.
 
 using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<restore>,        // Open the directory, load its newest whole checkpoint.
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
+  caf::reacts_to<settle>,         // The job has failed: which snapshots are complete, and which never will be?
   caf::reacts_to<unlease>>;       // Nobody reads that commit any more.
 
 using summary_writer_actor = part_sink_actor::extend<  // A part that is passed on once all that came before is in the file.
@@ -90,11 +106,13 @@ using evaluator_actor = caf::typed_actor<
   caf::reacts_to<request>,        // Stop: the running evaluation is cancelled.
   caf::reacts_to<progress>,       // Its own outfeed has all steps below this one.
   caf::reacts_to<stream_end>,     // Its data ended, or could not be read.
+  caf::reacts_to<standing>,       // Where a node of its own stands.
   caf::reacts_to<deadline>>;      // To itself.
 
 using predictor_actor = credit_source_actor::extend<  // The consumer of its predictions pulls.
   caf::reacts_to<progress>,       // Its own outfeed has all steps below this one.
   caf::reacts_to<stream_end>,     // Its data ended, or could not be read.
+  caf::reacts_to<standing>,       // Where a node of its own stands.
   caf::reacts_to<deadline>>;      // To itself.
 
 using callbacks_actor = caf::typed_actor<
@@ -104,8 +122,12 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<restored>,       // The parameter store is filled.
   caf::reacts_to<progress>,       // All replicas reached a state.
   caf::reacts_to<stream_end>,     // The job's data ended there, or a step could not be made.
+  caf::reacts_to<step_report>,    // One replica's steps, when there is no outfeed.
+  caf::reacts_to<input_failed>,   // An infeed cannot go on, by whatever step.
+  caf::reacts_to<input_warned>,   // What the user ought to know of the data.
   caf::reacts_to<failure>,        // Something else went wrong.
   caf::reacts_to<flushed>,        // The outfeed holds nothing more.
+  caf::reacts_to<standing>,       // Where a node stands that was asked.
   caf::reacts_to<committed>,      // A snapshot is durable.
   caf::reacts_to<save_failed>,    // A snapshot never will be.
   caf::reacts_to<evaluated>,      // An evaluation ended.

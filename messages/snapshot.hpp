@@ -77,6 +77,27 @@ typename Inspector::result_type inspect(Inspector& f, abandon& x) {
   return f(caf::meta::type_name("abandon"), x.attempt, x.step, x.overdue);
 }
 
+/// No further part of `part` comes: what it has lent or handed over before this, it has.
+struct gone {
+  int32_t attempt = 0;
+  std::string part;  ///< As the plan lists it.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, gone& x) {
+  return f(caf::meta::type_name("gone"), x.attempt, x.part);
+}
+
+/// The job has failed: say of each of these snapshots, as soon as it is certain, whether it is committed or never will be
+/// because a part of it is `gone`.
+struct settle {
+  int32_t attempt = 0;
+  std::vector<int64_t> steps;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, settle& x) {
+  return f(caf::meta::type_name("settle"), x.attempt, x.steps);
+}
+
 /// The evaluator is done with the commit at `step`: retention may delete it.
 struct unlease {
   int64_t step = 0;

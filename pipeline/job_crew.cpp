@@ -45,9 +45,10 @@ class job_crew final : public crew {
     return edges;
   }
 
-  infeed_actor start_infeed(int32_t index, part_sink_actor parts) override {
+  infeed_actor start_infeed(int32_t index, part_sink_actor parts, input_listener_actor listener) override {
     infeed_options options;
     options.name = prefix() + "infeed/" + std::to_string(index);
+    options.index = index;
     auto iterate = nodes_.iterate;
     iterate.host = index;
     options.open = [input = nodes_.input, iterate] { return input.node()->iterate(iterate); };
@@ -56,7 +57,7 @@ class job_crew final : public crew {
       options.edges.push_back({edges[i].first, static_cast<int32_t>(i), static_cast<int32_t>(edges.size())});
     options.stop = nodes_.stop;
     const auto name = options.name;
-    return spawn(name, infeed, std::move(options), std::move(parts));
+    return spawn(name, infeed, std::move(options), std::move(parts), std::move(listener));
   }
 
   replica_actor start_replica(int32_t index, const replica_peers& peers) override {
@@ -141,6 +142,8 @@ class job_crew final : public crew {
     return spawn("callbacks", callbacks, std::move(options), std::move(chief));
   }
 
+  void cancel_reads() override { nodes_.stop.request_stop(); }
+
   void cancel() override {
     nodes_.cancel->store(true);
     nodes_.stop.request_stop();
@@ -185,6 +188,7 @@ chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> 
   options.summary_steps = keeps_summaries(d) ? d.config.save_summary_steps : 0;
   options.throttle_secs = d.throttle_secs;
   options.when = d.when;
+  options.evaluator_may_fail = d.evaluator_may_fail;
   options.deadlines = d.deadlines;
   return options;
 }

@@ -214,6 +214,41 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a w
   }
 }
 
+TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks a part that does not come any more, and completes the rest") {
+  start();
+  tell(writer, chief_part(4));
+  tell(writer, infeed_part(4));
+  tell(writer, chief_part(9));
+  lend(9);
+  tell(writer, gone{1, "infeed/0"});
+  CHECK_MESSAGE(chief.count<save_failed>() == 0, "while the job is well, whoever is gone may be started again");
+  tell(writer, settle{1, {4, 9, 12}});
+  REQUIRE(chief.count<save_failed>() == 2);
+  CHECK(chief.all<save_failed>()[0].step == 9);
+  CHECK(chief.all<save_failed>()[1].step == 12);
+  CHECK(chief.all<save_failed>()[0].cause.category == errc::aborted);
+  CHECK(contains(chief.all<save_failed>()[0].cause.message, "lacks the part of infeed/0"));
+  CHECK_MESSAGE(lender.count<released>() == 1, "what was lent for it is given back");
+  lend(4);
+  CHECK(listed() == steps{4});
+  SUBCASE("parts that come late for what was refused are given back and change nothing") {
+    lend(12);
+    tell(writer, infeed_part(12));
+    CHECK(lender.count<released>() == 3);
+    CHECK(chief.count<save_failed>() == 2);
+    CHECK(listed() == steps{4});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a part that is gone when its snapshot was complete is not missed") {
+  start();
+  save(4);
+  tell(writer, gone{1, "replica/0"});
+  tell(writer, settle{1, {4}});
+  CHECK(chief.count<committed>() == 1);
+  CHECK(chief.count<save_failed>() == 0);
+}
+
 TEST_CASE_FIXTURE(writer_alone, "a trainable variable that is not finite is refused, and nothing is written") {
   start();
   save(1);

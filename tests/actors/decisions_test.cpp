@@ -80,4 +80,30 @@ TEST_CASE("the cause keeps its own notes first, and no error becomes a note twic
   CHECK(root_cause(std::vector{root}).notes == std::vector<std::string>{"its own"});
 }
 
+TEST_CASE("a wait that was in vain is not the cause of what had failed before it") {
+  const error died{errc::aborted, "replica/0 ended"}, late{errc::deadline_exceeded, "waited too long"}, input{errc::data_loss, "a"};
+  CHECK(root_cause(std::vector{died, late}).message == "replica/0 ended");
+  CHECK(root_cause(std::vector{late, died}).message == "waited too long");
+  CHECK(root_cause(std::vector{late, input}).message == "a");
+}
+
+TEST_CASE("two progress events are joined to the newer, with the mean over the steps of both") {
+  job_event older{.step = 20, .loss = 4}, newer{.step = 50, .loss = 2};
+  const auto both = joined(10, older, newer);
+  CHECK(both.step == 50);
+  CHECK(both.loss == doctest::Approx(2.5));
+}
+
+TEST_CASE("a checkpoint that does not have the position of every infeed, or has one too many, is refused and both counts are named") {
+  const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"infeed/1", "b"}, {"books", "c"}};
+  CHECK(check_positions("m/model.ckpt-5", two, 2));
+  const auto fewer = check_positions("m/model.ckpt-5", two, 1);
+  REQUIRE_FALSE(fewer);
+  CHECK(fewer.error().category == errc::failed_precondition);
+  CHECK(fewer.error().message.starts_with("m/model.ckpt-5 has the data positions of 2 infeeds, the job has 1"));
+  const auto none = check_positions("m/model.ckpt-5", {}, 1);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("of 0 infeeds, the job has 1 (infeed/0 is missing)") != std::string::npos);
+}
+
 }  // namespace troupe::test

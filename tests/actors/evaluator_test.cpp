@@ -187,18 +187,49 @@ TEST_CASE_FIXTURE(evaluator_alone, "a stop cancels the running evaluation, and w
   CHECK(asker.last<evaluated>().batches == 2);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "an evaluation that nobody hears of any more ends with a deadline, progress puts it off") {
+TEST_CASE_FIXTURE(evaluator_alone, "an evaluation that nobody hears of any more ends with a deadline that says where everyone stands") {
   options.silence_max = std::chrono::seconds(10);
   start();
   evaluate();
-  advance_time(std::chrono::seconds(8));
+  let_pass(std::chrono::seconds(8));
   batches(1, 0, {1});
-  advance_time(std::chrono::seconds(8));
-  CHECK(asker.count<evaluated>() == 0);
-  advance_time(std::chrono::seconds(2));
-  REQUIRE(asker.count<evaluated>() == 1);
-  CHECK(asker.last<evaluated>().cause.category == errc::deadline_exceeded);
-  CHECK(asker.last<evaluated>().seconds == doctest::Approx(18));
+  let_pass(std::chrono::seconds(9));
+  CHECK(nodes->sources[0].count<probe>() == 0);
+  let_pass(std::chrono::seconds(2));
+  REQUIRE(nodes->sources[0].count<probe>() == 1);
+  CHECK_MESSAGE(asker.count<evaluated>() == 0, "they are asked first");
+  const auto number = nodes->sources[0].last<probe>().number;
+  tell(judge, standing{number, "evaluator/replica/0", {{"received", 1}, {"computed", 1}}});
+  tell(judge, standing{number, "evaluator/outfeed", {{"reported", 1}}});
+  SUBCASE("who does not answer is named first") {
+    let_pass(std::chrono::seconds(11));
+    REQUIRE(asker.count<evaluated>() == 1);
+    CHECK(asker.last<evaluated>().cause.category == errc::deadline_exceeded);
+    CHECK(asker.last<evaluated>().cause.message
+          == "batch 1 was not evaluated within 10 s: evaluator/infeed/0 does not answer; evaluator/replica/0: received 1, computed 1; "
+             "evaluator/outfeed: reported 1");
+  }
+  SUBCASE("when all have answered nobody is waited for any longer") {
+    tell(judge, standing{number, "evaluator/infeed/0", {{"sent", 1}}});
+    CHECK(asker.count<evaluated>() == 1);
+  }
+  SUBCASE("a batch that comes meanwhile goes on with the evaluation") {
+    batches(1, 1, {1});
+    tell(judge, standing{number, "evaluator/infeed/0", {{"sent", 2}}});
+    CHECK(asker.count<evaluated>() == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "an evaluation whose process stood still for an hour goes on") {
+  options.silence_max = std::chrono::seconds(10);
+  options.steps = 1;
+  start();
+  evaluate();
+  let_pass(std::chrono::seconds(5));
+  advance_time(std::chrono::hours(1));
+  CHECK(nodes->sources[0].count<probe>() == 0);
+  batches(1, 0, {1});
+  CHECK(asker.last<evaluated>().ok);
 }
 
 TEST_CASE_FIXTURE(evaluator_alone, "the death of a node is the end of that evaluation, and the next one has a new crew") {

@@ -15,11 +15,12 @@ struct infeed_alone : simulation {
   std::shared_ptr<fake_source> source = std::make_shared<fake_source>();
   infeed_options options{.open = opener(source), .edges = {{.id = 0}}};
   recorder<block, end_of_data> sink = record<block, end_of_data>();
-  recorder<snapshot_part> writer = record<snapshot_part>();
+  recorder<snapshot_part, gone> writer = record<snapshot_part, gone>();
+  recorder<input_failed, input_warned> chief = record<input_failed, input_warned>();
   infeed_actor feed;
 
   void start() {
-    feed = spawn(infeed, options, writer.as<part_sink_actor>());
+    feed = spawn(infeed, options, writer.as<part_sink_actor>(), chief.as<input_listener_actor>());
     tell(feed, connect{0, sink.address()});
   }
   void start_at(int64_t step) {
@@ -356,6 +357,74 @@ TEST_CASE_FIXTURE(infeed_alone, "what cannot be read ends the data at its step, 
   CHECK(end.first_missing_step == 5);
   CHECK(end.cause == error{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5});
   CHECK(sink.order().back() == caf::type_id<end_of_data>::value);
+  REQUIRE_MESSAGE(chief.count<input_failed>() == 1, "the chief hears of it too, whatever the readers are waiting for");
+  CHECK(chief.last<input_failed>().step == 5);
+  CHECK(chief.last<input_failed>().cause == end.cause);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "data that end are no failure") {
+  source->batches = 2;
+  start_at(0);
+  grant(10);
+  credit(10, 4);
+  CHECK(sink.count<end_of_data>() == 1);
+  CHECK(chief.count<input_failed>() == 0);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "what has been read in 20 ms is sent, however many batches are wanted") {
+  source->before = [this](int64_t) { take_time(std::chrono::milliseconds{6}); };
+  start_at(0);
+  grant(10);
+  credit(100, 64);
+  CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 4}, {4, 4}, {8, 2}});
+  SUBCASE("a batch that takes longer travels alone") {
+    source->before = [this](int64_t) { take_time(std::chrono::milliseconds{300}); };
+    grant(12);
+    CHECK(blocks().size() == 5);
+    CHECK(blocks().back() == std::pair<int64_t, int64_t>{11, 1});
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "an infeed that is cancelled reads no further batch of its block, and sends those it has") {
+  source->before = [this](int64_t batch) {
+    if (batch == 2)
+      options.stop.request_stop();
+  };
+  start_at(0);
+  grant(10);
+  credit(100, 64);
+  CHECK(source->reads == steps{0, 1, 2});
+  CHECK(blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}});
+  REQUIRE(sink.count<end_of_data>() == 1);
+  CHECK(sink.last<end_of_data>().cause.category == errc::cancelled);
+  SUBCASE("and can still say where the data stood") {
+    tell(feed, rewind{1, 3});
+    REQUIRE(parts() == steps{3});
+    CHECK(next_after(writer.last<snapshot_part>()) == 3);
+  }
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "an infeed that is halted reads no further and says that no part of it comes") {
+  start_at(0);
+  grant(10, {{4, s}});
+  credit(2);
+  tell(feed, halt{1});
+  credit(10);
+  CHECK(source->reads == steps{0, 1});
+  CHECK(parts().empty());
+  REQUIRE(writer.count<gone>() == 1);
+  CHECK(writer.last<gone>().part == "infeed/0");
+  CHECK(writer.last<gone>().attempt == 1);
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "the part of a mark is with the writer before the readers can have made its step") {
+  recorder<block, end_of_data, snapshot_part, gone> both = record<block, end_of_data, snapshot_part, gone>();
+  feed = spawn(infeed, options, both.as<part_sink_actor>(), chief.as<input_listener_actor>());
+  tell(feed, connect{0, both.address()});
+  tell(feed, begin{1, 0, {}});
+  grant(4, {{4, s}});
+  credit(10, 4);
+  CHECK(both.order() == order_of<snapshot_part, block>());
 }
 
 TEST_CASE_FIXTURE(infeed_alone, "a dataset that cannot be opened ends before its first batch") {
@@ -389,6 +458,17 @@ TEST_CASE_FIXTURE(infeed_alone, "a pipeline that cannot be saved is an error whe
     CHECK(sink.last<end_of_data>().first_missing_step == 3);
     CHECK(sink.last<end_of_data>().cause == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 3});
     CHECK(parts().empty());
+    REQUIRE(chief.count<input_failed>() == 1);
+    CHECK(chief.last<input_failed>().step == 3);
+  }
+  SUBCASE("where the data ended, too") {
+    source->batches = 3;
+    grant(8);
+    credit(10, 8);
+    tell(feed, rewind{1, 3});
+    CHECK(parts().empty());
+    REQUIRE(chief.count<input_failed>() == 1);
+    CHECK(chief.last<input_failed>().cause.category == errc::unimplemented);
   }
 }
 

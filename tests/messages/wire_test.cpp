@@ -37,6 +37,7 @@ template <> block sample(simulation&) {
 template <> committed sample(simulation&) { return {5, 34, "/m/model.ckpt-34", {"one", "two"}}; }
 template <> connect sample(simulation& world) { return {6, world.record<pull>().address()}; }
 template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part>().address()}; }
+template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().address()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> end_of_data sample(simulation&) { return {7, 2, 35, trouble()}; }
 template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
@@ -49,8 +50,13 @@ template <> fact sample(simulation&) {
 template <> failure sample(simulation&) { return {10, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
+template <> gone sample(simulation&) { return {61, "replica/1"}; }
 template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), trouble()}; }
 template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
+template <> halt sample(simulation&) { return {62}; }
+template <> input_failed sample(simulation&) { return {63, 1, 64, trouble()}; }
+template <> input_warned sample(simulation&) { return {65, 2, "the file has changed"}; }
+template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
   return {16, 42, 7, 0.01, {42, 0.5, 0.75}, {{40, 0.1, 0.2}, {41, 0.3, 0.4}}, {some_values()}};
@@ -73,10 +79,13 @@ template <> restored sample(simulation&) {
 template <> rewind sample(simulation&) { return {22, 48}; }
 template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
 template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
+template <> settle sample(simulation&) { return {67, {68, 69}}; }
 template <> snapshot_part sample(simulation&) {
   return {25, 51, "replica/1", {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
           {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}};
 }
+template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
+template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1, 52, trouble()}; }
 template <> unlease sample(simulation&) { return {53}; }
 

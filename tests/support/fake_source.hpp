@@ -16,6 +16,8 @@ struct fake_source {
   std::map<int64_t, error> trouble;         ///< What reading a batch meets.
   std::optional<error> cannot_open, cannot_save;
 
+  std::function<void(int64_t)> before;      ///< Called with the number of each batch that is about to be read.
+
   std::vector<int64_t> reads;               ///< Every batch read, by any iterator.
   int opened = 0;
 };
@@ -27,6 +29,8 @@ class fake_iterator final : public dataset_iterator {
   const element_spec& spec() const noexcept override { return spec_; }
   int64_t batch_rows() const noexcept override { return source_->rows; }
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token&) override {
+    if (source_->before)
+      source_->before(next_);
     if (next_ >= source_->batches)
       return fail(errc::out_of_range, "the fake data ended");
     if (const auto t = source_->trouble.find(next_); t != source_->trouble.end())

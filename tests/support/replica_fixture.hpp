@@ -47,7 +47,7 @@ struct replica_alone : simulation {
   std::shared_ptr<toy_engine> engine = std::make_shared<toy_engine>(memory);
   replica_options options{.in_edges = {0}, .engine = engine};
   recorder<pull> source = record<pull>();
-  recorder<step_report, stream_end, snapshot_part> out = record<step_report, stream_end, snapshot_part>();
+  recorder<step_report, stream_end, snapshot_part, gone> out = record<step_report, stream_end, snapshot_part, gone>();
   replica_actor worker;
 
   void start() {

@@ -51,10 +51,18 @@ class simulation {
     while (!schedule.jobs.empty())
       schedule.run_once();
   }
+  /// In one leap, as if the process had been stopped meanwhile.
   void advance_time(caf::timespan by) {
     schedule.advance_time(by);
     run();
   }
+  /// Little by little, so that whoever looks at the clock does so at its time.
+  void let_pass(caf::timespan by) {
+    for (const auto end = schedule.clock().now() + by; schedule.clock().now() < end;)
+      advance_time(std::min<caf::timespan>(std::chrono::milliseconds{50}, end - schedule.clock().now()));
+  }
+  /// What an actor does takes so long: moves the clock from within a handler.
+  void take_time(caf::timespan by) { schedule.clock().current_time += by; }
 
  private:
   struct settings : caf::actor_system_config {

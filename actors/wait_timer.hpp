@@ -1,0 +1,61 @@
+// The one timer of an actor that waits: a tick while something is waited for, and nothing else in the clock.
+#pragma once
+
+#include "actors/waits.hpp"
+#include "messages/control.hpp"
+
+#include <caf/actor_clock.hpp>
+
+#include <optional>
+
+namespace troupe {
+
+/// Joins `waits` to an actor that accepts `deadline`: number 0 is the tick, others are the last look at the mailbox.
+template <class Self>
+class wait_timer {
+ public:
+  void start(Self self, waits all) {
+    self_ = self;
+    all_ = std::move(all);
+  }
+
+  void arm(int32_t kind, std::chrono::nanoseconds patience, std::string what) {
+    if (!ticking_)
+      looked_ = self_->clock().now();
+    all_.arm(kind, patience, std::move(what));
+    tick();
+  }
+  void disarm(int32_t kind) { all_.disarm(kind); }
+  void disarm_all() { all_.disarm_all(); }
+  bool armed(int32_t kind) const { return all_.armed(kind); }
+  const std::string& what(int32_t kind) const { return all_.what(kind); }
+
+  /// The kind of wait that is over, if any.
+  std::optional<int32_t> on(const deadline& x) {
+    if (x.number != 0)
+      return all_.expires(x.what, x.number) ? std::optional{x.what} : std::nullopt;
+    ticking_ = false;
+    const auto now = self_->clock().now();
+    // By way of the mailbox: what has come meanwhile is dealt with first.
+    for (const auto& due : all_.pass(now - looked_))
+      self_->send(self_, deadline{due.number, due.kind});
+    looked_ = now;
+    tick();
+    return {};
+  }
+
+ private:
+  void tick() {
+    if (ticking_ || !all_.any())
+      return;
+    ticking_ = true;
+    self_->delayed_send(self_, all_.period(), deadline{});
+  }
+
+  Self self_ = nullptr;
+  waits all_;
+  bool ticking_ = false;  ///< At most one entry in the clock.
+  caf::actor_clock::time_point looked_{};
+};
+
+}  // namespace troupe
