@@ -125,7 +125,7 @@ struct chief_state {
   bool stopping = false, by_signal = false, cancelled_evaluation = false, aborted = false;
   bool cut = false;                             ///< Replicas were told to end where they stand.
   bool stream_ended = false;
-  bool flushing = false;                        ///< After a death: what the outfeed holds is awaited.
+  bool flushing = false;                        ///< What the outfeed holds is awaited.
   bool overdue = false;                         ///< The checkpoint writer was asked which part a save lacks.
   bool ending_said = false, sent_home = false, hooks_done = false;
   std::string remark;
@@ -179,6 +179,7 @@ struct chief_state {
   void send_books_up_to(int64_t step);
   void await_saves();
   bool watched(int64_t step) const;
+  bool is_committed(int64_t step) const { return committed_at == step || held.contains(step); }
   void deal_with(const committed& x);
   void evaluate_next();
   void drain(int64_t at, bool final);
@@ -190,6 +191,7 @@ struct chief_state {
   void on_input_warned(const input_warned& x);
   void on_down(const caf::down_msg& x);
   void on_flushed(const flushed& x);
+  void flush_outfeed();
   void add_cause(error cause);
   void fail_now(error cause);
   void fail_after_save(error cause);

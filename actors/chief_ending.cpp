@@ -13,6 +13,8 @@ namespace troupe {
 
 /// What fails after the user has given up is a consequence.
 void chief_state::add_cause(error cause) {
+  if (std::find(causes.begin(), causes.end(), cause) != causes.end())
+    return;  // It came by another way before.
   if (aborted)
     causes.back().notes.push_back(to_string(cause));
   else
@@ -33,10 +35,10 @@ void chief_state::on_failure(const error& cause) {
 
 /// The replicas report the same cause at its step, after all that precedes it: so it is waited for, unless nobody gets there.
 void chief_state::on_input_failed(const input_failed& x) {
-  if (x.attempt != attempt || ending_said || stream_ended || (cut && x.cause.category == errc::cancelled))
+  if (x.attempt != attempt || ending_said || (cut && x.cause.category == errc::cancelled))
     return;
   if (failing == failing::settling)
-    return add_cause(x.cause);
+    return x.cause.category == errc::cancelled ? void() : add_cause(x.cause);  // Its reads were cancelled.
   if ((now != phase::training && now != phase::draining) || x.step <= reached)
     return fail_now(x.cause);
   if (foretold && *foretold->step <= x.step)
@@ -128,15 +130,21 @@ void chief_state::on_down(const caf::down_msg& x) {
   options.nodes->cancel();
   if (!outfeed)
     return settle_saves();
+  flush_outfeed();
+}
+
+void chief_state::flush_outfeed() {
   flushing = true;
   self->send(outfeed, flush{++flushes});
-  arm(wait_flush, options.deadlines.stop, "the outfeed to pass on what it holds");
+  arm(wait_flush, options.deadlines.stop, "");
 }
 
 void chief_state::on_flushed(const flushed& x) {
   if (x.number != flushes || ending_said || !flushing)
     return;
   flushing = false;
+  if (saving.empty() && failing != failing::no)
+    return end();
   settle_saves();
 }
 

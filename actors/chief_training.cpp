@@ -98,7 +98,7 @@ void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
 }
 
 void chief_state::mark_here(uint8_t kinds) {
-  if ((kinds & mark_snapshot) != 0 && committed_at == until)
+  if ((kinds & mark_snapshot) != 0 && is_committed(until))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !saving.contains(until)) {
     place_save(until);
@@ -264,7 +264,7 @@ void chief_state::on_stream_end(const stream_end& x) {
   disarm(wait_silence);
   disarm(wait_answers);
   disarm(wait_cut);
-  if (options.checkpoints && committed_at != x.step)
+  if (options.checkpoints && !is_committed(x.step))
     place_save(x.step);  // If a mark was there already, its books did not know yet that this is the end.
   disarm(wait_save);
   await_saves();
@@ -420,10 +420,10 @@ void chief_state::cut_short() {
 void chief_state::check_end() {
   if (now != phase::draining || ending_said || !end_at)
     return;
-  if (failing != failing::no) {  // Only the saves matter.
-    if (saving.empty() && !flushing)
-      end();
-    return;
+  if (failing != failing::no) {  // Only the saves matter, and that what has been made is told before the end.
+    if (!saving.empty() || flushing)
+      return;
+    return outfeed && (reached < until || facts.expects()) ? flush_outfeed() : end();
   }
   if (reached < *end_at || !saving.empty() || !held.empty() || evaluating || newest_unevaluated || !hook_gates.empty()
       || facts.expects())

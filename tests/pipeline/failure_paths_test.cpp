@@ -234,7 +234,7 @@ TEST_CASE("[EST-27, DF-31] a loss that is not finite fails the job at its exact 
       CHECK(e.category == errc::nan_loss);
       CHECK(e.step == 3);
       CHECK(e.source.starts_with("replica/"));
-      CHECK(e.notes == std::vector<std::string>{debug_numerics_hint});
+      CHECK_MESSAGE(e.notes == std::vector<std::string>{debug_numerics_hint}, to_string(e));
       CHECK(newest_checkpoint(o.files).content.step <= 3);
     }
   }
