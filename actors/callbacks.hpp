@@ -2,6 +2,7 @@
 // The only actor of training that runs user code beside the infeed's input functions.
 #pragma once
 
+#include "actors/hook_roll.hpp"
 #include "actors/hook_turns.hpp"
 #include "messages/interfaces.hpp"
 
@@ -9,7 +10,7 @@ namespace troupe {
 
 struct callbacks_options {
   std::string name = "callbacks";
-  std::vector<std::shared_ptr<hook>> hooks;
+  std::vector<std::shared_ptr<hook>> hooks;  ///< None of them null.
   std::vector<std::string> outputs;  ///< Names of the values in a step's facts.
   std::shared_ptr<hook> log;         ///< Hears of events before the hooks, always on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
@@ -20,11 +21,12 @@ struct callbacks_state {
   callbacks_actor::stateful_pointer<callbacks_state> self = nullptr;
   callbacks_options options;
   chief_actor chief;
-  std::vector<std::vector<need>> needs;  ///< Of each hook.
+  hook_roll hooks;
+  bool ended = false;                        ///< The end was shown: what it overtook is answered, and shown to nobody.
 
   void on_fact(const fact& x);
   void show(const fact& x);
-  void check(const expected<void>& call, int64_t at);
+  void fail_at(int64_t step, error cause);
 };
 
 callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,

@@ -1,20 +1,10 @@
 #include "actors/hook_turns.hpp"
 
+#include "words/guarded.hpp"
+
 #include <condition_variable>
-#include <exception>
 
 namespace troupe {
-
-expected<void> called(const std::function<void()>& what, const std::string& who) {
-  try {
-    what();
-    return {};
-  } catch (const std::exception& e) {
-    return fail(errc::state, "an exception left " + who + ": " + e.what());
-  } catch (...) {
-    return fail(errc::state, "an exception left " + who);
-  }
-}
 
 /// One task between the thread that asked for it and the one that runs it; either may be the last to know of it.
 class hook_turns::turn {
@@ -24,9 +14,10 @@ class hook_turns::turn {
   void run() {
     if (!leave(waiting, begun))
       return;  // It was withdrawn, or is run a second time.
-    auto result = called(what_, "a hook");
+    auto result = guarded("a hook", what_);
     std::lock_guard lock{guard_};
-    result_ = std::move(result);
+    if (!result)
+      result_ = fail(std::move(result.error()));
     now_ = done;
     changed_.notify_all();
   }
@@ -38,10 +29,10 @@ class hook_turns::turn {
     return changed_.wait_for(lock, patience, [this] { return now_ != waiting; });
   }
   /// Without a deadline, as of a call on the callbacks' own thread: the chief's deadlines see to a hook that does not return.
-  expected<void> wait_until_done() {
+  expected<bool> wait_until_done() {
     std::unique_lock lock{guard_};
     changed_.wait(lock, [this] { return now_ == done || now_ == withdrawn; });
-    return result_;
+    return now_ == done ? result_ : expected<bool>{false};
   }
 
  private:
@@ -60,27 +51,28 @@ class hook_turns::turn {
   std::condition_variable changed_;
   state now_ = waiting;
   task what_;
-  expected<void> result_;
+  expected<bool> result_ = true;
 };
 
-expected<void> hook_turns::call(task what) {
+expected<bool> hook_turns::call(task what) {
   auto next = std::make_shared<turn>(std::move(what));
   {
     std::lock_guard lock{guard_};
     if (gone_)
-      return {};
+      return false;
     current_ = next;
   }
   if (!post_) {
     next->run();
     return next->wait_until_done();
   }
-  if (auto posted = called([&] { post_([next] { next->run(); }); }, "the executor of the hooks"); !posted && next->withdraw())
-    return posted;
+  const auto posted = guarded("the executor of the hooks", [&] { post_([next] { next->run(); }); });
+  if (!posted && next->withdraw())
+    return fail(posted.error());
   return wait_for(*next);
 }
 
-expected<void> hook_turns::wait_for(turn& next) {
+expected<bool> hook_turns::wait_for(turn& next) {
   if (next.wait_until_begun(patience_) || !next.withdraw())
     return next.wait_until_done();
   withdraw();

@@ -10,9 +10,6 @@
 
 namespace troupe {
 
-/// Calls `what`, which is not ours; what it throws becomes an error (state) that names `who` let it out.
-expected<void> called(const std::function<void()>& what, const std::string& who);
-
 /// `call` from one thread at a time, `withdraw` from any.
 class hook_turns {
  public:
@@ -23,14 +20,15 @@ class hook_turns {
   explicit hook_turns(executor post = {}, std::chrono::milliseconds patience = {}) : post_(std::move(post)), patience_(patience) {}
 
   /// Returns when `what` has returned. state: it threw, or `post` did. deadline_exceeded: `post` took the task and nobody began
-  /// it within the patience; it never will be then. From that moment, and once withdrawn, calls return without having called.
-  expected<void> call(task what);
+  /// it within the patience; it never will be then. False: it was not called, nor will anything be: a call before this one was
+  /// not begun in time, or `withdraw` came first.
+  expected<bool> call(task what);
   /// Nothing is begun any more. What has begun is not interrupted.
   void withdraw();
 
  private:
   class turn;
-  expected<void> wait_for(turn& next);
+  expected<bool> wait_for(turn& next);
 
   executor post_;
   std::chrono::milliseconds patience_;

@@ -1,6 +1,7 @@
 #include "actors/callbacks.hpp"
 
 #include "support/simulation.hpp"
+#include "words/guarded.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,14 +14,14 @@ namespace {
 /// Writes down every call, asks for what it is told to ask for, throws where it is told to.
 struct spy : hook {
   std::vector<need> wants;
-  std::string throws_in;
+  std::string throws_in, as;
   bool asks_to_stop = false;
   std::vector<std::string> calls;
   std::map<std::string, tensor> seen;
   std::vector<std::string>* calls_too = nullptr;  ///< Another's, so that the order among them shows.
 
   void note(const std::string& what, int64_t step) {
-    calls.push_back(what + " " + std::to_string(step));
+    calls.push_back(as + what + " " + std::to_string(step));
     if (calls_too)
       calls_too->push_back(calls.back());
     if (what == throws_in)
@@ -61,10 +62,28 @@ struct callbacks_alone : simulation {
   void reach(int64_t step, bool gate = false, uint64_t number = 0) {
     tell(hooks, fact{.what = fact::step, .values = {step, {tensor::scalar(0.5f), tensor::scalar(3.0f)}}, .at = step, .gate = gate, .number = number});
   }
-  void event(int64_t step) { tell(hooks, fact{.what = fact::event, .news = {.step = step}}); }
+  /// As `start`, of hooks that heard nothing yet, and with what the chief heard before forgotten.
+  void begin_anew() {
+    first->calls.clear();
+    second->calls.clear();
+    chief = record<answered, failure, request>();
+    start();
+  }
+  void finish() { tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9}); }
+  void abort() {
+    tell(hooks, fact{.what = fact::end_at,
+                     .news = {.what = job_event::kind::failed, .step = 9, .failure = error{errc::nan_loss, "no", {}, "replica/0", 8}},
+                     .at = 9});
+  }
+  void event(int64_t step) { tell(hooks, fact{.what = fact::event, .news = {.step = step}, .at = step}); }
 };
 
 using calls = std::vector<std::string>;
+
+error thrown_by_hook(const std::string& call, int index, int64_t step) {
+  return {errc::state, "an exception left " + call + " of hooks[" + std::to_string(index) + "] (" + type_name(typeid(spy)) + "): out of patience", {},
+          "callbacks", step};
+}
 
 }  // namespace
 
@@ -145,8 +164,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure
     first->throws_in = "at";
     reach(7, true);
     CHECK(chief.order() == order_of<answered, failure, answered>());
-    CHECK(chief.last<failure>().what
-          == error{errc::state, "an exception left a hook: out of patience", {}, "callbacks", 7});
+    CHECK(chief.last<failure>().what == thrown_by_hook("at()", 0, 7));
   }
   SUBCASE("at an event") {
     second->throws_in = "event";
@@ -157,11 +175,109 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure
   }
   SUBCASE("while beginning, and steps are asked of no hook that had not begun") {
     first->throws_in = "begin";
-    tell(hooks, fact{.what = fact::begin_at, .at = 0});
-    CHECK(chief.order() == order_of<answered, failure, answered>());
+    begin_anew();
+    CHECK(chief.order() == order_of<failure, answered>());
+    CHECK(chief.last<failure>().what == thrown_by_hook("begin()", 0, 0));
     CHECK(chief.last<answered>().at_begin);
+    CHECK_MESSAGE(chief.last<answered>().needs.size() == 1, "those of the other hook");
+    reach(7);
+    CHECK(first->calls == calls{"begin 0"});
+  }
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "an exception of one hook keeps no other from being called, and each is a failure of its own that names its hook") {
+  start();
+  SUBCASE("at a step") {
+    first->throws_in = "at";
     reach(5);
-    CHECK(second->calls.back() == "begin 0");
+    CHECK(second->calls == calls{"begin 0", "at 5"});
+    CHECK(chief.order() == order_of<answered, failure, answered>());
+  }
+  SUBCASE("at an event") {
+    first->throws_in = second->throws_in = "event";
+    event(4);
+    CHECK(second->calls == calls{"begin 0", "event 4"});
+    REQUIRE(chief.order() == order_of<answered, failure, failure, answered>());
+    CHECK(chief.all<failure>()[0].what == thrown_by_hook("on_event()", 0, 4));
+    CHECK(chief.all<failure>()[1].what == thrown_by_hook("on_event()", 1, 4));
+  }
+  SUBCASE("while beginning") {
+    first->throws_in = "begin";
+    begin_anew();
+    CHECK(second->calls == calls{"begin 0"});
+    reach(5);
+    CHECK(second->calls.back() == "at 5");
+  }
+  SUBCASE("at the end") {
+    first->throws_in = "end";
+    finish();
+    CHECK(second->calls == calls{"begin 0", "event 9", "end 9"});
+    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.last<failure>().what == thrown_by_hook("end()", 0, 9));
+  }
+  SUBCASE("at the end's event") {
+    first->throws_in = "event";
+    finish();
+    CHECK(first->calls == calls{"begin 0", "event 9", "end 9"});
+    CHECK(second->calls == calls{"begin 0", "event 9", "end 9"});
+  }
+  SUBCASE("at an abort") {
+    second->throws_in = "abort";
+    abort();
+    CHECK(first->calls == calls{"begin 0", "event 9", "abort 8"});
+    CHECK(chief.last<failure>().what == thrown_by_hook("on_abort()", 1, 9));
+  }
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "an abort is told in the opposite order, and only to those whose begin has returned") {
+  second->calls_too = &first->calls;
+  first->as = "A ";
+  second->as = "B ";
+  SUBCASE("to all of them") {
+    start();
+    abort();
+    CHECK(first->calls == calls{"A begin 0", "B begin 0", "A event 9", "B event 9", "B abort 8", "A abort 8"});
+  }
+  SUBCASE("not to one whose begin threw") {
+    first->throws_in = "begin";
+    start();
+    abort();
+    CHECK(first->calls == calls{"A begin 0", "B begin 0", "A event 9", "B event 9", "B abort 8"});
+  }
+  SUBCASE("to none where the job failed before they began") {
+    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}}, chief.as<chief_actor>());
+    abort();
+    CHECK(first->calls == calls{"A event 9", "B event 9"});
+  }
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "what the end has overtaken is shown to nobody, and answered all the same") {
+  start();
+  abort();
+  const auto before = first->calls;
+  reach(10, true, 17);
+  event(11);
+  abort();
+  CHECK(first->calls == before);
+  CHECK(chief.count<answered>() == 5);
+  CHECK(chief.all<answered>()[2].number == 17);
+  CHECK(chief.all<answered>()[2].gate);
+  CHECK(chief.count<failure>() == 0);
+}
+
+TEST_CASE_FIXTURE(callbacks_alone, "hooks that are called no more and so do not hear of a clean end are a failure of the job") {
+  const auto turns = std::make_shared<hook_turns>();
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .turns = turns}, chief.as<chief_actor>());
+  tell(hooks, fact{.what = fact::begin_at, .at = 0});
+  turns->withdraw();
+  SUBCASE("of a clean one") {
+    finish();
+    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.last<failure>().what == error{errc::state, "end() of the hooks was not called: no hook is called any more", {}, "callbacks", 9});
+  }
+  SUBCASE("but not of one that failed anyway") {
+    abort();
+    CHECK(chief.order() == order_of<answered, answered>());
   }
 }
 
@@ -204,13 +320,11 @@ TEST_CASE_FIXTURE(callbacks_alone, "hooks are called where the turns say, and an
 TEST_CASE_FIXTURE(callbacks_alone, "the last call says whether the job ended cleanly") {
   start();
   SUBCASE("it did") {
-    tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9});
+    finish();
     CHECK(first->calls == calls{"begin 0", "event 9", "end 9"});
   }
   SUBCASE("it failed") {
-    tell(hooks, fact{.what = fact::end_at,
-                     .news = {.what = job_event::kind::failed, .step = 9, .failure = error{errc::nan_loss, "no", {}, "replica/0", 8}},
-                     .at = 9});
+    abort();
     CHECK(second->calls == calls{"begin 0", "event 9", "abort 8"});
   }
   CHECK(chief.last<answered>().at_end);

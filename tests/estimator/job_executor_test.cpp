@@ -138,11 +138,12 @@ TEST_CASE("an exception that leaves a hook ends the job as state after a last sa
   const auto result = running->wait(soon);
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().category == errc::state);
-  CHECK(result.error().message == "an exception left a hook: out of patience");
+  CHECK(result.error().message.starts_with("an exception left at() of hooks[0] ("));
+  CHECK(result.error().message.ends_with("noting): out of patience"));
   CHECK(result.error().source == "callbacks");
   CHECK(result.error().step == 12);
   CHECK(newest_step(directory / "run") >= 12);
-  CHECK(seen->calls.back() == "abort: an exception left a hook: out of patience");
+  CHECK(seen->calls.back() == "abort: " + result.error().message);
 }
 
 TEST_CASE("an executor that stops running tasks ends the job as deadline_exceeded that names it, after a last save") {

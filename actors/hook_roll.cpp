@@ -1,0 +1,85 @@
+#include "actors/hook_roll.hpp"
+
+#include "actors/decisions.hpp"
+#include "words/guarded.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+bool wants(const std::vector<need>& needs, int64_t step) {
+  return std::any_of(needs.begin(), needs.end(), [step](const need& n) { return next_need(step - 1, n) == step; });
+}
+
+}  // namespace
+
+hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs) : outputs_(std::move(outputs)) {
+  for (auto& h : hooks)
+    hooks_.push_back({std::move(h), false, {}});
+}
+
+template <class Call>
+void hook_roll::tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const {
+  try {
+    call(*h.who);
+  } catch (...) {
+    const auto& who = *h.who;
+    thrown.push_back(thrown_by(std::string{what} + " of hooks[" + std::to_string(&h - hooks_.data()) + "] (" + type_name(typeid(who)) + ")"));
+  }
+}
+
+std::vector<error> hook_roll::show(const fact& x, job_control& job) {
+  std::vector<error> thrown;
+  switch (x.what) {
+    case fact::begin_at:
+      for (auto& h : hooks_)
+        tell(h, "begin()", thrown, [&](hook& who) {
+          h.needs = who.begin(x.at);
+          h.begun = true;
+        });
+      break;
+    case fact::event:
+      for (const auto& h : hooks_)
+        tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
+      break;
+    case fact::step: {
+      step_facts facts{x.at};
+      for (size_t i = 0; i < std::min(outputs_.size(), x.values.values.size()); ++i)
+        facts.values[outputs_[i]] = x.values.values[i];
+      for (const auto& h : hooks_)
+        if (h.begun && wants(h.needs, x.at))
+          tell(h, "at()", thrown, [&](hook& who) { who.at(facts, job); });
+      break;
+    }
+    case fact::end_at:
+      for (const auto& h : hooks_)
+        tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
+      end(x, thrown);
+      break;
+  }
+  return thrown;
+}
+
+void hook_roll::end(const fact& x, std::vector<error>& thrown) {
+  if (!x.news.failure) {
+    for (const auto& h : hooks_)
+      if (h.begun)
+        tell(h, "end()", thrown, [&](hook& who) { who.end(x.at); });
+    return;
+  }
+  // What was begun last is taken down first.
+  for (auto h = hooks_.rbegin(); h != hooks_.rend(); ++h)
+    if (h->begun)
+      tell(*h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*x.news.failure); });
+}
+
+std::vector<need> hook_roll::needs() const {
+  std::vector<need> all;
+  for (const auto& h : hooks_)
+    all.insert(all.end(), h.needs.begin(), h.needs.end());
+  return all;
+}
+
+}  // namespace troupe

@@ -1,0 +1,42 @@
+// The user's hooks by number: who has begun, what each wants to see, and in which order they are called.
+#pragma once
+
+#include "messages/status.hpp"
+
+namespace troupe {
+
+/// Calls each hook on its own: what one throws keeps no other from being called. In the order of the list, but for `on_abort`.
+/// One thread at a time.
+class hook_roll {
+ public:
+  hook_roll() = default;
+  /// No hook is null. `outputs` are the names of the values in a step's facts.
+  hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs);
+
+  bool empty() const noexcept { return hooks_.empty(); }
+  /// What the hooks threw, in the order of the calls: "an exception left end() of hooks[1] (my::early_stop): ...".
+  ///
+  ///   begin_at  begin, of all; whoever's threw has not begun: no step, `end` or `on_abort` is shown to it
+  ///   event     on_event, of all
+  ///   step      at, of those who asked for this step
+  ///   end_at    on_event, of all; then end, or, where the job failed, on_abort in the opposite order
+  std::vector<error> show(const fact& x, job_control& job);
+  /// All that those who have begun will ever want.
+  std::vector<need> needs() const;
+
+ private:
+  struct entry {
+    std::shared_ptr<hook> who;
+    bool begun = false;
+    std::vector<need> needs;
+  };
+  /// Appends to `thrown` what `call` lets out.
+  template <class Call>
+  void tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const;
+  void end(const fact& x, std::vector<error>& thrown);
+
+  std::vector<entry> hooks_;
+  std::vector<std::string> outputs_;
+};
+
+}  // namespace troupe
