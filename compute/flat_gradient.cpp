@@ -6,14 +6,40 @@
 #include "compute/touched_rows.hpp"
 
 #include <cmath>
+#include <cstring>
 
 namespace troupe {
 namespace {
 
+/// `into` may be `a`.
 template <class T>
-void add(T* into, const T* from, int64_t n) {
+void add(T* into, const T* a, const T* b, int64_t n) {
   for (int64_t i = 0; i < n; i += simd::width<T>)
-    simd::store(into + i, simd::padd(simd::load(into + i), simd::load(from + i)));
+    simd::store(into + i, simd::padd(simd::load(a + i), simd::load(b + i)));
+}
+
+/// into = a + b for bytes [first, last) of vectors of one layout.
+void add_bytes(dtype type, std::byte* into, const std::byte* a, const std::byte* b, int64_t first, int64_t last) {
+  if (type == dtype::float64)
+    add(reinterpret_cast<double*>(into + first), reinterpret_cast<const double*>(a + first), reinterpret_cast<const double*>(b + first),
+        (last - first) / 8);
+  else
+    add(reinterpret_cast<float*>(into + first), reinterpret_cast<const float*>(a + first), reinterpret_cast<const float*>(b + first),
+        (last - first) / 4);
+}
+
+/// The dense part of into = a + b.
+void add_dense(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
+  for (const auto& run : layout.runs())
+    for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
+}
+
+/// The rows of into += from, and their bits.
+void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
+  for_touched_lines(s, from, {s.first, s.last}, [&](int64_t first, int64_t last) { add_bytes(s.type, into, into, from, first, last); });
+  auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
+  for (int64_t word = 0; word < (s.rows + 63) / 64; ++word)
+    bits[word] |= touched_bits(s, from)[word];
 }
 
 /// 0·x is 0 for what is finite and NaN for the rest; sums of it tell at the speed of memory.
@@ -41,19 +67,21 @@ bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
 
 void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
   const flush_denormals tiny_is_zero;
-  const auto add_run = [=](dtype type, int64_t first, int64_t last) {
-    if (type == dtype::float64)
-      add(reinterpret_cast<double*>(into + first), reinterpret_cast<const double*>(from + first), (last - first) / 8);
-    else
-      add(reinterpret_cast<float*>(into + first), reinterpret_cast<const float*>(from + first), (last - first) / 4);
-  };
-  for (const auto& run : layout.runs())
-    for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_run(run.type, first, last); });
+  add_dense(layout, into, into, from);
+  for (const auto& s : layout.sparse())
+    add_rows(s, into, from);
+}
+
+void add_gradients(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
+  const flush_denormals tiny_is_zero;
+  add_dense(layout, into, a, b);
   for (const auto& s : layout.sparse()) {
-    for_touched_lines(s, from, {s.first, s.last}, [&](int64_t first, int64_t last) { add_run(s.type, first, last); });
-    auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
-    for (int64_t word = 0; word < (s.rows + 63) / 64; ++word)
-      bits[word] |= touched_bits(s, from)[word];
+    const std::pair whole{s.first, s.last};
+    const auto bit_bytes = static_cast<size_t>((s.rows + 63) / 64 * 8);
+    for_touched_lines(s, into, whole, [&](int64_t first, int64_t last) { std::memset(into + first, 0, static_cast<size_t>(last - first)); });
+    for_touched_lines(s, a, whole, [&](int64_t first, int64_t last) { std::memcpy(into + first, a + first, static_cast<size_t>(last - first)); });
+    std::memcpy(into + s.bits, a + s.bits, bit_bytes);
+    add_rows(s, into, b);
   }
 }
 

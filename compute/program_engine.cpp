@@ -283,25 +283,7 @@ class program_engine final : public step_engine {
   std::optional<error> binding_error_;
 };
 
-void add_tree(const parameter_layout& layout, std::span<const tensor> parts, std::byte* into) {
-  if (parts.size() == 1) {
-    std::copy_n(parts[0].data(), layout.gradient_bytes(), into);
-    return;
-  }
-  const size_t half = std::bit_ceil(parts.size()) / 2;
-  add_tree(layout, parts.first(half), into);
-  const auto right = allocate_buffer(layout.gradient_bytes());
-  add_tree(layout, parts.subspan(half), right.get());
-  add_gradient(layout, into, right.get());
-}
-
 }  // namespace
-
-tensor reduce_gradients(const parameter_layout& layout, std::span<const tensor> parts) {
-  auto sum = allocate_buffer(layout.gradient_bytes());
-  add_tree(layout, parts, sum.get());
-  return {dtype::uint8, {layout.gradient_bytes()}, std::move(sum)};
-}
 
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options) {
   auto engine = std::make_unique<program_engine>(std::move(options));

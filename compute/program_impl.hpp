@@ -5,6 +5,7 @@
 #include "compute/parameter_store.hpp"
 #include "compute/planner/plan.hpp"
 #include "compute/program.hpp"
+#include "words/buffer_pool.hpp"
 
 namespace troupe {
 
@@ -20,6 +21,7 @@ struct program::impl {
   std::vector<std::byte*> bases;
   std::vector<component> inputs, outputs;
   std::vector<int32_t> kept;              ///< The value of each output.
+  mutable buffer_pool copies{16};         ///< Of outputs and records.
   struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
   std::vector<record> records;
   bool recorded = false;                  ///< By the last run.

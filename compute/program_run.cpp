@@ -218,14 +218,14 @@ std::vector<tensor> program::recorded() const {
     shape dims = v.dims;
     if (r.rows_max > 0 && dims[0] > r.rows_max)
       dims = dims.inner().prepend(r.rows_max);
-    all.push_back(tensor::copy_of(v.type, dims, {at, static_cast<size_t>(dims.elements() * size_of(v.type))}));
+    all.push_back(impl_->copies.copy_of(v.type, dims, {at, static_cast<size_t>(dims.elements() * size_of(v.type))}));
   }
   return all;
 }
 
 tensor program::output(int32_t index) const {
   const auto& v = impl_->plan.value(impl_->kept[static_cast<size_t>(index)]);
-  return tensor::copy_of(v.type, v.dims, output_bytes(index));
+  return impl_->copies.copy_of(v.type, v.dims, output_bytes(index));
 }
 
 }  // namespace troupe

@@ -66,9 +66,6 @@ class step_engine {
   virtual int arenas() const = 0;
 };
 
-/// The sum over replicas by the fixed pairwise tree ((0+1)+(2+3))+…; a new buffer.
-tensor reduce_gradients(const parameter_layout& layout, std::span<const tensor> parts);
-
 struct program_engine_options {
   std::shared_ptr<const model> source;        ///< Built once per binding of the batch (at most 8 are kept).
   troupe::mode mode = mode::train;

@@ -80,11 +80,7 @@ class job_crew final : public crew {
   reducer_actor start_reducer() override {
     if (replicas() == 1)
       return {};
-    // Small and never blocking: it shares the scheduler.
-    auto node = system_.spawn(reducer, reducer_options{replicas(), {nodes_.parameters, &nodes_.parameters->layout()}});
-    if (started_)
-      started_("reducer", caf::actor_cast<caf::strong_actor_ptr>(node));
-    return node;
+    return spawn("reducer", reducer, reducer_options{nodes_.reduction});
   }
 
   outfeed_actor start_outfeed(progress_sink_actor sink, summary_writer_actor writer) override {

@@ -25,7 +25,7 @@ namespace {
 
 expected<prepared_crew> prepare_crew(const job_description& job, const dataset& input, mode what, int32_t hosts, int32_t replicas) {
   prepared_crew crew{what, input, {job.config.seed.value_or(0), what == mode::train, 0, hosts}, hosts, {}, {}, {},
-                     std::make_shared<std::atomic<bool>>(false), {}};
+                     std::make_shared<std::atomic<bool>>(false), {}, {}};
   // A first look at the data: its structure and its batch size decide what is planned. An input that cannot be opened
   // is an error of the job before anything else is.
   auto iterator = input.node()->iterate(crew.iterate);
@@ -55,6 +55,12 @@ expected<prepared_crew> prepare_crew(const job_description& job, const dataset& 
     if (!engine)
       return fail(engine.error());
     crew.engines.push_back(std::move(*engine));
+  }
+  if (replicas > 1) {
+    auto sums = gradient_reduction::plan({crew.parameters, &crew.parameters->layout()}, replicas);
+    if (!sums)
+      return fail(sums.error());
+    crew.reduction = std::make_shared<gradient_reduction>(std::move(*sums));
   }
   return crew;
 }

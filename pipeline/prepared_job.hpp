@@ -4,6 +4,7 @@
 
 #include "actors/chief.hpp"
 #include "actors/hook_turns.hpp"
+#include "compute/gradient_reduction.hpp"
 #include "compute/step_engine.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/prediction_choice.hpp"
@@ -48,6 +49,7 @@ struct prepared_crew {
   std::vector<plan_edge> edges;
   std::shared_ptr<std::atomic<bool>> cancel;
   std::stop_source stop;
+  std::shared_ptr<gradient_reduction> reduction;  ///< Of several replicas.
 };
 
 struct prepared_job {

@@ -1,36 +1,91 @@
 #include "words/buffer_pool.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <new>
 
 namespace troupe {
 
-std::shared_ptr<std::byte> buffer_pool::take(int64_t bytes) {
-  std::shared_ptr<std::byte> memory;
-  int64_t size = bytes;
-  {
-    std::lock_guard lock{shelf_->guard};
-    auto fits = std::find_if(shelf_->spare.begin(), shelf_->spare.end(), [&](const auto& s) { return s.first >= bytes; });
-    if (fits != shelf_->spare.end()) {
-      size = fits->first;
-      memory = std::move(fits->second);
-      shelf_->spare.erase(fits);
-    } else if (shelf_->spare.size() >= shelf_->spare_max / 2) {
-      shelf_->spare.erase(shelf_->spare.begin());  // Sizes have grown; the small ones will not be asked for again.
+namespace {
+
+/// Sizes that vary a little from one request to the next, as those of blocks do, find each other's buffers: eight sizes from one power
+/// of two to the next.
+int64_t rounded(int64_t bytes) {
+  constexpr int64_t line = 64;
+  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // Of which there is never so much: whoever asks for more is told that.
+  const int64_t unit = std::max(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8, line);
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+/// Returned buffers, the oldest first.
+struct buffer_pool::shelf {
+  using buffer = std::pair<int64_t, std::shared_ptr<std::byte>>;
+  std::mutex guard;
+  std::vector<buffer> spare;
+  size_t spare_max;
+
+  /// A spare buffer for so many bytes, taken off the shelf; without memory when there is none.
+  buffer find(int64_t size) {
+    buffer outgrown;  // Given back when the lock is.
+    std::lock_guard lock{guard};
+    auto best = spare.end();
+    for (auto s = spare.begin(); s != spare.end(); ++s)
+      if (s->first >= size && s->first / 2 <= size && (best == spare.end() || s->first < best->first))
+        best = s;
+    if (best != spare.end()) {
+      buffer found = std::move(*best);
+      spare.erase(best);
+      return found;
     }
+    if (!spare.empty() && spare.size() >= spare_max / 2) {  // Sizes have changed; the oldest will not be asked for again.
+      outgrown = std::move(spare.front());
+      spare.erase(spare.begin());
+    }
+    return {size, nullptr};
   }
+};
+
+buffer_pool::buffer_pool(size_t spare_max) : shelf_(std::make_shared<shelf>()) {
+  shelf_->spare_max = std::max<size_t>(spare_max, 1);
+  shelf_->spare.reserve(shelf_->spare_max);  // Who lets a buffer go cannot be told that there is no memory.
+}
+
+std::shared_ptr<std::byte> buffer_pool::take(int64_t bytes) {
+  if (bytes < 0)
+    return nullptr;
+  auto [size, memory] = shelf_->find(rounded(bytes));
   if (!memory)
-    memory = allocate_buffer(bytes);
+    memory = allocate_buffer(size);
   if (!memory)
     return nullptr;
   auto* start = memory.get();
-  return {start, [memory = std::move(memory), size, home = std::weak_ptr(shelf_)](std::byte*) mutable {
-            auto pool = home.lock();
-            if (!pool)
-              return;
-            std::lock_guard lock{pool->guard};
-            if (pool->spare.size() < pool->spare_max)
-              pool->spare.emplace_back(size, std::move(memory));
-          }};
+  try {
+    return {start, [memory = std::move(memory), size, home = std::weak_ptr(shelf_)](std::byte*) mutable {
+              const auto pool = home.lock();
+              if (!pool)
+                return;
+              std::lock_guard lock{pool->guard};
+              if (pool->spare.size() < pool->spare_max)
+                pool->spare.emplace_back(size, std::move(memory));
+            }};
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+tensor buffer_pool::copy_of(dtype type, const shape& dims, std::span<const std::byte> bytes) {
+  constexpr size_t worth_keeping = 4096;
+  if (bytes.size() < worth_keeping)
+    return tensor::copy_of(type, dims, bytes);
+  assert(static_cast<int64_t>(bytes.size()) == dims.elements() * size_of(type));
+  auto buffer = take(static_cast<int64_t>(bytes.size()));
+  if (!buffer)
+    throw std::bad_alloc();
+  if (!bytes.empty())
+    std::memcpy(buffer.get(), bytes.data(), bytes.size());
+  return {type, dims, std::move(buffer)};
 }
 
 }  // namespace troupe

@@ -7,21 +7,22 @@
 
 namespace troupe {
 
-/// Reference-counted: buffers outlive the pool's last handle, and return to a pool that still lives. Any thread.
+/// Reference-counted: buffers outlive the pool's last handle, and return to a pool that still lives. Who keeps a buffer keeps
+/// nobody waiting: another one is made in its place. Any thread.
 class buffer_pool {
  public:
-  /// Keeps at most `spare_max` returned buffers.
-  explicit buffer_pool(size_t spare_max = 8) : shelf_(std::make_shared<shelf>()) { shelf_->spare_max = spare_max; }
+  /// Keeps at most `spare_max` (at least 1) returned buffers.
+  explicit buffer_pool(size_t spare_max = 8);
 
-  /// At least `bytes` bytes, 64-byte aligned, uninitialised; a spare one where it fits. Null when memory is exhausted.
+  /// At least `bytes` bytes, 64-byte aligned, uninitialised: a spare buffer, of those of not much more than `bytes` the smallest,
+  /// or a new one. Null when memory is exhausted.
   std::shared_ptr<std::byte> take(int64_t bytes);
+  /// A copy of `bytes` as a tensor over such a buffer; over one of its own where a few of them are all. Throws std::bad_alloc, as
+  /// tensor::copy_of.
+  tensor copy_of(dtype type, const shape& dims, std::span<const std::byte> bytes);
 
  private:
-  struct shelf {
-    std::mutex guard;
-    std::vector<std::pair<int64_t, std::shared_ptr<std::byte>>> spare;
-    size_t spare_max = 8;
-  };
+  struct shelf;
   std::shared_ptr<shelf> shelf_;
 };
 

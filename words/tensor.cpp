@@ -1,6 +1,5 @@
 #include <troupe/tensor.hpp>
 
-#include <cstdlib>
 #include <new>
 
 namespace troupe {
@@ -69,13 +68,6 @@ std::string to_string(const shape& s) {
   for (int i = 0; i < s.rank(); ++i)
     text += (i ? ", " : "") + std::to_string(s[i]);
   return text + "]";
-}
-
-std::shared_ptr<std::byte> allocate_buffer(int64_t bytes) {
-  constexpr size_t alignment = 64;
-  const size_t size = (static_cast<size_t>(bytes) + alignment - 1) / alignment * alignment;
-  auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, size ? size : alignment));
-  return p ? std::shared_ptr<std::byte>(p, [](std::byte* q) { std::free(q); }) : nullptr;
 }
 
 tensor::tensor(dtype type, shape dims, std::shared_ptr<const std::byte> bytes)

@@ -18,7 +18,7 @@ namespace troupe {
 TROUPE_API void add_troupe_types(caf::actor_system_config& config);
 
 /// As `start` of job.hpp, with the job's actors in `system`, which has to outlive the handle. What may block has a thread of
-/// its own there too; the chief and the reducer share the system's workers and need a moment of one every few milliseconds.
+/// its own there too; the chief shares the system's workers and needs a moment of one every few milliseconds.
 /// The actors end with the job and the system goes on. An actor that is inside a call of the program's that never returns is
 /// left behind after the deadline for stopping, and then keeps the system from ending.
 /// failed_precondition when the messages are not known to `system`; otherwise as there.

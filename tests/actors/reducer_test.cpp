@@ -19,7 +19,7 @@ struct reducer_of_four : simulation {
     graph g;
     g.variable({.name = "v", .dims = {2}});
     layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
-    sums = spawn(reducer, reducer_options{4, layout});
+    sums = spawn(reducer, reducer_options{std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 4))});
     for (int r = 0; r < 4; ++r)
       replicas.push_back(record<gradient_sum, applied>());
   }
@@ -137,6 +137,64 @@ TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its caus
     CHECK(replicas[0].last<gradient_sum>().cause.notes == std::vector<std::string>{"so it was on replica/3: on three"});
   }
   CHECK_MESSAGE(replicas[0].last<gradient_sum>().gradient.elements() == 0, "there is nothing to apply");
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "every step's sum lies in the same memory, which a part that is repeated late does not write again") {
+  for (int32_t r : {0, 1, 2, 3})
+    part(r, 1);
+  const auto* place = replicas[0].last<gradient_sum>().gradient.data();
+  part(1, 100);
+  CHECK_MESSAGE(first(replicas[3].last<gradient_sum>()) == 4, "others may be reading it");
+  CHECK(replicas[3].count<gradient_sum>() == 1);
+  REQUIRE(replicas[1].count<gradient_sum>() == 2);
+  CHECK_MESSAGE(first(replicas[1].last<gradient_sum>()) == 4, "who repeats itself is told again");
+  for (int32_t r : {0, 1, 2, 3})
+    part(r, 2, 1);
+  CHECK(replicas[0].last<gradient_sum>().gradient.data() == place);
+  CHECK(first(replicas[0].last<gradient_sum>()) == 8);
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "a part of a replica that there is not is refused, and changes nothing of the step") {
+  for (int32_t r : {0, 1, 2})
+    part(r, 1);
+  for (const int32_t stranger : {-1, 4, 1 << 30}) {
+    auto from = record<gradient_sum, applied>();
+    tell_as(from.handle(), sums, gradient_part{9, 7, stranger, 0, gradient(1), {}});
+    tell_as(from.handle(), sums, applied{1, 0, stranger});
+    REQUIRE(from.count<gradient_sum>() == 1);
+    const auto& answer = from.last<gradient_sum>();
+    CHECK(answer.status == static_cast<uint32_t>(step_status::bad_input));
+    CHECK(answer.step == 7);
+    CHECK(answer.attempt == 9);
+    CHECK(answer.cause == error{errc::invalid_argument, "a gradient came from replica/" + std::to_string(stranger)
+                                                          + ", and the job has 4 replicas, from replica/0 on", {}, "reducer", 7});
+  }
+  part(3, 1);
+  REQUIRE(replicas[0].count<gradient_sum>() == 1);
+  CHECK(first(replicas[0].last<gradient_sum>()) == 4);
+  tell_as(replicas[0].handle(), sums, applied{1, 0, 7});
+  CHECK(replicas[0].count<applied>() == 0);
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "word of an applied step that was never summed changes nothing") {
+  tell_as(replicas[0].handle(), sums, applied{0, -1, 0});
+  part(0, 1);
+  for (int32_t r : {0, 1, 2, 3})
+    done(r);
+  CHECK(replicas[0].count<applied>() == 0);
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "a gradient of another size ends the step with who sent it and both sizes") {
+  for (int32_t r : {0, 1, 3})
+    part(r, 1);
+  tell_as(replicas[2].handle(), sums, gradient_part{1, 0, 2, 0, tensor::zeros(dtype::uint8, {12}), {}});
+  for (auto& r : replicas) {
+    REQUIRE(r.count<gradient_sum>() == 1);
+    CHECK(r.last<gradient_sum>().status == static_cast<uint32_t>(step_status::bad_input));
+    CHECK(r.last<gradient_sum>().cause == error{errc::invalid_argument, "replica/2 sent a gradient of 12 bytes as uint8, and the model's has 64 as uint8",
+                                                {}, "reducer", 0});
+    CHECK(r.last<gradient_sum>().gradient.elements() == 0);
+  }
 }
 
 TEST_CASE_FIXTURE(reducer_of_four, "a sum that is not finite is told as such") {

@@ -134,7 +134,8 @@ violations foreign_types_in_public_headers(const source_files& files) {
 }
 
 violations file_access_outside_storage(const source_files& files) {
-  const auto applies = [](const source_file& f) { return !f.under("storage") && !f.under("tests"); };
+  // words/buffer.cpp maps memory, and no file.
+  const auto applies = [](const source_file& f) { return !f.under("storage") && !f.under("tests") && f.path != "words/buffer.cpp"; };
   // A call of the C library has no object or namespace of ours before it: `store->open(` and `dataset::open(` are others.
   static const std::regex call{
       R"((^|[^\w.>:]|[^\w]::|\bstd::)(fopen|freopen|tmpfile|opendir|openat|creat|mkdir|mkdtemp|mkstemp|unlink|rmdir|truncate|fsync|flock|mmap)\s*\()"

@@ -1,8 +1,14 @@
 // Counts every allocation of this program, and finds none in a thousand steps.
 #include "tests/compute/model_fixture.hpp"
 
+#include "compute/gradient_reduction.hpp"
+
 #include <cstdlib>
 #include <new>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace {
 
@@ -27,6 +33,10 @@ int posix_memalign(void** p, size_t alignment, size_t n) {
   ++allocations;
   *p = __libc_memalign(alignment, n);
   return *p ? 0 : 12;
+}
+void* mmap(void* at, size_t n, int protection, int flags, int file, off_t offset) noexcept {
+  ++allocations;
+  return reinterpret_cast<void*>(::syscall(SYS_mmap, at, n, protection, flags, file, offset));
 }
 }
 
@@ -54,9 +64,12 @@ TEST_CASE("the counter sees each way to allocate") {
   CHECK(counted([] { return std::calloc(10, 10); }));
   CHECK(counted([] { return std::aligned_alloc(64, 64); }));
   CHECK(counted([] { void* p = nullptr; return posix_memalign(&p, 64, 64) == 0 ? p : nullptr; }));
-  const int64_t before = allocations;
+  int64_t before = allocations;
   delete new std::string(100, 'x');
   CHECK(allocations >= before + 2);
+  before = allocations;
+  const auto mapped = allocate_buffer(10 << 20);
+  CHECK(allocations >= before + 2);  // The pages, and what counts their holders.
 }
 
 TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
@@ -85,6 +98,17 @@ TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
       CHECK(allocations == before);
       CHECK(all);
     }
+}
+
+TEST_CASE("a hundred sums of the gradients of seven replicas allocate nothing") {
+  trainer t([](graph& g) { return classifier(g, {784, 128, 10}, dtype::float32, momentum{}, 0); }, {.batch = 8});
+  const std::vector<tensor> parts(7, noise<float>({t.layout.gradient_bytes() / 4}, 1));
+  auto sums = gradient_reduction::plan(std::make_shared<parameter_layout>(t.layout), 7);
+  REQUIRE(sums);
+  const int64_t before = allocations;
+  for (int i = 0; i < 100; ++i)
+    sums->sum(parts);
+  CHECK(allocations == before);
 }
 
 TEST_CASE("a hundred steps of a table that is only looked up allocate nothing") {

@@ -1,6 +1,7 @@
 // Layers under an optimizer: what they learn, and that replicas agree about them.
 #include <troupe/nn.hpp>
 
+#include "compute/gradient_reduction.hpp"
 #include "compute/step_engine.hpp"
 #include "tests/compute/nn/run_layer.hpp"
 
@@ -51,6 +52,7 @@ model_spec trained(symbol ids, symbol y, mode m) {
 struct crew {
   std::shared_ptr<parameter_store> store;
   std::vector<std::unique_ptr<step_engine>> engines;
+  std::optional<gradient_reduction> sums;
   int64_t rows = 0;
 
   crew(int32_t replicas, int64_t batch) : rows(batch / replicas) {
@@ -60,6 +62,7 @@ struct crew {
     const element_spec element{{{"x", dtype::int32, {time}}}, {{"y", dtype::int32, {}}}};
     store = *parameter_store::create(*layout_of(*source, element, mode::train), 1);
     store->initialise(1);
+    sums.emplace(*gradient_reduction::plan({store, &store->layout()}, replicas));
     for (int32_t r = 0; r < replicas; ++r) {
       auto made = make_program_engine({.source = source, .element = element, .store = store, .replica = r, .replicas = replicas, .shards = 2,
                                        .batch_rows = rows});
@@ -76,7 +79,7 @@ struct crew {
       REQUIRE(engines[r]->gradients(at, {feeds, rows}, 0) == step_status::ok);
       parts.push_back(engines[r]->gradient());
     }
-    const tensor sum = reduce_gradients(store->layout(), parts);
+    const tensor sum = sums->sum(parts);
     REQUIRE(engines[0]->finite(sum));
     for (auto& e : engines)
       e->apply(at, sum, 0, 0);

@@ -1,0 +1,18 @@
+// How much memory of this process is in the machine's, as the system counts it.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace troupe::test {
+
+inline int64_t resident_bytes() {
+  std::ifstream statm{"/proc/self/statm"};
+  int64_t all = 0, resident = 0;
+  statm >> all >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace troupe::test
