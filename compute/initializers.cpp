@@ -1,5 +1,6 @@
 // Starting values, each drawn from (seed, variable's name, element): independent of the order of creation.
 #include "compute/initializers.hpp"
+#include "compute/kernels/elementary.hpp"
 #include "compute/random.hpp"
 
 #include <algorithm>
@@ -33,8 +34,8 @@ class draws {
   /// Box and Muller 1958; the k-th attempt at an element.
   double normal(int64_t element, uint32_t attempt) const {
     const auto bits = block(element, attempt);
-    const double radius = std::sqrt(-2 * std::log(1 - random::unit_double(bits[0], bits[1])));
-    return radius * std::cos(2 * std::numbers::pi * random::unit_double(bits[2], bits[3]));
+    const double radius = std::sqrt(-2 * elementary::log(1 - random::unit_double(bits[0], bits[1])));
+    return radius * elementary::cos(2 * std::numbers::pi * random::unit_double(bits[2], bits[3]));
   }
   double truncated(int64_t element) const {
     for (uint32_t attempt = 0;; ++attempt)

@@ -1,3 +1,4 @@
+#include "compute/kernels/vectors.hpp"
 #include "compute/parameter_store.hpp"
 #include "compute/planner/plan.hpp"
 #include "compute/program_impl.hpp"
@@ -173,6 +174,8 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
                                                  const program_options& options) {
   if (auto status = source.status(); !status)
     return fail(status.error());
+  if (const auto& level = chosen_vectors(); !level)
+    return fail(level.error());
   if (options.batch < 1 || options.shards < 1)
     return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
   auto outputs = wanted(source, spec);

@@ -1,6 +1,7 @@
 #include "compute/kernels/convolution.hpp"
 
 #include "compute/kernels/gemm.hpp"
+#include "compute/kernels/vectors.hpp"
 
 #include <algorithm>
 
@@ -55,7 +56,7 @@ int64_t kernel_gradient_workspace(const convolution& g) {
 template <class T>
 void convolve(const convolution& g, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace) {
 #if defined(__AVX2__) && defined(__x86_64__)
-  if (has_avx512())
+  if (uses_avx512())
     return gemm_avx512::run(g, x, kernel, bias, y, workspace);
 #endif
   gemm_base::run(g, x, kernel, bias, y, workspace);
@@ -64,7 +65,7 @@ void convolve(const convolution& g, const T* x, const T* kernel, const T* bias, 
 template <class T>
 void convolve_kernel_gradient(const convolution& g, const T* x, const T* dy, T* dk, std::byte* workspace) {
 #if defined(__AVX2__) && defined(__x86_64__)
-  if (has_avx512())
+  if (uses_avx512())
     return gemm_avx512::run_kernel_gradient(g, x, dy, dk, workspace);
 #endif
   gemm_base::run_kernel_gradient(g, x, dy, dk, workspace);

@@ -1,5 +1,7 @@
 #include "compute/kernels/gemm.hpp"
 
+#include "compute/kernels/vectors.hpp"
+
 #include <algorithm>
 
 namespace troupe {
@@ -26,15 +28,6 @@ gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t siz
   return at;
 }
 
-bool has_avx512() noexcept {
-#ifdef __x86_64__
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return has;
-#else
-  return false;
-#endif
-}
-
 template <class T>
 int64_t gemm_workspace(const gemm_shape& s) {
   return places_of(s, packing_of(s, s.transpose_a ? s.m : s.k, s.transpose_b ? s.k : s.n), sizeof(T)).end;
@@ -43,7 +36,7 @@ int64_t gemm_workspace(const gemm_shape& s) {
 template <class T>
 void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace) {
 #if defined(__AVX2__) && defined(__x86_64__)
-  if (has_avx512())
+  if (uses_avx512())
     return gemm_avx512::run(s, x, workspace);
 #endif
   gemm_base::run(s, x, workspace);

@@ -42,9 +42,6 @@ inline constexpr int64_t gemm_few_rows = 128;
 /// An operand of more elements is not expected in the second-level cache, beside all else that is used.
 inline constexpr int64_t gemm_far = 128 * 1024;
 
-/// Whether the processor has the vectors that gemm_avx512 is compiled for.
-bool has_avx512() noexcept;
-
 struct gemm_packing {
   bool a, b;
 };

@@ -1,9 +1,16 @@
 // Vectors of the CPU level that was compiled for: Eigen's packets, and loads and stores of part of one.
 //
 // Loops over packets treat the last, partial one with the same instructions as the others, so that an element's bits do
-// not depend on where it stands.
+// not depend on where it stands. Every instruction has one result by IEEE 754, whoever made the processor: docs/numerics.md.
 #pragma once
 
+// Where it is not 0, Eigen's square root begins with the processor's own approximation (rsqrtps), which differs from maker to maker.
+#if defined(EIGEN_FAST_MATH) && EIGEN_FAST_MATH
+#error "Eigen was included before simd.hpp, or configured otherwise: its functions must be the exact ones"
+#endif
+#ifndef EIGEN_FAST_MATH
+#define EIGEN_FAST_MATH 0
+#endif
 #include <Eigen/Core>
 
 #include <algorithm>
@@ -29,6 +36,17 @@ using Eigen::internal::pmul;
 using Eigen::internal::psqrt;
 using Eigen::internal::psub;
 
+// Eigen's have no packet function of that name for every type; the formulas are for any.
+template <class P>
+inline P expm1(const P& x) { return Eigen::internal::generic_expm1(x); }
+template <class P>
+inline P log1p(const P& x) { return Eigen::internal::generic_plog1p(x); }
+template <class P>
+inline P pow(const P& x, const P& y) { return Eigen::internal::generic_pow(x, y); }
+inline packet<float> tanh(const packet<float>& x) { return Eigen::internal::ptanh(x); }
+
+template <class P>
+inline auto first(const P& x) { return Eigen::internal::pfirst(x); }
 template <class T>
 inline packet<T> set(T x) { return Eigen::internal::pset1<packet<T>>(x); }
 template <class T>

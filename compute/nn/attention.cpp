@@ -1,6 +1,7 @@
 #include <troupe/attention.hpp>
 #include <troupe/layers.hpp>
 
+#include "compute/kernels/elementary.hpp"
 #include "compute/nn/layer.hpp"
 
 #include <cmath>
@@ -111,10 +112,10 @@ symbol sinusoids(graph& g, int64_t count, int64_t features, sinusoid_options opt
   const int64_t half = features / 2;
   for (int64_t p = 0; p < count; ++p)
     for (int64_t i = 0; i < half; ++i) {
-      const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(features));
+      const double frequency = elementary::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(features));
       const double angle = static_cast<double>(options.first + p * options.step) * frequency;
-      x[static_cast<size_t>(p * features + i)] = std::sin(angle);
-      x[static_cast<size_t>(p * features + half + i)] = std::cos(angle);
+      x[static_cast<size_t>(p * features + i)] = elementary::sin(angle);
+      x[static_cast<size_t>(p * features + half + i)] = elementary::cos(angle);
     }
   if (options.type == dtype::float64)
     return g.constant(tensor::of<double>({count, features}, std::span<const double>{x}), at);

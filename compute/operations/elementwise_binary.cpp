@@ -1,7 +1,6 @@
 // Element-wise arithmetic of two operands, with broadcasting.
+#include "compute/kernels/elementary.hpp"
 #include "compute/operations/elementwise.hpp"
-
-#include <cmath>
 
 namespace troupe {
 
@@ -46,7 +45,7 @@ struct add_of { template <class T> static T f(T a, T b) { return modular(a, b, [
 struct sub_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x - y; }); } };
 struct mul_of { template <class T> static T f(T a, T b) { return modular(a, b, [](auto x, auto y) { return x * y; }); } };
 struct div_of { template <class T> static T f(T a, T b) { return a / b; } };
-struct pow_of { template <class T> static T f(T a, T b) { return std::pow(a, b); } };
+struct pow_of { template <class T> static T f(T a, T b) { return elementary::pow(a, b); } };
 struct maximum_of { template <class T> static T f(T a, T b) { return a < b || b != b ? b : a; } };
 struct minimum_of { template <class T> static T f(T a, T b) { return b < a || b != b ? b : a; } };
 struct relu_gradient_of { template <class T> static T f(T dy, T y) { return y > T{0} ? dy : T{0}; } };

@@ -1,4 +1,5 @@
 // Element-wise operations of one operand.
+#include "compute/kernels/elementary.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/elementwise.hpp"
 
@@ -63,8 +64,8 @@ void clip_kernel(const kernel_call& c, run_state& s) {
     y[i] = x[i] < least ? least : x[i] > greatest ? greatest : x[i];
 }
 
-// Functions that the vector units have no instruction for: packets where there is a polynomial as good as the library's,
-// else (float64, which is for checking) the library's.
+// Functions that the vector units have no instruction for: packets where there is a polynomial, else (float64, which is for
+// checking) number by number; never the C library's, whose bits are not everywhere the same.
 struct exp_of { template <class P> static P f(const P& x) { return simd::pexp(x); } };
 struct log_of { template <class P> static P f(const P& x) { return simd::plog(x); } };
 // 1 / (1 + e^-x); e^-x may be infinite, which yields 0.
@@ -77,28 +78,28 @@ struct sigmoid_of {
   }
 };
 struct tanh_of {
-  static simd::packet<float> f(const simd::packet<float>& x) { return Eigen::internal::ptanh(x); }
-  static double f(double x) { return std::tanh(x); }
+  static simd::packet<float> f(const simd::packet<float>& x) { return simd::tanh(x); }
+  static double f(double x) { return elementary::tanh(x); }
 };
 struct expm1_of {
-  static simd::packet<float> f(const simd::packet<float>& x) { return Eigen::internal::generic_expm1(x); }
-  static double f(double x) { return std::expm1(x); }
+  static simd::packet<float> f(const simd::packet<float>& x) { return simd::expm1(x); }
+  static double f(double x) { return elementary::expm1(x); }
 };
 struct log1p_of {
-  static simd::packet<float> f(const simd::packet<float>& x) { return Eigen::internal::generic_plog1p(x); }
-  static double f(double x) { return std::log1p(x); }
+  static simd::packet<float> f(const simd::packet<float>& x) { return simd::log1p(x); }
+  static double f(double x) { return elementary::log1p(x); }
 };
 struct erf_of {
   static simd::packet<float> f(const simd::packet<float>& x) { return Eigen::internal::generic_fast_erf_float(x); }
-  static double f(double x) { return std::erf(x); }
+  static double f(double x) { return elementary::erf(x); }
 };
 // max(x, 0) + log(1 + e^-|x|)
 struct softplus_of {
   static simd::packet<float> f(const simd::packet<float>& x) {
     using namespace Eigen::internal;
-    return padd(pmax(x, simd::set(0.0f)), generic_plog1p(pexp(pnegate(pabs(x)))));
+    return padd(pmax(x, simd::set(0.0f)), simd::log1p(pexp(pnegate(pabs(x)))));
   }
-  static double f(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+  static double f(double x) { return std::max(x, 0.0) + elementary::log1p(elementary::exp(-std::abs(x))); }
 };
 
 template <class Op, class T>

@@ -1,5 +1,6 @@
 // gelu_tanh and its gradient, a pass each: as expressions of small operations they would keep four values as large as x for the
 // gradient, and make twenty-five passes.
+#include "compute/kernels/elementary.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/elementwise.hpp"
 
@@ -13,8 +14,8 @@ namespace {
 constexpr double a = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // √(2/π)
 constexpr double b = 0.044715;
 
-inline simd::packet<float> tanh_of(const simd::packet<float>& x) { return Eigen::internal::ptanh(x); }
-inline double tanh_of(double x) { return std::tanh(x); }
+inline simd::packet<float> tanh_of(const simd::packet<float>& x) { return simd::tanh(x); }
+inline double tanh_of(double x) { return elementary::tanh(x); }
 
 template <class P>
 P number(double x) { return Eigen::internal::pset1<P>(static_cast<typename Eigen::internal::unpacket_traits<P>::type>(x)); }

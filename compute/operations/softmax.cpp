@@ -1,8 +1,7 @@
 // softmax and log_softmax over the last axis, shifted by the row's maximum so that nothing overflows.
+#include "compute/kernels/elementary.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/planner/plan.hpp"
-
-#include <cmath>
 
 namespace troupe {
 namespace {
@@ -47,7 +46,7 @@ void softmax_kernel(const kernel_call& c, run_state& s) {
     });
     const T sum = simd::fold<T>(sum_lanes, [](T a, T b) { return a + b; });
     if constexpr (Log) {
-      const auto all = simd::set(highest + std::log(sum));
+      const auto all = simd::set(highest + elementary::log(sum));
       over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::psub(v, all), count); });
     } else {
       const auto all = simd::set(T{1} / sum);

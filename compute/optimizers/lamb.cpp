@@ -11,9 +11,8 @@ struct lamb_direction {
   simd::packet<T> correction1, correction2, epsilon, decay;
 
   lamb_direction(const lamb& o, const update_terms& terms) {
-    const auto t = static_cast<double>(terms.t);
-    correction1 = packet_of<T>(1 / (1 - std::pow(static_cast<double>(o.beta1), t)));
-    correction2 = packet_of<T>(1 / (1 - std::pow(static_cast<double>(o.beta2), t)));
+    correction1 = packet_of<T>(1 / (1 - elementary::power(o.beta1, terms.t)));
+    correction2 = packet_of<T>(1 / (1 - elementary::power(o.beta2, terms.t)));
     epsilon = packet_of<T>(o.epsilon);
     decay = packet_of<T>(terms.weight_decay);
   }

@@ -1,6 +1,7 @@
 // The loop that all updates have in common: what surrounds a rule is done in the same pass over memory.
 #pragma once
 
+#include "compute/kernels/elementary.hpp"
 #include "compute/kernels/prefetch.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/optimizers/update.hpp"
@@ -58,8 +59,7 @@ simd::packet<T> packet_of(double x) { return simd::set(static_cast<T>(x)); }
 /// rate·sqrt(1-β2^t)/(1-β1^t): Adam's rate, both biases corrected.
 template <class Rule>
 double corrected_rate(const Rule& o, const update_terms& terms) {
-  const auto t = static_cast<double>(terms.t);
-  return terms.rate * std::sqrt(1 - std::pow(static_cast<double>(o.beta2), t)) / (1 - std::pow(static_cast<double>(o.beta1), t));
+  return terms.rate * std::sqrt(1 - elementary::power(o.beta2, terms.t)) / (1 - elementary::power(o.beta1, terms.t));
 }
 
 }  // namespace troupe

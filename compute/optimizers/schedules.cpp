@@ -1,4 +1,5 @@
 // Rates as pure functions of the count of updates made before: tf.train's decays, in float64.
+#include "compute/kernels/elementary.hpp"
 #include "compute/optimizers/update.hpp"
 
 #include <algorithm>
@@ -8,20 +9,20 @@
 namespace troupe {
 namespace {
 
-double cosine(double share) { return 0.5 * (1 + std::cos(std::numbers::pi * share)); }
+double cosine(double share) { return 0.5 * (1 + elementary::cos(std::numbers::pi * share)); }
 
 double scheduled(const constant_rate&, double rate, int64_t) { return rate; }
 
 double scheduled(const exponential_decay& o, double rate, int64_t step) {
   const double periods = static_cast<double>(step) / static_cast<double>(o.decay_steps);
-  return rate * std::pow(static_cast<double>(o.decay_rate), o.staircase ? std::floor(periods) : periods);
+  return rate * elementary::pow(static_cast<double>(o.decay_rate), o.staircase ? std::floor(periods) : periods);
 }
 
 double scheduled(const polynomial_decay& o, double rate, int64_t step) {
   const int64_t periods = o.cycle ? std::max<int64_t>((step + o.decay_steps - 1) / o.decay_steps, 1) : 1;
   const auto length = static_cast<double>(o.decay_steps * periods);
   const double left = std::max(1 - static_cast<double>(step) / length, 0.0), end = o.end_rate;
-  return (rate - end) * std::pow(left, static_cast<double>(o.power)) + end;
+  return (rate - end) * elementary::pow(left, static_cast<double>(o.power)) + end;
 }
 
 double scheduled(const piecewise_constant& o, double, int64_t step) {
@@ -46,7 +47,7 @@ double scheduled(const cosine_decay_restarts& o, double rate, int64_t step) {
       length *= growth;
     }
   }
-  return rate * ((1 - alpha) * std::pow(static_cast<double>(o.m_mul), periods) * cosine(into / length) + alpha);
+  return rate * ((1 - alpha) * elementary::pow(static_cast<double>(o.m_mul), periods) * cosine(into / length) + alpha);
 }
 
 double scheduled(const inverse_sqrt_decay& o, double rate, int64_t step) {

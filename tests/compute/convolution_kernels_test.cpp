@@ -2,6 +2,7 @@
 #include "compute/kernels/convolution.hpp"
 
 #include "compute/kernels/gemm.hpp"
+#include "compute/kernels/vectors.hpp"
 #include "tests/compute/model_fixture.hpp"
 
 #include <cmath>
@@ -131,7 +132,7 @@ void check_layer(const layer& q) {
   at_level([](const convolution& g, const T* a, const T* c, const T* d, T* to, std::byte* w) { gemm_base::run(g, a, c, d, to, w); },
            [](const convolution& g, const T* a, const T* c, T* to, std::byte* w) { gemm_base::run_kernel_gradient(g, a, c, to, w); });
 #if defined(__AVX2__) && defined(__x86_64__)
-  if (has_avx512())
+  if (widest_vectors() == vector_level::avx512)
     at_level([](const convolution& g, const T* a, const T* c, const T* d, T* to, std::byte* w) { gemm_avx512::run(g, a, c, d, to, w); },
              [](const convolution& g, const T* a, const T* c, T* to, std::byte* w) { gemm_avx512::run_kernel_gradient(g, a, c, to, w); });
 #endif

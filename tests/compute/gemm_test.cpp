@@ -1,6 +1,7 @@
 // The kernels of the matrix product for each level of processor.
 #include "compute/kernels/gemm.hpp"
 
+#include "compute/kernels/vectors.hpp"
 #include "tests/compute/model_fixture.hpp"
 
 #include <cmath>
@@ -54,7 +55,7 @@ void check_levels(const gemm_shape& s) {
 #endif
       }
 #if defined(__AVX2__) && defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    if (widest_vectors() == vector_level::avx512) {
       const auto wide = [](const gemm_shape& shape, const gemm_operands<T>& x, std::byte* w) { gemm_avx512::run(shape, x, w); };
       REQUIRE(std::memcmp(product_by<T>(wide, s, a, b, bias, mask, ends).data(), want.data(), want.size() * sizeof(T)) == 0);
     }

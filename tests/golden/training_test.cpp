@@ -1,0 +1,93 @@
+// What trainings came to, bit by bit, when tests/golden/training-*.txt were made: they come to the same on every processor, with
+// vectors of any width. Meson runs this with those that the processor has and, by TROUPE_VECTORS, with AVX2's.
+//
+// A change of the arithmetic that is meant to change bits raises `numerics_version`; then the file of each CPU level is made anew:
+//   TROUPE_WRITE_GOLDEN=tests/golden/training-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
+#include "compute/kernels/vectors.hpp"
+#include "tests/golden/training_case.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string stored() {
+  std::ifstream in{TROUPE_GOLDEN_DIR "/training-" TROUPE_CPU_LEVEL ".txt"};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// Each line is to be found as it stands; one that differs is shown beside the stored one of the same case and quantity.
+void compare(const golden_lines& got) {
+  static const auto golden = lines_of(stored());
+  REQUIRE_FALSE(golden.empty());
+  for (const auto& line : lines_of(got.text)) {
+    const std::string what = line.substr(0, line.rfind(' ') + 1);
+    const auto at = std::find_if(golden.begin(), golden.end(), [&](const auto& g) { return g.starts_with(what); });
+    if (at == golden.end())
+      FAIL_CHECK("the golden file has nothing of: " << line);
+    else
+      CHECK(line == *at);
+  }
+}
+
+golden_lines of_optimizers() {
+  golden_lines lines;
+  for (const auto& o : golden_optimizers())
+    train_with(lines, o);
+  return lines;
+}
+golden_lines of_models() {
+  golden_lines lines;
+  train_everything<float>(lines, "every layer and function in float32", 200);
+  train_everything<double>(lines, "every layer and function in float64", 20);
+  return lines;
+}
+golden_lines of_beginnings() {
+  golden_lines lines;
+  draw_all<float>(lines, "float32");
+  draw_all<double>(lines, "float64");
+  follow_schedules(lines);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("200 steps with each optimizer come to the golden bits") {
+  REQUIRE_MESSAGE(chosen_vectors(), (chosen_vectors() ? "" : to_string(chosen_vectors().error())));
+  MESSAGE("vectors: " << to_string(*chosen_vectors()));
+  std::set<size_t> rules;
+  for (const auto& o : golden_optimizers())
+    rules.insert(o.rule.index());
+  CHECK(rules.size() == std::variant_size_v<update_rule>);
+  compare(of_optimizers());
+}
+
+TEST_CASE("models of every layer and function come to the golden bits in both floating types") { compare(of_models()); }
+
+TEST_CASE("initial values and rates are the golden ones, bit by bit") { compare(of_beginnings()); }
+
+TEST_CASE("write the golden file of this CPU level" * doctest::skip()) {
+  const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
+  REQUIRE(to);
+  std::ofstream out{to};
+  out << of_optimizers().text << of_models().text << of_beginnings().text;
+  REQUIRE(out.flush());
+}
+
+}  // namespace troupe
