@@ -1,6 +1,7 @@
 #include "actors/checkpoint_writer.hpp"
 
 #include "actors/checkpoint_loading.hpp"
+#include "actors/resumed_properties.hpp"
 #include "actors/snapshot_assembly.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -50,8 +51,10 @@ expected<restored> checkpoint_writer_state::load() {
     return fail(found.error());
   if (auto loaded = load_into(*options.parameters, *found, true); !loaded)
     return fail(loaded.error());
-  return restored{attempt, true, found->content.step, found->prefix, found->content.blobs, found->content.properties,
-                  found->warnings};
+  auto warnings = found->warnings;
+  for (auto& difference : differences_in_arithmetic(found->content.properties, options.properties))
+    warnings.push_back(std::move(difference));
+  return restored{attempt, true, found->content.step, found->prefix, found->content.blobs, found->content.properties, std::move(warnings)};
 }
 
 void checkpoint_writer_state::on_part(const snapshot_part& x) {

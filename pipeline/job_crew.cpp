@@ -8,6 +8,7 @@
 #include "actors/predictor.hpp"
 #include "actors/reducer.hpp"
 #include "actors/summary_writer.hpp"
+#include "compute/numerics.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -116,8 +117,9 @@ class job_crew final : public crew {
     options.parameters = nodes_.parameters;
     options.lease_commits = d.eval_input.has_value();
     options.seed = d.config.seed.value_or(0);
-    options.properties = {{"model", d.source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", "1"},
-                          {"gradient_shards", std::to_string(d.config.gradient_shards.value_or(d.config.replicas))}};
+    options.properties = {{"model", d.source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
+                          {"gradient_shards", std::to_string(d.config.gradient_shards.value_or(d.config.replicas))},
+                          {"replicas", std::to_string(replicas())}, {"seed", std::to_string(options.seed)}};
     return spawn("checkpoint_writer", checkpoint_writer, std::move(options), std::move(chief));
   }
 
