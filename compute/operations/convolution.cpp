@@ -6,6 +6,8 @@
 #include "compute/operations/windows.hpp"
 #include "compute/planner/plan.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -321,7 +323,7 @@ symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options, std::so
                                             + std::to_string(channels) + " channels of " + describe(x), at);
   const auto extent_of = [&](int64_t count, const windows::axis& a) {
     const int64_t span = product_within_limit(count, a.stride).value_or(elements_max);  // An image so large is refused.
-    return options.padding == padding::same ? span : span - a.stride + (a.size - 1) * a.dilation + 1;
+    return options.padding == padding::same ? span : span + std::max<int64_t>((a.size - 1) * a.dilation + 1 - a.stride, 0);
   };
   for (auto* a : {&w.y, &w.x})
     if (a->stride < 1 || a->dilation < 1 || a->stride > window_most || a->dilation > window_most || a->size > window_most)

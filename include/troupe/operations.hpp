@@ -181,7 +181,8 @@ TROUPE_API symbol conv2d(symbol x, symbol kernel, conv2d_options options = {}, T
 TROUPE_API symbol depthwise_conv2d(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 /// The adjoint of conv2d for its image: kernel [kernel height, kernel width, outputs / groups, channels], x [batch, h, w, channels]
 /// -> [batch, height, width, outputs], an extent that conv2d would make x's of: with `same` h·stride, with `valid`
-/// (h - 1)·stride + (kernel height - 1)·dilation + 1.
+/// h·stride + max(reach - stride, 0), reach = (kernel height - 1)·dilation + 1, as in Keras: where kernels do not meet, what lies between
+/// them is 0, behind the last one too.
 TROUPE_API symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 
 struct pool_options {

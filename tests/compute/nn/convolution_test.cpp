@@ -138,6 +138,9 @@ TEST_CASE("a transposed convolution layer spreads each pixel by its kernel") {
   check_layer_gradients({{1, 2, 3, 2}}, [](graph&, const std::vector<symbol>& in) {
     return nn::conv2d_transpose(in[0], {.filters = 2, .kernel_size = {2, 2}, .strides = {2, 1}, .activation = sigmoid});
   });
+  check_layer_gradients({{1, 2, 3, 2}}, [](graph&, const std::vector<symbol>& in) {
+    return nn::conv2d_transpose(in[0], {.filters = 2, .kernel_size = {1, 2}, .strides = {2, 3}, .activation = sigmoid});
+  });
 }
 
 TEST_CASE("a depthwise layer convolves each channel by itself, and a separable one mixes them after") {

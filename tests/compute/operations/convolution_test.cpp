@@ -132,6 +132,27 @@ TEST_CASE("a transposed convolution undoes the extents of a convolution, and is 
   }
 }
 
+TEST_CASE("where a kernel is smaller than its stride, a transposed convolution leaves the pixels between two kernels at 0, behind the last as well") {
+  const conv2d_options o{.strides = {3, 4}, .padding = padding::valid};
+  const tensor y = noise<double>({2, 3, 2, 3}, 1), k = noise<double>({2, 2, 4, 3}, 2);
+  const tensor image = value([&](graph& g) { return conv2d_transpose(g.constant(y), g.constant(k), o); });
+  REQUIRE(image.dims() == shape{2, 9, 8, 4});  // As Keras has it: 3·3 and 2·4, without 3·3 - 1 and 2·4 - 2.
+  std::vector<double> want(static_cast<size_t>(image.dims().elements()));
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 2; ++j)
+        for (int64_t tap = 0; tap < 4; ++tap)
+          for (int64_t f = 0; f < 4; ++f)
+            for (int64_t c = 0; c < 3; ++c)
+              want[static_cast<size_t>(((b * 9 + i * 3 + tap / 2) * 8 + j * 4 + tap % 2) * 4 + f)]
+                  += y.as<double>()[static_cast<size_t>(((b * 3 + i) * 2 + j) * 3 + c)] * k.as<double>()[static_cast<size_t>((tap * 4 + f) * 3 + c)];
+  check_close(image, image.dims(), want, 1e-13);
+  const tensor dilated = value([&](graph& g) {
+    return conv2d_transpose(g.constant(y), g.constant(k), {.strides = {3, 2}, .dilation = {1, 3}, .padding = padding::valid});
+  });
+  CHECK(dilated.dims() == shape{2, 9, 6, 4});  // 2·2 and the two that a kernel of reach 4 goes beyond its stride.
+}
+
 TEST_CASE("a depthwise convolution sees each channel by itself") {
   const tensor x = noise<double>({2, 4, 5, 3}, 1), k = noise<double>({3, 3, 3, 2}, 2);
   const tensor y = value([&](graph& g) { return depthwise_conv2d(g.constant(x), g.constant(k)); });
