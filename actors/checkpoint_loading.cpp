@@ -4,12 +4,16 @@
 
 namespace troupe {
 
+namespace {
+bool by_name(const component& a, const component& b) { return a.name < b.name; }
+}  // namespace
+
 std::vector<component> wanted_tensors(const parameter_layout& layout) {
   std::vector<component> wanted;
   for (const auto& e : layout.entries())
     wanted.push_back({e.name, e.type, e.dims});
   wanted.push_back({std::string{global_step_name}, dtype::int64, {}});
-  std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(wanted.begin(), wanted.end(), by_name);
   return wanted;
 }
 
@@ -18,7 +22,7 @@ expected<void> load_into(parameter_store& store, const restored_checkpoint& from
   const auto wanted = wanted_tensors(layout);
   checkpoint_info found{from.content.step, from.prefix, {}, {}, {}};
   for (const auto& t : from.content.tensors)
-    if (exact || std::any_of(wanted.begin(), wanted.end(), [&](const auto& w) { return w.name == t.name; }))
+    if (exact || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
       found.tensors.push_back({t.name, t.value.type(), t.value.dims(), 0, {}, 0, 0});
   if (auto all = differences(wanted, found); !all.empty()) {
     error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())

@@ -147,8 +147,8 @@ bool has(const sequential_layer& of, std::string_view key) {
 /// A key of another type is a mistake, unless the type was chosen nearer to the user.
 expected<void> check_keys(const settings& given, const std::string& at, const sequential_layer& made) {
   const std::string type = at + ".type";
-  for (const auto& key : given.keys_of_list(list)) {
-    if (!key.starts_with(at + ".") || key == type || *given.precedence_of(key) < *given.precedence_of(type))
+  for (const auto& key : given.keys_beginning(at + ".")) {
+    if (key == type || *given.precedence_of(key) < *given.precedence_of(type))
       continue;
     const std::string suffix = key.substr(at.size() + 1);
     if (!has(made, suffix))
@@ -195,7 +195,8 @@ activation activation_named(std::string_view name) {
 
 expected<std::vector<sequential_layer>> make_layers(const settings& given) {
   std::vector<sequential_layer> layers;
-  for (int64_t i = 0; i < given.size_of_list(list); ++i) {
+  const int64_t size = given.size_of_list(list);
+  for (int64_t i = 0; i < size; ++i) {
     auto made = make_layer(given, key_of(i));
     if (!made)
       return fail(made.error());
@@ -206,7 +207,8 @@ expected<std::vector<sequential_layer>> make_layers(const settings& given) {
 
 std::vector<std::string> places_of_layers(const settings& given) {
   std::vector<std::string> places;
-  for (int64_t i = 0; i < given.size_of_list(list); ++i)
+  const int64_t size = given.size_of_list(list);
+  for (int64_t i = 0; i < size; ++i)
     places.push_back(given.origin(key_of(i) + ".type") + key_of(i));
   return places;
 }

@@ -118,7 +118,8 @@ expected<optimizer> make_optimizer(const settings& given) {
     read(given, "optimizer.weight_decay", made.weight_decay);
   for (const auto& prefix : given.texts("optimizer.freeze"))
     made.groups.push_back({.prefix = prefix, .frozen = true});
-  for (int64_t i = 0; i < given.size_of_list("optimizer.groups"); ++i) {
+  const int64_t groups = given.size_of_list("optimizer.groups");
+  for (int64_t i = 0; i < groups; ++i) {
     auto group = make_group(given, i);
     if (!group)
       return fail(group.error());

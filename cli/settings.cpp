@@ -128,13 +128,13 @@ std::vector<std::string> settings::texts(std::string_view key) const {
   return parse_texts(text(key).value_or(""));
 }
 
-std::vector<std::string> settings::keys_of_list(std::string_view list) const {
+std::vector<std::string> settings::keys_beginning(std::string_view beginning) const {
   std::vector<std::string> keys;
-  for (const auto& [key, entry] : entries_)
-    if (key.starts_with(list) && std::string_view{key}.substr(list.size()).starts_with('['))
-      keys.push_back(key);
+  for (auto e = entries_.lower_bound(beginning); e != entries_.end() && e->first.starts_with(beginning); ++e)
+    keys.push_back(e->first);
   return keys;
 }
+std::vector<std::string> settings::keys_of_list(std::string_view list) const { return keys_beginning(std::string{list} + "["); }
 int64_t settings::size_of_list(std::string_view list) const {
   int64_t size = 0;
   for (const auto& key : keys_of_list(list)) {

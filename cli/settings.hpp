@@ -38,7 +38,9 @@ class settings {
   std::vector<double> numbers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
 
-  /// The keys that were given of a list of tables: of "model.layers" such as "model.layers[0].type".
+  /// The keys that were given and begin like that, in the time that they take.
+  std::vector<std::string> keys_beginning(std::string_view beginning) const;
+  /// Those of a list of tables: of "model.layers" such as "model.layers[0].type".
   std::vector<std::string> keys_of_list(std::string_view list) const;
   /// One more than the greatest number among them.
   int64_t size_of_list(std::string_view list) const;

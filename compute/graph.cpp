@@ -76,9 +76,8 @@ symbol graph::variable(variable_options options, std::source_location at) {
     return refuse(*this, "variable", "it has no name", at);
   const std::string prefix = impl_->scopes.empty() ? std::string{} : impl_->scopes.back();
   options.name = prefix + options.name;
-  for (const auto& v : impl_->variables)
-    if (v.options.name == options.name)
-      return refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
+  if (impl_->variable_names.contains(options.name))
+    return refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
   for (int64_t e : options.dims.extents())
     if (e < 1)
       return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + to_string(options.dims), at);
@@ -93,6 +92,7 @@ symbol graph::variable(variable_options options, std::source_location at) {
   const symbol s = append(*this, ops::variable, {}, options.type, symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
   impl_->nodes.back().name = options.name;
   impl_->names[options.name] = 1;
+  impl_->variable_names.insert(options.name);
   impl_->variables.push_back({std::move(options), s.node()});
   return s;
 }
@@ -104,11 +104,12 @@ void graph::assign(symbol variable, symbol value, std::source_location at) {
     refuse(*this, "assign", "the variable is one of another graph", at);
     return;
   }
-  const auto v = std::find_if(impl_->variables.begin(), impl_->variables.end(), [&](const auto& x) { return x.node == variable.node(); });
-  if (v == impl_->variables.end()) {
-    refuse(*this, "assign", "only a variable can be assigned, not " + impl_->nodes[static_cast<size_t>(variable.node())].name, at);
+  const node& assigned = impl_->nodes[static_cast<size_t>(variable.node())];
+  if (assigned.op != &ops::variable) {
+    refuse(*this, "assign", "only a variable can be assigned, not " + assigned.name, at);
     return;
   }
+  auto* v = &impl_->variables[static_cast<size_t>(assigned.attr.index)];
   const std::string name = "'" + v->options.name + "'";
   if (v->options.trainable || v->next >= 0)
     refuse(*this, "assign", name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);

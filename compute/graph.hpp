@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 namespace troupe {
 
@@ -74,6 +75,7 @@ struct graph::impl {
   std::deque<node> nodes;  ///< Which keeps references to extents valid while nodes are added.
   std::vector<std::string> unknowns;
   std::vector<graph_variable> variables;
+  std::set<std::string> variable_names;
   std::vector<int32_t> placeholders;
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;

@@ -4,6 +4,7 @@
 #include "compute/optimizers/update.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace troupe {
 namespace {
@@ -21,30 +22,30 @@ int64_t staggered(int64_t offset, int index) {
 }
 
 /// A group that fits nothing is a name that was misspelt.
-expected<void> check_groups(const graph& g, const optimizer& o) {
+expected<void> check_groups(const graph& g, const variable_groups& groups) {
   const auto& variables = g.internals().variables;
-  for (const auto& group : o.groups)
-    if (std::none_of(variables.begin(), variables.end(), [&](const auto& v) {
-          const std::string_view name = v.options.name;
-          return v.options.trainable && name.starts_with(group.prefix) && name.ends_with(group.suffix);
-        }))
-      return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + group.prefix + "*" + group.suffix + "\"");
-  if (!variables.empty() && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || is_frozen(o, v.options.name); })
+  std::vector<std::string_view> trainable;
+  for (const auto& v : variables)
+    if (v.options.trainable)
+      trainable.push_back(v.options.name);
+  if (const auto* unused = groups.first_without(trainable))
+    return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + unused->prefix + "*" + unused->suffix + "\"");
+  if (!variables.empty() && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
       && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
     return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
   return {};
 }
 
-/// Whether rows of a variable are looked up and nothing else is done with it.
-bool is_only_looked_up(const graph::impl& g, int32_t variable) {
-  bool looked_up = false;
+/// Nodes of which rows are looked up and nothing else is done with them.
+std::vector<bool> only_looked_up(const graph::impl& g) {
+  std::vector<bool> looked_up(g.nodes.size()), used_otherwise(g.nodes.size());
   for (const auto& n : g.nodes)
-    for (size_t i = 0; i < n.inputs.size(); ++i)
-      if (n.inputs[i] == variable) {
-        looked_up = true;
-        if (n.op != &ops::gather || i != 0 || n.attr.axis != 0)
-          return false;
-      }
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const bool by_row = n.op == &ops::gather && i == 0 && n.attr.axis == 0;
+      (by_row ? looked_up : used_otherwise)[static_cast<size_t>(n.inputs[i])] = true;
+    }
+  for (size_t i = 0; i < looked_up.size(); ++i)
+    looked_up[i] = looked_up[i] && !used_otherwise[i];
   return looked_up;
 }
 
@@ -58,10 +59,12 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   if (o) {
     if (auto valid = validate(*o); !valid)
       return fail(valid.error());
-    if (auto fits = check_groups(g, *o); !fits)
-      return fail(fits.error());
   }
-  const auto updated = [&o](const variable_options& v) { return o && v.trainable && !is_frozen(*o, v.name); };
+  const variable_groups groups{o ? std::span{o->groups} : std::span<const variable_group>{}};
+  if (o)
+    if (auto fits = check_groups(g, groups); !fits)
+      return fail(fits.error());
+  const auto updated = [&](const variable_options& v) { return o && v.trainable && !groups.freeze(v.name); };
   parameter_layout layout;
   layout.whole_variables_ = o && needs_whole_variables(*o);
   const auto slots = o ? slots_of(*o) : std::vector<slot_description>{};
@@ -126,11 +129,13 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     layout.runs_.push_back(std::move(run));
   }
   layout.flat_bytes_ = layout.gradient_bytes_;
+  const auto looked_up = only_looked_up(g.internals());
+  layout.sort_names();
   for (const auto& run : layout.runs_)
     for (const auto& v : g.internals().variables) {
       const auto& options = v.options;
       if (run.assigned || options.type != run.type || !updated(options) || layout.whole_variables_ || options.dims.elements() == 0
-          || !is_only_looked_up(g.internals(), v.node))
+          || !looked_up[static_cast<size_t>(v.node)])
         continue;
       const int32_t entry = layout.find(options.name);
       const auto& e = layout.entries_[static_cast<size_t>(entry)];
@@ -147,17 +152,23 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
                                layout.shared_bytes_, -1});
     layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
   }
-  for (size_t i = 0; i < layout.entries_.size(); ++i)
-    if (const auto& name = layout.entries_[i].name; layout.find(name) != static_cast<int32_t>(i))
-      return fail(errc::invalid_argument, "two variables or slots are named '" + name + "'");
+  layout.sort_names();
+  const auto name_of = [&layout](int32_t i) -> const std::string& { return layout.entries_[static_cast<size_t>(i)].name; };
+  const auto same = [&](int32_t a, int32_t b) { return name_of(a) == name_of(b); };
+  if (const auto twice = std::adjacent_find(layout.by_name_.begin(), layout.by_name_.end(), same); twice != layout.by_name_.end())
+    return fail(errc::invalid_argument, "two variables or slots are named '" + name_of(*twice) + "'");
   return layout;
 }
 
+void parameter_layout::sort_names() {
+  by_name_.resize(entries_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0);
+  std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) { return entries_[static_cast<size_t>(a)].name < entries_[static_cast<size_t>(b)].name; });
+}
+
 int32_t parameter_layout::find(std::string_view name) const {
-  for (size_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].name == name)
-      return static_cast<int32_t>(i);
-  return -1;
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [this](int32_t i, std::string_view wanted) { return entries_[static_cast<size_t>(i)].name < wanted; });
+  return at != by_name_.end() && entries_[static_cast<size_t>(*at)].name == name ? *at : -1;
 }
 
 std::pair<int64_t, int64_t> parameter_layout::slice(int r, int R) const {

@@ -96,7 +96,10 @@ class parameter_layout {
   std::vector<parameter_piece> pieces(int r, int R) const;
 
  private:
+  void sort_names();
+
   std::vector<parameter_entry> entries_;
+  std::vector<int32_t> by_name_;  ///< Entries in the order of their names.
   std::vector<gradient_run> runs_;
   std::vector<sparse_rows> sparse_;
   int64_t arena_bytes_ = 0, shared_bytes_ = 0, flat_bytes_ = 0, gradient_bytes_ = 0;

@@ -85,10 +85,11 @@ symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
 expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout, int32_t shards) {
   training t;
   std::vector<symbol> variables;
+  const variable_groups groups{o.groups};
   for (const auto& v : g.internals().variables) {
-    const int32_t at = layout.find(v.options.name);
-    if (!v.options.trainable || is_frozen(o, v.options.name))
+    if (!v.options.trainable || groups.freeze(v.options.name))
       continue;
+    const int32_t at = layout.find(v.options.name);
     if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
       return fail(trouble("the store has no trainable variable named '" + v.options.name + "'"));
     variables.push_back(g.make_symbol(v.node));

@@ -171,16 +171,4 @@ std::string to_string(const optimizer& o) {
   return text + (o.moving_average_ramps ? ", moving_average_ramps" : "");
 }
 
-const variable_group* group_of(const optimizer& o, std::string_view variable) {
-  for (const auto& g : o.groups)
-    if (variable.starts_with(g.prefix) && variable.ends_with(g.suffix))
-      return &g;
-  return nullptr;
-}
-
-bool is_frozen(const optimizer& o, std::string_view variable) {
-  const auto* group = group_of(o, variable);
-  return group && group->frozen;
-}
-
 }  // namespace troupe

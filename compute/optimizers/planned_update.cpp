@@ -49,6 +49,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
   for (const auto& run : u.runs_)
     if (!run.assigned && run.slots.size() != slots.size())
       return fail(errc::invalid_argument, "the store has not the slots of " + to_string(o));
+  const variable_groups groups{o.groups};
   const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || needs_whole_variables(o);
   for (const auto& e : layout.entries()) {
     if (e.gradient_offset < 0 || !e.trainable)
@@ -58,7 +59,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
       ++s.run;
     if (u.runs_[s.run].assigned)
       continue;  // The model writes those itself: what stands in the gradient's place is their next value.
-    if (const auto* group = group_of(o, e.name)) {
+    if (const auto* group = groups.of(e.name)) {
       s.rate_factor = group->rate_factor;
       s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
     }

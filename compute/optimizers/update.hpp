@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +28,25 @@ bool needs_whole_variables(const optimizer& o);
 /// Whether rows of a gradient that do not occur count as zeros, rather than being left out of the update.
 bool updates_every_row(const optimizer& o);
 
-/// The group of a variable, or null.
-const variable_group* group_of(const optimizer& o, std::string_view variable);
-bool is_frozen(const optimizer& o, std::string_view variable);
+/// Which group a variable belongs to, found among many in the time of a few look-ups. Refers to the groups.
+class variable_groups {
+ public:
+  explicit variable_groups(std::span<const variable_group> groups);
+  /// The first that fits, or null.
+  const variable_group* of(std::string_view variable) const;
+  bool freeze(std::string_view variable) const;
+  /// The first group that none of these fits, or null.
+  const variable_group* first_without(std::span<const std::string_view> variables) const;
+
+ private:
+  /// f(groups of one prefix and suffix, in their order) for each such pair that fits.
+  template <class F>
+  void each_fitting(std::string_view variable, F f) const;
+
+  std::span<const variable_group> groups_;
+  std::set<std::pair<size_t, size_t>> lengths_;  ///< Of prefixes and suffixes: few, however many groups there are.
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<size_t>> by_ends_;
+};
 /// What the schedule makes of 1 for the update after `step` others; the warm-up included.
 double schedule_factor(const optimizer& o, int64_t step);
 

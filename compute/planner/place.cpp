@@ -76,9 +76,12 @@ bool meet(const tenant& a, const tenant& b) { return a.first <= b.last && b.firs
 /// Those that are placed lie in the order of their offsets.
 int64_t lowest_gap(const tenant& t, const std::vector<tenant>& placed) {
   int64_t offset = 0;
-  for (const auto& other : placed)
-    if (meet(t, other) && other.offset < offset + t.bytes)
+  for (const auto& other : placed) {
+    if (other.offset >= offset + t.bytes)
+      break;
+    if (meet(t, other))
       offset = std::max(offset, other.offset + other.bytes);
+  }
   return offset;
 }
 

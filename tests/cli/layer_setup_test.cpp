@@ -42,6 +42,18 @@ std::string sequence(const std::string& layer, std::initializer_list<const char*
 
 }  // namespace
 
+TEST_CASE("5,000 layers in a file are read, and a key that none of them has is found among them") {
+  std::string text = "[model]\ntype = \"sequential_classifier\"\nclasses = 2\n";
+  for (int i = 0; i < 5000; ++i)
+    text += "[[model.layers]]\ntype = \"dense\"\nunits = " + std::to_string(i + 1) + "\n";
+  const auto all = layers(text);
+  REQUIRE(all.size() == 5000);
+  CHECK(std::get<layer::dense>(all[4999]).units == 5000);
+  const auto wrong = merged(text, {"model.layers[4999].filters=3"}).and_then([](const settings& s) { return make_layers(s); });
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("model.layers[4999].filters belongs to") != std::string::npos);
+}
+
 TEST_CASE("layers are read in their order with what was given, the rest as nn.hpp has it, inline or under headings") {
   const auto inlined = layers("[model]\nlayers = [\n {type = \"conv2d\", filters = 8, kernel_size = [3, 5], strides = 2, padding = \"same\", groups = 2, "
                               "activation = \"relu\", bias = false, kernel_initializer = \"he_normal\", name = \"c\"},\n"

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string>
 
 namespace troupe::cli {
 
@@ -46,6 +47,17 @@ void check_keys(const std::variant<Options...>&, const std::string& key) {
 TEST_CASE("every rule and schedule can be named, and every field of theirs is a key") {
   check_keys(update_rule{}, "optimizer.name");
   check_keys(learning_rate_schedule{}, "optimizer.schedule");
+}
+
+TEST_CASE("10,000 groups in a file are read, each with its own rate") {
+  std::string text;
+  for (int i = 0; i < 10000; ++i)
+    text += "[[optimizer.groups]]\nprefix = \"layer_" + std::to_string(i) + "/\"\nrate_factor = " + std::to_string(i + 1) + "\n";
+  const auto o = made(text);
+  REQUIRE(o);
+  REQUIRE(o->groups.size() == 10000);
+  CHECK(o->groups[9999].prefix == "layer_9999/");
+  CHECK(o->groups[9999].rate_factor == 10000);
 }
 
 TEST_CASE("without keys the optimizer is Adam with its defaults") {
