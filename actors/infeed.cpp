@@ -1,5 +1,7 @@
 #include "actors/infeed.hpp"
 
+#include "words/guarded.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -11,14 +13,8 @@ namespace {
 
 /// Input functions are the user's: what they throw becomes the job's error, not a dead thread.
 template <class Call>
-auto caught(Call call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& e) {
-    return fail(errc::state, std::string{"an exception left the input: "} + e.what());
-  } catch (...) {
-    return fail(errc::state, "an exception left the input");
-  }
+auto caught(Call&& call) {
+  return guarded("the input", std::forward<Call>(call));
 }
 
 }  // namespace

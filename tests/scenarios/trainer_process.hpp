@@ -1,7 +1,7 @@
 // A trainer (trainer.cpp) as a child process: started, listened to, killed.
 #pragma once
 
-#include <sys/types.h>
+#include "tests/scenarios/child_process.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -16,16 +16,13 @@ namespace troupe {
 class trainer_process {
  public:
   explicit trainer_process(const std::vector<std::string>& arguments);
-  trainer_process(const trainer_process&) = delete;
-  trainer_process& operator=(const trainer_process&) = delete;
-  ~trainer_process();
 
   /// Takes in what the child has said, waiting at most `patience` for some of it. False: it said its last.
-  bool listen(std::chrono::milliseconds patience);
+  bool listen(std::chrono::milliseconds patience) { return child_.listen(patience); }
   /// SIGKILL; returns after the process is gone and its last words are in.
   void kill();
   /// Waits for its end; the exit status, or minus the signal.
-  int wait();
+  int wait() { return child_.wait(); }
 
   // -- what it said ---------------------------------------------------------
   int64_t lines = 0;               ///< How many it said.
@@ -40,10 +37,7 @@ class trainer_process {
  private:
   void hear(const std::string& line);
 
-  pid_t process_ = -1;
-  int output_ = -1;  ///< We read what it says.
-  int input_ = -1;   ///< Held open: its end would open the gate.
-  std::string partial_;
+  child_process child_;  ///< Its standard input is held open: the end of that would open the gate.
 };
 
 }  // namespace troupe

@@ -1,0 +1,93 @@
+// Real processes that are slow or were stopped: they end when they are asked to, and do not end because time has passed them by.
+#include "tests/scenarios/child_process.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <sstream>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr auto patience = 60s;  ///< For a child to say something, under a sanitizer too.
+
+/// What a slow_trainer says.
+struct slow_trainer {
+  slow_trainer(int batch_ms, int hook_ms, int deadline_ms)
+    : child(TROUPE_SLOW_TRAINER, {directory / "run", std::to_string(batch_ms), std::to_string(hook_ms), std::to_string(deadline_ms)},
+            [this](const std::string& line) { hear(line); }) {}
+
+  void hear(const std::string& line) {
+    std::istringstream words{line};
+    std::string what;
+    words >> what;
+    if (what == "at") {
+      words >> step >> resident_kb;
+    } else if (what == "ended") {
+      words >> step >> how >> hooks_ended;
+      std::getline(words, text);
+    } else {
+      FAIL_CHECK("the trainer said '" << line << "'");
+    }
+  }
+  bool reach(int64_t least) {
+    for (const auto end = steady_clock::now() + patience; step < least && how.empty() && steady_clock::now() < end;)
+      if (!child.listen(100ms))
+        break;
+    return step >= least && how.empty();
+  }
+  /// Asks, and waits for the end; how long that took.
+  steady_clock::duration ask(const std::string& request) {
+    const auto began = steady_clock::now();
+    child.say(request);
+    while (how.empty() && child.listen(1s) && steady_clock::now() - began < patience) {}
+    return steady_clock::now() - began;
+  }
+
+  test::temporary_directory directory;
+  int64_t step = -1, resident_kb = 0;
+  int hooks_ended = 0;
+  std::string how, text;
+  child_process child;
+};
+
+}  // namespace
+
+TEST_CASE("a process that was stopped for longer than its deadlines goes on") {
+  slow_trainer trainer{20, 0, 1000};
+  REQUIRE(trainer.reach(5));
+  trainer.child.send(SIGSTOP);
+  for (const auto end = steady_clock::now() + 3s; steady_clock::now() < end;)
+    REQUIRE(trainer.child.listen(std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now())));  // It has nothing to say.
+  const auto stood_at = trainer.step;
+  trainer.child.send(SIGCONT);
+  CHECK_MESSAGE(trainer.reach(stood_at + 20), trainer.how << trainer.text);
+  trainer.ask("stop");
+  CHECK_MESSAGE(trainer.how == "stopped", trainer.text);
+}
+
+TEST_CASE("a stop and an abort end a job beside a slow input and a slow hook within a batch and a call, and the hooks see the end") {
+  for (const auto& [batch_ms, hook_ms] : std::vector<std::pair<int, int>>{{20, 0}, {300, 0}, {0, 1}, {0, 50}, {20, 1}})
+    for (const std::string request : {"stop", "abort"}) {
+      CAPTURE(batch_ms);
+      CAPTURE(hook_ms);
+      CAPTURE(request);
+      slow_trainer trainer{batch_ms, hook_ms, 0};
+      REQUIRE(trainer.reach(batch_ms > 100 ? 3 : 20));
+      const auto took = trainer.ask(request);
+      MESSAGE("", request, " beside ", batch_ms, " ms a batch and ", hook_ms, " ms a call took ",
+              std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
+      CHECK(trainer.how == (request == "stop" ? "stopped" : "failed"));
+      CHECK_MESSAGE(trainer.text.find("did not end in time") == std::string::npos, trainer.text);
+      CHECK(took < 20s);  // Two seconds where nobody else uses the machine; ten minutes before.
+      if (hook_ms > 0)
+        CHECK(trainer.hooks_ended == 1);
+    }
+}
+
+}  // namespace troupe

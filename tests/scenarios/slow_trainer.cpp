@@ -1,0 +1,129 @@
+// Trains a small model in a process of its own, on an input and with a hook that take their time:
+//
+//   slow_trainer MODEL_DIR BATCH_MS HOOK_MS DEADLINE_MS
+//
+// Hears "stop" and "abort" on standard input, and says "at STEP RESIDENT_KB" as it goes on and, once,
+// "ended STEP stopped|done|failed HOOKS_ENDED TEXT". DEADLINE_MS is the patience of every wait; 0: the usual ones.
+#include "pipeline/launch.hpp"
+
+#include "support/resident.hpp"
+#include "support/small_job.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace troupe::test {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Reads of a device that takes its time and knows nothing of stop tokens.
+class slow_node final : public dataset_node {
+ public:
+  slow_node(const dataset& inner, int batch_ms) : inner_(inner.node()), batch_ms_(batch_ms) {}
+  element_spec spec() const override { return inner_->spec(); }
+  std::string to_text() const override { return inner_->to_text() + " -> slow"; }
+  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
+  std::optional<int64_t> elements(bool drop) const override { return inner_->elements(drop); }
+  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const override {
+    auto inner = inner_->iterate(options);
+    if (!inner)
+      return inner;
+    return std::make_unique<iterator>(std::move(*inner), batch_ms_);
+  }
+
+ private:
+  class iterator final : public dataset_iterator {
+   public:
+    iterator(std::unique_ptr<dataset_iterator> inner, int batch_ms) : inner_(std::move(inner)), batch_ms_(batch_ms) {}
+    const element_spec& spec() const noexcept override { return inner_->spec(); }
+    int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
+    expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+      if (batch_ms_ > 0)
+        ::poll(nullptr, 0, batch_ms_);
+      return inner_->read(into, stop);
+    }
+    expected<std::string> save() const override { return inner_->save(); }
+    expected<void> restore(std::string_view state) override { return inner_->restore(state); }
+
+   private:
+    std::unique_ptr<dataset_iterator> inner_;
+    int batch_ms_;
+  };
+  std::shared_ptr<const dataset_node> inner_;
+  int batch_ms_;
+};
+
+/// Sees every step and takes its time over each.
+struct slow_hook final : hook {
+  explicit slow_hook(int ms) : call_ms(ms) {}
+  std::vector<need> begin(int64_t step) override { return {{.first = step + 1, .every = 1}}; }
+  void at(const step_facts&, job_control&) override { ::poll(nullptr, 0, call_ms); }
+  void end(int64_t) override { ended = true; }
+  void on_abort(const error&) override { ended = true; }
+  int call_ms;
+  std::atomic<bool> ended = false;
+};
+
+int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_ms) {
+  small_job_options o{.max_steps = 1'000'000'000, .save_steps = 1'000'000, .input = dataset{std::make_shared<slow_node>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
+                      .files = posix_file_system()};
+  const auto watching = std::make_shared<slow_hook>(hook_ms);
+  if (hook_ms > 0)
+    o.hooks = {watching};
+  auto description = describe_small(o);
+  description.config.model_dir = directory;
+  if (deadline_ms > 0) {
+    const milliseconds each{deadline_ms};
+    description.deadlines = {.start = each, .silence = each, .save = each, .evaluation = each, .hooks = each, .stop = each};
+  }
+  auto prepared = prepare(std::move(description));
+  if (!prepared)
+    return std::printf("ended 0 failed 0 %s\n", to_string(prepared.error()).c_str()), 1;
+  const auto job = launch_local(std::move(*prepared));
+
+  std::string heard;
+  int64_t shown = -1;
+  for (;;) {
+    if (const auto result = job->wait(milliseconds{0})) {
+      if (*result)
+        std::printf("ended %lld %s %d \n", static_cast<long long>((*result)->global_step), (*result)->stopped ? "stopped" : "done", watching->ended.load());
+      else
+        std::printf("ended %lld failed %d %s\n", static_cast<long long>(job->progress().step), watching->ended.load(), to_string(result->error()).c_str());
+      std::fflush(stdout);
+      return 0;
+    }
+    pollfd said{STDIN_FILENO, POLLIN, 0};
+    char bytes[64];
+    if (::poll(&said, 1, 20) > 0) {
+      const auto n = ::read(STDIN_FILENO, bytes, sizeof bytes);
+      if (n <= 0)
+        return 1;
+      heard.append(bytes, static_cast<size_t>(n));
+    }
+    if (heard.find("stop\n") != std::string::npos)
+      job->ask(request::stop, false);
+    if (heard.find("abort\n") != std::string::npos)
+      job->ask(request::abort, false);
+    heard.clear();
+    if (const auto step = job->progress().step; step != shown) {
+      shown = step;
+      std::printf("at %lld %lld\n", static_cast<long long>(step), static_cast<long long>(resident_bytes() >> 10));
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace troupe::test
+
+int main(int argc, char** argv) {
+  if (argc != 5)
+    return 2;
+  return troupe::test::train(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[4]));
+}
