@@ -5,6 +5,7 @@
 #include "estimator/job_log.hpp"
 #include "estimator/start_job.hpp"
 #include "messages/control.hpp"
+#include "storage/checkpoint_store.hpp"
 
 namespace troupe {
 
@@ -67,7 +68,31 @@ expected<job> start(const estimator& e, const train_spec& training, std::optiona
   return start_job(e, training, evaluation, options, [](std::shared_ptr<prepared_job> prepared) { return launch_local(std::move(prepared)); });
 }
 
+namespace {
+
+/// The result of a call whose goal an earlier one has reached. Nothing where steps are left, or where the directory does not say so
+/// without doubt: the job itself finds out then.
+std::optional<train_result> nothing_left(const estimator& e, const train_spec& training) {
+  const auto description = describe(e, training, {});
+  if (!description || !description->max_steps || !saves(*description))
+    return std::nullopt;
+  const auto store = checkpoint_store::open(posix_file_system(), *e.config.model_dir, {.read_only = true});
+  const auto newest = store ? (*store)->newest_step() : std::nullopt;
+  if (!newest || *newest < *description->max_steps)
+    return std::nullopt;
+  const auto info = (*store)->inspect(*newest);
+  if (!info)
+    return std::nullopt;
+  return train_result{.global_step = *newest, .checkpoint = info->prefix,
+                      .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(*newest) + " already, and max_steps is "
+                                + std::to_string(*description->max_steps)};
+}
+
+}  // namespace
+
 expected<train_result> train(const estimator& e, const train_spec& training) {
+  if (auto result = nothing_left(e, training))
+    return std::move(*result);
   auto running = start(e, training);
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }

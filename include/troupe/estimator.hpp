@@ -60,7 +60,8 @@ struct evaluation_result {
   std::vector<std::string> warnings = {}; ///< The event file could not be written.
 };
 
-/// invalid_argument for options that cannot be right, before anything is built; otherwise the job's own error.
+/// invalid_argument for options that cannot be right, before anything is built; otherwise the job's own error. Where the newest
+/// checkpoint stands at max_steps already, no model is built and hooks hear nothing: the result says so.
 TROUPE_API expected<train_result> train(const estimator& e, const train_spec& training);
 /// Of the newest checkpoint, or of the one at `step`. Its metrics also go to the event files of "eval" or "eval_<name>" in the
 /// model directory; one that cannot be written there is a warning of the result. not_found when `step` is given and absent.

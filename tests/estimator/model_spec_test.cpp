@@ -59,7 +59,7 @@ TEST_CASE("both parts of a metric are one number") {
         == "the total of metric 'recall' must be a number, not boolean");
 }
 
-TEST_CASE("[EST-16] symbols of another graph are refused by name") {
+TEST_CASE("symbols of another graph are refused by name") {
   graph g, other;
   CHECK(refused({.mode = mode::train, .loss = number(other), .optimizer = adam{}}, g) == "the loss belongs to another graph");
   CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(other)}}}, g) == "prediction 'class' belongs to another graph");

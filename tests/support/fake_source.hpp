@@ -13,6 +13,7 @@ struct fake_source {
   int64_t batches = INT64_MAX;
   int64_t rows = 2;
   int64_t last_rows = 0;                    ///< Of the last batch, if fewer.
+  std::map<int64_t, int64_t> rows_at;       ///< Of single batches, if fewer.
   std::map<int64_t, error> trouble;         ///< What reading a batch meets.
   std::optional<error> cannot_open, cannot_save;
 
@@ -35,7 +36,9 @@ class fake_iterator final : public dataset_iterator {
       return fail(errc::out_of_range, "the fake data ended");
     if (const auto t = source_->trouble.find(next_); t != source_->trouble.end())
       return fail(t->second);
-    const int64_t rows = next_ + 1 == source_->batches && source_->last_rows > 0 ? source_->last_rows : source_->rows;
+    int64_t rows = next_ + 1 == source_->batches && source_->last_rows > 0 ? source_->last_rows : source_->rows;
+    if (const auto fewer = source_->rows_at.find(next_); fewer != source_->rows_at.end())
+      rows = fewer->second;
     for (int64_t r = 0; r < rows; ++r) {
       reinterpret_cast<float*>(into[0])[r] = static_cast<float>(100 * next_ + r);
       reinterpret_cast<int32_t*>(into[1])[2 * r] = static_cast<int32_t>(next_);

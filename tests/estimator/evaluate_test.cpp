@@ -1,0 +1,89 @@
+// Evaluations alone, as a program asks for them.
+#include <troupe/estimator.hpp>
+
+#include <troupe/job.hpp>
+#include <troupe/predict.hpp>
+
+#include "support/prediction_case.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+/// Its loss is the mean of x.
+estimator mean_of_x() {
+  return {model{"mean", [](graph& g, const features& x, const labels&, mode m) {
+    const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+    return model_spec{.mode = m, .loss = reduce_mean(mul(x["x"], w)), .optimizer = gradient_descent{}};
+  }}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on average: a batch weighs the same whatever its size") {
+  const auto source = fake_batches(3);
+  source->rows = 8;
+  source->rows_at = {{0, 1}, {1, 1}};
+  // Of batch s the loss is that of every row: 1 + 1.5 s² - 0.5 s, where s = floor(x / 100).
+  const estimator e{model{"losses", [](graph& g, const features& x, const labels&, mode m) {
+    const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
+    const symbol s = floor(scale(mul(x["x"], w), 0.01));
+    const symbol row = scale(square(s), 1.5) - scale(s, 0.5) + g.constant(tensor::scalar(1.0f));
+    return model_spec{.mode = m, .loss = reduce_mean(row), .optimizer = gradient_descent{}};
+  }}, {}};
+  const auto result = evaluate(e, {.input = dataset_over(source)});
+  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  CHECK(result->batches == 3);
+  CHECK(result->metrics.at("loss") == 3);
+}
+
+TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are asked for, and cannot be asked for none") {
+  const auto run = [](std::optional<int64_t> steps) {
+    const auto source = fake_batches(7);
+    const auto result = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
+    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    CHECK(source->reads.size() == static_cast<size_t>(result->batches));
+    return std::pair{result->batches, result->metrics.at("loss")};
+  };
+  CHECK(run(std::nullopt) == std::pair<int64_t, double>{7, 301.5});
+  CHECK(run(3) == std::pair<int64_t, double>{3, 101.5});
+  CHECK_MESSAGE(run(9).first == 7, "data that end before are no error");
+  for (const int64_t steps : {0, -1}) {  // And none of the data is opened for it.
+    const auto source = fake_batches(7);
+    const auto refused = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().category == errc::invalid_argument);
+    CHECK(refused.error().message == "steps of the evaluation must be positive, not " + std::to_string(steps));
+    CHECK(source->opened == 0);
+  }
+}
+
+TEST_CASE("[DF-26] without a number of steps training and evaluation go on to the end of the data; with five, five batches are evaluated") {
+  const auto trained = train(mean_of_x(), {.input = dataset_over(fake_batches(7))});
+  REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
+  CHECK(trained->global_step == 7);
+  for (const auto& [wanted, read] : {std::pair<std::optional<int64_t>, int64_t>{std::nullopt, 7}, {5, 5}}) {
+    const auto evaluated = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(7)), .steps = wanted});
+    REQUIRE_MESSAGE(evaluated, (evaluated ? "" : to_string(evaluated.error())));
+    CHECK(evaluated->batches == read);
+  }
+}
+
+TEST_CASE("[EST-13] a model without a function is refused by its name, whatever is asked of it") {
+  const estimator empty{model{"hollow", {}}, {}};
+  const auto input = dataset_over(fake_batches(1));
+  const auto refused = [](const auto& result) {
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::invalid_argument);
+    CHECK(result.error().message == "the model hollow has no function to build it");
+  };
+  refused(train(empty, {.input = input, .max_steps = 1}));
+  refused(start(empty, {.input = input, .max_steps = 1}));
+  refused(evaluate(empty, {.input = input}));
+  refused(train_and_evaluate(empty, {.input = input, .max_steps = 1}, {.input = input}));
+  refused(predict(empty, {.input = input}));
+}
+
+}  // namespace troupe::test
