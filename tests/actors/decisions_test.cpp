@@ -74,6 +74,12 @@ TEST_CASE("of several errors of one weight the earliest is the cause") {
   CHECK(root_cause(std::vector{second, first}).message == "b");
 }
 
+TEST_CASE("[DF-51] of two errors from one source the earlier is the cause, and the later is its note") {
+  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5}, second{errc::not_found, "part 2 is gone", {}, "infeed/0", 6};
+  CHECK(root_cause(std::vector{first, second}).message == first.message);
+  CHECK(root_cause(std::vector{first, second}).notes == std::vector{to_string(second)});
+}
+
 TEST_CASE("the cause keeps its own notes first, and no error becomes a note twice") {
   const error root{errc::data_loss, "a", {"its own"}}, aborted{errc::aborted, "b"};
   CHECK(root_cause(std::vector{aborted, root, aborted}).notes == std::vector<std::string>{"its own", to_string(aborted)});
