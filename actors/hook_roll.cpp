@@ -42,7 +42,8 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
       break;
     case fact::event:
       for (const auto& h : hooks_)
-        tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
+        if (h.begun)
+          tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
       break;
     case fact::step: {
       step_facts facts{x.at};
@@ -55,7 +56,8 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
     }
     case fact::end_at:
       for (const auto& h : hooks_)
-        tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
+        if (h.begun)
+          tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
       end(x, thrown);
       break;
   }

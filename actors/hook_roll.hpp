@@ -16,10 +16,10 @@ class hook_roll {
   bool empty() const noexcept { return hooks_.empty(); }
   /// What the hooks threw, in the order of the calls: "an exception left end() of hooks[1] (my::early_stop): ...".
   ///
-  ///   begin_at  begin, of all; whoever's threw has not begun: no step, `end` or `on_abort` is shown to it
-  ///   event     on_event, of all
+  ///   begin_at  begin, of all; whoever's threw has not begun, and nothing is shown to it
+  ///   event     on_event
   ///   step      at, of those who asked for this step
-  ///   end_at    on_event, of all; then end, or, where the job failed, on_abort in the opposite order
+  ///   end_at    on_event; then end, or, where the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job);
   /// All that those who have begun will ever want.
   std::vector<need> needs() const;

@@ -3,7 +3,8 @@
 //   slow_trainer MODEL_DIR BATCH_MS HOOK_MS DEADLINE_MS
 //
 // Hears "stop" and "abort" on standard input, and says "at STEP RESIDENT_KB" as it goes on and, once,
-// "ended STEP stopped|done|failed HOOKS_ENDED TEXT". DEADLINE_MS is the patience of every wait; 0: the usual ones.
+// "ended STEP stopped|done|failed HOOKS_ENDED TEXT". HOOK_MS below 0: no hook.
+// DEADLINE_MS is the patience of every wait; 0: the usual ones.
 #include "pipeline/launch.hpp"
 
 #include "support/resident.hpp"
@@ -62,7 +63,10 @@ class slow_node final : public dataset_node {
 struct slow_hook final : hook {
   explicit slow_hook(int ms) : call_ms(ms) {}
   std::vector<need> begin(int64_t step) override { return {{.first = step + 1, .every = 1}}; }
-  void at(const step_facts&, job_control&) override { ::poll(nullptr, 0, call_ms); }
+  void at(const step_facts&, job_control&) override {
+    if (call_ms > 0)
+      ::poll(nullptr, 0, call_ms);
+  }
   void end(int64_t) override { ended = true; }
   void on_abort(const error&) override { ended = true; }
   int call_ms;
@@ -73,7 +77,7 @@ int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_
   small_job_options o{.max_steps = 1'000'000'000, .save_steps = 1'000'000, .input = dataset{std::make_shared<slow_node>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
                       .files = posix_file_system()};
   const auto watching = std::make_shared<slow_hook>(hook_ms);
-  if (hook_ms > 0)
+  if (hook_ms >= 0)
     o.hooks = {watching};
   auto description = describe_small(o);
   description.config.model_dir = directory;
