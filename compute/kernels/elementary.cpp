@@ -55,7 +55,7 @@ double sin_turned(double x, int64_t quarters) {
 
 }  // namespace
 
-double exp(double x) { return first(simd::pexp(set(x))); }
+double exp(double x) { return x < -0x1.6232bdd7abcd2p9 ? 0 : first(simd::pexp(set(x))); }  // Below, e^x is no normal number; Eigen's stays there.
 double expm1(double x) { return x == 0 ? x : first(simd::expm1(set(x))); }
 double log(double x) { return first(simd::plog(set(x))); }
 float log(float x) { return first(simd::plog(set(x))); }

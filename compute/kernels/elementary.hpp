@@ -9,7 +9,7 @@
 
 namespace troupe::elementary {
 
-// To some 2 units in the last place, with the C library's values at 0, infinities and NaN.
+// To a few units in the last place, with the C library's values at 0, infinities and NaN; what would be less than any normal number may be 0.
 double exp(double x);
 double expm1(double x);
 double log(double x);

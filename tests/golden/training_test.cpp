@@ -1,7 +1,7 @@
 // What trainings came to, bit by bit, when tests/golden/training-*.txt were made: they come to the same on every processor, with
 // vectors of any width. Meson runs this with those that the processor has and, by TROUPE_VECTORS, with AVX2's.
 //
-// A change of the arithmetic that is meant to change bits raises `numerics_version`; then the file of each CPU level is made anew:
+// A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file is made anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/training-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
 #include "compute/kernels/vectors.hpp"
 #include "tests/golden/training_case.hpp"
