@@ -110,11 +110,15 @@ std::vector<std::string> simulated_world::left() {
 }
 
 void simulated_world::end_all() {
-  for (auto& [name, address] : nodes_)
-    if (auto node = caf::actor_cast<caf::strong_actor_ptr>(address))
-      caf::anon_send_exit(node, caf::exit_reason::kill);
-  while (!schedule_.jobs.empty())
-    schedule_.run_once();
+  // An actor begins with its first message, the exit included: one that had no turn yet starts others as it ends, and those are
+  // killed in the next round.
+  for (size_t killed = 0; killed < nodes_.size();) {
+    for (; killed < nodes_.size(); ++killed)
+      if (auto node = caf::actor_cast<caf::strong_actor_ptr>(nodes_[killed].second))
+        caf::anon_send_exit(node, caf::exit_reason::kill);
+    while (!schedule_.jobs.empty())
+      schedule_.run_once();
+  }
 }
 
 std::chrono::nanoseconds simulated_world::now() const {

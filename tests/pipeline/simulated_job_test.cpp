@@ -318,6 +318,15 @@ TEST_CASE("a save every few seconds is placed at the horizon and does not change
   CHECK(same_state(newest_checkpoint(by_time.files).content, newest_checkpoint(by_steps.files).content));
 }
 
+TEST_CASE("a simulated job that is destroyed at any turn, the first included, leaves no actor that the world would wait for") {
+  for (int turns = 0; turns < 60; ++turns) {
+    simulated_job job{prepare_small({.replicas = 2, .evaluates = true}), 1};
+    for (int i = 0; i < turns; ++i)
+      job.crank();
+    CHECK(job.turns() <= turns);
+  }
+}
+
 TEST_CASE("a job without a model directory keeps nothing and still trains") {
   small_job_options o{.keeps = false};
   simulated_job job{prepare_small(o), 1};
