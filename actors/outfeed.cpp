@@ -97,6 +97,8 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     p.seconds_per_step = std::max(p.seconds_per_step, l.seconds_per_step);
   }
   std::vector<double> of_step(lanes.size());
+  auto& first = lanes.front();
+  size_t shown = 0;
   for (size_t i = 0; i < ready; ++i) {
     const bool due = record_due();
     if (due && records >= room_until && writer && !whatever_there_is) {
@@ -111,6 +113,10 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     since_progress.add(loss);
     since_log.add(loss);
     ++step;
+    while (shown < first.watched.size() && first.watched[shown].step < step)
+      ++shown;
+    if (shown < first.watched.size() && first.watched[shown].step == step)
+      show_mean_loss(options.outputs, loss, first.watched[shown].values);
     if (due)
       send_record(loss);
     if (options.log_every > 0 && step % options.log_every == 0) {
@@ -118,8 +124,7 @@ void outfeed_state::pass_on(bool whatever_there_is) {
       since_log.clear();
     }
   }
-  // Replica 0 speaks for the values of a step: all replicas have the same parameters, each its own rows.
-  auto& first = lanes.front();
+  // Replica 0 speaks for the values of a step, now that its loss is that of all.
   for (; !first.watched.empty() && first.watched.front().step <= step; first.watched.pop_front()) {
     p.watched.push_back(std::move(first.watched.front()));
     watched = true;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compute/loss_meter.hpp"
-#include "compute/summaries.hpp"
+#include "compute/step_engine.hpp"
 #include "messages/interfaces.hpp"
 
 #include <caf/actor_clock.hpp>
@@ -15,6 +15,7 @@ struct outfeed_options {
   std::string name = "outfeed";
   int32_t replicas = 1;
   int64_t log_every = 100;  ///< Steps between logged loss points; 0: none.
+  std::vector<component> outputs;  ///< Of a program that trains, whose loss is shown as the mean over all replicas; else none.
   summary_recipes summaries;  ///< What becomes of what the replicas record.
   int64_t records_ahead = 10;  ///< Credit that the summary writer gives before it is asked.
 };

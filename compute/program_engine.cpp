@@ -285,6 +285,13 @@ class program_engine final : public step_engine {
 
 }  // namespace
 
+void show_mean_loss(std::span<const component> outputs, double loss, std::vector<tensor>& values) {
+  for (size_t i = 0; i < std::min(outputs.size(), values.size()); ++i)
+    if (outputs[i].name == "loss")
+      values[i] = outputs[i].type == dtype::float64 ? tensor::of<double>(outputs[i].dims, {loss})
+                                                    : tensor::of<float>(outputs[i].dims, {static_cast<float>(loss)});
+}
+
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options) {
   auto engine = std::make_unique<program_engine>(std::move(options));
   if (auto ready = engine->prepare(); !ready)

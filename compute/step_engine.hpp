@@ -45,7 +45,7 @@ class step_engine {
 
   /// Mean over this replica's shards, of the last step.
   virtual double loss() const = 0;
-  /// Copies of the outputs of the last step (of its last shard while training).
+  /// Copies of the outputs of the last step (of its last shard while training: `show_mean_loss`).
   virtual std::vector<tensor> values() const = 0;
   /// What `recorded` yields, in order.
   virtual summary_recipes summaries() const = 0;
@@ -65,6 +65,10 @@ class step_engine {
   /// 1 or 2.
   virtual int arenas() const = 0;
 };
+
+/// Makes one shard's outputs those of the whole step, which do not depend on who computed which shard: "loss" becomes `loss`, the
+/// mean over all shards of all replicas. While training there is no other output. `values` may be empty.
+void show_mean_loss(std::span<const component> outputs, double loss, std::vector<tensor>& values);
 
 struct program_engine_options {
   std::shared_ptr<const model> source;        ///< Built once per binding of the batch (at most 8 are kept).

@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-/// The outputs of step `step` on one replica, in the order of `program::outputs()`.
+/// The outputs of the step that led to `step` (evaluating: of step `step`), in the order of `program::outputs()`.
 struct step_values {
   int64_t step = 0;
   std::vector<tensor> values;
@@ -71,7 +71,7 @@ struct progress {
   double seconds_per_step = 0;       ///< Of the slowest replica in that report.
   loss_point loss;                   ///< Since the last progress.
   std::vector<loss_point> logged;    ///< One for each multiple of log_step_count_steps passed.
-  std::vector<step_values> watched;  ///< Of replica 0.
+  std::vector<step_values> watched;  ///< Of the whole step: the loss is the mean over replicas.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, progress& x) {

@@ -86,6 +86,8 @@ class job_crew final : public crew {
 
   outfeed_actor start_outfeed(progress_sink_actor sink, summary_writer_actor writer) override {
     outfeed_options options{prefix() + "outfeed", replicas(), job_->description.config.log_step_count_steps.value_or(0)};
+    if (nodes_.what == mode::train)
+      options.outputs.assign(nodes_.engines.front()->outputs().begin(), nodes_.engines.front()->outputs().end());
     if (writer)
       options.summaries = nodes_.engines.front()->summaries();
     const auto name = options.name;
