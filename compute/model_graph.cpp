@@ -1,5 +1,7 @@
 #include "compute/model_graph.hpp"
 
+#include "words/guarded.hpp"
+
 namespace troupe {
 
 expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m) {
@@ -17,7 +19,10 @@ expected<std::unique_ptr<model_graph>> build_graph(const model& source, const el
   };
   const auto features = placeholders(element.features);
   const auto labels = placeholders(element.labels);
-  d->spec = source.build(d->g, features, labels, m);
+  auto described = guarded("the function of the model '" + source.name + "'", [&] { return source.build(d->g, features, labels, m); });
+  if (!described)
+    return fail(described.error());
+  d->spec = std::move(*described);
   if (auto status = d->g.status(); !status)
     return fail(status.error());
   return d;

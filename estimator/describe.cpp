@@ -1,6 +1,7 @@
 #include "estimator/describe.hpp"
 
 #include "estimator/model_spec.hpp"
+#include "pipeline/input/open_input.hpp"
 
 #include <algorithm>
 
@@ -57,16 +58,24 @@ expected<std::shared_ptr<const model>> checked_model(const estimator& e) {
 
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
   // `elements` counts one whole pass of the stage; below an endless repeat that is one pass of its source.
-  auto iterator = input.node()->iterate({.drop_remainder = true});
+  const auto iterator = open_input(input, {.drop_remainder = true});
   if (!iterator)
     return fail(iterator.error());
-  const auto examples = input.source_size();
+  const auto text = text_of(input);
+  if (!text)
+    return fail(text.error());
+  const auto known = examples_of(input);
+  if (!known)
+    return fail(known.error());
+  const auto examples = *known;
   const int64_t rows = (*iterator)->batch_rows();
   if (!examples)
-    return fail(errc::invalid_argument, "epochs cannot be counted: the size of " + input.to_text() + " is not known");
+    return fail(errc::invalid_argument, "epochs cannot be counted: the size of " + *text + " is not known");
   int64_t steps = 0;
   if (__builtin_mul_overflow(epochs, *examples / rows, &steps))
     return fail(errc::invalid_argument, "epochs is too large: " + std::to_string(epochs));
+  if (steps == 0)
+    return fail(errc::out_of_range, "the dataset has no batches: an epoch of " + *text + " is shorter than one batch");
   return steps;
 }
 
@@ -80,6 +89,9 @@ expected<job_description> describe(const estimator& e, const train_spec& trainin
   for (const auto& [name, value] : {std::pair{"steps", training.steps}, {"max_steps", training.max_steps}, {"epochs", training.epochs}})
     if (auto valid = check_positive(name, value); !valid)
       return fail(valid.error());
+  for (size_t i = 0; i < training.hooks.size(); ++i)
+    if (!training.hooks[i])
+      return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of the training is null; leave it out");
   job->train_input = training.input;
   job->max_steps = training.max_steps;
   job->steps = training.steps;
@@ -88,8 +100,6 @@ expected<job_description> describe(const estimator& e, const train_spec& trainin
     auto end = steps_of_epochs(training.input, *training.epochs);
     if (!end)
       return fail(end.error());
-    if (*end == 0)
-      return fail(errc::out_of_range, "the dataset has no batches: an epoch of " + training.input.to_text() + " is shorter than one batch");
     job->max_steps = std::min(job->max_steps.value_or(INT64_MAX), *end);
   }
   if (evaluation) {

@@ -8,7 +8,7 @@
 namespace troupe {
 
 /// invalid_argument naming the field: the configuration's, then max_steps, steps, epochs, throttle_secs, eval steps; both
-/// steps and max_steps; an evaluation of a job that never saves; step, batches_ahead, keys.
+/// steps and max_steps; a hook that is null; an evaluation of a job that never saves; step, batches_ahead, keys.
 expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
 expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
 expected<job_description> describe(const estimator& e, const predict_spec& prediction);
@@ -17,7 +17,7 @@ expected<job_description> describe(const estimator& e, const predict_spec& predi
 expected<std::shared_ptr<const model>> checked_model(const estimator& e);
 
 /// The step at which `epochs` passes over the source end: whole batches of each pass, the partial last one dropped.
-/// invalid_argument where the size of the source is not known.
+/// invalid_argument where the size of the source is not known; out_of_range where there is no such step.
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs);
 
 }  // namespace troupe

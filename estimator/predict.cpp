@@ -2,6 +2,7 @@
 #include <troupe/predict.hpp>
 
 #include "estimator/describe.hpp"
+#include "pipeline/input/open_input.hpp"
 #include "pipeline/launch.hpp"
 
 #include <algorithm>
@@ -77,7 +78,10 @@ struct prediction_stream::impl {
 
 /// Plans and launches; says nothing where the source has no examples, so that nothing can be planned for a batch of them.
 expected<void> prediction_stream::impl::start() {
-  if (description.predict_input->source_size() == 0) {
+  const auto examples = examples_of(*description.predict_input);
+  if (!examples)
+    return fail(examples.error());
+  if (*examples == 0) {
     ended = true;
     return {};
   }

@@ -9,6 +9,7 @@
 #include "actors/reducer.hpp"
 #include "actors/summary_writer.hpp"
 #include "compute/numerics.hpp"
+#include "pipeline/input/open_input.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -52,7 +53,7 @@ class job_crew final : public crew {
     options.index = index;
     auto iterate = nodes_.iterate;
     iterate.host = index;
-    options.open = [input = nodes_.input, iterate] { return input.node()->iterate(iterate); };
+    options.open = [input = nodes_.input, iterate] { return open_input(input, iterate); };
     const auto edges = edges_of(index);
     for (size_t i = 0; i < edges.size(); ++i)
       options.edges.push_back({edges[i].first, static_cast<int32_t>(i), static_cast<int32_t>(edges.size())});

@@ -1,3 +1,4 @@
+#include "pipeline/input/open_input.hpp"
 #include "pipeline/prepared_job.hpp"
 
 namespace troupe {
@@ -16,9 +17,14 @@ bool keeps_eval_summaries(const job_description& job) {
 }
 
 expected<job_plan> training_plan(const job_description& job) {
+  const auto trains_on = text_of(*job.train_input);
+  if (!trains_on)
+    return fail(trains_on.error());
+  const auto evaluates_on = job.eval_input ? text_of(*job.eval_input) : expected<std::string>{};
+  if (!evaluates_on)
+    return fail(evaluates_on.error());
   return make_training_plan({job.hosts, static_cast<int32_t>(job.config.replicas), saves(job), keeps_summaries(job), keeps_eval_summaries(job),
-                             job.eval_input.has_value(), !job.hooks.empty() || job.log != nullptr, job.source->name, job.train_input->to_text(),
-                             job.eval_input ? job.eval_input->to_text() : ""});
+                             job.eval_input.has_value(), !job.hooks.empty() || job.log != nullptr, job.source->name, *trains_on, *evaluates_on});
 }
 
 namespace {
@@ -28,7 +34,7 @@ expected<prepared_crew> prepare_crew(const job_description& job, const dataset& 
                      std::make_shared<std::atomic<bool>>(false), {}, {}};
   // A first look at the data: its structure and its batch size decide what is planned. An input that cannot be opened
   // is an error of the job before anything else is.
-  auto iterator = input.node()->iterate(crew.iterate);
+  auto iterator = open_input(input, crew.iterate);
   if (!iterator)
     return fail(iterator.error());
   const element_spec element = (*iterator)->spec();

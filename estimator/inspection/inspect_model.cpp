@@ -5,6 +5,7 @@
 #include "compute/step_engine.hpp"
 #include "estimator/describe.hpp"
 #include "estimator/inspection/planned_model.hpp"
+#include "pipeline/input/open_input.hpp"
 
 namespace troupe {
 
@@ -79,7 +80,7 @@ expected<planned_model> plan_model(const estimator& e, const dataset& input, mod
   auto source = checked_model(e);
   if (!source)
     return fail(source.error());
-  auto iterator = input.node()->iterate({.seed = e.config.seed.value_or(0), .drop_remainder = m == mode::train});
+  auto iterator = open_input(input, {.seed = e.config.seed.value_or(0), .drop_remainder = m == mode::train});
   if (!iterator)
     return fail(iterator.error());
   auto built = build_graph(**source, (*iterator)->spec(), m);

@@ -82,6 +82,14 @@ TEST_CASE("assigning to a handle ends the job that it held, and its directory is
   CHECK(again.has_value());
 }
 
+TEST_CASE("a hook that is null is refused by its index before anything starts") {
+  temporary_directory directory;
+  const auto refused = start(small_estimator(directory / "run"), small_training(20, {std::make_shared<hook>(), nullptr}));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error() == error{errc::invalid_argument, "hooks[1] of the training is null; leave it out"});
+  CHECK_FALSE(inspect_directory(directory / "run").has_value());
+}
+
 TEST_CASE("a deadline for the executor that cannot be is refused before anything starts") {
   temporary_directory directory;
   for (const auto deadline : {std::chrono::milliseconds{0}, std::chrono::milliseconds{-5}, std::chrono::milliseconds::max()}) {

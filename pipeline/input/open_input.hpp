@@ -1,0 +1,16 @@
+// What the front door asks of a dataset. Any of its stages may be the user's: what one throws becomes an error (state) that names
+// the call and the dataset.
+#pragma once
+
+#include <troupe/dataset_iterator.hpp>
+
+namespace troupe {
+
+/// Also invalid_argument: a dataset without a node, a node that returns no iterator, batches of less than one row.
+expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, const iterate_options& options);
+/// `dataset::to_text`.
+expected<std::string> text_of(const dataset& input);
+/// `dataset::source_size`.
+expected<std::optional<int64_t>> examples_of(const dataset& input);
+
+}  // namespace troupe

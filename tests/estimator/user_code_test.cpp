@@ -1,0 +1,169 @@
+// Code of the user's that throws: wherever it is called, an error that names it, and never an exception or a dead process.
+#include "tests/estimator/small_start.hpp"
+
+#include <troupe/dataset_iterator.hpp>
+#include <troupe/inspect.hpp>
+#include <troupe/predict.hpp>
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+namespace troupe::test {
+
+namespace {
+
+/// A source of 4 rows without end, which throws in the call that it is told to.
+struct thrower {
+  std::string in;                   ///< "iterate", "to_text", "source_size", "read", "save", "restore"; empty: nowhere.
+  int64_t from = 0;                 ///< Of the calls of that name, the first that throws.
+  bool returns_null = false;
+  int64_t rows = 4;
+};
+
+class throwing_node final : public dataset_node {
+ public:
+  explicit throwing_node(thrower how) : how_(std::make_shared<thrower>(std::move(how))) {}
+  element_spec spec() const override { return {{{"x", dtype::float32, {8}}}, {{"y", dtype::int32, {}}}}; }
+  std::string to_text() const override { return thrown("to_text"), "mine"; }
+  std::optional<int64_t> source_size() const override { return thrown("source_size"), std::optional<int64_t>{400}; }
+  std::optional<int64_t> elements(bool) const override { return 100; }
+  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options&) const override {
+    thrown("iterate");
+    if (how_->returns_null)
+      return std::unique_ptr<dataset_iterator>{};
+    return std::make_unique<iterator>(*this);
+  }
+
+ private:
+  class iterator final : public dataset_iterator {
+   public:
+    explicit iterator(const throwing_node& node) : how_(node.how_), spec_(node.spec()) {}
+    const element_spec& spec() const noexcept override { return spec_; }
+    int64_t batch_rows() const noexcept override { return how_->rows; }
+    expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token&) override {
+      thrown(*how_, "read");
+      std::fill_n(into[0], 4 * 8 * sizeof(float), std::byte{0});
+      std::fill_n(into[1], 4 * sizeof(int32_t), std::byte{0});
+      return how_->rows;
+    }
+    expected<std::string> save() const override { return thrown(*how_, "save"), "here"; }
+    expected<void> restore(std::string_view) override { return thrown(*how_, "restore"), expected<void>{}; }
+
+   private:
+    std::shared_ptr<thrower> how_;
+    element_spec spec_;
+  };
+  static void thrown(thrower& how, std::string_view where) {
+    if (how.in == where && how.from-- <= 0)
+      throw std::runtime_error{"no disk"};
+  }
+  void thrown(std::string_view where) const { thrown(*how_, where); }
+
+  std::shared_ptr<thrower> how_;
+};
+
+dataset throwing(thrower how) { return dataset{std::make_shared<throwing_node>(std::move(how))}; }
+
+/// What each way into the engine says of an estimator and an input.
+struct way_in {
+  std::string name;
+  std::function<expected<void>(const estimator& e, const dataset& input)> run;
+};
+
+template <class T>
+expected<void> only_error(expected<T> x) {
+  return x ? expected<void>{} : fail(x.error());
+}
+
+std::vector<way_in> ways_in() {
+  return {
+      {"train", [](const estimator& e, const dataset& input) { return only_error(train(e, {.input = input, .max_steps = 5})); }},
+      {"start", [](const estimator& e, const dataset& input) { return only_error(start(e, {.input = input, .max_steps = 5})); }},
+      {"evaluate", [](const estimator& e, const dataset& input) { return only_error(evaluate(e, {.input = input, .steps = 2})); }},
+      {"predict", [](const estimator& e, const dataset& input) {
+         auto stream = predict(e, {.input = input});
+         return stream ? only_error(stream->next()) : fail(stream.error());
+       }},
+      {"inspect_graph", [](const estimator& e, const dataset& input) { return only_error(inspect_graph(e, input, mode::train)); }},
+      {"profile_model", [](const estimator& e, const dataset& input) { return only_error(profile_model(e, input, mode::train, 2)); }},
+  };
+}
+
+/// Every way says `wanted`, and throws nothing.
+void check_all(const estimator& e, const dataset& input, const std::string& wanted, const std::vector<std::string>& but = {}) {
+  for (const auto& way : ways_in()) {
+    if (std::find(but.begin(), but.end(), way.name) != but.end())
+      continue;
+    CAPTURE(way.name);
+    expected<void> result;
+    CHECK_NOTHROW(result = way.run(e, input));
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().message == wanted);
+    CHECK(result.error().category == errc::state);
+  }
+}
+
+estimator kept_nowhere(model source = small_model()) { return {std::move(source), {.seed = 7, .save_summary_steps = 0}}; }
+
+}  // namespace
+
+TEST_CASE("a model function that throws is an error that names the model, whoever asks for it") {
+  const auto broken = kept_nowhere({"mine", [](graph&, const features&, const labels&, mode) -> model_spec { throw std::runtime_error{"no layers"}; }});
+  check_all(broken, small_dataset().batch(4), "an exception left the function of the model 'mine': no layers");
+  const auto silent = kept_nowhere({"mine", [](graph&, const features&, const labels&, mode) -> model_spec { throw 1; }});
+  check_all(silent, small_dataset().batch(4), "an exception left the function of the model 'mine'");
+}
+
+TEST_CASE("a dataset whose iterate throws is an error that names it, whoever asks for it") {
+  check_all(kept_nowhere(), throwing({.in = "iterate"}), "an exception left iterate() of the input 'mine': no disk");
+  check_all(kept_nowhere(), throwing({.in = "iterate"}).take(3), "an exception left iterate() of the input 'mine -> take(3)': no disk");
+}
+
+TEST_CASE("a dataset that throws when asked for its text or its size is an error of those who ask") {
+  const auto text = throwing({.in = "to_text"});
+  const auto trained = train(kept_nowhere(), {.input = text, .max_steps = 5});
+  REQUIRE_FALSE(trained.has_value());
+  CHECK(trained.error().message == "an exception left to_text() of the input: no disk");
+  CHECK(inspect_plan(kept_nowhere(), {.input = text, .max_steps = 5}).error() == trained.error());
+  const auto size = throwing({.in = "source_size"});
+  CHECK(train(kept_nowhere(), {.input = size, .epochs = 1}).error().message == "an exception left source_size() of the input 'mine': no disk");
+  auto stream = predict(kept_nowhere(), {.input = size});
+  REQUIRE(stream.has_value());
+  CHECK(stream->next().error().message == "an exception left source_size() of the input 'mine': no disk");
+}
+
+TEST_CASE("an input that throws while it is read is an error that names it, in training, evaluation, prediction and a profile") {
+  for (const auto& way : ways_in()) {
+    if (way.name == "start" || way.name == "inspect_graph")
+      continue;
+    CAPTURE(way.name);
+    expected<void> result;
+    CHECK_NOTHROW(result = way.run(kept_nowhere(), throwing({.in = "read", .from = 1})));
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().category == errc::state);
+    CHECK(result.error().message.find("the input") != std::string::npos);
+    CHECK(result.error().message.ends_with(": no disk"));
+  }
+}
+
+TEST_CASE("an input that opens only once, and throws when the job opens it to read, ends the job with its words") {
+  const auto result = train(kept_nowhere(), {.input = throwing({.in = "iterate", .from = 1}), .max_steps = 5});
+  REQUIRE_FALSE(result.has_value());
+  CHECK(result.error().message == "an exception left iterate() of the input 'mine': no disk");
+  CHECK(result.error().source == "infeed/0");
+}
+
+TEST_CASE("an input that cannot be is refused: no node, no iterator, batches of no row") {
+  const auto refusal = [](const dataset& input) {
+    const auto result = train(kept_nowhere(), {.input = input, .max_steps = 5});
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().category == errc::invalid_argument);
+    return result.error().message;
+  };
+  CHECK(refusal(dataset{nullptr}) == "the input has no node: it is a dataset made of a null pointer");
+  CHECK(refusal(throwing({.returns_null = true})) == "iterate() of the input 'mine' returned no iterator");
+  CHECK(refusal(throwing({.rows = 0})) == "batch_rows() of the input 'mine' must be at least 1, not 0");
+}
+
+}  // namespace troupe::test
