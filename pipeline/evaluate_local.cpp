@@ -12,11 +12,11 @@ namespace troupe {
 
 namespace {
 
-expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, int64_t step) {
+/// The evaluator has a deadline between batches itself; `deadlines` are for one that cannot look at it, inside a call that does not return.
+expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, int64_t step, const chief_deadlines& deadlines) {
   expected<evaluated> answer = fail(errc::aborted, "the evaluator ended without a result");
   me->monitor(worker);
   me->send(worker, evaluate_at{0, step, {}});
-  // Bounded by the evaluator's own deadline between batches.
   me->receive(
     [&](const evaluated& x) {
       if (x.ok)
@@ -24,7 +24,11 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, in
       else
         answer = fail(x.cause);
     },
-    [&](const caf::down_msg&) {});
+    [&](const caf::down_msg&) {},
+    caf::after(deadlines.evaluation) >> [&] {
+      answer = fail(errc::deadline_exceeded, "the evaluation did not end within " + std::to_string(deadlines.evaluation.count() / 1000)
+                                               + " s, waiting for the evaluator");
+    });
   me->demonitor(worker->address());
   return answer;
 }
@@ -61,7 +65,7 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
     const auto myself = caf::actor_cast<caf::strong_actor_ptr>(me);
     const auto started = [nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes->started(node); };
     const auto worker = spawn_evaluator(*system, job, true, myself, started);
-    if (const auto x = ask(me, worker, step)) {
+    if (const auto x = ask(me, worker, step, job->description.deadlines)) {
       result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
       // Without a checkpoint there is no directory yet, and perhaps there is to be none.
       if (keeps_eval_summaries(job->description) && !x->checkpoint.empty())

@@ -230,6 +230,7 @@ predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepa
   options.files = d.files;
   options.directory = d.config.model_dir.value_or("");
   options.step = d.predict_step;
+  options.silence_max = d.deadlines.silence;
   options.parameters = nodes.parameters;
   options.seed = d.config.seed.value_or(0);
   options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);

@@ -15,6 +15,28 @@ namespace troupe::test {
 
 namespace {
 
+/// A disk whose opening of files returns only when it is released.
+class silent_disk final : public file_system {
+ public:
+  silent_disk(std::shared_ptr<file_system> inner, std::shared_future<void> released) : inner_(std::move(inner)), released_(std::move(released)) {}
+  expected<std::unique_ptr<writable_file>> create(const std::string& path) override { return inner_->create(path); }
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return released_.wait(), inner_->open(path); }
+  expected<void> rename(const std::string& from, const std::string& to) override { return inner_->rename(from, to); }
+  expected<void> remove(const std::string& path) override { return inner_->remove(path); }
+  expected<void> create_directories(const std::string& path) override { return inner_->create_directories(path); }
+  expected<void> sync_directory(const std::string& path) override { return inner_->sync_directory(path); }
+  expected<std::vector<file_info>> list(const std::string& path) override { return inner_->list(path); }
+  expected<file_info> info(const std::string& path) override { return inner_->info(path); }
+  expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override { return inner_->lock(directory); }
+  expected<std::optional<std::string>> lock_owner(const std::string& directory) override { return inner_->lock_owner(directory); }
+  expected<std::unique_ptr<file_hold>> hold(const std::string& path) override { return inner_->hold(path); }
+  expected<bool> remove_unless_held(const std::string& path) override { return inner_->remove_unless_held(path); }
+
+ private:
+  std::shared_ptr<file_system> inner_;
+  std::shared_future<void> released_;
+};
+
 /// A directory with a checkpoint of step 10.
 std::shared_ptr<file_system> trained() {
   small_job_options o{.max_steps = 10};
@@ -92,6 +114,17 @@ TEST_CASE("an evaluation alone of fresh variables makes no directory") {
   REQUIRE(result);
   CHECK(result->checkpoint.empty());
   CHECK_FALSE(files->info("/run"));
+}
+
+TEST_CASE("a disk that does not answer holds up an evaluation alone no longer than its deadlines") {
+  std::promise<void> release;
+  auto d = evaluation_on(std::make_shared<silent_disk>(trained(), release.get_future().share()));
+  d.deadlines.evaluation = d.deadlines.stop = std::chrono::milliseconds{50};
+  const auto result = run(std::move(d));
+  release.set_value();
+  REQUIRE_FALSE(result);
+  CHECK(result.error().category == errc::deadline_exceeded);
+  CHECK(result.error().message.find("waiting for the evaluator") != std::string::npos);
 }
 
 TEST_CASE("an input that does not look at its stop holds up an evaluation alone no longer than its deadlines") {

@@ -1,6 +1,11 @@
 #include "pipeline/launch.hpp"
 
+#include "support/small_job.hpp"
+#include "support/troubled_dataset.hpp"
+
 #include <doctest/doctest.h>
+
+#include <future>
 
 namespace troupe::test {
 
@@ -48,6 +53,27 @@ TEST_CASE("a predictor that does not answer is an error that stays, whatever com
   CHECK(first.error().category == errc::deadline_exceeded);
   p.end(std::nullopt);
   CHECK(p.next().error() == first.error());
+}
+
+TEST_CASE("an input that does not look at its stop holds up a prediction no longer than the job's deadlines") {
+  std::promise<void> release;
+  auto d = describe_small({.keeps = false});
+  d.train_input.reset();
+  d.deadlines.silence = d.deadlines.stop = std::chrono::milliseconds{50};
+  const auto until = release.get_future().share();
+  d.predict_input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 0, [until] {
+    until.wait();
+    return expected<void>{};
+  })};
+  auto prepared = prepare(std::move(d));
+  REQUIRE(prepared.has_value());
+  auto p = predict_local(*prepared);
+  const auto late = p->next();
+  p.reset();  // Leaves behind whom it cannot end.
+  release.set_value();
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error().category == errc::deadline_exceeded);
+  CHECK(late.error().source == "predictor");
 }
 
 TEST_CASE("a cancelled prediction drops what was made, but one whose results were all taken has just ended") {
