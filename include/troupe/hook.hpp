@@ -1,5 +1,5 @@
 // Hooks: the user's objects beside a job. They run on a thread of their own, in the order of the facts, never in the
-// way of training unless they ask for it with a gate.
+// way of training unless they ask for it with a gate, or stay far behind.
 //
 //   struct stop_at_target : tr::hook {
 //     void on_event(const tr::job_event& e, tr::job_control& job) override {
@@ -46,26 +46,35 @@ class TROUPE_API job_control {
 struct need {
   int64_t first = 0;
   int64_t every = 0;  ///< 0: only once.
-  bool gate = false;  ///< Nothing runs past the state until the hook has returned. A watch holds nobody up.
+  bool gate = false;  ///< Nothing runs past the state until the hook has returned. A watch holds nobody up, until hooks are so far
+                      ///< behind that what waits for them is as much as a job keeps.
 };
 
 struct step_facts {
   int64_t step = 0;                      ///< The state that was reached; its last step was step - 1.
-  std::map<std::string, tensor> values;  ///< The program's outputs of that step: "loss", ...; empty at the first state.
+  /// The program's outputs of that step, empty at the first state. "loss" is the mean over all replicas and gradient shards: the same
+  /// bits for any number of replicas that share the same gradient_shards.
+  std::map<std::string, tensor> values;
 };
 
-/// Every call on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time. An exception that
-/// leaves a hook ends the job as `state`, after a last save.
+/// Every call on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time, hook after hook in the
+/// order of `train_spec::hooks` but for `on_abort`. An exception that leaves a hook ends the job as `state`, after a last save, and
+/// names the call, the hook's index and its type; every other hook is called all the same. A call that does not return holds up the
+/// job's end, and the thread that ends the job, for no longer than the job's deadlines; the job has failed then.
 class TROUPE_API hook {
  public:
   virtual ~hook();
-  /// Before the first step; `step` is where the job starts. What is not asked for here is not seen later.
+  /// Before the first step; `step` is where the job starts. What is not asked for here is not seen later. A hook whose `begin`
+  /// throws is shown no step, and neither `end` nor `on_abort`.
   virtual std::vector<need> begin(int64_t step);
+  /// At each step that `begin` asked for.
   virtual void at(const step_facts& facts, job_control& job);
+  /// Events of the whole job, `failed` also where it failed before `begin`.
   virtual void on_event(const job_event& event, job_control& job);
-  /// Last call of a job that ended cleanly, stopped ones included.
+  /// Last call of a job that ended cleanly, stopped ones included. What it throws is the job's error; a job whose hooks could not be
+  /// told of its end has failed.
   virtual void end(int64_t step);
-  /// Last call of one that failed.
+  /// Last call of one that failed, the hook that began last first. What hooks had not seen by then may be left out.
   virtual void on_abort(const error& cause);
 };
 
