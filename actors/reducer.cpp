@@ -34,7 +34,8 @@ gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
   if (x.status != 0 || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
     return x;
   gradient_part refused{x.attempt, x.step, x.replica, static_cast<uint32_t>(step_status::bad_input)};
-  refused.cause = error{errc::invalid_argument, "replica/" + std::to_string(x.replica) + " sent a gradient of " + std::to_string(x.gradient.byte_size())
+  refused.cause = error{errc::invalid_argument, "replica/" + std::to_string(x.replica) + " sent a gradient of "
+                                                  + std::to_string(x.gradient.byte_size())
                                                   + " bytes as " + std::string{to_string(x.gradient.type())} + ", and the model's has "
                                                   + std::to_string(layout.gradient_bytes()) + " as uint8", {}, "reducer", x.step};
   return refused;

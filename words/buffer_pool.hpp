@@ -11,8 +11,8 @@ namespace troupe {
 /// nobody waiting: another one is made in its place. Any thread.
 class buffer_pool {
  public:
-  /// Keeps at most `spare_max` (at least 1) returned buffers.
-  explicit buffer_pool(size_t spare_max = 8);
+  /// Keeps at most `spare_max` (at least 1) returned buffers: as many as are on their way at once.
+  explicit buffer_pool(size_t spare_max = 4);
 
   /// At least `bytes` bytes, 64-byte aligned, uninitialised: a spare buffer, of those of not much more than `bytes` the smallest,
   /// or a new one. Null when memory is exhausted.

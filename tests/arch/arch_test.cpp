@@ -118,6 +118,8 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
             "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
         == "");
     CHECK(lines_found(file_access_outside_storage, "storage/x.cpp", "std::ifstream in;\n") == "");
+    CHECK(lines_found(file_access_outside_storage, "words/x.cpp", "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n") == "1 2");
+    CHECK(lines_found(file_access_outside_storage, "words/buffer.cpp", "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n") == "");
   }
   SUBCASE("clocks and chance") {
     CHECK(

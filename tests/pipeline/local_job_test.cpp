@@ -1,6 +1,8 @@
 // Jobs on real threads: they do what the simulation does, and what goes wrong ends in time.
 #include "pipeline/launch.hpp"
 
+#include "pipeline/job_crew.hpp"
+#include "pipeline/local_system.hpp"
 #include "storage/faulty_file_system.hpp"
 #include "support/small_job.hpp"
 #include "support/threads.hpp"
@@ -115,6 +117,17 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
     CHECK(job->progress().committed_step == 60);
     CHECK(same_state(newest_checkpoint(o.files).content, simulated_state(o)));
   }
+}
+
+TEST_CASE("what works for long has a thread of its own, the sum of two replicas too") {
+  local_system system;
+  const auto crew = make_crew(*system, prepare_small({.replicas = 2}), true);
+  const auto has_thread = [](const auto& node) {
+    return caf::actor_cast<caf::abstract_actor*>(node)->getf(caf::abstract_actor::is_detached_flag);
+  };
+  const auto sums = crew->start_reducer();
+  CHECK(has_thread(sums));
+  CHECK(has_thread(crew->start_replica(0, {{}, {}, sums})));
 }
 
 TEST_CASE("an abort frees a replica that is inside a long step, and the job ends in time") {
