@@ -71,6 +71,14 @@ bool simulated_job::crank_until(const std::function<bool()>& there, int64_t turn
   return impl_->world.crank_until(there, turns);
 }
 
+void simulated_job::slow_down(const std::string& node, int64_t factor) {
+  impl_->world.slow_down(node, factor);
+}
+
+void simulated_job::pass(std::chrono::nanoseconds time) {
+  impl_->world.pass(time);
+}
+
 bool simulated_job::kill(const std::string& node) {
   return impl_->world.kill(node);
 }

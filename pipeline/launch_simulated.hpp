@@ -21,6 +21,10 @@ class simulated_job final : public running_job {
   bool crank();
   /// Cranks until `there`, at most `turns` times; whether it came true.
   bool crank_until(const std::function<bool()>& there, int64_t turns = 5'000'000);
+  /// From now on, nodes of that name take one of `factor` turns that fall to them while others have something to do.
+  void slow_down(const std::string& node, int64_t factor);
+  /// Time goes by, as in a call that takes so long. Within a turn or between two.
+  void pass(std::chrono::nanoseconds time);
   /// Ends a node as a crash would. False when there is none of that name alive.
   bool kill(const std::string& node);
   const std::vector<job_event>& events() const;

@@ -26,6 +26,36 @@ uint64_t simulated_world::draw() {
 
 void simulated_world::started(const std::string& name, const caf::strong_actor_ptr& node) {
   nodes_.emplace_back(name, node->get()->address());
+  if (const auto slow = slow_.find(name); slow != slow_.end())
+    slow_nodes_[node->id()] = slow->second;
+}
+
+void simulated_world::slow_down(const std::string& node, int64_t factor) {
+  slow_[node] = factor;
+  for (const auto& [name, address] : nodes_)
+    if (name == node)
+      slow_nodes_[address.id()] = factor;
+}
+
+void simulated_world::pass(std::chrono::nanoseconds time) {
+  schedule_.clock().current_time += time;
+  time_passed_ = true;
+}
+
+/// Whose turn it is. A slow node that is drawn is mostly passed over, unless nobody else waits for a turn.
+std::ptrdiff_t simulated_world::pick() {
+  const auto one = [this] { return static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size()); };
+  auto picked = one();
+  if (slow_nodes_.empty())
+    return picked;
+  const auto is_slow = [this](std::ptrdiff_t job) {
+    const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs[static_cast<size_t>(job)]);
+    const auto slow = actor ? slow_nodes_.find(actor->id()) : slow_nodes_.end();
+    return slow != slow_nodes_.end() && draw() % static_cast<uint64_t>(slow->second) != 0;
+  };
+  for (size_t tries = 0; tries < 3 * schedule_.jobs.size() && is_slow(picked); ++tries)
+    picked = one();
+  return picked;
 }
 
 namespace {
@@ -64,13 +94,15 @@ world_gauge simulated_world::gauge() const {
 }
 
 bool simulated_world::crank() {
+  if (std::exchange(time_passed_, false))
+    schedule_.clock().trigger_expired_timeouts();
   if (schedule_.jobs.empty()) {
     const bool triggered = schedule_.trigger_timeout() || !schedule_.jobs.empty();
     measure();
     return triggered;
   }
-  const auto pick = static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size());
-  std::rotate(schedule_.jobs.begin(), schedule_.jobs.begin() + pick, schedule_.jobs.begin() + pick + 1);
+  const auto picked = pick();
+  std::rotate(schedule_.jobs.begin(), schedule_.jobs.begin() + picked, schedule_.jobs.begin() + picked + 1);
   const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs.front());
   hash_ = (hash_ ^ (actor ? actor->id() : 0)) * 0x100000001b3u;
   ++turns_;

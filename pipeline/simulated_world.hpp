@@ -31,6 +31,11 @@ class simulated_world {
   bool crank();
   /// Cranks until `there`, at most `turns` times; whether it came true.
   bool crank_until(const std::function<bool()>& there, int64_t turns = 5'000'000);
+  /// From now on, nodes of that name take one of `factor` turns that fall to them while others have something to do: as on a slow
+  /// disk, or a busy core.
+  void slow_down(const std::string& node, int64_t factor);
+  /// Time goes by, as in a call that takes so long. Within a turn or between two.
+  void pass(std::chrono::nanoseconds time);
   /// Ends a node as a crash would. False when there is none of that name alive.
   bool kill(const std::string& node);
   /// Cranks what is left and names the nodes that are still alive.
@@ -50,6 +55,7 @@ class simulated_world {
     settings();
   };
   uint64_t draw();
+  std::ptrdiff_t pick();
   void measure();
 
   settings settings_;
@@ -57,8 +63,11 @@ class simulated_world {
   caf::scheduler::test_coordinator& schedule_;
   uint64_t drawn_;
   std::vector<std::pair<std::string, caf::actor_addr>> nodes_;  ///< All that were ever started.
+  std::map<std::string, int64_t> slow_;
+  std::map<caf::actor_id, int64_t> slow_nodes_;                 ///< Those of them that were started.
   std::map<caf::actor_id, size_t> fullest_;                     ///< By node: the most messages that waited for it.
   size_t timers_ = 0, timers_before_ = 0, timers_beyond_actors_ = 0;
+  bool time_passed_ = false;
   uint64_t hash_ = 0xcbf29ce484222325u;
   int64_t turns_ = 0;
 };

@@ -33,7 +33,7 @@ void draw_settings(recipe& r, dice& d) {
   r.replicas = r.hosts == 1 ? d.of({1, 1, 2, 2, 3, 4}) : r.hosts == 2 ? d.of({2, 2, 4}) : 3;
   if (r.replicas != 3 && d.in_percent(40))
     r.shards = r.replicas * d.between(1, 2);
-  r.max_steps = d.between(4, 48);
+  r.max_steps = d.in_percent(4) ? d.between(200, 600) : d.between(4, 48);
   if (d.in_percent(25))
     r.batches = d.between(r.hosts, r.hosts * r.max_steps + r.hosts);
   r.keeps = !d.in_percent(4);
@@ -143,6 +143,12 @@ recipe draw_recipe(uint64_t seed) {
   recipe r;
   r.seed = seed;
   draw_settings(r, d);
+  if (d.in_percent(25))
+    r.slow_node = draw_node(r, d);
+  if (d.in_percent(15))
+    r.read_ms = d.of({1, 5, 20, 300});
+  if (r.hooks && d.in_percent(15))
+    r.hook_ms = d.of({1, 20, 100});
   const int64_t runs = d.of({1, 1, 1, 2, 2, 3});
   for (int64_t i = 0; i < runs; ++i) {
     run_recipe run{d.draw() % 1'000'000, {}};

@@ -102,6 +102,12 @@ std::string to_text(const recipe& r) {
     text += ", it saves at " + std::to_string(*r.hook_saves_at);
   if (r.hook_stops_at)
     text += ", it stops at " + std::to_string(*r.hook_stops_at);
+  if (!r.slow_node.empty())
+    text += ", " + r.slow_node + " is slow";
+  if (r.read_ms > 0)
+    text += ", a read takes " + std::to_string(r.read_ms) + " ms";
+  if (r.hook_ms > 0)
+    text += ", a call of the hook takes " + std::to_string(r.hook_ms) + " ms";
   for (const auto& run : r.disturbed) {
     text += "\n  run with schedule " + std::to_string(run.schedule) + (run.troubles.empty() ? ", undisturbed" : "");
     for (const auto& t : run.troubles)

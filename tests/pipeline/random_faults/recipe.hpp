@@ -82,6 +82,9 @@ struct recipe {
   int64_t watch_every = 0;
   std::optional<int64_t> hook_saves_at, hook_stops_at;
 
+  std::string slow_node;                             ///< Takes one of twenty turns that fall to it.
+  int64_t read_ms = 0, hook_ms = 0;                  ///< How long a read of training's data takes, and a call of the hook.
+
   std::vector<run_recipe> disturbed;                 ///< An undisturbed run to the end follows them.
 };
 /// A seed's recipe: the same for ever on one version of the tests.

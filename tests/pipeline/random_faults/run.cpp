@@ -60,6 +60,10 @@ class process {
     if (r.hooks)
       d.hooks.push_back(hook_);
     job_ = std::make_unique<simulated_job>(prepared(std::move(d)), run.schedule);
+    if (!r.slow_node.empty())
+      job_->slow_down(r.slow_node, 20);
+    input_->reading = [this] { job_->pass(std::chrono::milliseconds{recipe_.read_ms}); };
+    hook_->working = [this] { job_->pass(std::chrono::milliseconds{recipe_.hook_ms}); };
   }
 
   observation live() {
@@ -88,6 +92,7 @@ class process {
     seen_.calls = hook_->calls();
     seen_.needs = hook_->needs();
     seen_.gauge = job_->gauge();
+    input_->reading = hook_->working = [] {};
     job_.reset();
     return std::move(seen_);
   }
@@ -247,7 +252,8 @@ const checkpoint_content& reference_of(const recipe& r) {
   calm.save_steps = r.max_steps;
   const auto seen = live(calm, {1, {}}, memory_disk::make(), -1);
   if (!seen.newest)
-    throw std::runtime_error("an undisturbed job without a checkpoint: " + (seen.result && !*seen.result ? to_string(seen.result->error()) : "no result"));
+    throw std::runtime_error("the undisturbed job left no checkpoint: " + (!seen.result ? "no result" : !*seen.result ? to_string(seen.result->error()) : "it ended well")
+                             + " after " + std::to_string(seen.turns) + " turns; " + to_text(calm));
   return known.emplace(key, *seen.newest).first->second;
 }
 

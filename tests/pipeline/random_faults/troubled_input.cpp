@@ -34,6 +34,8 @@ class troubled_iterator final : public dataset_iterator {
   const element_spec& spec() const noexcept override { return inner_->spec(); }
   int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    if (!of_evaluation_)
+      troubles_->reading();
     if (auto well = troubles_->meet(of_evaluation_ ? input_place::eval_read : input_place::read, host_); !well)
       return fail(well.error());
     auto rows = inner_->read(into, stop);

@@ -5,6 +5,8 @@
 
 #include <troupe/dataset_iterator.hpp>
 
+#include <functional>
+
 namespace troupe::test::random_faults {
 
 /// Shared by all iterators of a run, which one thread turns. Troubles are armed when their moment has come.
@@ -16,6 +18,8 @@ class input_troubles {
 
   /// A call at a place: an error or an exception where one is due.
   expected<void> meet(input_place at, int32_t host);
+  /// Called at every read of training's data: time passes there.
+  std::function<void()> reading = [] {};
   /// Whether what was read there is to be spoiled.
   bool spoils(input_place at, int32_t host) { return due(at, host) != nullptr; }
 

@@ -6,6 +6,7 @@ namespace troupe::test::random_faults {
 
 void watching_hook::noted(call c) {
   calls_.push_back(c);
+  working();
   for (auto& [what, calls] : armed_)
     if (what.hook == c.where && ++calls == what.nth) {
       happened_.push_back(what);

@@ -5,6 +5,8 @@
 
 #include <troupe/hook.hpp>
 
+#include <functional>
+
 namespace troupe::test::random_faults {
 
 class watching_hook final : public hook {
@@ -16,6 +18,9 @@ class watching_hook final : public hook {
   };
 
   explicit watching_hook(const recipe& r) : recipe_(r) {}
+
+  /// Called at every call: time passes there.
+  std::function<void()> working = [] {};
 
   void arm(const trouble& t) { armed_.push_back({t, 0}); }
   const std::vector<trouble>& happened() const { return happened_; }
