@@ -18,6 +18,7 @@ void fact_window::answered(nanoseconds now, uint64_t number) {
       watches_.erase(*told_.front().watch);
   if (facts == 0)
     return;
+  dealt_with_ += facts;
   const double newest = std::chrono::duration<double>(now - busy_since_).count() / static_cast<double>(facts);
   // At once to the slower, as the horizon follows it.
   seconds_per_fact_ = newest > seconds_per_fact_ ? newest : 0.9 * seconds_per_fact_ + 0.1 * newest;
@@ -31,8 +32,9 @@ bool fact_window::expects() const {
 
 int64_t fact_window::size() const {
   constexpr double behind_seconds = 0.5;
-  if (seconds_per_fact_ <= behind_seconds / static_cast<double>(facts_max))
-    return facts_max;
+  const int64_t most = std::min(facts_max, 2 + dealt_with_);
+  if (seconds_per_fact_ <= behind_seconds / static_cast<double>(most))
+    return most;
   return std::max<int64_t>(1, static_cast<int64_t>(behind_seconds / seconds_per_fact_));
 }
 

@@ -11,7 +11,8 @@
 namespace troupe {
 
 /// Counts what the chief has told the callbacks and has not heard back, and which watches are still to be told. Hooks may be
-/// behind by so many facts as they deal with in half a second, from 1 to `facts_max`.
+/// behind by so many facts as they deal with in half a second, from 1 to `facts_max`; at first, when it is not known how quick
+/// they are, by two and one more for each that they have dealt with.
 class fact_window {
  public:
   using nanoseconds = std::chrono::nanoseconds;
@@ -43,6 +44,7 @@ class fact_window {
   std::deque<entry> told_;
   std::set<int64_t> watches_;   ///< Marked, not answered.
   uint64_t number_ = 0;
+  int64_t dealt_with_ = 0;
   nanoseconds busy_since_{0};   ///< Since then the callbacks have had something to do.
   double seconds_per_fact_ = 0;
 };

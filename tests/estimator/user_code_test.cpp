@@ -83,7 +83,11 @@ std::vector<way_in> ways_in() {
       {"evaluate", [](const estimator& e, const dataset& input) { return only_error(evaluate(e, {.input = input, .steps = 2})); }},
       {"predict", [](const estimator& e, const dataset& input) {
          auto stream = predict(e, {.input = input});
-         return stream ? only_error(stream->next()) : fail(stream.error());
+         if (!stream)
+           return fail(stream.error());
+         for (;;)  // An error comes behind the results before it.
+           if (auto result = stream->next(); !result || !*result)
+             return only_error(std::move(result));
        }},
       {"inspect_graph", [](const estimator& e, const dataset& input) { return only_error(inspect_graph(e, input, mode::train)); }},
       {"profile_model", [](const estimator& e, const dataset& input) { return only_error(profile_model(e, input, mode::train, 2)); }},
