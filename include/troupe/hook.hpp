@@ -64,12 +64,12 @@ struct step_facts {
 class TROUPE_API hook {
  public:
   virtual ~hook();
-  /// Before the first step; `step` is where the job starts. What is not asked for here is not seen later. A hook whose `begin`
-  /// throws is shown no step, and neither `end` nor `on_abort`.
+  /// Before the first step; `step` is where the job starts. What is not asked for here is not seen later. A hook that has not
+  /// begun, because the job failed before or `begin` threw, is shown nothing else.
   virtual std::vector<need> begin(int64_t step);
   /// At each step that `begin` asked for.
   virtual void at(const step_facts& facts, job_control& job);
-  /// Events of the whole job, `failed` also where it failed before `begin`.
+  /// Events of the whole job.
   virtual void on_event(const job_event& event, job_control& job);
   /// Last call of a job that ended cleanly, stopped ones included. What it throws is the job's error; a job whose hooks could not be
   /// told of its end has failed.

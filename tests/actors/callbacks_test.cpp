@@ -242,12 +242,12 @@ TEST_CASE_FIXTURE(callbacks_alone, "an abort is told in the opposite order, and 
     first->throws_in = "begin";
     start();
     abort();
-    CHECK(first->calls == calls{"A begin 0", "B begin 0", "A event 9", "B event 9", "B abort 8"});
+    CHECK(first->calls == calls{"A begin 0", "B begin 0", "B event 9", "B abort 8"});
   }
   SUBCASE("to none where the job failed before they began") {
     hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}}, chief.as<chief_actor>());
     abort();
-    CHECK(first->calls == calls{"A event 9", "B event 9"});
+    CHECK_MESSAGE(first->calls.empty(), "nothing is shown to a hook that has not begun");
   }
 }
 
