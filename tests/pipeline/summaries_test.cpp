@@ -149,7 +149,7 @@ TEST_CASE("a summary of the model's own takes the place of the default one of it
   CHECK(curve(events, "dense_1/kernel").at(8).histogram.count == 15);
 }
 
-TEST_CASE("every checkpoint is noted, and a resumed job goes on in a file of its own with one unbroken curve") {
+TEST_CASE("[EST-61] every checkpoint is noted, and a resumed job goes on in a file of its own with one unbroken curve") {
   small_job_options o{.max_steps = 18};
   run_to_end(described(o));
   o.max_steps = 30;

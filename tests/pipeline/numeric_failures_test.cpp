@@ -1,0 +1,79 @@
+// Numbers that are no longer finite: when a job says so, and what it has saved by then.
+#include "pipeline/launch_simulated.hpp"
+
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+
+error fail_of(simulated_job& job) {
+  auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_FALSE(result->has_value());
+  CHECK(job.left().empty());
+  return result->error();
+}
+
+}  // namespace
+
+TEST_CASE("[EST-27] a loss that is not a number in the step to state 3 leaves no checkpoint 3, where one was due") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    std::vector<float> x(48 * 8, 0.25f);
+    x[9 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();  // Batch 2 of 4 rows, which the third step takes.
+    auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+    REQUIRE(data);
+    small_job_options o{.max_steps = 40, .save_steps = 3, .input = data->batch(4).repeat()};
+    simulated_job job{prepare_small(o), seed};
+    CAPTURE(seed);
+    const auto e = fail_of(job);
+    CHECK(e.category == errc::nan_loss);
+    CHECK(e.step == 2);
+    CHECK(steps_of(job.events(), kind::saved) == steps{0});
+    auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
+    REQUIRE(store);
+    CHECK((*store)->listed() == steps{0});
+    CHECK((*store)->restore(3).error().category == errc::not_found);
+  }
+}
+
+TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite fails the save after them, which names it") {
+  for (uint64_t seed = 1; seed <= 10; ++seed)
+    for (const int64_t replicas : {1, 2}) {
+      small_job_options o{.max_steps = 40, .save_steps = 4, .replicas = replicas};
+      o.source = model{"overflow", [](graph& g, const features& f, const labels&, mode m) {
+        const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::constant(1e38)});
+        model_spec spec;
+        spec.mode = m;
+        // What w is beyond 3e38, the loss does not say: 1e38 at first, then 2.5e38, then infinity.
+        spec.loss = reduce_mean(scale(f["x"], 0)) - reduce_mean(clip(w, -3e38, 3e38));
+        spec.optimizer = gradient_descent{.rate = 1.5e38f};
+        return spec;
+      }};
+      simulated_job job{prepare_small(o), seed};
+      CAPTURE(seed);
+      const auto e = fail_of(job);
+      CAPTURE(to_string(e));
+      CHECK(e.category == errc::nan_loss);
+      CHECK(e.source == "checkpoint_writer");
+      CHECK(e.message == "variable w is not finite; the checkpoint is not written");
+      CHECK(e.step == 4);
+      CHECK(steps_of(job.events(), kind::saved) == steps{0});
+      auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
+      REQUIRE(store);
+      CHECK((*store)->listed() == steps{0});
+      const auto stands = (*store)->restore_newest();
+      REQUIRE(stands);
+      for (const auto& t : stands->content.tensors)
+        if (t.name == "w")
+          CHECK(t.value == tensor::of<float>({1}, {1e38f}));
+    }
+}
+
+}  // namespace troupe::test

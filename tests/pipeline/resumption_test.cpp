@@ -1,0 +1,196 @@
+// Where a job that is started again goes on: which checkpoints it lists, which element it reads first.
+#include "pipeline/launch_simulated.hpp"
+
+#include "support/prediction_case.hpp"
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+using batches = std::vector<int64_t>;
+
+train_result run_to_end(simulated_job& job) {
+  auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  CHECK(job.left().empty());
+  return **result;
+}
+
+train_result run_to_end(const small_job_options& o, uint64_t seed = 1) {
+  simulated_job job{prepare_small(o), seed};
+  return run_to_end(job);
+}
+
+steps listed(const std::shared_ptr<file_system>& files) {
+  auto store = checkpoint_store::open(files, "/run", {.read_only = true});
+  REQUIRE(store);
+  return (*store)->listed();
+}
+
+/// A job over data that keep what was read of them.
+small_job_options over(const std::shared_ptr<fake_source>& source, int64_t max_steps) {
+  return {.max_steps = max_steps, .input = dataset_over(source), .source = echo_model()};
+}
+
+/// Nothing runs past state 8 while it is told so.
+struct gate_at_8 : hook {
+  bool reached = false;
+  std::vector<need> begin(int64_t) override { return {{.first = 8, .gate = true}}; }
+  void at(const step_facts&, job_control&) override { reached = true; }
+};
+
+/// Batches [first, last).
+batches from_to(int64_t first, int64_t last) {
+  batches all;
+  for (int64_t s = first; s < last; ++s)
+    all.push_back(s);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("[EST-18] ten steps asked for twice are twenty in all") {
+  small_job_options o;
+  for (const int64_t wanted : {10, 20}) {
+    auto d = describe_small(o);
+    d.max_steps.reset();
+    d.steps = 10;
+    auto prepared = prepare(std::move(d));
+    REQUIRE(prepared);
+    simulated_job job{*prepared, 1};
+    const auto result = run_to_end(job);
+    CHECK(result.global_step == wanted);
+    CHECK(result.steps_run == 10);
+    CHECK(newest_checkpoint(o.files).content.step == wanted);
+  }
+}
+
+TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end; a resumed one lists the one it came from again, and its end") {
+  small_job_options o{.max_steps = 12};
+  {
+    simulated_job job{prepare_small(o), 1};
+    CHECK(run_to_end(job).steps_run == 12);
+    CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10, 12});
+    CHECK(listed(o.files) == steps{0, 5, 10, 12});
+  }
+  // The newest stands first in this list, so that it shows when it is listed again: at the end, as a checkpoint just saved.
+  REQUIRE(write_file_atomically(*o.files, "/run", "checkpoint",
+                                "model_checkpoint_path: \"model.ckpt-12\"\nall_model_checkpoint_paths: \"model.ckpt-12\"\n"
+                                "all_model_checkpoint_paths: \"model.ckpt-0\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\n"
+                                "all_model_checkpoint_paths: \"model.ckpt-10\"\n"));
+  REQUIRE(listed(o.files) == steps{12, 0, 5, 10});
+  const auto written = [&] { return o.files->info("/run/model.ckpt-12-00000-of-00001.safetensors")->modified; };
+  const double before = written();
+  o.max_steps = 14;
+  simulated_job job{prepare_small(o), 2};
+  const auto result = run_to_end(job);
+  CHECK(result.global_step == 14);
+  CHECK(result.steps_run == 2);
+  CHECK(listed(o.files) == steps{0, 5, 10, 12, 14});
+  CHECK_MESSAGE(written() == before, "it is verified, and not written again");
+}
+
+TEST_CASE("[SUP-54, SUP-57] every commit has the position of each host's input, and there is no other file for it") {
+  small_job_options o{.max_steps = 12, .replicas = 2, .hosts = 2};
+  run_to_end(o);
+  auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
+  REQUIRE(store);
+  CHECK((*store)->listed() == steps{0, 5, 10, 12});
+  std::set<std::string> positions;
+  for (const int64_t step : (*store)->listed()) {
+    const auto info = (*store)->inspect(step);
+    REQUIRE(info);
+    for (const char* host : {"infeed/0", "infeed/1"}) {
+      REQUIRE(info->blobs.contains(host));
+      positions.insert(info->blobs.at(host));
+    }
+  }
+  CHECK_MESSAGE(positions.size() >= 4, "each step has another one");
+  const auto files = o.files->list("/run");
+  REQUIRE(files);
+  for (const auto& f : *files) {
+    CAPTURE(f.name);
+    CHECK((f.name == "checkpoint" || f.name.starts_with("model.ckpt-") || f.name.starts_with("events.out.") || f.name.starts_with(".")));
+  }
+}
+
+TEST_CASE("[SUP-55] a job that was stopped at step 12 and goes on reads its thirteenth element first") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto source = fake_batches(INT64_MAX);
+    auto o = over(source, 400);
+    std::vector<int64_t> ends;
+    {
+      simulated_job job{prepare_small(o), seed};
+      REQUIRE(job.crank_until([&] { return job.progress().step >= 12; }));
+      job.ask(request::stop, false);
+      ends.push_back(run_to_end(job).global_step);
+      CHECK(source->reads == from_to(0, ends.back()));
+    }
+    CAPTURE(seed);
+    source->reads.clear();
+    o.max_steps = ends.back() + 3;
+    CHECK(run_to_end(o, seed + 100).steps_run == 3);
+    CHECK(source->reads == from_to(ends.back(), ends.back() + 3));
+  }
+}
+
+TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes on with the sixth element") {
+  int64_t killed = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto source = fake_batches(INT64_MAX);
+    const auto disk = memory_disk::make();
+    auto o = over(source, 12);
+    o.files = disk;
+    const auto stands = std::make_shared<gate_at_8>();
+    o.hooks = {stands};
+    {
+      simulated_job job{prepare_small(o), seed};
+      REQUIRE(job.crank_until([&] { return stands->reached; }));
+      CHECK(source->reads == from_to(0, 8));
+      disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = seed});
+    }
+    CAPTURE(seed);
+    if (newest_checkpoint(disk).content.step != 5)
+      continue;  // By this schedule the save of step 5 was still on its way.
+    ++killed;
+    source->reads.clear();
+    CHECK(run_to_end(o, seed + 100).steps_run == 7);
+    CHECK(source->reads == from_to(5, 12));
+  }
+  CHECK(killed >= 5);
+}
+
+TEST_CASE("[SUP-61] an evaluation between two runs reads its data from their start, and leaves training's where they stand") {
+  const auto source = fake_batches(INT64_MAX), other = fake_batches(3);
+  auto o = over(source, 400);
+  int64_t stands = 0;
+  for (int run = 0; run < 3; ++run) {
+    source->reads.clear();
+    simulated_job job{prepare_small(o), static_cast<uint64_t>(run + 1)};
+    REQUIRE(job.crank_until([&] { return job.progress().step >= stands + 5; }));
+    job.ask(request::stop, false);
+    const int64_t reached = run_to_end(job).global_step;
+    CHECK(source->reads == from_to(stands, reached));
+    stands = reached;
+
+    auto d = describe_small(o);
+    d.train_input.reset();
+    d.eval_input = dataset_over(other);
+    other->reads.clear();
+    auto prepared = prepare(std::move(d));
+    REQUIRE(prepared);
+    const auto result = evaluate_local(*prepared, -1);
+    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    CHECK(result->global_step == stands);
+    CHECK(other->reads == batches{0, 1, 2});
+  }
+}
+
+}  // namespace troupe::test
