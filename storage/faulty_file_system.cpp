@@ -93,6 +93,21 @@ class faulty_readable_file final : public readable_file {
   std::string path_;
 };
 
+class faulty_lock final : public directory_lock {
+ public:
+  faulty_lock(std::shared_ptr<trouble> t, std::unique_ptr<directory_lock> inner, std::string path)
+    : trouble_(std::move(t)), inner_(std::move(inner)), path_(std::move(path)) {}
+
+  expected<void> check() const override {
+    return trouble_->admit(file_operation::info, path_).and_then([&] { return inner_->check(); });
+  }
+
+ private:
+  std::shared_ptr<trouble> trouble_;
+  std::unique_ptr<directory_lock> inner_;
+  std::string path_;
+};
+
 class faulty final : public faulty_file_system {
  public:
   explicit faulty(std::shared_ptr<file_system> inner) : inner_(std::move(inner)) {}
@@ -101,6 +116,15 @@ class faulty final : public faulty_file_system {
     return trouble_->admit(file_operation::create, path)
       .and_then([&] { return inner_->create(path); })
       .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
+        return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
+      });
+  }
+  expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
+    return trouble_->admit(file_operation::create, path)
+      .and_then([&] { return inner_->create_new(path); })
+      .map([&](std::unique_ptr<writable_file> file) -> std::unique_ptr<writable_file> {
+        if (!file)
+          return file;
         return std::make_unique<faulty_writable_file>(trouble_, std::move(file), path);
       });
   }
@@ -130,7 +154,11 @@ class faulty final : public faulty_file_system {
     return trouble_->admit(file_operation::info, path).and_then([&] { return inner_->info(path); });
   }
   expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
-    return trouble_->admit(file_operation::lock, directory).and_then([&] { return inner_->lock(directory); });
+    return trouble_->admit(file_operation::lock, directory)
+      .and_then([&] { return inner_->lock(directory); })
+      .map([&](std::unique_ptr<directory_lock> lock) -> std::unique_ptr<directory_lock> {
+        return std::make_unique<faulty_lock>(trouble_, std::move(lock), directory);
+      });
   }
   expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
     return trouble_->admit(file_operation::info, directory).and_then([&] { return inner_->lock_owner(directory); });

@@ -22,7 +22,7 @@ expected<std::string> read_file(file_system& fs, const std::string& path) {
 }
 
 expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name,
-                                     std::string_view bytes) {
+                                     std::string_view bytes, const directory_lock* lock) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
   auto file = fs.create(temporary);
   if (!file)
@@ -30,6 +30,7 @@ expected<void> write_file_atomically(file_system& fs, const std::string& directo
   auto renamed = (*file)->append(std::as_bytes(std::span{bytes}))
     .and_then([&] { return (*file)->sync(); })
     .and_then([&] { return (*file)->close(); })
+    .and_then([&] { return lock ? lock->check() : expected<void>{}; })
     .and_then([&] { return fs.rename(temporary, path); });
   if (!renamed) {
     (void)fs.remove(temporary);  // Of a full disk.

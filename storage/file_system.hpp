@@ -33,6 +33,9 @@ class readable_file {
 class directory_lock {
  public:
   virtual ~directory_lock() = default;
+  /// failed_precondition where the directory that has this name now is not the one that was locked: it was removed or moved
+  /// away, and another process may own what stands there instead. Whoever writes asks before.
+  virtual expected<void> check() const = 0;
 };
 
 /// Keeps one file from `remove_unless_held`: destroyed, it lets go, and so does a process that dies.
@@ -46,6 +49,7 @@ struct file_info {
   bool directory = false;
   int64_t size = 0;
   double modified = 0;    ///< Seconds since the epoch.
+  int64_t changed = 0;    ///< Another number for what is put in a file's place, or put back there, as a copy too.
 };
 
 class file_system {
@@ -53,6 +57,10 @@ class file_system {
   virtual ~file_system() = default;
 
   virtual expected<std::unique_ptr<writable_file>> create(const std::string& path) = 0;  ///< Truncates what is there.
+  /// The same of a name that nobody has; null, and nothing has happened, where somebody has it.
+  virtual expected<std::unique_ptr<writable_file>> create_new(const std::string& path) = 0;
+  /// A file whose bytes can be read in any order: failed_precondition for a directory, a pipe or a device, without waiting for
+  /// anybody to write into it.
   virtual expected<std::unique_ptr<readable_file>> open(const std::string& path) = 0;
   virtual expected<void> rename(const std::string& from, const std::string& to) = 0;     ///< Atomic; replaces `to`.
   virtual expected<void> remove(const std::string& path) = 0;
@@ -79,8 +87,10 @@ std::shared_ptr<file_system> memory_file_system();
 
 /// The whole file as bytes.
 expected<std::string> read_file(file_system& fs, const std::string& path);
-/// `name.tmp` is written, synced and renamed to `name`, and the directory synced: a reader sees the old or the new file.
-expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes);
+/// `name.tmp` is written, synced and renamed to `name`, and the directory synced: a reader sees the old or the new file. With `lock`,
+/// nothing gets its name once that is no longer the directory's.
+expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes,
+                                     const directory_lock* lock = nullptr);
 /// "a/b" from "a" and "b"; `b` alone when absolute.
 std::string join_path(std::string_view directory, std::string_view name);
 

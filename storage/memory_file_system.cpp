@@ -87,16 +87,27 @@ class memory_readable_file final : public readable_file {
 
 class memory_lock final : public directory_lock {
  public:
-  memory_lock(std::shared_ptr<world> w, const node* held) : world_(std::move(w)), held_(held), life_(world_->life) {}
+  memory_lock(std::shared_ptr<world> w, node_ptr held, std::string path)
+    : world_(std::move(w)), held_(std::move(held)), path_(std::move(path)), life_(world_->life) {}
   ~memory_lock() override {
     const std::lock_guard guard{world_->mutex};
     if (life_ == world_->life)
-      world_->locked.erase(held_);
+      world_->locked.erase(held_.get());
+  }
+
+  expected<void> check() const override {
+    const std::lock_guard guard{world_->mutex};
+    if (life_ != world_->life)
+      return fail_at(errc::unavailable, "look at the lock of", path_, "the disk lost power");
+    if (world_->node_at(parts_of(path_)) != held_)
+      return fail(errc::failed_precondition, path_ + " is not the directory that was locked: it was removed or replaced");
+    return {};
   }
 
  private:
   std::shared_ptr<world> world_;
-  const node* held_;
+  node_ptr held_;
+  std::string path_;
   uint64_t life_;
 };
 
@@ -124,19 +135,17 @@ class disk final : public memory_disk {
     auto place = place_of("create", path);
     if (!place)
       return fail(std::move(place.error()));
-    node_ptr file = place->found;
-    if (file && file->directory)
+    if (place->found && place->found->directory)
       return fail_at(errc::failed_precondition, "create", path, "it is a directory");
-    if (!file) {
-      file = std::make_shared<node>();
-      place->in->make({.set = place->name, .what = file});
-    } else if (!file->before_truncation) {
-      file->before_truncation = std::make_shared<std::string>(*file->content, 0, file->synced);
-    }
-    file->content = std::make_shared<std::string>();
-    file->synced = 0;
-    file->modified = ++world_->clock;
-    return std::make_unique<memory_writable_file>(world_, file, path);
+    return begin(*place, path);
+  }
+
+  expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = place_of("create", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    return place->found ? nullptr : begin(*place, path);
   }
 
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
@@ -206,7 +215,7 @@ class disk final : public memory_disk {
       return fail(std::move(found.error()));
     std::vector<file_info> files;
     for (const auto& [name, n] : world_->directories[found->get()].now)
-      files.push_back({name, n->directory, static_cast<int64_t>(n->content->size()), n->modified});
+      files.push_back(to_info(name, *n));
     return files;
   }
 
@@ -217,8 +226,7 @@ class disk final : public memory_disk {
     auto place = existing("look at", path);
     if (!place)
       return fail(std::move(place.error()));
-    const node& n = *place->found;
-    return file_info{place->name, n.directory, static_cast<int64_t>(n.content->size()), n.modified};
+    return to_info(place->name, *place->found);
   }
 
   expected<std::unique_ptr<directory_lock>> lock(const std::string& path) override {
@@ -228,7 +236,7 @@ class disk final : public memory_disk {
       return fail(std::move(found.error()));
     if (!world_->locked.insert(found->get()).second)
       return fail(errc::failed_precondition, path + " is in use by this process");
-    return std::make_unique<memory_lock>(world_, found->get());
+    return std::make_unique<memory_lock>(world_, *found, path);
   }
 
   expected<std::optional<std::string>> lock_owner(const std::string& path) override {
@@ -262,6 +270,14 @@ class disk final : public memory_disk {
     world_->crash(options);
   }
 
+  void remove_directory(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing("remove", path);
+    assert(place && place->found->directory);
+    world_->removed.push_back(place->found);
+    place->in->make({.erased = place->name});
+  }
+
   void overwrite(const std::string& path, std::string_view bytes) override {
     const std::lock_guard guard{world_->mutex};
     auto place = existing("overwrite", path);
@@ -277,11 +293,30 @@ class disk final : public memory_disk {
     node_ptr found;  ///< Null when nothing has this name yet.
   };
 
+  /// An empty file at `place`.
+  std::unique_ptr<writable_file> begin(const found_place& place, const std::string& path) {
+    node_ptr file = place.found;
+    if (!file) {
+      file = std::make_shared<node>();
+      place.in->make({.set = place.name, .what = file});
+    } else if (!file->before_truncation) {
+      file->before_truncation = std::make_shared<std::string>(*file->content, 0, file->synced);
+    }
+    file->content = std::make_shared<std::string>();
+    file->synced = 0;
+    file->modified = ++world_->clock;
+    return std::make_unique<memory_writable_file>(world_, file, path);
+  }
+
   static expected<void> erase(const found_place& place, const std::string& path) {
     if (place.found->directory)
       return fail_at(errc::failed_precondition, "remove", path, "it is a directory");
     place.in->make({.erased = place.name});
     return {};
+  }
+
+  static file_info to_info(std::string name, const node& n) {
+    return {std::move(name), n.directory, static_cast<int64_t>(n.content->size()), n.modified, static_cast<int64_t>(n.modified)};
   }
 
   expected<node_ptr> walk(const char* operation, const std::string& path, std::span<const std::string> parts) {

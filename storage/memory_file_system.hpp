@@ -24,6 +24,8 @@ class memory_disk : public file_system {
   static std::shared_ptr<memory_disk> make();
   /// Forgets, ends every lock, and makes each file that is open fail from now on (unavailable).
   virtual void crash(const crash_options& options = {}) = 0;
+  /// What `rm -rf` does: the directory goes with all that is in it, whoever has locked it. It must be there (asserted).
+  virtual void remove_directory(const std::string& path) = 0;
   /// Replaces a file's bytes in place, synced: a medium that rots. The file must be there (asserted).
   virtual void overwrite(const std::string& path, std::string_view bytes) = 0;
 };

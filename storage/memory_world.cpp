@@ -62,6 +62,18 @@ void world::crash(const crash_options& options) {
   std::erase_if(directories, [&](const auto& d) { return !alive.contains(d.first); });
 }
 
+node_ptr world::node_at(const std::vector<std::string>& parts) {
+  node_ptr at = root;
+  for (const auto& part : parts) {
+    const auto in = directories.find(at.get());
+    const auto found = in == directories.end() ? entries::iterator{} : in->second.now.find(part);
+    if (in == directories.end() || found == in->second.now.end())
+      return nullptr;
+    at = found->second;
+  }
+  return at;
+}
+
 std::vector<std::string> parts_of(const std::string& path) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin < path.size();) {

@@ -47,10 +47,13 @@ struct world {
   node_ptr root = std::make_shared<node>(node{.directory = true});
   std::set<const node*> locked;
   std::multiset<const node*> held;
+  std::vector<node_ptr> removed;  ///< Directories that a crash may bring back: their addresses, which are keys, stay theirs.
   uint64_t life = 0;  ///< Grows with every crash; a handle of an earlier life is dead.
   double clock = 0;   ///< Ticks with every change, so that times are ordered and the same in every run.
 
   void crash(const crash_options& options);
+  /// Null where nothing has this path.
+  node_ptr node_at(const std::vector<std::string>& parts);
 
  private:
   void survive(node& n, const crash_options& options, std::mt19937_64& random, std::set<const node*>& alive);

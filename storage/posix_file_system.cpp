@@ -147,14 +147,38 @@ class posix_readable_file final : public readable_file {
   int64_t size_;
 };
 
+/// Whether `path` still names the file that is open: it may have been removed, or replaced by another of its name.
+expected<bool> is_named(const descriptor& fd, const std::string& path) {
+  struct stat held, named;
+  if (::fstat(fd.get(), &held) < 0)
+    return fail_at("look at", path, errno);
+  if (::stat(path.c_str(), &named) < 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return false;
+    return fail_at("look at", path, errno);
+  }
+  return held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
 /// The lock belongs to the open file, so a second open in the same process is refused too, and one may ask who has it without
 /// taking it. The file stays when the lock goes: removing it would let two processes lock two files of one name.
 class posix_lock final : public directory_lock {
  public:
-  explicit posix_lock(descriptor fd) : fd_(std::move(fd)) {}
+  posix_lock(descriptor fd, std::string directory, std::string path)
+    : fd_(std::move(fd)), directory_(std::move(directory)), path_(std::move(path)) {}
+
+  expected<void> check() const override {
+    const auto same = is_named(fd_, path_);
+    if (same && !*same)
+      return fail(errc::failed_precondition, directory_ + " is not the directory that was locked: " + path_
+                                               + " was removed or replaced, and another process may own it now");
+    return same ? expected<void>{} : fail(same.error());
+  }
 
  private:
   descriptor fd_;
+  std::string directory_;
+  std::string path_;
 };
 
 /// A shared flock on the file itself, which goes with its descriptor.
@@ -183,9 +207,15 @@ std::string owner_of(const descriptor& lock) {
   return id.empty() ? "another process" : "process " + id;
 }
 
+std::string kind_of(const struct stat& s) {
+  return S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
+}
+
 file_info to_info(std::string name, const struct stat& s) {
+  // The time of the last change cannot be set: a copy that keeps the times of its files has another.
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
-          static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec)};
+          static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec),
+          static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec};
 }
 
 class posix final : public file_system {
@@ -197,8 +227,17 @@ class posix final : public file_system {
     return std::make_unique<posix_writable_file>(std::move(fd), path);
   }
 
+  expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
+    auto fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+    if (!fd.valid() && errno == EEXIST)
+      return nullptr;
+    if (!fd.valid())
+      return fail_at("create", path, errno);
+    return std::make_unique<posix_writable_file>(std::move(fd), path);
+  }
+
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
-    auto fd = open_file(path, O_RDONLY);
+    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);  // A pipe would wait for its writer; of a file it means nothing.
     if (!fd.valid())
       return fail_at("open", path, errno);
     struct stat s;
@@ -206,6 +245,8 @@ class posix final : public file_system {
       return fail_at("open", path, errno);
     if (S_ISDIR(s.st_mode))
       return fail_at("open", path, EISDIR);
+    if (!S_ISREG(s.st_mode))
+      return fail(errc::failed_precondition, "cannot open " + path + ": it is " + kind_of(s) + ", and a regular file is wanted");
     return std::make_unique<posix_readable_file>(std::move(fd), path, s.st_size);
   }
 
@@ -292,7 +333,10 @@ class posix final : public file_system {
     const std::string text = std::to_string(::getpid()) + "\n";
     if (::ftruncate(fd.get(), 0) < 0 || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0)
       errno = 0;
-    return std::make_unique<posix_lock>(std::move(fd));
+    auto lock = std::make_unique<posix_lock>(std::move(fd), directory, path);
+    if (auto same = lock->check(); !same)  // Removed between the two calls.
+      return fail(std::move(same.error()));
+    return lock;
   }
 
   expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
@@ -309,16 +353,16 @@ class posix final : public file_system {
   }
 
   expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
-    auto fd = open_file(path, O_RDONLY);
+    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (!fd.valid())
       return fail_at("hold", path, errno);
     if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) < 0 && !without_locks(errno))
       return fail_at("hold", path, errno == EWOULDBLOCK ? ENOENT : errno);
-    // Between the two calls it may have been removed, or replaced by another of its name.
-    struct stat held, named;
-    if (::fstat(fd.get(), &held) < 0 || ::stat(path.c_str(), &named) < 0)
-      return fail_at("hold", path, errno);
-    if (held.st_dev != named.st_dev || held.st_ino != named.st_ino)
+    // Between the two calls it may have gone.
+    const auto same = is_named(fd, path);
+    if (!same)
+      return fail(same.error());
+    if (!*same)
       return fail_at("hold", path, ENOENT);
     return std::make_unique<posix_hold>(std::move(fd));
   }

@@ -39,6 +39,7 @@ class forgetful_file final : public writable_file {
 class forgetful_file_system final : public file_system {
  public:
   expected<std::unique_ptr<writable_file>> create(const std::string&) override { return std::make_unique<forgetful_file>(); }
+  expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override { return create(path); }
   expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return none(path); }
   expected<void> rename(const std::string&, const std::string&) override { return {}; }
   expected<void> remove(const std::string&) override { return {}; }

@@ -102,6 +102,53 @@ TEST_CASE("the disk, the one in memory and one wrapped to fail keep the same pro
   check_contract(*faulty_file_system::around(memory_file_system()), "/m");
 }
 
+TEST_CASE("a pipe, a device and a directory are no files to read, and a pipe without a writer is refused at once") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  const std::string pipe = disk.path + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  ::alarm(60);  // Whoever waits for a writer waits for ever.
+  for (const auto& [path, kind] : {std::pair{pipe, "a pipe"}, {std::string{"/dev/null"}, "a device"}}) {
+    const auto opened = fs->open(path);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().category == errc::failed_precondition);
+    CHECK(contains(opened.error().message, path + ": it is " + kind + ", and a regular file is wanted"));
+  }
+  CHECK(read_file(*fs, pipe).error().category == errc::failed_precondition);
+  CHECK(fs->hold(pipe));
+  ::alarm(0);
+}
+
+TEST_CASE("a name that is taken is not created anew, and its file stays") {
+  const temporary_directory disk;
+  for (const auto& [fs, root] : {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{}}}) {
+    const std::string path = root + "/x";
+    auto first = fs->create_new(path);
+    REQUIRE((first && *first));
+    REQUIRE((*first)->append(bytes_of("mine")));
+    REQUIRE((*first)->close());
+    const auto second = fs->create_new(path);
+    REQUIRE(second);
+    CHECK_FALSE(*second);
+    CHECK(read_file(*fs, path) == "mine");
+    CHECK(fs->create_new(root + "/gone/x").error().category == errc::not_found);
+  }
+}
+
+TEST_CASE("a file that is put in another's place has another number, a copy of the same bytes too") {
+  const temporary_directory disk;
+  for (const auto& [fs, root] : {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{"/m"}}}) {
+    REQUIRE(fs->create_directories(root));
+    REQUIRE(write_file_atomically(*fs, root, "x", "bytes"));
+    const auto number = fs->info(root + "/x")->changed;
+    CHECK(fs->info(root + "/x")->changed == number);
+    { const auto read = fs->hold(root + "/x"); }
+    CHECK(fs->info(root + "/x")->changed == number);
+    REQUIRE(write_file_atomically(*fs, root, "x", "bytes"));
+    CHECK(fs->info(root + "/x")->changed != number);
+  }
+}
+
 TEST_CASE("paths are joined with one separator, and an absolute name stands alone") {
   CHECK(join_path("a", "b") == "a/b");
   CHECK(join_path("a/", "b") == "a/b");
