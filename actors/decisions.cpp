@@ -1,5 +1,7 @@
 #include "actors/decisions.hpp"
 
+#include "storage/utf8.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -61,7 +63,7 @@ std::vector<record> evaluation_records(const evaluated& x) {
   for (const auto& [name, value] : x.metrics)
     if (name != "global_step")
       metrics.values.push_back({.tag = name, .scalar = value});
-  record of{.step = x.step, .values = {{.what = summary_value::kind::text, .tag = "checkpoint_path", .text = x.checkpoint}}};
+  record of{.step = x.step, .values = {{.what = summary_value::kind::text, .tag = "checkpoint_path", .text = as_utf8(x.checkpoint)}}};
   return {std::move(metrics), std::move(of)};
 }
 

@@ -40,9 +40,11 @@ expected<void> checkpoint_store::impl::settle() {
     return fail(std::move(reading.error()));
   if (reading->state) {
     marks = std::move(reading->state->marks);
+    std::vector<int64_t> dropped;
     for (const int64_t step : list)
-      if (!contains(reading->state->steps, step) && options.keep_checkpoint_max > 0 && !marks.preserved.contains(step))
-        doomed.insert(step);
+      if (!contains(reading->state->steps, step) && !marks.preserved.contains(step))
+        dropped.push_back(step);
+    doomed.merge(identify(dropped));
     list = std::move(reading->state->steps);
     for (const int64_t step : list)
       doomed.erase(step);
@@ -73,19 +75,35 @@ expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& 
 }
 
 expected<void> checkpoint_store::impl::write_files(const checkpoint_content& content) {
-  auto written = write_checkpoint_files(*fs, directory, content, options.shard_bytes_max);
+  auto written = write_checkpoint_files(*fs, directory, *lock, content, options.shard_bytes_max);
   if (written)
     return {};
   // Of a full disk the part that was written is given back; of a dead one nothing is expected.
   if (written.error().category != errc::invalid_argument)
-    (void)remove_checkpoint_files(*fs, directory, content.step);
+    discard(content.step);
   return fail(std::move(written.error()));
 }
 
+void checkpoint_store::impl::discard(int64_t step) {
+  if (check_owned())
+    (void)remove_checkpoint_files(*fs, directory, step);
+}
+
+std::map<int64_t, int64_t> checkpoint_store::impl::identify(std::span<const int64_t> steps) const {
+  std::map<int64_t, int64_t> found;
+  for (const int64_t step : steps) {
+    const auto info = fs->info(join_path(directory, manifest_name(step)));
+    found[step] = info ? info->changed : 0;  // What could not be looked at is not deleted by the next owner.
+  }
+  return found;
+}
+
 expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next, retention_marks next_marks) {
+  if (auto owned = check_owned(); !owned)
+    return owned;
   list_uncertain = true;
   const auto text = write_state_file(next, next_marks);
-  if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, text); !written)
+  if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, text, lock.get()); !written)
     return written;
   list_uncertain = false;
   list = std::move(next);
@@ -96,6 +114,8 @@ expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next, r
 expected<bool> checkpoint_store::impl::remove_doomed(int64_t step) {
   if (leases.contains(step))
     return false;
+  if (auto owned = check_owned(); !owned)
+    return fail(std::move(owned.error()));
   auto removed = remove_unless_leased(*fs, directory, step);
   if (removed && *removed)
     doomed.erase(step);
@@ -103,8 +123,8 @@ expected<bool> checkpoint_store::impl::remove_doomed(int64_t step) {
 }
 
 void checkpoint_store::impl::sweep(commit_result& result) {
-  const auto steps = doomed;
-  for (const int64_t step : steps) {
+  const auto dropped = doomed;
+  for (const auto& [step, changed] : dropped) {
     if (const auto removed = remove_doomed(step); !removed)
       result.warnings.push_back(checkpoint_name(step) + " could not be deleted: " + removed.error().message);
     else
@@ -117,6 +137,8 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   const int64_t step = content.step;
   if (s.options.read_only)
     return fail(errc::failed_precondition, s.directory + " was opened to be read only");
+  if (auto owned = s.check_owned(); !owned)
+    return fail(std::move(owned.error()));
   if (auto settled = s.settle(); !settled)
     return fail(std::move(settled.error()));
 
@@ -133,15 +155,19 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   next.push_back(step);
   auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours},
                                          std::move(next), s.marks, content.wall_time);
+  // Listed as doomed before anything is deleted, so that a process that dies in between leaves that to the next.
+  auto doomed = s.doomed;
+  doomed.merge(s.identify(kept_by_policy.deleted));
+  doomed.erase(step);
+  kept_by_policy.marks.doomed = doomed;
 
   if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
     // Which of the two lists is on disk decides whether the files just written belong to anyone.
     if (s.settle() && !*kept && !contains(s.list, step))
-      (void)remove_checkpoint_files(*s.fs, s.directory, step);
+      s.discard(step);
     return fail(std::move(listed.error()));
   }
-  s.doomed.erase(step);
-  s.doomed.insert(kept_by_policy.deleted.begin(), kept_by_policy.deleted.end());
+  s.doomed = std::move(doomed);
   s.sweep(result);
   std::move(s.pending_warnings.begin(), s.pending_warnings.end(), std::back_inserter(result.warnings));
   s.pending_warnings.clear();

@@ -46,7 +46,7 @@ std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors
 
 /// Writes what `fill` writes under a temporary name, syncs it, gives it its own and syncs the directory.
 template <class Fill>
-expected<void> write_new_file(file_system& fs, const std::string& directory, const std::string& name, Fill fill) {
+expected<void> write_new_file(file_system& fs, const std::string& directory, const directory_lock& lock, const std::string& name, Fill fill) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
   auto file = fs.create(temporary);
   if (!file)
@@ -54,6 +54,7 @@ expected<void> write_new_file(file_system& fs, const std::string& directory, con
   return fill(**file)
     .and_then([&] { return (*file)->sync(); })
     .and_then([&] { return (*file)->close(); })
+    .and_then([&] { return lock.check(); })
     .and_then([&] { return fs.rename(temporary, path); })
     .and_then([&] { return fs.sync_directory(directory); });
 }
@@ -97,11 +98,11 @@ expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& conte
   return shards;
 }
 
-expected<void> write_shard(file_system& fs, const std::string& directory, const checkpoint_content& content,
+expected<void> write_shard(file_system& fs, const std::string& directory, const directory_lock& lock, const checkpoint_content& content,
                            const planned_shard& shard, manifest& m) {
   const int64_t header_bytes = static_cast<int64_t>(shard.header.size());
   int64_t bytes = header_bytes;
-  auto written = write_new_file(fs, directory, shard.name, [&](writable_file& file) -> expected<void> {
+  auto written = write_new_file(fs, directory, lock, shard.name, [&](writable_file& file) -> expected<void> {
     if (auto done = file.append(std::as_bytes(std::span{shard.header})); !done)
       return done;
     for (size_t k = 0; k < shard.indices.size(); ++k) {
@@ -162,8 +163,8 @@ expected<void> remove_if_there(file_system& fs, const std::string& path) {
 
 }  // namespace
 
-expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const checkpoint_content& content,
-                                          int64_t shard_bytes_max) {
+expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
+                                          const checkpoint_content& content, int64_t shard_bytes_max) {
   if (auto sound = check_content(content); !sound)
     return fail(std::move(sound.error()));
   auto shards = plan_shards(content, shard_bytes_max);
@@ -179,12 +180,12 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
   if (auto removed = remove_checkpoint_files(fs, directory, content.step); !removed)
     return fail(std::move(removed.error()));
   for (const auto& shard : *shards)
-    if (auto written = write_shard(fs, directory, content, shard, m); !written)
+    if (auto written = write_shard(fs, directory, lock, content, shard, m); !written)
       return fail(std::move(written.error()));
   auto text = write_manifest(m);
   if (!text)
     return fail(std::move(text.error()));
-  if (auto written = write_file_atomically(fs, directory, manifest_name(content.step), *text); !written)
+  if (auto written = write_file_atomically(fs, directory, manifest_name(content.step), *text, &lock); !written)
     return fail(std::move(written.error()));
   return m;
 }

@@ -8,9 +8,10 @@
 namespace troupe {
 
 /// Replaces what is there of this step by `content`: shards first, then the manifest; when it returns, all of it is
-/// durable and no temporary file is left. On error some files may be; `remove_checkpoint_files` takes them away.
-expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const checkpoint_content& content,
-                                          int64_t shard_bytes_max);
+/// durable and no temporary file is left. On error some files may be; `remove_checkpoint_files` takes them away. No file gets its
+/// name once `lock` is no longer that of the directory.
+expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
+                                          const checkpoint_content& content, int64_t shard_bytes_max);
 
 /// not_found when there is none, else as `parse_manifest`.
 expected<manifest> load_manifest(file_system& fs, const std::string& directory, int64_t step);

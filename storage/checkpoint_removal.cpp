@@ -16,6 +16,8 @@ bool contains(std::span<const int64_t> steps, int64_t step) {
 
 /// Of an empty list there is no state file. Should the process die between the two, a scan finds what is still whole.
 expected<void> checkpoint_store::impl::clear_list() {
+  if (auto owned = check_owned(); !owned)
+    return owned;
   list_uncertain = true;
   auto removed = fs->remove(join_path(directory, state_file_name));
   if (!removed && removed.error().category != errc::not_found)
@@ -32,6 +34,8 @@ expected<commit_result> checkpoint_store::remove(std::span<const int64_t> steps,
   auto& s = *impl_;
   if (s.options.read_only)
     return fail(errc::failed_precondition, s.directory + " was opened to be read only");
+  if (auto owned = s.check_owned(); !owned)
+    return fail(std::move(owned.error()));
   if (auto settled = s.settle(); !settled)
     return fail(std::move(settled.error()));
   const auto there = steps_with_files(*s.fs, s.directory);
@@ -51,10 +55,14 @@ expected<commit_result> checkpoint_store::remove(std::span<const int64_t> steps,
     next_marks.saved_at.erase(step);
     next_marks.preserved.erase(step);
   }
-  if (next != s.list || next_marks != s.marks)
+  auto doomed = s.doomed;
+  doomed.merge(s.identify(steps));
+  if (next != s.list || next_marks != s.marks) {
+    next_marks.doomed = doomed;
     if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_marks)); !listed)
       return fail(std::move(listed.error()));
-  s.doomed.insert(steps.begin(), steps.end());
+  }
+  s.doomed = std::move(doomed);
   commit_result result;
   s.sweep(result);
   return result;

@@ -21,6 +21,28 @@ std::vector<int64_t> candidates(std::vector<int64_t> steps, std::optional<int64_
 
 }  // namespace
 
+std::string checkpoint_store::impl::advise(const std::vector<int64_t>& listed) const {
+  const auto complete = scan_complete();
+  if (!complete)
+    return {};
+  std::string names;
+  int64_t newest = -1;
+  for (const int64_t step : *complete)
+    if (std::find(listed.begin(), listed.end(), step) == listed.end()) {
+      names += (names.empty() ? "" : ", ") + checkpoint_name(step);
+      newest = step;
+    }
+  if (names.empty())
+    return {};
+  return "whole, but not listed in the state file: " + names + "; to go on from one of them, let " + join_path(directory, state_file_name)
+         + " say model_checkpoint_path: \"" + checkpoint_name(newest)
+         + "\" (a job without a state file takes the newest), or evaluate and predict with --step " + std::to_string(newest);
+}
+
+void checkpoint_store::impl::forget_warnings(const std::vector<std::string>& told) {
+  std::erase_if(pending_warnings, [&](const auto& w) { return std::find(told.begin(), told.end(), w) != told.end(); });
+}
+
 expected<restored_checkpoint> checkpoint_store::impl::load(int64_t step) const {
   // Before the first look: what is found whole then stays so until the last one.
   auto lease = fs->hold(join_path(directory, manifest_name(step)));
@@ -36,7 +58,7 @@ expected<restored_checkpoint> checkpoint_store::impl::load(int64_t step) const {
 }
 
 expected<restored_checkpoint> checkpoint_store::restore_newest() const {
-  const auto& s = *impl_;
+  auto& s = *impl_;
   for (int attempt = 1;; ++attempt) {
     auto reading = s.read_state();
     if (!reading)
@@ -55,6 +77,7 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
     for (const int64_t step : candidates(*steps, newest)) {
       auto loaded = s.load(step);
       if (loaded) {
+        s.forget_warnings(warnings);
         loaded->warnings = std::move(warnings);
         return loaded;
       }
@@ -73,6 +96,9 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
     for (const int64_t step : *steps)
       if (newest && step > *newest)
         warnings.push_back(checkpoint_name(step) + " was not tried: the state file names an older one");
+    if (reading->state)
+      if (auto advice = s.advise(*steps); !advice.empty())
+        warnings.push_back(std::move(advice));
     return fail(error{errc::data_loss, "no checkpoint of " + s.directory + " is whole", std::move(warnings)});
   }
 }

@@ -115,7 +115,8 @@ expected<void> checkpoint_store::impl::recover() {
     auto found = scan_complete();
     if (!found)
       return fail(std::move(found.error()));
-    const size_t kept = std::min(found->size(), static_cast<size_t>(std::max(1, options.keep_checkpoint_max)));
+    const size_t kept =
+      options.keep_checkpoint_max == 0 ? found->size() : std::min(found->size(), static_cast<size_t>(options.keep_checkpoint_max));
     list.assign(found->end() - static_cast<std::ptrdiff_t>(kept), found->end());
   }
   recover_times();
@@ -136,7 +137,25 @@ expected<void> checkpoint_store::impl::recover() {
     if (auto removed = fs->remove(join_path(directory, f.name)); !removed)
       pending_warnings.push_back(removed.error().message);
   }
+  finish_deletions();
   return {};
+}
+
+void checkpoint_store::impl::finish_deletions() {
+  for (const auto& [step, changed] : marks.doomed) {
+    if (std::find(list.begin(), list.end(), step) != list.end() || marks.preserved.contains(step))
+      continue;
+    const auto info = fs->info(join_path(directory, manifest_name(step)));
+    if (info && info->changed == changed)
+      doomed.emplace(step, changed);
+  }
+  commit_result result;
+  sweep(result);
+  std::move(result.warnings.begin(), result.warnings.end(), std::back_inserter(pending_warnings));
+}
+
+expected<void> checkpoint_store::impl::check_owned() const {
+  return lock ? lock->check() : expected<void>{};
 }
 
 void checkpoint_store::impl::recover_times() {

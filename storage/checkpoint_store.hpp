@@ -30,7 +30,7 @@ struct checkpoint_content {
 };
 
 struct checkpoint_store_options {
-  int keep_checkpoint_max = 5;                    ///< 0: nothing is ever deleted and the list holds only the newest.
+  int keep_checkpoint_max = 5;                    ///< 0: nothing is ever deleted, and the list holds all.
   double keep_checkpoint_every_n_hours = 10000;   ///< One of every so many hours leaves the list and stays for ever.
   int64_t shard_bytes_max = int64_t{1} << 30;
   bool read_only = false;                         ///< Takes no lock, writes nothing.
@@ -70,7 +70,8 @@ struct checkpoint_info {
 
 class checkpoint_store {
  public:
-  /// Creates the directory when it is missing, locks it, reads the state file, removes temporary files of a dead writer.
+  /// Creates the directory when it is missing, locks it, reads the state file, removes temporary files of a dead writer and
+  /// the checkpoints that it had dropped and could not delete.
   /// failed_precondition: the path is a file, is not writable, or another process owns it.
   static expected<std::unique_ptr<checkpoint_store>> open(std::shared_ptr<file_system> fs, std::string directory,
                                                           checkpoint_store_options options = {});
@@ -78,11 +79,12 @@ class checkpoint_store {
 
   /// Writes, syncs, renames, syncs the directory; then lists it, deletes what retention drops. A step that is already
   /// committed and whole is only verified and moved to the end of the list. On error nothing listed has changed.
+  /// failed_precondition: the directory was removed or replaced since it was opened; then nothing is written or deleted.
   expected<commit_result> commit(const checkpoint_content& content);
 
   /// The newest whole checkpoint: what the state file names, else the next older whole one with a warning, else (only
   /// when the state file is missing or unreadable) what a scan finds. not_found when the directory holds none;
-  /// data_loss when it holds some and every one is damaged, naming each.
+  /// data_loss when it holds some and every one is damaged, naming each, and those that lie there and are not listed.
   expected<restored_checkpoint> restore_newest() const;
   /// One step, every checksum verified. not_found, data_loss (file, tensor, offset).
   expected<restored_checkpoint> restore(int64_t step) const;

@@ -4,8 +4,6 @@
 #include "storage/checkpoint_store.hpp"
 #include "storage/state_file.hpp"
 
-#include <set>
-
 namespace troupe {
 
 /// The state file as it is on disk now.
@@ -23,7 +21,7 @@ struct checkpoint_store::impl {
 
   std::vector<int64_t> list;       ///< What the state file lists, oldest first.
   retention_marks marks;           ///< What the state file remembers of them and of those that are kept for ever.
-  std::set<int64_t> doomed;        ///< No longer listed, to be deleted once no lease holds them.
+  std::map<int64_t, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as the marks have it.
   std::map<int64_t, int> leases;
   /// The state file was being replaced when a call failed: the disk alone knows which one counts.
   bool list_uncertain = false;
@@ -42,6 +40,14 @@ struct checkpoint_store::impl {
   /// Fills in when each listed step was saved, where the state file does not say.
   void recover_times();
 
+  /// failed_precondition when the directory is no longer the one that was locked.
+  expected<void> check_owned() const;
+  /// As `retention_marks::doomed` has them.
+  std::map<int64_t, int64_t> identify(std::span<const int64_t> steps) const;
+  /// Deletes what an earlier owner dropped and could not delete.
+  void finish_deletions();
+  /// Takes back what a failed save has written.
+  void discard(int64_t step);
   /// Makes `list` what the disk says, after a commit of which the outcome was not known.
   expected<void> settle();
   expected<void> replace_list(std::vector<int64_t> next, retention_marks next_marks);
@@ -53,6 +59,10 @@ struct checkpoint_store::impl {
   void sweep(commit_result& result);
 
   expected<restored_checkpoint> load(int64_t step) const;
+  /// Which checkpoints seem whole (`scan_complete`) and are not `listed`, and how to choose one; empty where there is none.
+  std::string advise(const std::vector<int64_t>& listed) const;
+  /// What a restore has told is not told again by the next commit.
+  void forget_warnings(const std::vector<std::string>& told);
 };
 
 /// Whether an error says that a checkpoint is broken. One that could not be read now, or that a later version wrote, is

@@ -43,6 +43,24 @@ expected<void> check(const event_log_options& options) {
   return {};
 }
 
+/// Sets `path`. Another writer that looked at the same time may have taken the name: then the next one after its.
+expected<std::unique_ptr<writable_file>> create_after_others(file_system& files, const std::string& directory,
+                                                             const event_log_options& options, std::string& path) {
+  constexpr int attempts_max = 100;
+  for (int attempt = 0; attempt < attempts_max; ++attempt) {
+    const auto there = list_event_logs(files, directory);
+    if (!there)
+      return fail(there.error());
+    const std::string last = there->empty() ? "" : there->back().substr(there->back().rfind('/') + 1);
+    path = join_path(directory, name_after(last, static_cast<int64_t>(options.wall_time), options.host));
+    auto file = files.create_new(path);
+    if (!file || *file)
+      return file;
+  }
+  return fail(errc::failed_precondition, "cannot create an event file in " + directory + ": each of " + std::to_string(attempts_max)
+                                           + " names was taken meanwhile, at last " + path);
+}
+
 }  // namespace
 
 struct event_log_writer::impl {
@@ -86,12 +104,8 @@ expected<std::unique_ptr<event_log_writer>> event_log_writer::create(std::shared
     directory = ".";
   if (auto made = files->create_directories(directory); !made)
     return fail(std::move(made.error()));
-  const auto there = list_event_logs(*files, directory);
-  if (!there)
-    return fail(there.error());
-  const std::string last = there->empty() ? "" : there->back().substr(there->back().rfind('/') + 1);
-  const std::string path = join_path(directory, name_after(last, static_cast<int64_t>(options.wall_time), options.host));
-  auto file = files->create(path);
+  std::string path;
+  auto file = create_after_others(*files, directory, options, path);
   if (!file)
     return fail(std::move(file.error()));
   std::unique_ptr<event_log_writer> writer{new event_log_writer{std::make_unique<impl>(impl{

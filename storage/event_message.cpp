@@ -138,8 +138,8 @@ expected<void> to_message(const log_event& event, proto::Event& into) {
   } else if (event.note) {
     auto& note = *into.mutable_session_log();
     note.set_status(static_cast<int32_t>(event.note->what));
-    note.set_checkpoint_path(event.note->checkpoint_path);
-    note.set_msg(event.note->message);
+    note.set_checkpoint_path(as_utf8(event.note->checkpoint_path));  // Paths need not be text, and protobuf's strings are.
+    note.set_msg(as_utf8(event.note->message));
   }
   for (const auto& value : event.values)
     if (auto ok = write(value, *into.mutable_summary()->add_value()); !ok)

@@ -11,7 +11,7 @@
 namespace troupe {
 
 struct retention_policy {
-  int keep_checkpoint_max = 5;                   ///< 0: nothing is ever deleted and the list holds only the newest.
+  int keep_checkpoint_max = 5;                   ///< 0: nothing is ever deleted, and the list holds all.
   double keep_checkpoint_every_n_hours = 10000;
 };
 
@@ -19,6 +19,9 @@ struct retention_policy {
 struct retention_marks {
   std::map<int64_t, double> saved_at;            ///< Of the steps that are listed.
   std::set<int64_t> preserved;                   ///< Kept for ever: no longer listed, or listed again.
+  /// No longer listed, and to be deleted when nobody reads them, by whoever owns the directory then; with each the number
+  /// (file_info::changed) of its manifest, since what was put in its place afterwards is not ours.
+  std::map<int64_t, int64_t> doomed;
   std::optional<double> last_preserved;          ///< When the last one of them was saved; first, when retention began.
   friend bool operator==(const retention_marks&, const retention_marks&) = default;
 };

@@ -8,31 +8,46 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
 
 namespace troupe {
 
 namespace {
 
 constexpr std::string_view preserved_mark = "# preserved: ";
+constexpr std::string_view doomed_mark = "# doomed: ";
+constexpr int depth_max = 100;  // Of what it does not know the parser would else descend as deep as the file says.
 
-std::set<int64_t> parse_preserved(std::string_view text) {
-  std::set<int64_t> steps;
+/// "model.ckpt-700 1758000000250000000"
+void parse_doomed(std::string_view line, std::map<int64_t, int64_t>& into) {
+  const size_t space = std::min(line.find(' '), line.size());
+  const auto step = step_of_checkpoint(line.substr(0, space));
+  const auto digits = line.substr(std::min(space + 1, line.size()));
+  int64_t changed = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), changed);
+  if (step && code == std::errc{} && end == digits.data() + digits.size())
+    into[*step] = changed;
+}
+
+/// What comments say.
+retention_marks parse_comments(std::string_view text) {
+  retention_marks marks;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    auto line = text.substr(begin, end - begin);
+    const auto line = text.substr(begin, end - begin);
     begin = end + 1;
-    if (!line.starts_with(preserved_mark))
-      continue;
-    line.remove_prefix(preserved_mark.size());
-    if (const auto step = step_of_checkpoint(line))
-      steps.insert(*step);
+    if (line.starts_with(doomed_mark))
+      parse_doomed(line.substr(doomed_mark.size()), marks.doomed);
+    else if (line.starts_with(preserved_mark))
+      if (const auto step = step_of_checkpoint(line.substr(preserved_mark.size())))
+        marks.preserved.insert(*step);
   }
-  return steps;
+  return marks;
 }
 
 /// The times of those paths that are steps; none when their number is not that of the paths.
 retention_marks parse_marks(const proto::CheckpointState& state, std::string_view text) {
-  retention_marks marks{.preserved = parse_preserved(text)};
+  auto marks = parse_comments(text);
   if (state.last_preserved_timestamp() > 0)
     marks.last_preserved = state.last_preserved_timestamp();
   const auto& paths = state.all_model_checkpoint_paths();
@@ -73,6 +88,8 @@ std::string write_state_file(const std::vector<int64_t>& steps, const retention_
   google::protobuf::TextFormat::PrintToString(state, &text);
   for (const int64_t step : marks.preserved)
     text += std::string{preserved_mark} + checkpoint_name(step) + "\n";
+  for (const auto& [step, changed] : marks.doomed)
+    text += std::string{doomed_mark} + checkpoint_name(step) + " " + std::to_string(changed) + "\n";
   return text;
 }
 
@@ -83,6 +100,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
   parser.AllowUnknownField(true);
   parser.AllowUnknownExtension(true);
   parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(depth_max);
   if (!parser.ParseFromString(text, &state))
     return fail(errc::data_loss, "cannot understand the state file " + path + ": " + errors.text);
   if (state.model_checkpoint_path().empty())

@@ -15,7 +15,8 @@ struct checkpoint_state {
 };
 
 /// As TensorFlow writes it, with paths relative to the directory. `steps` must not be empty; the last is the newest.
-/// Timestamps are written when there is one for each; what is preserved goes into comments, which TensorFlow passes over.
+/// Timestamps are written when there is one for each; what is preserved or doomed goes into comments, which TensorFlow passes
+/// over.
 std::string write_state_file(const std::vector<int64_t>& steps, const retention_marks& marks = {});
 
 /// Tolerates what editing by hand and newer writers leave: comments, white space, unknown fields, absolute paths (only

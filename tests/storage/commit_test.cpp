@@ -33,7 +33,7 @@ TEST_CASE("every file is written, synced, renamed and its directory synced befor
   commit(*store, 2);
   std::vector<std::string> changes;
   for (size_t i = before; i < fs->trace().size(); ++i)
-    if (const auto call = fs->trace()[i]; !call.starts_with("list") && !call.starts_with("write") && !call.starts_with("close"))
+    if (const auto call = fs->trace()[i]; !call.starts_with("list") && !call.starts_with("look at") && !call.starts_with("write") && !call.starts_with("close"))
       changes.push_back(call);
   std::vector<std::string> wanted;
   for (const std::string name : {"model.ckpt-2-00000-of-00002.safetensors", "model.ckpt-2-00001-of-00002.safetensors",

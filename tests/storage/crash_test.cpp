@@ -2,6 +2,7 @@
 // that was saved, and the newest one whose commit was reported; nothing damaged passes for whole; work can go on.
 #include "storage/checkpoint_store.hpp"
 
+#include "storage/checkpoint_files.hpp"
 #include "storage/faulty_file_system.hpp"
 #include "storage/state_file.hpp"
 #include "tests/storage/samples.hpp"
@@ -54,7 +55,7 @@ void check_after(const scenario& s, const trial& t) {
   auto opened = checkpoint_store::open(t.disk, "/runs/m", s.options);
   REQUIRE_MESSAGE(opened, (opened ? "" : to_string(opened.error())));
   auto& store = **opened;
-  const auto restored = store.restore_newest();
+  auto restored = store.restore_newest();
   if (!restored) {
     CHECK_MESSAGE(restored.error().category == errc::not_found, to_string(restored.error()));
     CHECK(s.before.empty());
@@ -68,13 +69,22 @@ void check_after(const scenario& s, const trial& t) {
       CHECK(step == s.step);
     if (!s.before.empty())  // A first save may be found by scanning, before it is listed: that is told.
       CHECK_MESSAGE(restored->warnings.empty(), restored->warnings.front());
+    restored->lease.reset();
   }
   const auto next = store.commit(sample(1000));
   REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
   CHECK(same(store.restore_newest()->content, sample(1000)));
   for (const int64_t step : s.preserved)
     CHECK(same(store.restore(step)->content, sample(step)));
-  CHECK(store.listed().size() <= static_cast<size_t>(std::max(1, s.options.keep_checkpoint_max)));
+  if (s.options.keep_checkpoint_max > 0)
+    CHECK(store.listed().size() <= static_cast<size_t>(s.options.keep_checkpoint_max));
+  // What was committed is listed, or is kept for ever, or is gone.
+  const auto listed = store.listed();
+  const auto there = steps_with_files(*t.disk, "/runs/m");
+  REQUIRE(there);
+  for (const int64_t step : *there)
+    if (step != s.step || t.reported)
+      CHECK((std::count(listed.begin(), listed.end(), step) + std::count(s.preserved.begin(), s.preserved.end(), step) > 0));
   for (const int64_t step : store.listed())
     CHECK(same(store.restore(step)->content, sample(step)));
   for (const auto& name : names_in(*t.disk, "/runs/m"))

@@ -152,6 +152,58 @@ TEST_CASE("when every listed checkpoint is damaged the error names each with its
   CHECK(contains(to_string(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
 }
 
+TEST_CASE("a state file that names only what is gone is refused with the names of those that lie there, and how to choose one") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 0});
+  for (const int64_t step : {1, 2, 3})
+    commit(*store, step);
+  REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));  // Of this one only a shard is left.
+  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-9\"\n");
+  const auto restored = store->restore_newest();
+  REQUIRE_FALSE(restored);
+  CHECK(restored.error().category == errc::data_loss);
+  const auto text = to_string(restored.error());
+  CHECK_MESSAGE(contains(text, "model.ckpt-9 is passed over"), text);
+  CHECK_MESSAGE(contains(text, "whole, but not listed in the state file: model.ckpt-1, model.ckpt-3;"), text);
+  CHECK_MESSAGE(contains(text, "let /m/checkpoint say model_checkpoint_path: \"model.ckpt-3\""), text);
+  CHECK_MESSAGE(contains(text, "--step 3"), text);
+  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-3\"\n");  // As it says.
+  CHECK(same(store->restore_newest()->content, sample(3)));
+}
+
+TEST_CASE("what is odd about a state file is told once, by the restore or else by the first commit") {
+  auto fs = memory_file_system();
+  commit(*open_store(fs), 1);
+  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-1\"\nall_model_checkpoint_paths: \"best\"\n");
+  auto store = open_store(fs);
+  SUBCASE("by the restore") {
+    const auto told = store->restore_newest();
+    REQUIRE(told);
+    REQUIRE(told->warnings.size() == 1);
+    CHECK(contains(told->warnings[0], "lists \"best\""));
+    CHECK(commit(*store, 2).warnings.empty());
+  }
+  SUBCASE("by the first commit") {
+    CHECK(commit(*store, 2).warnings.size() == 1);
+    CHECK(commit(*store, 3).warnings.empty());
+  }
+}
+
+TEST_CASE("a state file that nests a hundred thousand deep cannot be understood, and nothing worse") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  commit(*store, 1);
+  const size_t depth = 100'000;
+  std::string nested = "model_checkpoint_path: \"model.ckpt-1\"\n";
+  for (size_t i = 0; i < depth; ++i)
+    nested += "a{";
+  edit(*fs, "checkpoint", nested + std::string(depth, '}'));
+  const auto restored = store->restore_newest();
+  REQUIRE(restored);
+  CHECK(restored->content.step == 1);
+  CHECK(contains(restored->warnings.at(0), "cannot understand the state file"));
+}
+
 TEST_CASE("a checkpoint of a later version is an error, neither passed over nor written anew") {
   auto fs = memory_file_system();
   auto store = open_store(fs);

@@ -33,13 +33,23 @@ TEST_CASE("[EST-50] after 7 saves with keep 5 the state file lists the last five
     CHECK(same(store->restore(step)->content, sample(step)));
 }
 
-TEST_CASE("[EST-51] with keep 0 nothing is deleted and the list has one entry") {
-  auto store = open_store(memory_file_system(), {.keep_checkpoint_max = 0});
-  for (const int64_t step : {1, 2, 3})
+TEST_CASE("[EST-51] with keep 0 nothing is deleted, and the list has all, so that a damaged newest one hides none") {
+  auto disk = memory_disk::make();
+  auto store = open_store(disk, {.keep_checkpoint_max = 0});
+  for (const int64_t step : {1, 2, 3, 4, 5})
     CHECK(commit(*store, step).deleted.empty());
-  CHECK(store->listed() == steps{3});
-  for (const int64_t step : {1, 2, 3})
+  CHECK(store->listed() == steps{1, 2, 3, 4, 5});
+  for (const int64_t step : {1, 2, 3, 4, 5})
     CHECK(store->restore(step));
+  disk->overwrite("/m/model.ckpt-5-00000-of-00001.safetensors", "rotten");
+  const auto restored = store->restore_newest();
+  REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+  CHECK(same(restored->content, sample(4)));
+  store.reset();
+  REQUIRE(disk->remove("/m/checkpoint"));
+  store = open_store(disk, {.keep_checkpoint_max = 0});
+  commit(*store, 6);
+  CHECK(store->listed() == steps{1, 2, 3, 4, 6});
 }
 
 TEST_CASE("[SUP-8] after a restart with 5 listed and one more save the oldest listed is deleted") {
