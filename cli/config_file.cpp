@@ -77,6 +77,63 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
   }
 }
 
+constexpr int depth_max = 32;                      // Of lists and tables; ours have 3.
+constexpr size_t bytes_max = size_t{16} << 20;     // A device, or a file that was meant for something else, may have no end.
+
+/// Behind the string that begins at `at`; a newline ends one that has no other end.
+size_t end_of_string(std::string_view text, size_t at) {
+  const char quote = text[at];
+  const auto long_quote = text.substr(at, 3);
+  if (long_quote == "\"\"\"" || long_quote == "'''") {
+    const size_t end = text.find(long_quote, at + 3);
+    return end == std::string_view::npos ? text.size() : end + 3;
+  }
+  for (++at; at < text.size() && text[at] != quote && text[at] != '\n'; ++at)
+    if (quote == '"' && text[at] == '\\')
+      ++at;
+  return std::min(at + 1, text.size());
+}
+
+/// The line in which a key has more than `depth_max` parts, or that many lists and tables are open within each other: tables are
+/// built, read and taken apart by recursion, and the parser itself bounds only part of it. What is no TOML is left to it.
+std::optional<int64_t> too_deep_in_line(std::string_view text) {
+  int64_t line = 1;
+  int open = 0, dots = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const size_t end = end_of_string(text, at);
+      line += std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+      at = end;
+      continue;
+    }
+    if (c == '#')
+      at = std::min(text.find('\n', at), text.size());
+    else
+      ++at;
+    open += c == '[' || c == '{' ? 1 : (c == ']' || c == '}') && open > 0 ? -1 : 0;
+    dots = c == '.' ? dots + 1 : c == '\n' || c == '=' || c == ',' || c == '[' || c == '{' ? 0 : dots;
+    if (open > depth_max || dots >= depth_max)
+      return line;
+    line += c == '\n';
+  }
+  return {};
+}
+
+/// All that there is, for a pipe has no size.
+expected<std::string> read_all(std::istream& from, const std::string& name) {
+  std::string text;
+  for (char part[1 << 14]; from.good();) {
+    from.read(part, sizeof part);
+    text.append(part, static_cast<size_t>(from.gcount()));
+    if (text.size() > bytes_max)
+      return fail(errc::invalid_argument, fmt::format("the configuration {} has more than {} bytes", name, bytes_max));
+  }
+  if (from.bad())
+    return fail(errc::not_found, fmt::format("the configuration {} cannot be read", name));
+  return text;
+}
+
 /// CLI11 opens the file, as it does for its own formats.
 class toml_config final : public CLI::Config {
  public:
@@ -95,11 +152,14 @@ class toml_config final : public CLI::Config {
 
 }  // namespace
 
-expected<std::vector<assignment>> parse_config(std::istream& text, const std::string& name) {
+expected<std::vector<assignment>> parse_config(std::istream& from, const std::string& name) {
+  const auto text = read_all(from, name);
+  if (!text)
+    return fail(text.error());
+  if (const auto line = too_deep_in_line(*text))
+    return fail(errc::invalid_argument, fmt::format("{}:{}: nests deeper than {} lists and tables", name, *line, depth_max));
   try {
-    const toml::table table = toml::parse(text, name);
-    if (text.bad())
-      return fail(errc::not_found, fmt::format("the configuration {} cannot be read", name));
+    const toml::table table = toml::parse(*text, name);
     std::vector<assignment> found;
     add_table("", table, name, found);
     // TOML's tables are sorted by name; messages follow the file.

@@ -9,7 +9,8 @@ namespace troupe::cli {
 /// invalid_argument with line and column where it is no TOML.
 expected<std::vector<assignment>> read_config(const std::string& path);
 
-/// The same of a text; `name` is what messages call it.
-expected<std::vector<assignment>> parse_config(std::istream& text, const std::string& name);
+/// The same of a text, read to its end, which may be that of a pipe; `name` is what messages call it. invalid_argument, too: a
+/// text of more than 16 MiB, or one that nests deeper than 32 lists and tables.
+expected<std::vector<assignment>> parse_config(std::istream& from, const std::string& name);
 
 }  // namespace troupe::cli

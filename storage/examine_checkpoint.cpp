@@ -2,6 +2,7 @@
 #include "storage/checkpoint_names.hpp"
 #include "storage/crc32c.hpp"
 #include "storage/examination.hpp"
+#include "storage/json_depth.hpp"
 #include "storage/safetensors.hpp"
 #include "storage/utf8.hpp"
 
@@ -21,6 +22,17 @@ bool is_text(std::string_view bytes) {
 /// A report names the file once; messages of errors begin with it.
 std::string reason_of(const error& e, const std::string& path) {
   return e.message.starts_with(path + ": ") ? e.message.substr(path.size() + 2) : e.message;
+}
+
+/// Of an error of the file system: a file that is cut off is damaged, one that may not be read need not be.
+damage damage_of(const error& e, const std::string& path, const std::string& tensor, std::optional<int64_t> offset) {
+  if (e.category == errc::not_found)
+    return {path, tensor, offset, "is missing"};
+  if (e.category == errc::data_loss)
+    return {path, tensor, offset, reason_of(e, path)};
+  const size_t named = e.message.find(path + ": ");  // "cannot open <path>: permission denied"
+  const auto why = named == std::string::npos ? e.message : e.message.substr(named + path.size() + 2);
+  return {path, tensor, offset, (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
 }
 
 /// An open file of a checkpoint and what it is called.
@@ -47,7 +59,7 @@ void examine_tensor(const opened_file& file, const tensor_place& place, std::opt
     crc = checksum_tensor(*file.bytes, file.path, place);
   }
   if (!crc)
-    return found(reason_of(crc.error(), file.path));
+    return damages.push_back(damage_of(crc.error(), file.path, place.name, place.offset));
   if (wanted && *crc != *wanted)
     found("has the checksum " + crc32c_text(*crc) + " and should have " + crc32c_text(*wanted));
   if (!wanted)
@@ -59,6 +71,10 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
                                checkpoint_report& report) {
   opened_file file{nullptr, join_path(directory, name)};
   auto opened = fs.open(file.path);
+  if (!opened && report.step) {  // Of a checkpoint there is more to show.
+    report.damages.push_back(damage_of(opened.error(), file.path, "", {}));
+    return {};
+  }
   if (!opened)
     return fail(std::move(opened.error()));
   file.bytes = std::move(*opened);
@@ -93,6 +109,8 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
 
 /// Where a manifest stops being JSON, if it does: bytes that changed within it leave no such mark.
 std::optional<int64_t> broken_at(const std::string& text) {
+  if (const auto deep = too_deep_at(text))
+    return static_cast<int64_t>(*deep);
   try {
     [[maybe_unused]] const auto whole = nlohmann::json::parse(text);
     return {};
@@ -112,7 +130,7 @@ std::map<std::string, opened_file> open_files(file_system& fs, const std::string
     report.files.push_back(f.name);
     auto opened = fs.open(path);
     if (!opened) {
-      found({}, opened.error().category == errc::not_found ? "is missing" : reason_of(opened.error(), path));
+      report.damages.push_back(damage_of(opened.error(), path, "", {}));
       continue;
     }
     const int64_t size = (*opened)->size();
@@ -120,7 +138,7 @@ std::map<std::string, opened_file> open_files(file_system& fs, const std::string
     if (size != f.bytes)
       found(std::min(size, f.bytes), "has " + std::to_string(size) + " bytes and should have " + std::to_string(f.bytes));
     if (const auto crc = checksum_tensor(**opened, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes}); !crc)
-      found(0, reason_of(crc.error(), path));
+      report.damages.push_back(damage_of(crc.error(), path, "", 0));
     else if (*crc != f.header_crc32c)
       found(0, "the header has the checksum " + crc32c_text(*crc) + " and should have " + crc32c_text(f.header_crc32c));
     files.emplace(f.name, opened_file{std::move(*opened), path});

@@ -100,7 +100,8 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     if (!entry.unfinished)
       entry.damages = found->damages;
   } else {
-    entry.damages.push_back({join_path(directory, manifest_name(step)), "", {}, found.error().message});
+    const bool unreadable = found.error().category != errc::data_loss && found.error().category != errc::not_found;
+    entry.damages.push_back({join_path(directory, manifest_name(step)), "", {}, found.error().message, unreadable});
   }
   if (entry.wall_time == 0 && state && state->marks.saved_at.contains(step))
     entry.wall_time = state->marks.saved_at.at(step);

@@ -3,6 +3,7 @@
 #include "storage/base64.hpp"
 #include "storage/checkpoint_names.hpp"
 #include "storage/crc32c.hpp"
+#include "storage/json_depth.hpp"
 #include "storage/safetensors.hpp"
 
 #include <nlohmann/json.hpp>
@@ -121,6 +122,8 @@ expected<std::string> write_manifest(const manifest& m) {
 expected<manifest> parse_manifest(std::string text, const std::string& path, int64_t step) {
   if (auto whole = check_own_crc(text, path); !whole)
     return fail(std::move(whole.error()));
+  if (const auto deep = too_deep_at(text))
+    return damaged(path, "it " + too_deep_text(*deep));
   // Past this point only a writer's mistake, or a later writer, can surprise.
   try {
     const auto j = json::parse(text);

@@ -1,6 +1,7 @@
 #include "storage/safetensors.hpp"
 
 #include "storage/crc32c.hpp"
+#include "storage/json_depth.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -86,6 +87,8 @@ expected<json> read_header(const readable_file& file, const std::string& path, i
   std::string text(header_bytes, '\0');
   if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
     return fail(std::move(done.error()));
+  if (const auto deep = too_deep_at(text))
+    return damaged(path, "the header at byte 8 " + too_deep_text(sizeof(uint64_t) + *deep));
   auto header = json::parse(text, nullptr, false);
   if (!header.is_object())
     return damaged(path, "the header at byte 8 is not a JSON object");

@@ -19,7 +19,7 @@ json or_null(const std::optional<T>& value) {
 
 json to_object(const damage& d) {
   return {{"file", d.file}, {"tensor", d.tensor.empty() ? json(nullptr) : json(d.tensor)}, {"offset", or_null(d.offset)},
-          {"reason", d.reason}};
+          {"reason", d.reason}, {"unreadable", d.unreadable}};
 }
 
 template <class T, class F>

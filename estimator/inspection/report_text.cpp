@@ -36,7 +36,7 @@ std::string crc_text(const std::optional<uint32_t>& crc) {
 
 std::string soundness(const std::vector<damage>& damages, bool verified) {
   if (!damages.empty())
-    return "damaged";
+    return state_text(damages);
   return verified ? "whole (every byte read)" : "whole (sizes and headers; --verify reads every byte)";
 }
 
@@ -104,14 +104,18 @@ std::string to_text(const directory_report& r) {
   std::string text = printable(r.path) + ": " + bytes_text(r.bytes) + (r.owner ? ", in use by " + *r.owner : "") + "\n";
   for (const auto& w : r.warnings)
     text += "  warning: " + printable(w) + "\n";
-  const auto damaged = std::count_if(r.checkpoints.begin(), r.checkpoints.end(), [](const auto& c) { return !c.damages.empty(); });
+  const auto in_state = [&](const std::string& state) {
+    return std::count_if(r.checkpoints.begin(), r.checkpoints.end(), [&](const auto& c) { return state_text(c.damages) == state; });
+  };
+  const auto damaged = in_state("damaged"), unreadable = in_state("not readable");
   text += counted(r.checkpoints.size(), "checkpoint") + (damaged > 0 ? ", " + std::to_string(damaged) + " damaged" : "")
+          + (unreadable > 0 ? ", " + std::to_string(unreadable) + " not readable" : "")
           + (r.newest ? ", the newest of step " + std::to_string(*r.newest) : "")
-          + (r.verified && damaged == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)" : "") + "\n";
+          + (r.verified && damaged == 0 && unreadable == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)" : "") + "\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : r.checkpoints) {
     rows.push_back({"step", std::to_string(c.step), time_text(c.wall_time), bytes_text(c.bytes), standing(c),
-                    c.damages.empty() ? "" : "damaged"});
+                    state_text(c.damages)});
   }
   text += table(rows, "  ", {1, 3});
   for (const auto& c : r.checkpoints)

@@ -80,9 +80,14 @@ std::string number_text(double value) {
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent) {
   std::string text;
   for (const auto& d : damages)
-    text += std::string{indent} + "damaged: " + printable(d.file) + (d.tensor.empty() ? "" : ", tensor " + printable(d.tensor))
+    text += std::string{indent} + (d.unreadable ? "not readable: " : "damaged: ") + printable(d.file) + (d.tensor.empty() ? "" : ", tensor " + printable(d.tensor))
             + (d.offset ? ", offset " + std::to_string(*d.offset) : "") + ": " + printable(d.reason) + "\n";
   return text;
+}
+
+std::string state_text(const std::vector<damage>& damages) {
+  const bool damaged = std::any_of(damages.begin(), damages.end(), [](const damage& d) { return !d.unreadable; });
+  return damaged ? "damaged" : damages.empty() ? "" : "not readable";
 }
 
 std::string printable(std::string_view text) {

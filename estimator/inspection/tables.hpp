@@ -17,6 +17,8 @@ std::string shape_text(const std::vector<int64_t>& extents);
 std::string number_text(double value);
 /// Each on a line of its own: file, tensor, offset, reason.
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent);
+/// "damaged"; "not readable" where nothing worse is known; empty of a whole one.
+std::string state_text(const std::vector<damage>& damages);
 /// Without what a terminal would obey.
 std::string printable(std::string_view text);
 

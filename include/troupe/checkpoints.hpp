@@ -14,12 +14,13 @@
 
 namespace troupe {
 
-/// A place where stored bytes are not what they should be.
+/// A place where stored bytes are not what they should be, or of which nobody could say so since they cannot be read.
 struct damage {
   std::string file;                ///< Its path.
   std::string tensor = {};         ///< Empty: the file as a whole, or its header.
   std::optional<int64_t> offset;   ///< The byte of the file where it begins, as far as that is known.
   std::string reason;
+  bool unreadable = false;         ///< The file is there and may not, or could not, be read: it may be whole.
   friend bool operator==(const damage&, const damage&) = default;
 };
 

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace troupe::cli {
 
@@ -55,6 +59,43 @@ TEST_CASE("elsewhere than on a terminal each line is plain text") {
   CHECK(has(result.out, "finished at step 8, 8 steps in "));
   CHECK_FALSE(has(result.out, "\r"));
   CHECK_FALSE(has(result.out, "\x1b"));
+}
+
+TEST_CASE("a configuration is read from a pipe to its end, however slowly it comes") {
+  const small_project project;
+  std::ifstream file{project.config()};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  auto arguments = project.train({"--max-steps", "8", "--json"});
+  std::replace(arguments.begin(), arguments.end(), project.config(), "/dev/fd/" + std::to_string(ends[0]));
+  program running{arguments};
+  for (const char c : text)
+    REQUIRE(::write(ends[1], &c, 1) == 1);
+  ::close(ends[1]);
+  const auto result = running.finish();
+  ::close(ends[0]);
+  CHECK_MESSAGE(result.status == 0, result.err);
+  CHECK(result.events().back()["global_step"] == 8);
+}
+
+TEST_CASE("a model directory whose name is no text is trained in, evaluated, shown and gone on in") {
+  const small_project project;
+  const auto directory = project.path("caf\xe9-\xff");
+  const auto first = run_program(project.train({"--max-steps", "8", "--model-dir", directory, "--json"}));
+  CHECK_MESSAGE(first.status == 0, first.err);
+  CHECK(first.events().back()["metrics"]["accuracy"].is_number());
+  const auto second = run_program(project.train({"--max-steps", "16", "--model-dir", directory}));
+  CHECK_MESSAGE(second.status == 0, second.err);
+  CHECK(has(second.out, "finished at step 16"));
+  CHECK(run_program(project.evaluate({"--model-dir", directory, "--json"})).status == 0);
+  const auto shown = run_program({"inspect", directory, "--json"});
+  CHECK_MESSAGE(shown.status == 0, shown.err);
+  for (const auto& event_file : nlohmann::json::parse(shown.out)["event_files"]) {
+    const auto log = run_program({"inspect", directory + "/" + event_file.get<std::string>(), "--json"});
+    CHECK_MESSAGE(log.status == 0, log.out);
+  }
 }
 
 TEST_CASE("--quiet leaves one line") {

@@ -107,6 +107,42 @@ TEST_CASE("text that is no TOML is told with its line and column") {
   CHECK_MESSAGE(read.error().message.starts_with("my.toml:2:"), read.error().message);
 }
 
+TEST_CASE("a file that nests too deep is told with its line, and one of many dots and brackets beside each other is not") {
+  const size_t depth = 100'000;
+  const auto repeated = [](const std::string& part, size_t times) {
+    std::string all;
+    for (size_t i = 0; i < times; ++i)
+      all += part;
+    return all;
+  };
+  for (const auto& text : {"[" + repeated("a.", depth) + "a]\n", repeated("a.", depth) + "a = 1\n",
+                           "a = " + repeated("[", depth) + repeated("]", depth), "a = " + repeated("{a = ", depth) + "1" + repeated("}", depth),
+                           "a = " + repeated("{a.b.c = ", depth),
+                           repeated("\"a\" . ", depth) + "a = 1\n", "[[" + repeated("a.", depth) + "a]]\n", "a = [1, [2.5," + repeated("[", depth)}) {
+    std::istringstream stream{"# one\n" + text};
+    const auto read = parse_config(stream, "my.toml");
+    REQUIRE_FALSE(read);
+    CHECK(read.error().category == errc::invalid_argument);
+    CHECK(read.error().message == "my.toml:2: nests deeper than 32 lists and tables");
+  }
+  const auto flat = file("# " + repeated("a.", 100) + repeated("[", 100) + "\n[optimizer]\nvalues = [" + repeated("0.5, ", 100)
+                         + "1]\n[model]\ntype = \"" + repeated("[.", 100) + "\"\nlabels = '''" + repeated("\n{.", 100) + "'''\n[run]\n");
+  CHECK(flat.size() == 3);
+}
+
+TEST_CASE("a configuration that has no end is refused, and so is one that cannot be read") {
+  struct endless final : std::streambuf {
+    int_type underflow() override {
+      setg(&c, &c, &c + 1);
+      return '#';
+    }
+    char c = '#';
+  } buffer;
+  std::istream stream{&buffer};
+  CHECK(parse_config(stream, "/dev/zero").error().message == "the configuration /dev/zero has more than 16777216 bytes");
+  CHECK(read_config("/").error().category == errc::not_found);
+}
+
 TEST_CASE("every field of a run configuration is a key") {
   const auto refused = replace(run_config{}, "no such field", "1");
   REQUIRE_FALSE(refused);

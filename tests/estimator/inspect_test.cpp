@@ -244,6 +244,19 @@ TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest onl
   CHECK_FALSE(std::filesystem::exists(path + "/nowhere"));
 }
 
+TEST_CASE("what may not be read is shown as that, and neither as damaged nor as whole") {
+  const damage unread{"d/shard", "", {}, "may not be read: Permission denied", true}, rotten{"d/shard", "w", 64, "has the checksum 1"};
+  const auto of_checkpoint = to_text(checkpoint_report{.path = "d/model.ckpt-1", .damages = {unread}});
+  CHECK(has(of_checkpoint, "in 0 files, not readable\n  not readable: d/shard: may not be read: Permission denied\n"));
+  CHECK(has(to_text(checkpoint_report{.path = "d/model.ckpt-1", .damages = {unread, rotten}}), "in 0 files, damaged\n"));
+  const directory_report r{.path = "d", .checkpoints = {{.step = 1, .damages = {unread}}, {.step = 2, .damages = {rotten}}, {.step = 3}}, .verified = true};
+  CHECK(has(to_text(r), "3 checkpoints, 1 damaged, 1 not readable\n"));
+  CHECK_FALSE(is_sound(r));
+  const auto rows = json::parse(to_json(r))["checkpoints"];
+  CHECK(rows[0]["damages"][0]["unreadable"] == true);
+  CHECK(rows[1]["damages"][0]["unreadable"] == false);
+}
+
 TEST_CASE("texts keep a terminal from obeying what a file contains, and columns stay aligned") {
   checkpoint_report r{.path = "a\x1b[31m"};
   r.tensors = {{"größe", "float32", {2, 3}, "f", 64, 24, 0x1a}, {"b", "int64", {}, "f", 88, 8}};

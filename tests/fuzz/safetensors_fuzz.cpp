@@ -9,7 +9,10 @@ std::vector<std::string> seeds() {
   for (const auto& p : places)
     bytes.append(static_cast<size_t>(p.bytes), '\1');
   const std::string foreign = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
-  return {bytes, std::string{static_cast<char>(foreign.size())} + std::string(7, '\0') + foreign + "\1\2\3\4"};
+  std::vector<std::string> all{bytes, std::string{static_cast<char>(foreign.size())} + std::string(7, '\0') + foreign + "\1\2\3\4"};
+  for (const auto& header : {nested("[", "", "]"), nested("{\"a\":", "1", "}"), "{\"__metadata__\":{\"a\":" + nested("[", "", "]") + "}}"})
+    all.push_back(std::string{static_cast<char>(header.size()), static_cast<char>(header.size() >> 8)} + std::string(6, '\0') + header);
+  return all;
 }
 
 void run(std::string_view input) {

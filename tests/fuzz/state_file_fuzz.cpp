@@ -6,7 +6,8 @@
 namespace troupe::fuzz {
 
 std::vector<std::string> seeds() {
-  return {write_state_file({1, 20, 300}),
+  return {write_state_file({1, 20, 300}, {.preserved = {7}, .doomed = {{8, 1'758'000'000'250'000'000}}}),
+          "model_checkpoint_path: \"model.ckpt-5\"\n" + nested("a{", "", "}"), "model_checkpoint_path: \"model.ckpt-5\"\na: " + nested("[", "", "]"),
           "model_checkpoint_path: \"/elsewhere/model.ckpt-5\"  # by hand\nall_model_checkpoint_timestamps: 1.5\nunknown { a: 1 }\n"};
 }
 
@@ -16,7 +17,9 @@ void run(std::string_view input) {
     return;
   const auto& steps = state->steps;
   require(std::count(steps.begin(), steps.end(), state->newest) == 1, "the newest is listed, once");
-  require(need(parse_state_file(write_state_file(steps), "f")).steps == steps, "a state file is read as it is written");
+  const auto again = need(parse_state_file(write_state_file(steps, state->marks), "f"));
+  require(again.steps == steps && again.marks.preserved == state->marks.preserved && again.marks.doomed == state->marks.doomed,
+          "a state file is read as it is written");
 }
 
 }  // namespace troupe::fuzz

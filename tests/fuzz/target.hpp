@@ -15,6 +15,20 @@ std::vector<std::string> seeds();
 /// behaviour, memory beyond the limit and a `require` that does not hold are findings.
 void run(std::string_view input);
 
+/// `open`, `inside` and `close`, the outer two as often as fit into an input: what a parser must not follow down to the end of
+/// its stack.
+inline std::string nested(std::string_view open, std::string_view inside, std::string_view close) {
+  constexpr size_t bytes_max = 12'000;
+  std::string text;
+  const size_t depth = bytes_max / (open.size() + close.size());
+  for (size_t i = 0; i < depth; ++i)
+    text += open;
+  text += inside;
+  for (size_t i = 0; i < depth; ++i)
+    text += close;
+  return text;
+}
+
 inline void require(bool holds, const char* what) {
   if (holds)
     return;

@@ -2,6 +2,7 @@
 
 #include "storage/crc32c.hpp"
 #include "storage/event_log.hpp"
+#include "storage/faulty_file_system.hpp"
 #include "storage/safetensors.hpp"
 #include "storage/state_file.hpp"
 #include "tests/storage/samples.hpp"
@@ -173,6 +174,32 @@ TEST_CASE_FIXTURE(examined_directory, "without a manifest that can be trusted th
     CHECK(examine_checkpoint(*disk, "/m", 1, {}).error().category == errc::unimplemented);
   }
   CHECK(examine_checkpoint(*disk, "/m", 2, {}).error().category == errc::not_found);
+}
+
+TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart from one that is damaged: it may be whole") {
+  for (const int64_t step : {1, 2})
+    commit(*store, step);
+  const auto fs = faulty_file_system::around(disk);
+  const auto forbid = [&](const std::string& path) {
+    fs->inject({.operation = file_operation::open, .category = errc::failed_precondition, .reason = "Permission denied", .path_contains = path});
+  };
+  forbid(shard_1);
+  const auto r = examine_checkpoint(*fs, "/m", 1, {});
+  REQUIRE(r);
+  REQUIRE(r->damages.size() == 1);
+  CHECK(r->damages[0] == damage{shard_1, "", {}, "may not be read: Permission denied (injected)", true});
+  forbid(manifest_1);
+  forbid("/m/model.ckpt-2-00000");
+  const auto all = examine_directory(*fs, "/m", {});
+  REQUIRE(all);
+  for (const auto& c : all->checkpoints) {
+    REQUIRE(c.damages.size() == 1);
+    CHECK(c.damages[0].unreadable);
+  }
+  fs->inject({.operation = file_operation::read, .category = errc::unavailable, .reason = "input/output error", .path_contains = shard_1});
+  const auto broken = examine_checkpoint(*fs, "/m", 1, {.verify = true});
+  REQUIRE(broken);
+  CHECK(broken->damages.at(0).reason == "could not be read: input/output error (injected)");
 }
 
 TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its header, a dtype that we have not under its own name") {

@@ -2,6 +2,7 @@
 
 #include "storage/base64.hpp"
 #include "storage/crc32c.hpp"
+#include "storage/json_depth.hpp"
 #include "storage/state_file.hpp"
 #include "tests/storage/samples.hpp"
 
@@ -28,6 +29,31 @@ std::string forged(std::string text, const std::string& from, const std::string&
 }
 
 }  // namespace
+
+TEST_CASE("a manifest that nests a hundred thousand deep under a right checksum is damaged, and nothing worse") {
+  const size_t depth = 100'000;
+  const auto text = *write_manifest(one_tensor());
+  for (const auto& [open, close] : {std::pair{std::string{"["}, std::string{"]"}}, {std::string{"{\"a\":"}, std::string{"}"}}}) {
+    std::string nested;
+    for (size_t i = 0; i < depth; ++i)
+      nested += open;
+    nested += "1";
+    for (size_t i = 0; i < depth; ++i)
+      nested += close;
+    const auto read = parse_manifest(forged(text, "\"a \\\"quoted\\\" text\"", nested), "f", 3);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().category == errc::data_loss);
+    CHECK_MESSAGE(contains(read.error().message, "f: it nests deeper than 64 at byte "), read.error().message.substr(0, 200));
+  }
+}
+
+TEST_CASE("brackets within strings, and those that were closed, do not count as depth") {
+  CHECK_FALSE(too_deep_at(R"({"[[[[\"[[[[": ["[[[", {}, [], [[]]]})", 4));
+  CHECK(too_deep_at("[[[[[]]]]]", 4) == 4);
+  CHECK_FALSE(too_deep_at("[[[[]]]]", 4));
+  CHECK(too_deep_at(R"(["\\", [[)", 2) == 8);
+  CHECK_FALSE(too_deep_at("\"[[[", 1));
+}
 
 TEST_CASE("CRC-32C of \"123456789\" is 0xe3069283, in one piece or in two") {
   CHECK(crc32c("123456789") == 0xe3069283);

@@ -41,6 +41,16 @@ TEST_CASE("a shard is a safetensors file: its header places every tensor, its da
   }
 }
 
+TEST_CASE("a header that nests a hundred thousand deep is damaged, in its metadata too, and nothing worse") {
+  const std::string open(100'000, '['), close(100'000, ']');
+  for (const auto& header : {R"({"__metadata__":{"a":)" + open + close + "}}", R"({"a":)" + open + close + "}", open + close}) {
+    const auto read = header_of(with_length(header));
+    REQUIRE_FALSE(read);
+    CHECK(read.error().category == errc::data_loss);
+    CHECK_MESSAGE(contains(read.error().message, "f: the header at byte 8 nests deeper than 64 at byte "), read.error().message.substr(0, 200));
+  }
+}
+
 TEST_CASE("a header of another writer is read: metadata, any order, no padding") {
   const auto places = header_of(with_length(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},"a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})", "1234567"));
   REQUIRE(places);
