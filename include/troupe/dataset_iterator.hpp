@@ -27,6 +27,9 @@ class TROUPE_API dataset_iterator {
   virtual expected<std::string> save() const = 0;
   /// invalid_argument, saying what differs, when `state` was saved by a pipeline that this one is not.
   virtual expected<void> restore(std::string_view state) = 0;
+  /// What the last `restore` found that is no reason to stop, a sentence each: that a file holds other data than when the
+  /// position was saved. None unless overridden.
+  virtual std::vector<std::string> warnings() const;
 };
 
 struct iterate_options {

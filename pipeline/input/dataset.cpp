@@ -4,6 +4,7 @@
 namespace troupe {
 
 dataset_iterator::~dataset_iterator() = default;
+std::vector<std::string> dataset_iterator::warnings() const { return {}; }
 dataset_node::~dataset_node() = default;
 
 expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tensor>> features,

@@ -12,7 +12,11 @@ expected<dataset> open_idx(const idx_options& options) {
   auto labels = read_idx(*fs, options.labels);
   if (!labels)
     return fail(labels.error());
-  return input::idx_dataset(options, std::move(*images), std::move(*labels));
+  const auto time_of = [&](const std::string& path) {
+    const auto info = fs->info(path);
+    return info ? static_cast<int64_t>(info->modified) : 0;
+  };
+  return input::idx_dataset(options, std::move(*images), std::move(*labels), {time_of(options.images), time_of(options.labels)});
 }
 
 namespace {

@@ -22,7 +22,7 @@ expected<void> check_bytes(const std::string& path, const tensor& t, bool rank_f
 
 }  // namespace
 
-expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels) {
+expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels, idx_times times) {
   if (auto ok = check_bytes(paths.images, images, images.dims().rank() >= 2, "images: uint8 of rank 2 or more"); !ok)
     return fail(ok.error());
   if (auto ok = check_bytes(paths.labels, labels, labels.dims().rank() == 1, "labels: uint8 of rank 1"); !ok)
@@ -32,8 +32,8 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
                                           + " holds " + std::to_string(labels.dims()[0]) + " labels");
   const shape pixels{images.dims().inner().elements()};
   return memory_source("idx(" + short_name(paths.images) + ")",
-                       {{{"pixels", dtype::float32, pixels}, std::move(images), column::conversion::unit_float}},
-                       {{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32}});
+                       {{{"pixels", dtype::float32, pixels}, std::move(images), column::conversion::unit_float, paths.images, times.images}},
+                       {{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32, paths.labels, times.labels}});
 }
 
 expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists) {

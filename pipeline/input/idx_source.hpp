@@ -8,8 +8,12 @@
 namespace troupe::input {
 
 /// Feature "pixels", label "label", from images (uint8, rank >= 2) and labels (uint8, rank 1). The bytes are kept as they
-/// are and converted into each batch. invalid_argument naming file, dtype and shape, or both counts.
-expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels);
+/// are and converted into each batch. Times are those of the files, for whoever is warned that they hold other data.
+/// invalid_argument naming file, dtype and shape, or both counts.
+struct idx_times {
+  int64_t images = 0, labels = 0;  ///< In seconds since the epoch.
+};
+expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor labels, idx_times times = {});
 
 /// The two published names of `part` ("train" or "t10k") in `directory`, each plain or else with ".gz"; not_found naming a
 /// file that is neither.

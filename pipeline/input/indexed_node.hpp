@@ -4,6 +4,8 @@
 // is one number, rows that lie together are copied together, and nothing is allocated for a batch.
 #pragma once
 
+#include "pipeline/input/source_print.hpp"
+
 #include <troupe/dataset_iterator.hpp>
 
 #include <limits>
@@ -59,6 +61,8 @@ class row_source : public indexed_node {
   virtual int64_t rows() const noexcept = 0;
   /// Copies `runs` one after the other into one buffer a component. An error names the source and the row.
   virtual expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
+  /// Taken when it is first asked for.
+  const lazy_print& print() const noexcept { return print_; }
 
   int64_t length(const reading&) const final { return rows(); }
   void locate(const reading&, uint64_t, int64_t first, int64_t count, std::vector<run>& out) const final {
@@ -70,6 +74,13 @@ class row_source : public indexed_node {
   uint64_t shuffles() const noexcept final { return 0; }
   expected<void> check(const reading& r) const final;
   std::optional<int64_t> source_size() const final { return rows(); }
+
+ protected:
+  /// Called once, by `print()`'s first user.
+  virtual source_print take_print() const = 0;
+
+ private:
+  lazy_print print_{[this] { return take_print(); }};
 };
 
 /// A transformation of another indexed node; all but what it changes is the other's.

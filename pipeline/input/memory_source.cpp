@@ -76,6 +76,15 @@ class memory_node final : public row_source {
     stages.push_back(std::move(text));
   }
 
+ protected:
+  source_print take_print() const override {
+    source_print print;
+    for (const column& c : columns_)
+      print.push_back({c.path.empty() ? "'" + c.what.name + "' of " + name_ : c.path, c.rows.byte_size(), c.modified,
+                       sample(c.rows.bytes(), print_budget / std::ssize(columns_))});
+    return print;
+  }
+
  private:
   std::string name_;
   size_t features_;

@@ -16,6 +16,8 @@ struct column {
   component what;  ///< As it is delivered.
   tensor rows;
   conversion convert = conversion::none;
+  std::string path = {};      ///< The file that the rows were read from, if it was one.
+  int64_t modified = 0;       ///< Its time, in seconds since the epoch.
 };
 
 /// `name` is the source's in texts, "idx(train-images)". Columns are sorted by name here.

@@ -7,7 +7,7 @@ namespace troupe::input {
 
 namespace {
 
-// A state is text: this line, "next <element>", then one line a stage, source first.
+// A state is text: this line, "next <element>", then one line a stage, source first, then the print of the source.
 constexpr std::string_view magic = "troupe input 1";
 
 std::string_view next_line(std::string_view& text) {
@@ -59,7 +59,7 @@ expected<std::string> position_iterator::save() const {
   std::string state = std::string{magic} + "\nnext " + std::to_string(round_) + "\n";
   for (const auto& stage : stages())
     state += stage + "\n";
-  return state;
+  return state + source_.print().text();
 }
 
 expected<void> position_iterator::restore(std::string_view state) {
@@ -78,14 +78,16 @@ expected<void> position_iterator::restore(std::string_view state) {
   if (round < 0)
     return refuse("the state's position '" + std::string{next} + "' is not a count");
   for (const auto& stage : stages()) {
-    const std::string saved{next_line(state)};
+    const std::string saved{begins_print(state) ? std::string_view{} : next_line(state)};
     if (saved != stage)
       return refuse(saved.empty() ? "the state was saved without '" + stage + "'"
                                   : "the state was saved by '" + saved + "', here is '" + stage + "'");
   }
+  auto differences = take_differences(state, source_.print().get());
   if (!state.empty())
     return refuse("the state was saved with '" + std::string{next_line(state)} + "' at its end, here is nothing");
   round_ = round;
+  warnings_ = std::move(differences);
   return {};
 }
 

@@ -14,6 +14,7 @@ class position_iterator final : public dataset_iterator {
   expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override;
   expected<std::string> save() const override;
   expected<void> restore(std::string_view state) override;
+  std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
   std::vector<std::string> stages() const;
@@ -28,6 +29,7 @@ class position_iterator final : public dataset_iterator {
   int64_t rows_per_example_;
   int64_t length_;
   int64_t round_ = 0;      ///< The first element that no host has read; the same on every host, whatever their number.
+  std::vector<std::string> warnings_;
   std::vector<run> runs_;  ///< Kept from batch to batch for its memory.
 };
 

@@ -63,6 +63,7 @@ class stage_iterator : public dataset_iterator {
       return ok;
     return inner_->restore(state);
   }
+  std::vector<std::string> warnings() const override { return inner_->warnings(); }
 
  protected:
   virtual counts position() const = 0;

@@ -44,6 +44,9 @@ class tfrecord_node final : public row_source {
     stages.push_back(parts_.name() + (r ? " of " + std::to_string(rows()) + " examples:" + parts_.columns_text() : ""));
   }
 
+ protected:
+  source_print take_print() const override { return parts_.print(); }
+
  private:
   expected<void> read_row(int64_t row) const {
     const auto after = std::upper_bound(shards_.begin(), shards_.end(), row, [](int64_t n, const shard& s) { return n < s.first; });

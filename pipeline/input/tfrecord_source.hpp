@@ -20,6 +20,8 @@ struct tfrecord_parts {
   std::vector<component> columns() const;
   /// "tfrecord(train-00.tfrecord and 2 more)".
   std::string name() const;
+  /// Empty where a file cannot be read now: who reads it will say so.
+  source_print print() const { return print_of_files(*files, paths, file_print_budget).value_or(source_print{}); }
   /// " pixels uint8[784] -> label int64[]".
   std::string columns_text() const;
 };

@@ -13,8 +13,8 @@ namespace {
 /// Compressed files, one after the other. The position is a file and a count of its records.
 class tfrecord_iterator final : public dataset_iterator {
  public:
-  tfrecord_iterator(const tfrecord_parts& parts, example_columns columns)
-    : parts_(parts), spec_(parts_.spec()), columns_(std::move(columns)) {}
+  tfrecord_iterator(const tfrecord_parts& parts, example_columns columns, std::shared_ptr<const lazy_print> print)
+    : parts_(parts), spec_(parts_.spec()), columns_(std::move(columns)), print_(std::move(print)) {}
 
   const element_spec& spec() const noexcept override { return spec_; }
   int64_t batch_rows() const noexcept override { return 1; }
@@ -39,7 +39,7 @@ class tfrecord_iterator final : public dataset_iterator {
   }
 
   expected<std::string> save() const override {
-    return stage() + "\nfile " + std::to_string(file_) + " record " + std::to_string(record_) + "\n";
+    return stage() + "\nfile " + std::to_string(file_) + " record " + std::to_string(record_) + "\n" + print_->text();
   }
 
   expected<void> restore(std::string_view state) override {
@@ -50,13 +50,20 @@ class tfrecord_iterator final : public dataset_iterator {
     auto position = state.substr(std::min(line.size() + 1, state.size()));
     size_t file = 0;
     int64_t record = 0;
-    if (!take(position, "file ", file) || !take(position, " record ", record) || position != "\n" || file > parts_.paths.size() || record < 0)
-      return refuse("the state's position is not a file and a record");
+    constexpr auto no_position = "the state's position is not a file and a record";
+    if (!take(position, "file ", file) || !take(position, " record ", record) || !position.starts_with('\n') || file > parts_.paths.size() || record < 0)
+      return refuse(no_position);
+    position.remove_prefix(1);
+    auto differences = take_differences(position, print_->get());
+    if (!position.empty())
+      return refuse(no_position);
+    warnings_ = std::move(differences);
     file_ = file;
     record_ = record;
     reader_.reset();
     return {};
   }
+  std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
   std::string stage() const {
@@ -98,6 +105,8 @@ class tfrecord_iterator final : public dataset_iterator {
   tfrecord_parts parts_;
   element_spec spec_;
   example_columns columns_;
+  std::shared_ptr<const lazy_print> print_;
+  std::vector<std::string> warnings_;
   std::unique_ptr<record_file_reader> reader_;
   size_t file_ = 0;
   int64_t record_ = 0;  ///< Of `file_`, the next one.
@@ -118,11 +127,13 @@ class tfrecord_stream final : public dataset_node {
     auto columns = example_columns::of(parts_.columns());
     if (!columns)
       return fail(std::move(columns.error()));
-    return shared(std::make_unique<tfrecord_iterator>(parts_, std::move(*columns)), options);
+    return shared(std::make_unique<tfrecord_iterator>(parts_, std::move(*columns), print_), options);
   }
 
  private:
   tfrecord_parts parts_;
+  /// Shared with the iterators, of which each pass has one.
+  std::shared_ptr<const lazy_print> print_ = std::make_shared<lazy_print>([parts = parts_] { return parts.print(); });
 };
 
 }  // namespace
