@@ -31,6 +31,7 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   if (!nodes.started())
     nodes.start(*self, caf::actor_cast<progress_sink_actor>(self), *options.nodes);
   nodes.begin_attempt(++attempt);
+  show();
   until = 0;
   extend(0);
 }
@@ -52,6 +53,7 @@ void evaluator_state::on_progress(const progress& x) {
     return;
   for (const auto& step : x.watched)
     totals->add(step.values);
+  show();
   if (options.steps && x.step >= *options.steps)
     finish({});
   else if (x.step + ahead_max / 2 >= until)
@@ -92,8 +94,14 @@ void evaluator_state::finish_silent() {
                                          + " s: " + whereabouts.text(), {}, options.name});
 }
 
+void evaluator_state::show() const {
+  if (options.board)
+    options.board->evaluating(running ? std::optional{at_step} : std::nullopt, running ? totals->batches() : 0);
+}
+
 void evaluator_state::finish(std::optional<error> cause) {
   running = false;
+  show();
   lease.reset();
   waiting.disarm_all();
   evaluated result{current.attempt, at_step, !cause, {}, totals->batches()};

@@ -3,6 +3,7 @@
 
 #include "actors/checkpoint_loading.hpp"
 #include "actors/inquiry.hpp"
+#include "actors/job_board.hpp"
 #include "actors/sub_plan.hpp"
 #include "actors/wait_timer.hpp"
 #include "compute/metric_totals.hpp"
@@ -19,6 +20,7 @@ struct evaluator_options {
   std::optional<int64_t> steps;                 ///< Batches; until the end of the data when absent.
   uint64_t seed = 0;
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
+  std::shared_ptr<job_board> board;             ///< Is shown how far an evaluation is; may be null.
 };
 
 /// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`.
@@ -54,6 +56,7 @@ struct evaluator_state {
   void on_deadline(const deadline& x);
   void finish_silent();
   void finish(std::optional<error> cause);
+  void show() const;
 };
 
 evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,

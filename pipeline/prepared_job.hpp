@@ -57,6 +57,7 @@ struct prepared_job {
   job_plan shape;
   double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
   std::string host = "simulated";               ///< In the names of event files; set by the launcher.
+  std::shared_ptr<job_board> board;             ///< Of a launched training, for its evaluator; set by the launcher.
   std::optional<prepared_crew> training;
   std::optional<prepared_crew> evaluation;
   std::optional<prepared_crew> prediction;

@@ -28,6 +28,8 @@ struct job_progress {
   double steps_per_second = 0;
   int64_t committed_step = -1;              ///< -1: none by this job yet.
   std::map<std::string, double> evaluation; ///< The last one.
+  std::optional<int64_t> evaluating = {};   ///< The step of the checkpoint that is being evaluated just now,
+  int64_t evaluated_batches = 0;            ///<   and how many batches of that evaluation are done.
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
 
