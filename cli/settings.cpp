@@ -52,6 +52,16 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
 }
 
+/// Whether it would be refused; in a file without looking for what was meant.
+bool is_wrong(const assignment& given, bool may_be_short) {
+  if (const auto* key = find_key(given.key))
+    return !accepts(*key, given.value, given.written);
+  if (!may_be_short)
+    return true;
+  const auto name = resolve(given, true);
+  return !name || !accepts(*find_key(*name), given.value, given.written);
+}
+
 std::string shown(const assignment& a) {
   if (a.written == value_kind::integers && a.value.empty())
     return "an empty list";
@@ -71,10 +81,16 @@ std::optional<T> parsed(const std::optional<std::string>& text) {
 
 expected<settings> settings::merge(const std::vector<assignment>& file, const std::vector<assignment>& set,
                                    const std::vector<assignment>& flags) {
+  constexpr size_t told_max = 20;
   settings merged;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems;  // The first ones: a file that is no configuration at all has as many as lines.
+  size_t more = 0;
   const auto add = [&](const std::vector<assignment>& given, precedence from) {
     for (const auto& a : given) {
+      if (problems.size() == told_max) {
+        more += is_wrong(a, from == precedence::set) ? 1 : 0;
+        continue;
+      }
       const auto name = resolve(a, from == precedence::set);
       if (!name) {
         problems.push_back(name.error().message);
@@ -93,6 +109,8 @@ expected<settings> settings::merge(const std::vector<assignment>& file, const st
     return merged;
   error e{errc::invalid_argument, problems.front()};
   e.notes.assign(problems.begin() + 1, problems.end());
+  if (more > 0)
+    e.notes.push_back(fmt::format("and {} more like these", more));
   return fail(std::move(e));
 }
 

@@ -28,12 +28,14 @@ expected<void> at_least(const char* field, const std::optional<T>& value, T leas
   return value ? at_least(field, *value, least) : expected<void>{};
 }
 
-expected<void> check_threads(const run_config& c) {
-  constexpr int64_t most = 1024;
-  if (c.intra_op_threads > most)
-    return fail(errc::invalid_argument, "intra_op_threads must be at most " + text(most) + ", not " + text(c.intra_op_threads));
-  return at_least<int64_t>("intra_op_threads", c.intra_op_threads, 1);
+expected<void> within(const char* field, int64_t value, int64_t least, int64_t most) {
+  if (value > most)
+    return fail(errc::invalid_argument, std::string{field} + " must be at most " + text(most) + ", not " + text(value));
+  return at_least(field, value, least);
 }
+
+/// Threads of a process, and far below what the plan's own numbers hold.
+constexpr int64_t threads_max = 1024, shards_max = int64_t{1} << 20;
 
 expected<void> check_shards(const run_config& c) {
   if (!c.gradient_shards)
@@ -41,6 +43,8 @@ expected<void> check_shards(const run_config& c) {
   const int64_t shards = *c.gradient_shards;
   if (shards < 1 || !std::has_single_bit(static_cast<uint64_t>(shards)))
     return fail(errc::invalid_argument, "gradient_shards must be a power of two, not " + text(shards));
+  if (shards > shards_max)
+    return within("gradient_shards", shards, 1, shards_max);
   if (shards % c.replicas != 0)
     return fail(errc::invalid_argument, "gradient_shards (" + text(shards) + ") must be a multiple of replicas (" + text(c.replicas) + ")");
   return {};
@@ -61,8 +65,8 @@ expected<void> validate(const run_config& c) {
     .and_then([&] { return at_least<int64_t>("keep_checkpoint_max", c.keep_checkpoint_max, 0); })
     .and_then([&] { return at_least<int64_t>("log_step_count_steps", c.log_step_count_steps, 1); })
     .and_then([&] { return at_least<int64_t>("steps_per_loop", c.steps_per_loop, 1); })
-    .and_then([&] { return at_least<int64_t>("replicas", c.replicas, 1); })
-    .and_then([&] { return check_threads(c); })
+    .and_then([&] { return within("replicas", c.replicas, 1, threads_max); })
+    .and_then([&] { return within("intra_op_threads", c.intra_op_threads, 1, threads_max); })
     .and_then([&] { return check_shards(c); })
     .and_then([&]() -> expected<void> {
       const auto trigger = resolve_checkpoint_trigger(c);

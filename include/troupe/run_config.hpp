@@ -43,9 +43,9 @@ struct run_config {
   double keep_checkpoint_every_n_hours = 10000;
   std::optional<int64_t> log_step_count_steps = 100;    ///< None: neither steps per second nor the loss is logged.
   int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
-  std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides; none: `replicas`.
-  int64_t replicas = 1;
-  int64_t intra_op_threads = 1;                         ///< That share the arithmetic of each replica, its own among them: the same bits for every number.
+  std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides, 2^20 at most; none: `replicas`.
+  int64_t replicas = 1;                                 ///< 1024 at most.
+  int64_t intra_op_threads = 1;                         ///< That share the arithmetic of each replica, its own among them, 1024 at most: the same bits for every number.
   /// A step whose loss or gradient is not finite is made again, operation by operation, and the error names the first
   /// operation, variable or component fed that was not. Until then: with several replicas one more look at each gradient.
   bool debug_numerics = false;

@@ -39,7 +39,8 @@ std::string complaint(const std::vector<assignment>& of_file, const std::vector<
 }
 
 expected<job_setup> setup(const std::string& text, std::initializer_list<const char*> more = {}) {
-  return make_job_setup(merged(file("[model]\nhidden_units = [4]\nclasses = 2\n" + text), set(more)), true);
+  auto all = settings::merge(file("[model]\nhidden_units = [4]\nclasses = 2\n" + text), set(more), {});
+  return all ? make_job_setup(*all, true) : fail(all.error());
 }
 
 }  // namespace
@@ -97,6 +98,20 @@ TEST_CASE("unknown keys and tables are told with the nearest known one, all at o
   CHECK(all.error().notes == std::vector<std::string>{"my.toml:3: unknown key run.hidden_units; did you mean model.hidden_units?",
                                                       "my.toml:4: unknown table modle; did you mean model?",
                                                       "my.toml:6: unknown key elsewhere.more.x"});
+}
+
+TEST_CASE("of very many unknown keys twenty are told, and how many more there are") {
+  std::vector<assignment> all;
+  for (int i = 0; i < 80'000; ++i)
+    all.push_back({"run.key" + std::to_string(i), "1", "my.toml:" + std::to_string(i + 1), value_kind::integer});
+  all.push_back({"run.replicas", "1", "my.toml:80001", value_kind::integer});
+  all.push_back({"run.replicas", "0", "my.toml:80002", value_kind::integer});
+  const auto refused = settings::merge(all, {}, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.starts_with("my.toml:1: unknown key run.key0"));
+  REQUIRE(refused.error().notes.size() == 20);
+  CHECK(refused.error().notes[18].starts_with("my.toml:20: unknown key run.key19"));
+  CHECK(refused.error().notes[19] == "and 79981 more like these");
 }
 
 TEST_CASE("text that is no TOML is told with its line and column") {
@@ -194,6 +209,19 @@ TEST_CASE("where nothing is kept nothing is evaluated") {
   REQUIRE(made);
   CHECK_FALSE(made->evaluates);
   CHECK_FALSE(made->estimator.config.model_dir);
+}
+
+TEST_CASE("whole numbers beyond what a plan holds are refused with key, value and bound, and not taken for others") {
+  const auto refused = [](const char* text) {
+    const auto made = setup("[run]\nmodel_dir = \"none\"\nmax_steps = 1\n", {text});
+    return made ? std::string{} : made.error().message;
+  };
+  CHECK(refused("run.gradient_shards=4294967296") == "--set: run.gradient_shards must be at most 1048576, not 4294967296");
+  CHECK(refused("run.gradient_shards=4611686018427387904") == "--set: run.gradient_shards must be at most 1048576, not 4611686018427387904");
+  CHECK(refused("run.replicas=4294967298") == "--set: run.replicas must be at most 1024, not 4294967298");
+  CHECK(refused("run.replicas=9223372036854775807") == "--set: run.replicas must be at most 1024, not 9223372036854775807");
+  CHECK(refused("run.intra_op_threads=4294967297") == "--set: run.intra_op_threads must be at most 1024, not 4294967297");
+  CHECK(refused("run.replicas=9223372036854775808") == "--set: run.replicas must be a whole number of at least 1, not '9223372036854775808'");
 }
 
 }  // namespace troupe::cli

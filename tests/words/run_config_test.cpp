@@ -121,6 +121,8 @@ TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.keep_checkpoint_every_n_hours = 0}) == "keep_checkpoint_every_n_hours must be more than 0, not 0");
   CHECK(refused({.log_step_count_steps = 0}) == "log_step_count_steps must be at least 1, not 0");
   CHECK(refused({.steps_per_loop = 0}) == "steps_per_loop must be at least 1, not 0");
+  CHECK(refused({.replicas = 4294967298}) == "replicas must be at most 1024, not 4294967298");
+  CHECK(refused({.intra_op_threads = 4294967297}) == "intra_op_threads must be at most 1024, not 4294967297");
   CHECK(refused({.replicas = 0}) == "replicas must be at least 1, not 0");
   CHECK(refused({.save_summary_steps = 0, .keep_checkpoint_max = 0, .log_step_count_steps = std::nullopt}) == "");
 }
@@ -136,6 +138,7 @@ TEST_CASE("gradient shards are a power of two that the replicas divide") {
   CHECK(refused({.gradient_shards = 6}) == "gradient_shards must be a power of two, not 6");
   CHECK(refused({.gradient_shards = 0}) == "gradient_shards must be a power of two, not 0");
   CHECK(refused({.gradient_shards = 4, .replicas = 3}) == "gradient_shards (4) must be a multiple of replicas (3)");
+  CHECK(refused({.gradient_shards = int64_t{1} << 32}) == "gradient_shards must be at most 1048576, not 4294967296");
   CHECK(refused({.gradient_shards = 2, .replicas = 4}) == "gradient_shards (2) must be a multiple of replicas (4)");
 }
 
