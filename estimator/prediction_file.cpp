@@ -10,14 +10,26 @@ namespace {
 
 constexpr int64_t buffer_bytes = int64_t{1} << 20;
 
-/// A file under a temporary name until it is kept.
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// A file under a temporary name until it is kept; a device or a pipe, which has no other name, is written to at once.
 class growing_file {
  public:
-  static expected<growing_file> create(std::shared_ptr<file_system> files, std::string path) {
+  /// To be called `name`, or what that leads to by symbolic links.
+  static expected<growing_file> create(std::shared_ptr<file_system> files, const std::string& name) {
+    const auto kept_as = files->replaceable(name);
+    if (!kept_as)
+      return fail(kept_as.error());
+    if (const auto there = files->info(name); there && there->directory)
+      return fail(errc::failed_precondition, "cannot write to " + name + ": it is a directory");
+    const auto path = *kept_as ? **kept_as + ".tmp" : name;
     auto made = files->create(path);
     if (!made)
       return fail(made.error());
-    return growing_file{std::move(files), std::move(path), std::move(*made)};
+    return growing_file{std::move(files), path, kept_as->value_or(""), std::move(*made)};
   }
   growing_file(growing_file&&) noexcept = default;
   growing_file& operator=(growing_file&&) = delete;
@@ -25,7 +37,8 @@ class growing_file {
     if (!file_)
       return;
     file_.reset();
-    static_cast<void>(files_->remove(path_));
+    if (!name_.empty())
+      static_cast<void>(files_->remove(path_));
   }
 
   const std::string& path() const noexcept { return path_; }
@@ -37,30 +50,33 @@ class growing_file {
     const auto bytes = std::exchange(buffer_, {});
     return file_->append(std::as_bytes(std::span{bytes}));
   }
-  expected<void> keep_as(const std::string& name) {
-    auto kept = flush()
-      .and_then([&] { return file_->sync(); })
-      .and_then([&] { return file_->close(); })
-      .and_then([&] { return files_->rename(path_, name); });
+  /// Nothing more is appended: all of it is durable, but not kept yet.
+  expected<void> complete() {
+    auto written = flush();
+    if (written && !name_.empty())  // Pipes know no sync.
+      written = file_->sync();
+    return written ? file_->close() : written;
+  }
+  /// After `complete`.
+  expected<void> keep() {
+    auto kept = name_.empty() ? expected<void>{} : files_->rename(path_, name_);
     if (kept)
       file_.reset();
     return kept;
   }
+  /// After `keep`: that name is durable too.
+  expected<void> settle() { return name_.empty() ? expected<void>{} : files_->sync_directory(parent_of(name_)); }
 
  private:
-  growing_file(std::shared_ptr<file_system> files, std::string path, std::unique_ptr<writable_file> file)
-    : files_(std::move(files)), path_(std::move(path)), file_(std::move(file)) {}
+  growing_file(std::shared_ptr<file_system> files, std::string path, std::string name, std::unique_ptr<writable_file> file)
+    : files_(std::move(files)), path_(std::move(path)), name_(std::move(name)), file_(std::move(file)) {}
 
   std::shared_ptr<file_system> files_;
   std::string path_;
+  std::string name_;  ///< Empty: what is written to is not replaced.
   std::unique_ptr<writable_file> file_;
   std::string buffer_;
 };
-
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
 
 struct npy_column {
   dtype type;
@@ -81,13 +97,14 @@ struct prediction_file::impl {
 
   expected<void> open();
   expected<void> write_row(const std::string& key, const tensor& value);
-  expected<void> keep(npy_column& c);
+  expected<growing_file> complete(npy_column& c);
+  expected<void> keep_columns();
 };
 
 expected<void> prediction_file::impl::open() {
   if (format == prediction_format::npy)
     return files->create_directories(path);
-  auto made = growing_file::create(files, path + ".tmp");
+  auto made = growing_file::create(files, path);
   if (!made)
     return fail(made.error());
   text.emplace(std::move(*made));
@@ -100,7 +117,7 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
     std::string name = key;
     std::replace(name.begin(), name.end(), '/', '_');
     name = join_path(path, name + ".npy");
-    auto rows = growing_file::create(files, name + ".rows.tmp");
+    auto rows = growing_file::create(files, name + ".rows");
     if (!rows)
       return fail(rows.error());
     found = columns.emplace(key, npy_column{value.type(), value.dims(), name, std::move(*rows)}).first;
@@ -111,13 +128,13 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
   return found->second.rows.append({reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
 }
 
-expected<void> prediction_file::impl::keep(npy_column& c) {
-  auto whole = growing_file::create(files, c.name + ".tmp");
+expected<growing_file> prediction_file::impl::complete(npy_column& c) {
+  auto whole = growing_file::create(files, c.name);
   if (!whole)
-    return fail(whole.error());
+    return whole;
   auto written = whole->append(npy_header(c.type, c.row.prepend(results))).and_then([&] { return c.rows.flush(); });
   if (!written)
-    return written;
+    return fail(written.error());
   const auto rows = files->open(c.rows.path());
   if (!rows)
     return fail(rows.error());
@@ -126,9 +143,37 @@ expected<void> prediction_file::impl::keep(npy_column& c) {
     piece.resize(static_cast<size_t>(std::min(buffer_bytes, (*rows)->size() - at)));
     auto copied = (*rows)->read(at, std::as_writable_bytes(std::span{piece})).and_then([&] { return whole->append(piece); });
     if (!copied)
-      return copied;
+      return fail(copied.error());
   }
-  return whole->keep_as(c.name);
+  if (auto completed = whole->complete(); !completed)
+    return fail(completed.error());
+  return whole;
+}
+
+/// None gets its name before all of them are written: what can fail has failed by then, but for the renaming itself.
+expected<void> prediction_file::impl::keep_columns() {
+  std::vector<std::pair<const npy_column*, growing_file>> whole;
+  for (auto& [key, column] : columns) {
+    auto one = complete(column);
+    if (!one)
+      return fail(one.error());
+    whole.emplace_back(&column, std::move(*one));
+  }
+  std::vector<std::string> added;
+  for (auto& [column, file] : whole) {
+    const bool is_new = !files->info(column->name).has_value();
+    if (auto kept = file.keep(); !kept) {
+      for (const auto& name : added)
+        static_cast<void>(files->remove(name));
+      return kept;
+    }
+    if (is_new)
+      added.push_back(column->name);
+  }
+  for (auto& [column, file] : whole)
+    if (auto settled = file.settle(); !settled)
+      return settled;
+  return {};
 }
 
 prediction_file::prediction_file(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
@@ -158,12 +203,9 @@ expected<void> prediction_file::write(const prediction& one) {
 
 expected<void> prediction_file::finish() {
   auto& i = *impl_;
-  if (i.text)
-    return i.text->keep_as(i.path).and_then([&] { return i.files->sync_directory(parent_of(i.path)); });
-  for (auto& [key, column] : i.columns)
-    if (auto kept = i.keep(column); !kept)
-      return kept;
-  return i.files->sync_directory(i.path);
+  if (!i.text)
+    return i.keep_columns();
+  return i.text->complete().and_then([&] { return i.text->keep(); }).and_then([&] { return i.text->settle(); });
 }
 
 expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path, prediction_format format) {

@@ -8,6 +8,7 @@
 #include <troupe/error.hpp>
 
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace troupe {
@@ -63,6 +64,10 @@ class file_system {
   /// anybody to write into it.
   virtual expected<std::unique_ptr<readable_file>> open(const std::string& path) = 0;
   virtual expected<void> rename(const std::string& from, const std::string& to) = 0;     ///< Atomic; replaces `to`.
+  /// The name that `rename` may replace so that `path` leads to the new file: `path`, or where its symbolic links end. Nothing where
+  /// what is there can only be written to: a device, a pipe, a socket, or what a link of /proc, such as that of standard output,
+  /// leads to.
+  virtual expected<std::optional<std::string>> replaceable(const std::string& path) { return path; }
   virtual expected<void> remove(const std::string& path) = 0;
   virtual expected<void> create_directories(const std::string& path) = 0;
   /// Makes renames, creations and removals in `path` durable (fsync of the directory).

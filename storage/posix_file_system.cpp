@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -20,6 +21,7 @@ errc category_of(int code) {
     case ENOENT: return errc::not_found;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
     case ENOMEM: return errc::resource_exhausted;
@@ -28,7 +30,7 @@ errc category_of(int code) {
     case EIO:
     case ESTALE:
     case ETIMEDOUT: return errc::unavailable;
-    default: return errc::failed_precondition;  // EACCES, EPERM, ENOTDIR, EISDIR, EEXIST, EROFS, EFBIG and the like.
+    default: return errc::failed_precondition;  // EACCES, EPERM, ENOTDIR, EISDIR, EEXIST, EROFS and the like.
   }
 }
 
@@ -211,6 +213,16 @@ std::string kind_of(const struct stat& s) {
   return S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
 }
 
+/// Where the link at `path` leads: relative to its directory, or as it says.
+expected<std::string> target_of(const std::string& path) {
+  char target[PATH_MAX];
+  const auto n = ::readlink(path.c_str(), target, sizeof target);
+  if (n < 0 || n == static_cast<ssize_t>(sizeof target))
+    return fail_at("follow", path, n < 0 ? errno : ENAMETOOLONG);
+  const size_t slash = path.rfind('/');
+  return join_path(path.substr(0, slash == std::string::npos ? 0 : slash + 1), {target, static_cast<size_t>(n)});
+}
+
 file_info to_info(std::string name, const struct stat& s) {
   // The time of the last change cannot be set: a copy that keeps the times of its files has another.
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
@@ -254,6 +266,23 @@ class posix final : public file_system {
     if (uninterrupted([&] { return ::rename(from.c_str(), to.c_str()); }) < 0)
       return fail_at("rename", from + " to " + to, errno);
     return {};
+  }
+
+  expected<std::optional<std::string>> replaceable(const std::string& path) override {
+    struct stat s;
+    if (::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
+      return std::nullopt;
+    constexpr int links_max = 40;  // As in the kernel.
+    std::string name = path;
+    for (int links = 0; ::lstat(name.c_str(), &s) == 0 && S_ISLNK(s.st_mode); ++links) {
+      if (name.starts_with("/proc/"))
+        return std::nullopt;
+      auto next = links < links_max ? target_of(name) : expected<std::string>{fail_at("follow", path, ELOOP)};
+      if (!next)
+        return fail(next.error());
+      name = std::move(*next);
+    }
+    return name;
   }
 
   expected<void> remove(const std::string& path) override {

@@ -140,6 +140,27 @@ TEST_CASE("a disk that is full is told, and what was under the name before is st
   }
 }
 
+TEST_CASE("arrays that cannot all be written or named leave none of them behind") {
+  for (const auto operation : {file_operation::append, file_operation::sync, file_operation::rename}) {
+    CAPTURE(to_string(operation));
+    const auto disk = faulty_file_system::around(memory_disk::make());
+    {
+      auto file = created(disk, "/d", prediction_format::npy);
+      REQUIRE(file.write(one_result(1)));
+      disk->inject({.operation = operation, .path_contains = "z.npy"});  // The last of three.
+      REQUIRE_FALSE(file.finish());
+    }
+    CHECK(names_in(*disk, "/d").empty());
+  }
+}
+
+TEST_CASE("a directory is no file to write to, which is said before there is anything to write") {
+  const auto disk = disk_with_directory();
+  const auto refused = create_prediction_file(disk, "/d", prediction_format::csv);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == error{errc::failed_precondition, "cannot write to /d: it is a directory"});
+}
+
 TEST_CASE("a file in a directory that is not there cannot be created") {
   const auto refused = create_prediction_file(memory_file_system(), "/nowhere/out.csv", prediction_format::csv);
   REQUIRE_FALSE(refused);
