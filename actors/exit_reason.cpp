@@ -1,13 +1,44 @@
 #include "actors/exit_reason.hpp"
 
 #include <caf/exit_reason.hpp>
+#include <caf/message.hpp>
 #include <caf/sec.hpp>
 
+#include <new>
+
 namespace troupe {
+
+namespace {
+
+constexpr auto of_an_error = caf::atom("troupe");  // The category of reasons that have a message.
+
+}  // namespace
+
+caf::error to_reason(const error& cause) {
+  return {static_cast<uint8_t>(cause.category), of_an_error, caf::make_message(cause.message)};  // No category is 0, CAF's "no error".
+}
+
+caf::error to_reason(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return to_reason(error{errc::resource_exhausted, "there is no more memory"});
+  } catch (const std::exception& e) {
+    return to_reason(error{errc::aborted, std::string{"an exception left a handler: "} + e.what()});
+  } catch (...) {
+    return caf::sec::runtime_error;
+  }
+}
+
+errc category_of(const caf::error& reason) {
+  return reason && reason.category() == of_an_error ? static_cast<errc>(reason.code()) : errc::aborted;
+}
 
 std::string describe(const caf::error& reason) {
   if (!reason)
     return "it ended normally";
+  if (reason.category() == of_an_error && reason.context().match_elements<std::string>())
+    return reason.context().get_as<std::string>(0);
   if (reason == caf::exit_reason::kill)
     return "it was killed";
   if (reason == caf::sec::runtime_error)

@@ -1,5 +1,6 @@
 // An evaluation alone: the evaluator and, for what it found, the writer of an event file.
 #include "actors/decisions.hpp"
+#include "actors/exit_reason.hpp"
 #include "pipeline/job_crew.hpp"
 #include "pipeline/launch.hpp"
 #include "pipeline/local_system.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 /// The evaluator has a deadline between batches itself; `deadlines` are for one that cannot look at it, inside a call that does not return.
 expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, int64_t step, const chief_deadlines& deadlines) {
-  expected<evaluated> answer = fail(errc::aborted, "the evaluator ended without a result");
+  expected<evaluated> answer;
   me->monitor(worker);
   me->send(worker, evaluate_at{0, step, {}});
   me->receive(
@@ -24,7 +25,7 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, in
       else
         answer = fail(x.cause);
     },
-    [&](const caf::down_msg&) {},
+    [&](const caf::down_msg& x) { answer = fail(category_of(x.reason), "the evaluator ended: " + describe(x.reason)); },
     caf::after(deadlines.evaluation) >> [&] {
       answer = fail(errc::deadline_exceeded, "the evaluation did not end within " + std::to_string(deadlines.evaluation.count() / 1000)
                                                + " s, waiting for the evaluator");
@@ -44,7 +45,11 @@ std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor
   while (!ended)
     me->receive(
       [&](const failure& f) { warnings.push_back(to_string(f.what)); },
-      [&](const caf::down_msg& down) { ended = down.source == writer->address(); },
+      [&](const caf::down_msg& down) {
+        ended = down.source == writer->address();
+        if (ended && down.reason)
+          warnings.push_back("the event file was not written: the summary writer ended: " + describe(down.reason));
+      },
       caf::after(deadline) >> [&] {
         warnings.push_back("the event file was not written within " + std::to_string(deadline.count() / 1000) + " s, waiting for the summary writer");
         ended = true;
@@ -56,7 +61,10 @@ std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor
 
 expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
   tell_time_and_place(*job);
-  local_system system;
+  auto own = local_system::make();
+  if (!own)
+    return fail(own.error());
+  auto& system = **own;
   const auto nodes = std::make_shared<node_watch>();
   const auto deadline = job->description.deadlines.stop;
   expected<evaluation_result> result;

@@ -10,10 +10,14 @@
 #include "actors/summary_writer.hpp"
 #include "compute/numerics.hpp"
 #include "pipeline/input/open_input.hpp"
+#include "pipeline/spawn.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <climits>
 
 namespace troupe {
 
@@ -26,7 +30,7 @@ std::string index_of(const std::string& name) {
 class job_crew final : public crew {
   template <class F, class... Ts>
   auto spawn(const std::string& name, F f, Ts&&... xs) {
-    auto node = threads_ ? system_.spawn<caf::detached>(f, std::forward<Ts>(xs)...) : system_.spawn(f, std::forward<Ts>(xs)...);
+    auto node = spawn_actor(system_, threads_, f, std::forward<Ts>(xs)...);
     if (started_)
       started_(name, caf::actor_cast<caf::strong_actor_ptr>(node));
     return node;
@@ -113,7 +117,7 @@ class job_crew final : public crew {
     checkpoint_writer_options options;
     options.files = d.files;
     options.directory = d.config.model_dir.value_or("");
-    options.store.keep_checkpoint_max = static_cast<int>(d.config.keep_checkpoint_max.value_or(0));
+    options.store.keep_checkpoint_max = static_cast<int>(std::min<int64_t>(d.config.keep_checkpoint_max.value_or(0), INT_MAX));
     options.store.keep_checkpoint_every_n_hours = d.config.keep_checkpoint_every_n_hours;
     options.wall_offset = job_->wall_offset;
     options.parts = job_->shape.snapshot_parts;
@@ -206,10 +210,10 @@ evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepa
   options.outputs.assign(outputs.begin(), outputs.end());
   options.steps = d.eval_steps;
   options.silence_max = d.deadlines.silence;
+  options.board = job->board;
   options.seed = d.config.seed.value_or(0);
   options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
-  auto node = threads ? system.spawn<caf::detached>(evaluator, std::move(options), std::move(asker))
-                      : system.spawn(evaluator, std::move(options), std::move(asker));
+  auto node = spawn_actor(system, threads, evaluator, std::move(options), std::move(asker));
   if (started)
     started("evaluator", caf::actor_cast<caf::strong_actor_ptr>(node));
   return node;
@@ -234,9 +238,11 @@ predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepa
   options.parameters = nodes.parameters;
   options.seed = d.config.seed.value_or(0);
   options.nodes = std::make_shared<job_crew>(system, job, nodes, threads, started);
-  auto node = threads ? system.spawn<caf::detached>(predictor, std::move(options)) : system.spawn(predictor, std::move(options));
-  // One that dies, which only a defect can bring about, does not leave the consumer waiting.
-  node->attach_functor([board = std::move(board)] { board->ended(error{errc::aborted, "the predictor ended without a result"}); });
+  auto node = spawn_actor(system, threads, predictor, std::move(options));
+  // One that dies, without a thread for it or by a defect, does not leave the consumer waiting.
+  node->attach_functor([board = std::move(board)](const caf::error& reason) {
+    board->ended(error{category_of(reason), "the predictor ended: " + describe(reason)});
+  });
   if (started)
     started("predictor", caf::actor_cast<caf::strong_actor_ptr>(node));
   return node;

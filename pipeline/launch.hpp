@@ -17,7 +17,7 @@ class running_job {
 };
 
 /// Detached threads for whatever may block; one scheduler thread of a system of its own for the rest, or those of `host`, which
-/// then has to outlive it and is neither waited for nor ended.
+/// then has to outlive it and is neither waited for nor ended. Where a thread cannot be had, that is the job's result.
 std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job, caf::actor_system* host = nullptr);
 
 /// One evaluation in a system of its own; blocks until its result. `step` negative: the newest checkpoint.
@@ -49,7 +49,7 @@ class running_prediction {
   int64_t taken_ = 0;
 };
 
-/// In an actor system of its own. Its destructor ends the actors, and waits for them at most as long as a job's stop.
+/// In an actor system of its own; where a thread for it cannot be had, that is what `next` says. Its destructor ends the actors, and waits for them at most as long as a job's stop.
 std::unique_ptr<running_prediction> predict_local(std::shared_ptr<prepared_job> job);
 
 }  // namespace troupe

@@ -18,6 +18,11 @@ void tell_time_and_place(prepared_job& job) {
   job.host = ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
+std::chrono::milliseconds bounded(std::chrono::milliseconds deadline) {
+  using namespace std::chrono_literals;
+  return std::clamp<std::chrono::milliseconds>(deadline, 0ms, 24h * 365 * 100);
+}
+
 void add_types(caf::actor_system_config& config) {
   config.add_message_types<caf::id_block::troupe>();
 }
@@ -26,13 +31,6 @@ bool has_types(const caf::actor_system& system) {
   // The block is added as a whole, so that its last type stands for all.
   using last = caf::type_by_id<caf::id_block::troupe::end - 1>::type;
   return system.config().value_factories_by_rtti.count(std::type_index(typeid(last))) == 1;
-}
-
-system_config::system_config() {
-  add_types(*this);
-  set("scheduler.max-threads", size_t{1});
-  set("scheduler.max-throughput", size_t{64});
-  set("logger.verbosity", caf::atom("quiet"));
 }
 
 void node_watch::started(const caf::strong_actor_ptr& node) {
@@ -59,6 +57,22 @@ bool node_watch::all_ended(std::chrono::milliseconds deadline) {
         && std::chrono::steady_clock::now() >= end)
       return false;
   return true;
+}
+
+expected<std::unique_ptr<local_system>> local_system::make() {
+  auto threads = scheduler_threads::start();
+  if (!threads)
+    return fail(threads.error());
+  return std::unique_ptr<local_system>{new local_system{std::move(*threads)}};
+}
+
+local_system::local_system(scheduler_threads threads) : config_(std::make_unique<caf::actor_system_config>()) {
+  add_types(*config_);
+  config_->set("scheduler.max-threads", size_t{1});
+  config_->set("scheduler.max-throughput", size_t{64});  // CAF's turns are unbounded.
+  config_->set("logger.verbosity", caf::atom("quiet"));
+  job_scheduler::use(*config_, std::move(threads));
+  system_ = std::make_unique<caf::actor_system>(*config_);
 }
 
 void local_system::leave_behind() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/interfaces.hpp"
+#include "pipeline/job_scheduler.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -19,15 +20,12 @@ struct prepared_job;
 /// What an actor of this process needs to tell wall time from its own clock, which is the steady one, and in which host it is.
 void tell_time_and_place(prepared_job& job);
 
+/// `deadline` as long as a clock can add it to its present time: for ever is as good as a century.
+std::chrono::milliseconds bounded(std::chrono::milliseconds deadline);
+
 /// Makes Troupe's messages known to whoever is made from `config`; whether `system` was.
 void add_types(caf::actor_system_config& config);
 bool has_types(const caf::actor_system& system);
-
-/// CAF's own defaults are unbounded turns and at least four workers; a job needs one, for those who never block.
-class system_config final : public caf::actor_system_config {
- public:
-  system_config();
-};
 
 /// Which actors were started, and whether they have ended. Any thread.
 class node_watch {
@@ -46,7 +44,8 @@ class node_watch {
 /// An actor system of one's own. Its destructor waits for every actor in it.
 class local_system {
  public:
-  local_system() : config_(std::make_unique<system_config>()), system_(std::make_unique<caf::actor_system>(*config_)) {}
+  /// resource_exhausted where there is no thread, or no memory, for its scheduler.
+  static expected<std::unique_ptr<local_system>> make();
 
   caf::actor_system& operator*() noexcept { return *system_; }
   /// An actor that is inside a call that never returns would keep the system, and with it the thread that ends it, for ever:
@@ -54,7 +53,9 @@ class local_system {
   void leave_behind();
 
  private:
-  std::unique_ptr<system_config> config_;
+  explicit local_system(scheduler_threads threads);
+
+  std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;
 };
 

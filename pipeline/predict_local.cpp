@@ -13,15 +13,15 @@ namespace {
 
 class local_prediction final : public running_prediction {
  public:
-  explicit local_prediction(std::shared_ptr<prepared_job> job)
-    : running_prediction(job->description.batches_ahead), job_(std::move(job)),
-      predictor_(spawn_predictor(*system_, job_, true, queue(),
+  local_prediction(std::shared_ptr<prepared_job> job, std::unique_ptr<local_system> system)
+    : running_prediction(job->description.batches_ahead), job_(std::move(job)), system_(std::move(system)),
+      predictor_(spawn_predictor(**system_, job_, true, queue(),
                                  [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); })) {}
 
   ~local_prediction() override {
     cancel();
     if (!nodes_->all_ended(job_->description.deadlines.stop))
-      system_.leave_behind();
+      system_->leave_behind();
   }
 
   void cancel() override {
@@ -37,15 +37,28 @@ class local_prediction final : public running_prediction {
   bool wait() override { return queue()->wait(job_->description.deadlines.silence + job_->description.deadlines.stop); }
 
   std::shared_ptr<prepared_job> job_;
-  local_system system_;
+  std::unique_ptr<local_system> system_;
   std::shared_ptr<node_watch> nodes_ = std::make_shared<node_watch>();
   predictor_actor predictor_;
+};
+
+/// Ended before it began.
+class failed_prediction final : public running_prediction {
+ public:
+  explicit failed_prediction(error cause) : running_prediction(0) { queue()->ended(std::move(cause)); }
+
+ private:
+  void ask(int64_t) override {}
+  bool wait() override { return true; }
 };
 
 }  // namespace
 
 std::unique_ptr<running_prediction> predict_local(std::shared_ptr<prepared_job> job) {
-  return std::make_unique<local_prediction>(std::move(job));
+  auto system = local_system::make();
+  if (!system)
+    return std::make_unique<failed_prediction>(system.error());
+  return std::make_unique<local_prediction>(std::move(job), std::move(*system));
 }
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "pipeline/prediction_queue.hpp"
 
+#include "pipeline/local_system.hpp"
+
 namespace troupe {
 
 void prediction_queue::loaded(loaded_state from) {
@@ -39,7 +41,7 @@ std::optional<expected<std::optional<step_values>>> prediction_queue::take() {
 
 bool prediction_queue::wait(std::chrono::milliseconds deadline) {
   std::unique_lock lock{guard_};
-  return changed_.wait_for(lock, deadline, [this] { return ended_ || !batches_.empty(); });
+  return changed_.wait_for(lock, bounded(deadline), [this] { return ended_ || !batches_.empty(); });
 }
 
 void prediction_queue::cancel() {

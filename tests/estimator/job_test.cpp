@@ -37,6 +37,17 @@ TEST_CASE("a job that has finished answers every call: the same result, its last
   CHECK(inspect_directory(directory / "run")->bytes == bytes);
 }
 
+TEST_CASE("the longest deadline there is waits for the end, and one that has passed for nothing") {
+  temporary_directory directory;
+  auto running = start(small_estimator(directory / "run"), small_training(2'000));
+  REQUIRE(running.has_value());
+  const auto result = running->wait(std::chrono::milliseconds::max());
+  CHECK_MESSAGE(result.has_value(), why(result));
+  auto other = start(small_estimator(directory / "other"), small_training(endless));
+  REQUIRE(other.has_value());
+  CHECK(other->wait(std::chrono::milliseconds::min()).error().category == errc::deadline_exceeded);
+}
+
 TEST_CASE("a job that has failed gives the same error again, whatever is asked of it meanwhile") {
   temporary_directory directory;
   auto running = start(small_estimator(directory / "run"), small_training(endless));
