@@ -33,7 +33,7 @@ Exit status:
   0    done, and all is whole
   1    something is damaged, or an error
   2    misuse: a flag or a value that cannot be
-  130  ended by SIGINT, 143 by SIGTERM
+  130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
 )";
 
 struct request {

@@ -17,7 +17,7 @@ constexpr std::string_view exit_codes = R"(Exit status:
   0    done, also when there was nothing left to do
   1    an error: data, a checkpoint, the disk, a loss that is not finite
   2    misuse: a flag, a key or a value that cannot be
-  130  stopped by SIGINT, 143 by SIGTERM: what was trained is saved; a second signal stops at once
+  130  stopped by SIGINT, 143 by SIGTERM, 129 by SIGHUP: what was trained is saved; a second signal stops at once
 )";
 
 constexpr std::string_view train_examples = R"(Examples:

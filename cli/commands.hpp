@@ -17,5 +17,8 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
 /// 2 for a value that can never be, 1 for everything else.
 int failure(reporter& report, const error& e, bool misuse);
 std::string_view signal_name(int signal);
+/// From now on the first signal ends the process at once, with its status: for what leaves nothing behind that could be half done.
+/// `doing` is what is told: "before the training began".
+void end_at_first(signal_watch& signals, const std::shared_ptr<reporter>& report, std::string doing);
 
 }  // namespace troupe::cli

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 namespace troupe::cli {
 
 int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal ends it where it is.
+  end_at_first(signals, report, "before the evaluation had a result");
   const auto step = parse_count("--step", line.step, 0);
   if (!step)
     return failure(*report, step.error(), true);
@@ -18,12 +18,6 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
-
-  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal ends it where it is.
-  signals.at_first([&] {
-    report->stop(train_result{}, signal_name(signals.first()));
-    _exit(128 + signals.first());
-  });
   const auto data = open_test_data(*setup);
   if (!data)
     return failure(*report, data.error(), false);

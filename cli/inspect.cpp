@@ -9,12 +9,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace troupe::cli {
 
 namespace {
 
 constexpr const char* usage = R"(
-What is shown of a PATH depends on what it is:
+What is shown of each PATH depends on what it is:
   a model directory                    its checkpoints, who is using it, the last evaluation
   DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
   FILE.safetensors                     the tensors of any such file, from anywhere
@@ -26,6 +28,7 @@ Examples:
   troupe inspect runs/fashion
   troupe inspect runs/fashion/model.ckpt-390 --verify
   troupe inspect runs/fashion/model.ckpt-390 --json --values
+  troupe inspect runs/fashion/events* runs/fashion/eval/events*
   troupe inspect --config examples/fashion_mnist.toml --graph train --dot | dot -Tsvg > graph.svg
   troupe inspect --config examples/fashion_mnist.toml --profile --steps 200
 
@@ -33,7 +36,7 @@ Exit status:
   0    shown, and nothing in it is damaged
   1    damaged (what can be read is shown), or an error
   2    misuse: a flag or a value that cannot be
-  130  ended by SIGINT, 143 by SIGTERM
+  130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
 )";
 
 struct request {
@@ -62,7 +65,7 @@ void add_flags(CLI::App& app, request& r) {
   app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
   app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
   app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
-  app.add_flag("--json", r.json, "one JSON object");
+  app.add_flag("--json", r.json, "a JSON object for each");
 }
 
 expected<void> check(const request& r, const CLI::App& app) {
@@ -72,8 +75,8 @@ expected<void> check(const request& r, const CLI::App& app) {
       names.push_back(option->get_name());
     return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), names))));
   }
-  if (r.paths.size() + !r.config.empty() != 1)
-    return misuse("inspect takes one PATH, or a --config");
+  if (r.paths.empty() == r.config.empty())
+    return misuse("inspect takes PATHs, or a --config");
   const bool of_config = r.plan || r.program || r.profile || r.steps || r.dot || !r.graph.empty() || !r.set.empty();
   if (r.config.empty() && of_config)
     return misuse("--plan, --graph, --program, --profile, --steps, --dot and --set are about a --config");
@@ -97,12 +100,21 @@ expected<void> check(const request& r, const CLI::App& app) {
   return {};
 }
 
-int show_path(const request& r, reporter& report) {
-  const auto found = troupe::inspect(r.paths.front(), {.verify = r.verify, .values = r.values});
-  if (!found)
-    return failure(report, found.error(), found.error().category == errc::invalid_argument);
-  write_output(r.json ? to_json(*found) : to_text(*found));
-  return is_sound(*found) ? succeeded : failed;
+/// All of them, whatever becomes of one; what is worst says how it ended.
+int show_paths(const request& r, reporter& report) {
+  int status = succeeded;
+  for (size_t i = 0; i < r.paths.size(); ++i) {
+    const auto found = troupe::inspect(r.paths[i], {.verify = r.verify, .values = r.values});
+    if (!found) {
+      status = std::max(status, failure(report, found.error(), found.error().category == errc::invalid_argument));
+      continue;
+    }
+    if (i > 0 && !r.json)
+      write_output("\n");
+    write_output(r.json ? to_json(*found) : to_text(*found));
+    status = std::max<int>(status, is_sound(*found) ? succeeded : failed);
+  }
+  return status;
 }
 
 /// What a job needs and a look at it does not is filled in.
@@ -176,7 +188,7 @@ int inspect(const std::vector<std::string>& arguments, reporter& report) {
   }
   if (const auto sound = check(r, app); !sound)
     return failure(report, sound.error(), true);
-  return r.config.empty() ? show_path(r, report) : show_config(r, report);
+  return r.config.empty() ? show_paths(r, report) : show_config(r, report);
 }
 
 }  // namespace troupe::cli

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace troupe::cli {
 
 namespace {
@@ -119,6 +121,19 @@ train_spec make_train_spec(const job_setup& setup, const dataset& data) {
 eval_spec make_eval_spec(const job_setup& setup, const dataset& data) {
   return {.input = data.batch(setup.evaluation_batch_size), .steps = setup.evaluation_steps, .name = setup.evaluation_name,
           .throttle_secs = setup.throttle_secs, .when = setup.when};
+}
+
+std::optional<int64_t> epoch_steps(const job_setup& setup, const dataset& data) {
+  const auto rows = data.source_size();
+  return rows ? std::optional{*rows / setup.batch_size} : std::nullopt;  // A partial last batch is left out.
+}
+
+std::optional<int64_t> evaluation_batches(const job_setup& setup, const dataset& data) {
+  const auto rows = data.source_size();
+  if (!rows)
+    return setup.evaluation_steps;
+  const int64_t all = *rows / setup.evaluation_batch_size + (*rows % setup.evaluation_batch_size != 0 ? 1 : 0);
+  return std::min(all, setup.evaluation_steps.value_or(all));
 }
 
 }  // namespace troupe::cli

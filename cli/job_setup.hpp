@@ -38,4 +38,8 @@ expected<dataset> open_test_data(const job_setup& setup);
 train_spec make_train_spec(const job_setup& setup, const dataset& data);
 eval_spec make_eval_spec(const job_setup& setup, const dataset& data);
 
+/// Steps of a pass over `data` while training; batches of an evaluation of `data`.
+std::optional<int64_t> epoch_steps(const job_setup& setup, const dataset& data);
+std::optional<int64_t> evaluation_batches(const job_setup& setup, const dataset& data);
+
 }  // namespace troupe::cli

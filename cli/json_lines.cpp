@@ -69,6 +69,10 @@ std::string stopped_json(const train_result& result, std::string_view signal) {
   return line(o);
 }
 
+std::string stopped_json(std::string_view doing, std::string_view signal) {
+  return line({{"event", "stopped"}, {"message", stopped_text(doing, signal)}, {"signal", std::string{signal}}});
+}
+
 std::string warning_json(std::string_view text, int64_t step) {
   return line({{"event", "warning"}, {"global_step", step}, {"message", std::string{text}}});
 }

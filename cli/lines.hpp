@@ -8,12 +8,15 @@ namespace troupe::cli {
 std::string finished_text(const train_result& result);
 std::string finished_text(const evaluation_result& result);
 std::string stopped_text(const train_result& result, std::string_view signal);
+/// Of what ended before it had a result; `doing` is what it was about, as in "while preparing the training".
+std::string stopped_text(std::string_view doing, std::string_view signal);
 
 /// {"event":"progress","global_step":...}; the fields that the kind has. Numbers that are not finite are null.
 std::string event_json(const job_event& event);
 std::string finished_json(const train_result& result);
 std::string finished_json(const evaluation_result& result);
 std::string stopped_json(const train_result& result, std::string_view signal);
+std::string stopped_json(std::string_view doing, std::string_view signal);
 std::string warning_json(std::string_view text, int64_t step);
 std::string failed_json(const error& e);
 

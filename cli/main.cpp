@@ -1,5 +1,6 @@
 // The `troupe` program: main chooses the subcommand, and each subcommand has a file of its own.
 #include "cli/commands.hpp"
+#include "cli/last_resort.hpp"
 #include "cli/nearest.hpp"
 #include "cli/output.hpp"
 
@@ -16,7 +17,14 @@ int failure(reporter& report, const error& e, bool misuse) {
 }
 
 std::string_view signal_name(int signal) {
-  return signal == SIGINT ? "SIGINT" : "SIGTERM";
+  return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
+}
+
+void end_at_first(signal_watch& signals, const std::shared_ptr<reporter>& report, std::string doing) {
+  signals.at_first([&signals, report, doing = std::move(doing)] {
+    report->stop(doing, signal_name(signals.first()));
+    _exit(128 + signals.first());
+  });
 }
 
 namespace {
@@ -33,10 +41,12 @@ int run(const std::vector<std::string>& arguments) {
     write_output(general_help());
     return succeeded;
   }
-  signal_watch signals;  // Before any other thread.
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   // The flags are not read yet, and whoever asked for JSON is told in JSON that they are wrong.
-  reporter early{standard_reporter(std::count(rest.begin(), rest.end(), "--json") > 0, true)};
+  const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
+  end_in_order(json);
+  signal_watch signals;  // Before any other thread.
+  reporter early{standard_reporter(json, true)};
   if (name == "inspect" || name == "checkpoints") {
     signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the other nothing that could be left half done.
     return name == "inspect" ? inspect(rest, early) : checkpoints(rest, early);
@@ -59,11 +69,19 @@ int run(const std::vector<std::string>& arguments) {
   return command->second(*line, report, signals);
 }
 
+int run_in_order(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (...) {
+    return fail_for_want();
+  }
+}
+
 }  // namespace
 
 }  // namespace troupe::cli
 
 int main(int argc, char** argv) {
   troupe::cli::occupy_standard_descriptors();
-  return troupe::cli::run({argv + 1, argv + argc});
+  return troupe::cli::close_output(troupe::cli::run_in_order(argc, argv));
 }

@@ -7,6 +7,8 @@
 
 #include <chrono>
 
+#include <unistd.h>
+
 namespace troupe::cli {
 
 namespace {
@@ -101,7 +103,7 @@ class progress_lines {
 };
 
 int run(prediction_stream& stream, const job_setup& setup, const output_choice& to, std::optional<int64_t> limit, const command_line& line,
-        reporter& report) {
+        reporter& report, signal_watch& signals) {
   progress_lines progress{line.quiet};
   std::optional<results> out;
   while (!limit || !out || out->count() < *limit) {
@@ -116,6 +118,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
         return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
       if (!stream.remark().empty())
         report.warn(stream.remark());
+      signals.at_first([&stream] { stream.cancel(); });  // From here on there may be something to take away.
       auto opened = results::open(to);
       if (!opened)
         return failure(report, opened.error(), false);
@@ -129,7 +132,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!written)
       return failure(report, written.error(), false);
     if (!*written)
-      return succeeded;  // As of a reader like head: it has what it wanted.
+      return succeeded;  // A reader like head has what it wanted; close_output knows whether it was that.
     progress.at(out->count());
   }
   if (auto finished = out->finish(); !finished)
@@ -141,6 +144,10 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
 }  // namespace
 
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  signals.at_first([&] {
+    write_error(fmt::format("stopped by {} before the first result\n", signal_name(signals.first())));
+    _exit(128 + signals.first());
+  });
   const auto step = parse_count("--step", line.step, 0);
   const auto limit = parse_count("--limit", line.limit, 1);
   const auto to = choose_output(line);
@@ -161,8 +168,7 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->evaluation_batch_size), .keys = *keys, .step = *step});
   if (!stream)
     return failure(*report, stream.error(), true);
-  signals.at_first([&] { stream->cancel(); });
-  const int status = run(*stream, *setup, *to, *limit, line, *report);
+  const int status = run(*stream, *setup, *to, *limit, line, *report, signals);
   signals.at_first({});
   if (signals.first() == 0 || status == succeeded)
     return status;

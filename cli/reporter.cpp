@@ -55,15 +55,16 @@ void reporter::on_event(const job_event& event, job_control&) {
 void reporter::redraw(const job_progress& progress) {
   std::lock_guard lock{guard_};
   const double now = options_.seconds();
-  if (options_.how != speech::terminal || options_.quiet || reader_gone_ || now - last_progress_ < redraw_every)
+  if (options_.how != speech::terminal || options_.quiet || reader_gone_ || told_all_ || now - last_progress_ < redraw_every)
     return;
   last_progress_ = now;
-  std::string text = to_text(job_event{.what = job_event::kind::progress, .step = progress.step, .max_steps = progress.max_steps,
-                                       .loss = progress.loss, .steps_per_second = progress.steps_per_second});
-  if (!last_evaluation_.empty())
-    text += "  " + last_evaluation_;
   line_drawn_ = true;
-  reader_gone_ = !options_.out("\r" + fitted(std::move(text)) + "\x1b[K");
+  reader_gone_ = !options_.out("\r" + progress_line(progress, scale_, now - began_, last_evaluation_, options_.width()) + "\x1b[K");
+}
+
+void reporter::measure_by(const job_scale& scale) {
+  std::lock_guard lock{guard_};
+  scale_ = scale;
 }
 
 void reporter::warn(std::string_view text, int64_t step) {
@@ -89,8 +90,16 @@ void reporter::stop(const train_result& result, std::string_view signal) {
   say(options_.how == speech::json ? stopped_json(result, signal) : stopped_text(result, signal));
 }
 
+void reporter::stop(std::string_view doing, std::string_view signal) {
+  std::lock_guard lock{guard_};
+  say(options_.how == speech::json ? stopped_json(doing, signal) : stopped_text(doing, signal));
+  told_all_ = true;
+}
+
 void reporter::fail(const error& e, bool misuse) {
   std::lock_guard lock{guard_};
+  if (told_all_)
+    return;
   erase_line();
   std::string text = misuse ? e.message : to_string(error{e.category, e.message, {}, e.source, e.step});
   for (const auto& note : e.notes)
@@ -101,6 +110,8 @@ void reporter::fail(const error& e, bool misuse) {
 }
 
 void reporter::say(const std::string& text) {
+  if (told_all_)
+    return;
   erase_line();
   if (!reader_gone_)
     reader_gone_ = !options_.out(text + "\n");
@@ -109,14 +120,6 @@ void reporter::say(const std::string& text) {
 void reporter::erase_line() {
   if (std::exchange(line_drawn_, false) && !reader_gone_)
     reader_gone_ = !options_.out("\r\x1b[K");
-}
-
-/// A line that wraps could not be redrawn.
-std::string reporter::fitted(std::string text) const {
-  const size_t width = options_.width();
-  if (width > 1 && text.size() >= width)
-    text.resize(width - 1);
-  return text;
 }
 
 }  // namespace troupe::cli

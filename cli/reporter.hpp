@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/lines.hpp"
+#include "cli/progress_line.hpp"
 
 #include <functional>
 #include <mutex>
@@ -25,10 +26,12 @@ reporter_options standard_reporter(bool json, bool quiet);
 /// A hook that only looks, so that training never waits for its output. Any thread.
 class reporter final : public hook {
  public:
-  explicit reporter(reporter_options options) : options_(std::move(options)) {}
+  explicit reporter(reporter_options options) : options_(std::move(options)), began_(options_.seconds()) {}
 
   /// The ending is not told by the event but by who waits for the job, since that is the last line.
   void on_event(const job_event& event, job_control& job) override;
+  /// What the terminal's line measures progress by.
+  void measure_by(const job_scale& scale);
   /// The line of a terminal, at most five times a second; nothing elsewhere.
   void redraw(const job_progress& progress);
 
@@ -36,19 +39,23 @@ class reporter final : public hook {
   void finish(const train_result& result);
   void finish(const evaluation_result& result);
   void stop(const train_result& result, std::string_view signal);
+  /// What had no result yet. Nothing is told after it.
+  void stop(std::string_view doing, std::string_view signal);
   /// `misuse`: without the category, which says nothing more about a flag.
   void fail(const error& e, bool misuse = false);
 
  private:
   void say(const std::string& text);  ///< Above the terminal's line.
   void erase_line();
-  std::string fitted(std::string text) const;
 
   reporter_options options_;
   std::mutex guard_;
   bool reader_gone_ = false;
+  bool told_all_ = false;
   bool line_drawn_ = false;
+  double began_;
   double last_progress_ = -1e9;
+  job_scale scale_;
   std::string last_evaluation_;
 };
 

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM, taken by a thread that waits for them, so that nothing happens inside a signal handler.
+// SIGINT, SIGTERM and SIGHUP, taken by a thread that waits for them, so that nothing happens inside a signal handler.
 #pragma once
 
 #include <atomic>
@@ -6,13 +6,17 @@
 #include <mutex>
 #include <thread>
 
+#include <signal.h>
+
 namespace troupe::cli {
 
-/// Made in main before any other thread: blocks both signals for all of them. The first signal is told to whoever asked;
-/// the second ends the process at once, with the status of the first. SIGPIPE is ignored, so that a reader of standard
-/// output that goes away is an error of writing and not the end.
+/// Made in main before any other thread: blocks these signals for all of them. The first signal is told to whoever asked;
+/// the second ends the process at once, with the status of the first, whatever whoever asked is doing. A SIGHUP that the parent
+/// ignores, as nohup does, stays ignored. SIGPIPE and SIGXFSZ are ignored, so that a reader of standard output that goes away and
+/// a limit on the size of files are errors of writing and not the end.
 class signal_watch {
  public:
+  /// std::system_error: the system gave no thread.
   signal_watch();
   ~signal_watch();
   signal_watch(const signal_watch&) = delete;
@@ -25,7 +29,7 @@ class signal_watch {
   void at_first(std::function<void()> what);
 
  private:
-  void watch();
+  void watch(sigset_t set);
 
   std::mutex guard_;
   std::function<void()> what_;

@@ -20,4 +20,8 @@ std::string stopped_text(const train_result& result, std::string_view signal) {
                      result.checkpoint.empty() ? "" : fmt::format("; saved as {}: the same command goes on from there", result.checkpoint));
 }
 
+std::string stopped_text(std::string_view doing, std::string_view signal) {
+  return fmt::format("stopped by {} {}", signal, doing);
+}
+
 }  // namespace troupe::cli

@@ -2,6 +2,8 @@
 #include "cli/commands.hpp"
 #include "cli/job_setup.hpp"
 
+#include <unistd.h>
+
 namespace troupe::cli {
 
 namespace {
@@ -20,9 +22,17 @@ expected<train_result> wait(job& running, reporter& report) {
   return result;
 }
 
+/// Nothing is trained yet, and reading a checkpoint changes nothing: there is nothing to save, and nobody has to wait for it.
+bool has_begun(const job& running) {
+  const auto now = running.progress().now;
+  return now != job_progress::phase::starting && now != job_progress::phase::restoring;
+}
+
 }  // namespace
 
 int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  const std::string before = "before the training began";
+  end_at_first(signals, report, before);
   const auto given = load_settings(line);
   if (!given)
     return failure(*report, given.error(), true);
@@ -36,17 +46,25 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   auto training = make_train_spec(*setup, *data);
   training.hooks.push_back(report);
   std::optional<eval_spec> evaluation;
+  job_scale scale{epoch_steps(*setup, *data)};
   if (setup->evaluates) {
     const auto test = open_test_data(*setup);
     if (!test)
       return failure(*report, test.error(), false);
     evaluation = make_eval_spec(*setup, *test);
+    scale.evaluation_batches = evaluation_batches(*setup, *test);
   }
+  report->measure_by(scale);
   auto running = start(setup->estimator, training, evaluation);
   if (!running)
     return failure(*report, running.error(), running.error().category == errc::invalid_argument);
 
-  signals.at_first([&] { running->stop(true); });
+  signals.at_first([&] {
+    if (has_begun(*running))
+      return running->stop(true);
+    report->stop(before, signal_name(signals.first()));
+    _exit(128 + signals.first());
+  });
   const auto result = wait(*running, *report);
   signals.at_first({});
   if (!result)

@@ -50,6 +50,21 @@ TEST_CASE_FIXTURE(trained_project, "inspect shows a directory, a checkpoint and 
   CHECK(json_of({"inspect", model("/model.ckpt-16-00000-of-00001.safetensors")})["tensors"].size() == checkpoint["tensors"].size());
 }
 
+TEST_CASE_FIXTURE(trained_project, "inspect shows several paths one after the other, as JSON a line each, and ends as the worst of them") {
+  const auto both = run_program({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16")});
+  CHECK(both.status == 0);
+  const auto first = run_program({"inspect", model("/model.ckpt-8")}).out, second = run_program({"inspect", model("/model.ckpt-16")}).out;
+  CHECK(both.out == first + "\n" + second);
+  const auto lines = run_program({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16"), "--json"}).events();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == json_of({"inspect", model("/model.ckpt-8")}));
+  CHECK(lines[1] == json_of({"inspect", model("/model.ckpt-16")}));
+  const auto partly = run_program({"inspect", model("/model.ckpt-9"), model("/model.ckpt-16")});
+  CHECK(partly.status != 0);
+  CHECK(has(partly.err, "model.ckpt-9"));
+  CHECK(has(partly.out, second));
+}
+
 TEST_CASE_FIXTURE(trained_project, "what is damaged exits with 1, names file, tensor and offset, and shows the rest") {
   const auto offset = json_of({"inspect", model("/model.ckpt-8")})["tensors"][0]["offset"].get<int64_t>();
   flip("/model.ckpt-8-00000-of-00001.safetensors", offset + 1);
@@ -130,8 +145,7 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
     CHECK_MESSAGE(has(result.err, part), result.err);
   };
   refused({"inspct", "x"}, "did you mean inspect?");
-  refused({"inspect"}, "takes one PATH, or a --config");
-  refused({"inspect", "a", "b"}, "takes one PATH");
+  refused({"inspect"}, "takes PATHs, or a --config");
   refused({"inspect", "a", "--verfy"}, "unknown flag --verfy; did you mean --verify?");
   refused({"inspect", "a", "--dot"}, "are about a --config");
   refused({"inspect", "a", "--values"}, "--values needs --json");

@@ -8,6 +8,11 @@
 #include <set>
 #include <sstream>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
 namespace troupe::cli {
 
 namespace {
@@ -99,6 +104,45 @@ TEST_CASE("predict --output has the file under its name once it is whole, and np
   const auto classes = contents(project.path("arrays/class.npy"));
   CHECK(has(classes, "'descr': '<i8', 'fortran_order': False, 'shape': (64,)"));
   CHECK(static_cast<int64_t>(classes[classes.size() - 8]) == label_of(63));
+}
+
+TEST_CASE("predict --output writes to a device or a pipe, and to where a symbolic link leads, and replaces none of them") {
+  const trained_project project;
+  const auto printed = run_program(project.predict()).out;
+  namespace fs = std::filesystem;
+
+  const auto pipe = project.path("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  CHECK(run_program(project.predict({"--output", pipe})).status == 0);
+  CHECK(fs::is_fifo(pipe));
+  std::string taken(size_t{1} << 16, '\0');  // As much as a pipe holds.
+  taken.resize(static_cast<size_t>(std::max<ssize_t>(0, read(reader, taken.data(), taken.size()))));
+  close(reader);
+  CHECK(taken == printed);
+
+  // A device of one's own: a program that replaces devices would replace the null device itself.
+  auto device = project.path("null");
+  if (mknod(device.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0)
+    device = "/dev/null";  // Whoever may not make one may not replace one either.
+  CHECK(run_program(project.predict({"--output", device})).status == 0);
+  CHECK(fs::is_character_file(device));
+
+  for (const auto& [link, target] : {std::pair{"link", "target.csv"}, std::pair{"dangling", "absent.csv"}}) {
+    if (std::string{target} == "target.csv")
+      std::ofstream{project.path(target)} << "before";
+    fs::create_symlink(target, project.path(link));
+    CHECK(run_program(project.predict({"--output", project.path(link)})).status == 0);
+    CHECK(fs::is_symlink(project.path(link)));
+    CHECK(contents(project.path(target)) == printed);
+  }
+  fs::create_symlink("loop", project.path("loop"));
+  const auto loop = run_program(project.predict({"--output", project.path("loop")}));
+  CHECK(loop.status == 1);
+  CHECK(has(loop.err, "Too many levels of symbolic links"));
+
+  CHECK(run_program(project.predict({"--output", "/dev/stdout"})).out == printed);
 }
 
 TEST_CASE("a vocabulary gives classes as words, in text but not in arrays, where a warning says so") {

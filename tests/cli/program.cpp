@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@
 namespace troupe::cli {
 
 namespace {
+
+/// Milliseconds of silence after which a program hangs, on however slow a machine.
+constexpr int patience = 60'000;
 
 std::string contents(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
@@ -62,11 +66,20 @@ std::vector<nlohmann::json> outcome::events() const {
 }
 
 program::program(std::vector<std::string> arguments, output standard_output) {
-  quieten_sanitizers();
   arguments.insert(arguments.begin(), TROUPE_PROGRAM);
+  start(std::move(arguments), standard_output);
+}
+
+program::program(const std::string& setup, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", setup + "\nexec \"$0\" \"$@\"", TROUPE_PROGRAM});
+  start(std::move(arguments), output::read);
+}
+
+void program::start(std::vector<std::string> command, output standard_output) {
+  quieten_sanitizers();
   std::vector<char*> argv;
-  for (auto& a : arguments)
-    argv.push_back(a.data());
+  for (auto& word : command)
+    argv.push_back(word.data());
   argv.push_back(nullptr);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -77,13 +90,20 @@ program::program(std::vector<std::string> arguments, output standard_output) {
     posix_spawn_file_actions_addclose(&actions, 1);
   else
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  // The child holds this open until it ends, whatever becomes of its standard output.
+  int alive[2];
+  if (pipe2(alive, O_CLOEXEC) != 0)
+    throw std::runtime_error{"no pipe"};
+  alive_ = alive[0];
+  posix_spawn_file_actions_adddup2(&actions, alive[1], 9);
   posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
-  const int failed = posix_spawn(&child_, TROUPE_PROGRAM, &actions, nullptr, argv.data(), environ);
+  const int failed = posix_spawn(&child_, command.front().c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
+  close(alive[1]);
   out_ = ends[0];
   if (failed != 0)
-    throw std::runtime_error{"cannot start " TROUPE_PROGRAM};
+    throw std::runtime_error{"cannot start " + command.front()};
 }
 
 program::~program() {
@@ -92,9 +112,13 @@ program::~program() {
     waitpid(child_, nullptr, 0);
   }
   stop_reading();
+  close(alive_);
 }
 
 bool program::read_some() {
+  pollfd ready{out_, POLLIN, 0};
+  if (out_ >= 0 && poll(&ready, 1, patience) == 0)
+    return false;
   char buffer[4096];
   const ssize_t count = out_ < 0 ? 0 : read(out_, buffer, sizeof buffer);
   if (count > 0)
@@ -121,6 +145,12 @@ void program::stop_reading() {
 outcome program::finish() {
   while (read_some()) {
   }
+  pollfd ended{alive_, POLLIN, 0};
+  if (poll(&ended, 1, patience) == 0) {
+    kill(child_, SIGKILL);
+    waitpid(std::exchange(child_, -1), nullptr, 0);
+    return {outcome::hung, text_, contents(directory_ / "stderr")};
+  }
   int status = 0;
   waitpid(std::exchange(child_, -1), &status, 0);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_, contents(directory_ / "stderr")};
@@ -128,6 +158,9 @@ outcome program::finish() {
 
 outcome run_program(std::vector<std::string> arguments) {
   return program{std::move(arguments)}.finish();
+}
+outcome run_program(const std::string& setup, std::vector<std::string> arguments) {
+  return program{setup, std::move(arguments)}.finish();
 }
 
 small_project::small_project(uint32_t test_images) {

@@ -15,7 +15,8 @@ namespace troupe::cli {
 using test::temporary_directory;
 
 struct outcome {
-  int status = -1;  ///< Of exit; -1 where a signal killed it.
+  static constexpr int hung = -2;
+  int status = -1;  ///< Of exit; -1 where a signal killed it, `hung` where it said nothing for a minute and did not end.
   std::string out;
   std::string err;
 
@@ -28,6 +29,8 @@ class program {
  public:
   enum class output { read, closed };
   explicit program(std::vector<std::string> arguments, output standard_output = output::read);
+  /// As a shell starts it after `setup`: limits (`ulimit -f 8`), other descriptors (`exec >/dev/full`), variables.
+  program(const std::string& setup, std::vector<std::string> arguments);
   ~program();
   program(const program&) = delete;
   program& operator=(const program&) = delete;
@@ -42,15 +45,18 @@ class program {
   outcome finish();
 
  private:
+  void start(std::vector<std::string> command, output standard_output);
   bool read_some();
 
   temporary_directory directory_;
   pid_t child_ = -1;
   int out_ = -1;
+  int alive_ = -1;  ///< Ends with the child.
   std::string text_;
 };
 
 outcome run_program(std::vector<std::string> arguments);
+outcome run_program(const std::string& setup, std::vector<std::string> arguments);
 
 /// Data, a configuration on it and a model directory: 256 images to train on, 64 to test unless said, ten classes, 8 steps an
 /// epoch.

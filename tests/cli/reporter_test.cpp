@@ -17,7 +17,7 @@ struct no_control final : job_control {
 struct recorded {
   explicit recorded(speech how, bool quiet = false)
     : report{{how, quiet, [this](std::string_view text) { return readable && (out += text, true); },
-              [this](std::string_view text) { err += text; }, [this] { return now; }, [] { return size_t{40}; }}} {}
+              [this](std::string_view text) { err += text; }, [this] { return now; }, [this] { return width; }}} {}
   void event(job_event e) {
     no_control control;
     report.on_event(e, control);
@@ -27,6 +27,7 @@ struct recorded {
   }
 
   double now = 100;
+  size_t width = 40;
   bool readable = true;
   std::string out, err;
   reporter report;
@@ -51,21 +52,27 @@ TEST_CASE("plain progress is at most one line a second, and what was saved or ev
                  "step 30/100  30%  10 steps/s  loss 0.5  ETA 0:07\n");
 }
 
-TEST_CASE("a terminal's line is redrawn in place at most five times a second, and cut to its width") {
+TEST_CASE("a terminal's line is redrawn in place at most five times a second, in the width that it has by then") {
   recorded r{speech::terminal};
   const job_progress progress{job_progress::phase::training, 50, 100, 0.25, 10, -1, {}};
+  const std::string line = "\r50%  step 50/100  loss 0.25  0:05 left\x1b[K";
   r.report.redraw(progress);
-  CHECK(r.out == "\rstep 50/100  50%  10 steps/s  loss 0.25\x1b[K");
+  CHECK(r.out == line);
   r.now += 0.1;
   r.report.redraw(progress);
-  CHECK(r.out.size() == std::string{"\rstep 50/100  50%  10 steps/s  loss 0.25\x1b[K"}.size());
+  CHECK(r.out == line);
+  r.now += 0.2;
+  r.width = 30;
+  r.report.redraw(progress);
+  CHECK(r.out == line + "\rstep 50/100  0:05 left\x1b[K");
+  r.width = 60;
   r.out.clear();
   r.event(evaluated_at(50));
   CHECK(r.out == "\r\x1b[Kevaluated step 50: accuracy 0.5, loss 1.25\n");
   r.out.clear();
   r.now += 0.2;
   r.report.redraw({job_progress::phase::training, 60, {}, 0.25, 0, -1, {}});
-  CHECK(r.out == "\rstep 60  loss 0.25  accuracy 0.5 at 50\x1b[K");
+  CHECK(r.out == "\rstep 60  loss 0.25  after 0:01  accuracy 0.5 at 50\x1b[K");
   r.out.clear();
   r.progress(60);
   CHECK(r.out.empty());
