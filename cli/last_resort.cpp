@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <system_error>

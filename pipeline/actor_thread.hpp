@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <future>
+#include <thread>
 
 namespace troupe {
 
@@ -16,16 +17,19 @@ class actor_thread {
   /// resource_exhausted where the system gives no thread, or no memory for one.
   static expected<actor_thread> start();
   actor_thread(actor_thread&&) noexcept = default;
-  actor_thread& operator=(actor_thread&&) noexcept = default;
-  /// Without work it ends.
-  ~actor_thread() = default;
+  actor_thread& operator=(actor_thread&&) = delete;
+  /// Waits for nothing: the thread ends after its work, or now where it has none.
+  ~actor_thread();
 
-  /// The thread does it, and ends on its own; at most once. Nothing of it is waited for.
+  /// What the thread does; at most once.
   void run(std::function<void()> work) { work_.set_value(std::move(work)); }
+  /// Waits for the end of its work, which somebody has to have seen to.
+  void join() { thread_.join(); }
 
  private:
-  explicit actor_thread(std::promise<std::function<void()>> work) : work_(std::move(work)) {}
+  actor_thread(std::promise<std::function<void()>> work, std::thread thread) : work_(std::move(work)), thread_(std::move(thread)) {}
   std::promise<std::function<void()>> work_;
+  std::thread thread_;
 };
 
 }  // namespace troupe

@@ -53,28 +53,20 @@ void job_scheduler::use(caf::actor_system_config& config, scheduler_threads thre
 void job_scheduler::start() {
   caf::actor_config config;
   utility_actors_[printer_id] = caf::make_actor<no_printer, caf::actor>(system().next_actor_id(), system().node(), &system(), config);
-  const auto ended = [this] {
-    std::lock_guard lock{guard_};
-    --running_;
-    changed_.notify_all();
-  };
-  running_ = 2;
-  threads_.worker.run([this, ended] {
-    work();
-    ended();
-  });
-  threads_.clock.run([this, ended] {
-    clock_.run_dispatch_loop();
-    ended();
-  });
+  threads_.worker.run([this] { work(); });
+  threads_.clock.run([this] { clock_.run_dispatch_loop(); });
 }
 
 void job_scheduler::stop() {
   clock_.cancel_dispatch_loop();
-  std::unique_lock lock{guard_};
-  stopping_ = true;
-  changed_.notify_all();
-  changed_.wait(lock, [this] { return running_ == 0; });  // Either ends after what it is at, which is short.
+  {
+    std::lock_guard lock{guard_};
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  // Either ends after what it is at, which is short.
+  threads_.worker.join();
+  threads_.clock.join();
   utility_actors_[printer_id] = nullptr;
   for (auto* job : std::exchange(jobs_, {}))
     cleanup_and_release(job);
@@ -83,7 +75,7 @@ void job_scheduler::stop() {
 void job_scheduler::enqueue(caf::resumable* job) {
   std::lock_guard lock{guard_};
   jobs_.push_back(job);
-  changed_.notify_all();
+  changed_.notify_one();
 }
 
 caf::resumable* job_scheduler::next() {

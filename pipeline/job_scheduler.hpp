@@ -46,7 +46,6 @@ class job_scheduler final : public caf::scheduler::abstract_coordinator {
   std::condition_variable changed_;
   std::deque<caf::resumable*> jobs_;
   bool stopping_ = false;
-  int running_ = 0;  ///< Of the two threads.
 };
 
 }  // namespace troupe

@@ -53,7 +53,7 @@ caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, bool own_
       }};
       return system.spawn_impl<actor, caf::no_spawn_options>(config, std::optional<actor_thread>{});
     }
-    thread = std::move(*made);
+    thread.emplace(std::move(*made));
   }
   caf::detail::init_fun_factory<base, F> factory;
   config.init_fun = factory(std::move(f), std::forward<Ts>(xs)...);
