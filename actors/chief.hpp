@@ -157,7 +157,7 @@ struct chief_state {
   void show_status();
   std::optional<int64_t> goal() const;
 
-  // chief_training.cpp: horizon, marks, saves, evaluations
+  // chief_training.cpp: horizon, marks, reports, hooks, the end in sight
   void on_progress(const progress& x);
   void on_lane(const step_report& x);
   void on_reached();
@@ -165,25 +165,28 @@ struct chief_state {
   void fail_of_silence();
   void await_reports();
   void on_stream_end(const stream_end& x);
-  void on_committed(const committed& x);
-  void on_save_failed(const save_failed& x);
-  void on_evaluated(const evaluated& x);
   void on_answered(const answered& x);
   int64_t limit() const;
   void extend();
   void grant(int64_t new_until, std::vector<mark> marks);
   uint8_t marks_at(int64_t step);
   void mark_here(uint8_t kinds);
+  bool watched(int64_t step) const;
+  void drain(int64_t at, bool final);
+  void cut_short();
+  void check_end();
+
+  // chief_saves.cpp: saves, and evaluations of what was saved
   void place_save(int64_t step);
   void send_books(int64_t step);
   void send_books_up_to(int64_t step);
   void await_saves();
-  bool watched(int64_t step) const;
-  bool is_committed(int64_t step) const { return committed_at == step || held.contains(step); }
+  void on_committed(const committed& x);
   void deal_with(const committed& x);
+  bool is_committed(int64_t step) const { return committed_at == step || held.contains(step); }
+  void on_save_failed(const save_failed& x);
   void evaluate_next();
-  void drain(int64_t at, bool final);
-  void check_end();
+  void on_evaluated(const evaluated& x);
 
   // chief_ending.cpp: failures, downs, the last waits
   void on_failure(const error& cause);
@@ -198,7 +201,6 @@ struct chief_state {
   void replace_writer(error cause);
   void give_up_saves();
   void settle_saves();
-  void cut_short();
   void end();
   void send_home();
   void check_gone();

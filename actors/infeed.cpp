@@ -50,7 +50,17 @@ expected<void> infeed_state::open_at(const std::string* position) {
     for (const auto& c : *group)
       row_bytes.push_back(c.dims.elements() * size_of(c.type));
   pools.resize(row_bytes.size());
-  return position ? caught([&] { return source->restore(*position); }) : expected<void>{};
+  if (!position)
+    return {};
+  if (auto there = caught([&] { return source->restore(*position); }); !there)
+    return there;
+  auto warnings = caught([&] { return source->warnings(); });
+  if (!warnings)
+    return fail(warnings.error());
+  for (auto& text : *warnings)
+    if (listener && told.insert(text).second)
+      self->send(listener, input_warned{attempt, options.index, std::move(text)});
+  return {};
 }
 
 void infeed_state::on_run(const run& x) {

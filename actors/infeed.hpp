@@ -7,6 +7,7 @@
 #include <troupe/dataset_iterator.hpp>
 
 #include <deque>
+#include <set>
 
 namespace troupe {
 
@@ -51,6 +52,7 @@ struct infeed_state {
   int64_t block_steps = 1;
   std::map<int64_t, uint8_t> marks;
   snapshot_part sent;        ///< The last part, for a checkpoint writer that takes another's place.
+  std::set<std::string> told;        ///< Warnings of the source, each once.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
   std::unique_ptr<dataset_iterator> source;
   std::vector<int64_t> row_bytes;

@@ -1,0 +1,99 @@
+// Snapshots that are late, beyond the end, or will never be complete.
+#include "support/writer_fixture.hpp"
+
+namespace troupe::test {
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part that is missing, and frees what was lent") {
+  start();
+  tell(writer, chief_part(5));
+  lend(5);
+  tell(writer, abandon{1, 5, true});
+  REQUIRE(chief.count<save_failed>() == 1);
+  CHECK(chief.last<save_failed>().step == 5);
+  CHECK(chief.last<save_failed>().cause.category == errc::deadline_exceeded);
+  CHECK(contains(chief.last<save_failed>().cause.message, "step 5 still lacks the part of infeed/0"));
+  CHECK(lender.count<released>() == 1);
+  CHECK(listed().empty());
+  SUBCASE("the part that comes after all completes nothing") {
+    tell(writer, infeed_part(5));
+    tell(writer, abandon{1, 5, true});
+    CHECK(chief.count<committed>() == 0);
+    CHECK(chief.count<save_failed>() == 1);
+  }
+  SUBCASE("the next snapshot is none the worse") {
+    save(6);
+    CHECK(listed() == steps{6});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot of which no part came is overdue with all of them") {
+  start();
+  tell(writer, abandon{1, 5, true});
+  REQUIRE(chief.count<save_failed>() == 1);
+  CHECK(contains(chief.last<save_failed>().cause.message, "chief, infeed/0, replica/0"));
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a snapshot that was committed meanwhile is not overdue") {
+  start();
+  save(5);
+  tell(writer, abandon{1, 5, true});
+  CHECK(chief.count<save_failed>() == 0);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a word, and what they were lent is free") {
+  start();
+  tell(writer, infeed_part(4));
+  tell(writer, infeed_part(8));
+  lend(8);
+  tell(writer, abandon{1, 6, false});
+  CHECK(lender.count<released>() == 1);
+  CHECK(lender.last<released>().step == 8);
+  CHECK(chief.count<save_failed>() == 0);
+  tell(writer, chief_part(4));
+  lend(4);
+  CHECK_MESSAGE(listed() == steps{4}, "those at or below it are still completed");
+  SUBCASE("another attempt's word is not obeyed") {
+    tell(writer, infeed_part(9));
+    tell(writer, chief_part(9));
+    tell(writer, abandon{2, 0, false});
+    lend(9);
+    CHECK(listed() == steps{4, 9});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks a part that does not come any more, and completes the rest") {
+  start();
+  tell(writer, chief_part(4));
+  tell(writer, infeed_part(4));
+  tell(writer, chief_part(9));
+  lend(9);
+  tell(writer, gone{1, "infeed/0"});
+  CHECK_MESSAGE(chief.count<save_failed>() == 0, "while the job is well, whoever is gone may be started again");
+  tell(writer, settle{1, {4, 9, 12}});
+  REQUIRE(chief.count<save_failed>() == 2);
+  CHECK(chief.all<save_failed>()[0].step == 9);
+  CHECK(chief.all<save_failed>()[1].step == 12);
+  CHECK(chief.all<save_failed>()[0].cause.category == errc::aborted);
+  CHECK(contains(chief.all<save_failed>()[0].cause.message, "lacks the part of infeed/0"));
+  CHECK_MESSAGE(lender.count<released>() == 1, "what was lent for it is given back");
+  lend(4);
+  CHECK(listed() == steps{4});
+  SUBCASE("parts that come late for what was refused are given back and change nothing") {
+    lend(12);
+    tell(writer, infeed_part(12));
+    CHECK(lender.count<released>() == 3);
+    CHECK(chief.count<save_failed>() == 2);
+    CHECK(listed() == steps{4});
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a part that is gone when its snapshot was complete is not missed") {
+  start();
+  save(4);
+  tell(writer, gone{1, "replica/0"});
+  tell(writer, settle{1, {4}});
+  CHECK(chief.count<committed>() == 1);
+  CHECK(chief.count<save_failed>() == 0);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,87 @@
+// A checkpoint writer over a disk in memory, with recorders for neighbours.
+#pragma once
+
+#include "actors/checkpoint_writer.hpp"
+
+#include "actors/checkpoint_loading.hpp"
+#include "storage/faulty_file_system.hpp"
+#include "storage/memory_file_system.hpp"
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace troupe::test {
+
+using steps = std::vector<int64_t>;
+
+inline std::shared_ptr<parameter_store> model_store(int64_t width = 4, bool bias = true) {
+  graph g;
+  g.variable({.name = "dense/kernel", .dims = {width, 2}, .initial = init::ones()});
+  if (bias)
+    g.variable({.name = "dense/bias", .dims = {2}});
+  auto layout = parameter_layout::of(g, momentum{});
+  REQUIRE(layout);
+  return *parameter_store::create(*layout, 2);
+}
+
+struct writer_alone : simulation {
+  std::shared_ptr<memory_disk> disk = memory_disk::make();
+  std::shared_ptr<faulty_file_system> files = faulty_file_system::around(disk);
+  std::shared_ptr<parameter_store> parameters = model_store();
+  checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {"chief", "infeed/0", "replica/0"},
+                                    .parameters = parameters, .properties = {{"numerics_version", "1"}}};
+  recorder<restored, failure, committed, save_failed> chief = record<restored, failure, committed, save_failed>();
+  recorder<released> lender = record<released>();
+  checkpoint_writer_actor writer;
+
+  void start(bool load = true) {
+    writer = spawn(checkpoint_writer, options, chief.as<chief_actor>());
+    tell(writer, restore{1, load});
+  }
+  /// The part of replica `r` of `replicas`, over the store's own memory.
+  snapshot_part replica_part(int64_t step, int r = 0, int replicas = 1) {
+    snapshot_part part{1, step, "replica/" + std::to_string(r)};
+    for (const auto& piece : parameters->layout().pieces(r, replicas)) {
+      const auto& e = parameters->layout().entries()[static_cast<size_t>(piece.entry)];
+      part.pieces.push_back({e.name, {e.dims.extents().begin(), e.dims.extents().end()}, piece.first, e.trainable,
+                             parameters->view(0, piece)});
+    }
+    return part;
+  }
+  snapshot_part infeed_part(int64_t step) { return {1, step, "infeed/0", {}, {{"infeed/0", "batch " + std::to_string(step)}}, {}}; }
+  snapshot_part chief_part(int64_t step) { return {1, step, "chief", {}, {}, {{"finished", "false"}}}; }
+  void lend(int64_t step) { tell_as(lender.handle(), writer, replica_part(step)); }
+  void save(int64_t step) {
+    tell(writer, chief_part(step));
+    tell(writer, infeed_part(step));
+    lend(step);
+  }
+  steps listed() {
+    auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
+    REQUIRE(store);
+    return (*store)->listed();
+  }
+  /// Fills every entry with numbers of its own.
+  void scribble(float seed) {
+    for (const auto& e : parameters->layout().entries()) {
+      std::vector<float> v(static_cast<size_t>(e.dims.elements()));
+      for (float& x : v)
+        x = seed += 0.5f;
+      REQUIRE(parameters->assign(e.name, tensor::of<float>(e.dims, std::span<const float>{v})));
+    }
+  }
+  std::vector<tensor> all_values() {
+    std::vector<tensor> all;
+    for (size_t i = 0; i < parameters->layout().entries().size(); ++i) {
+      const auto v = parameters->view(0, static_cast<int32_t>(i));
+      all.push_back(tensor::copy_of(v.type(), v.dims(), v.bytes()));
+    }
+    return all;
+  }
+};
+
+inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace troupe::test
