@@ -1,4 +1,4 @@
-#include "storage/file_system.hpp"
+#include "storage/posix_descriptor.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,67 +15,6 @@
 namespace troupe {
 
 namespace {
-
-errc category_of(int code) {
-  switch (code) {
-    case ENOENT: return errc::not_found;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM: return errc::resource_exhausted;
-    case ENAMETOOLONG:
-    case EINVAL: return errc::invalid_argument;
-    case EIO:
-    case ESTALE:
-    case ETIMEDOUT: return errc::unavailable;
-    default: return errc::failed_precondition;  // EACCES, EPERM, ENOTDIR, EISDIR, EEXIST, EROFS and the like.
-  }
-}
-
-tl::unexpected<error> fail_at(std::string_view operation, const std::string& path, int code) {
-  return fail(category_of(code), "cannot " + std::string{operation} + " " + path + ": " + std::strerror(code));
-}
-
-/// Signals interrupt slow calls of threads that do not handle them; the call is then simply made again.
-template <class Call>
-auto uninterrupted(Call call) {
-  decltype(call()) result;
-  do
-    result = call();
-  while (result < 0 && errno == EINTR);
-  return result;
-}
-
-class descriptor {
- public:
-  explicit descriptor(int fd) : fd_(fd) {}
-  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~descriptor() {
-    if (fd_ >= 0)
-      ::close(fd_);
-  }
-
-  int get() const noexcept { return fd_; }
-  bool valid() const noexcept { return fd_ >= 0; }
-  /// An interrupted close has closed on Linux; calling again could close another thread's file.
-  int close() noexcept {
-    const int result = ::close(std::exchange(fd_, -1));
-    return result < 0 && errno == EINTR ? 0 : result;
-  }
-
- private:
-  int fd_;
-};
-
-descriptor open_file(const std::string& path, int flags) {
-  return descriptor{uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); })};
-}
 
 class posix_writable_file final : public writable_file {
  public:
