@@ -3,6 +3,7 @@
 
 #include "pipeline/launch_simulated.hpp"
 #include "storage/faulty_file_system.hpp"
+#include "support/delegating_file_system.hpp"
 #include "support/event_files.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
@@ -16,24 +17,13 @@ namespace troupe::test {
 namespace {
 
 /// A disk whose opening of files returns only when it is released.
-class silent_disk final : public file_system {
+class silent_disk final : public delegating_file_system {
  public:
-  silent_disk(std::shared_ptr<file_system> inner, std::shared_future<void> released) : inner_(std::move(inner)), released_(std::move(released)) {}
-  expected<std::unique_ptr<writable_file>> create(const std::string& path) override { return inner_->create(path); }
-  expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return released_.wait(), inner_->open(path); }
-  expected<void> rename(const std::string& from, const std::string& to) override { return inner_->rename(from, to); }
-  expected<void> remove(const std::string& path) override { return inner_->remove(path); }
-  expected<void> create_directories(const std::string& path) override { return inner_->create_directories(path); }
-  expected<void> sync_directory(const std::string& path) override { return inner_->sync_directory(path); }
-  expected<std::vector<file_info>> list(const std::string& path) override { return inner_->list(path); }
-  expected<file_info> info(const std::string& path) override { return inner_->info(path); }
-  expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override { return inner_->lock(directory); }
-  expected<std::optional<std::string>> lock_owner(const std::string& directory) override { return inner_->lock_owner(directory); }
-  expected<std::unique_ptr<file_hold>> hold(const std::string& path) override { return inner_->hold(path); }
-  expected<bool> remove_unless_held(const std::string& path) override { return inner_->remove_unless_held(path); }
+  silent_disk(std::shared_ptr<file_system> inner, std::shared_future<void> released)
+    : delegating_file_system(std::move(inner)), released_(std::move(released)) {}
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return released_.wait(), delegating_file_system::open(path); }
 
  private:
-  std::shared_ptr<file_system> inner_;
   std::shared_future<void> released_;
 };
 
