@@ -82,15 +82,18 @@ struct rules {
                        [&](const auto& e) { return e.what == kind::saved && e.step == step; });
   }
 
-  /// Of the hook: begin, then what it asked for and the events, then one last call.
+  /// Of the hook: begin, then what it asked for and the events, then one last call. Of a job that failed before, that alone.
   void hook() {
     const bool ends = seen.result && !killed(seen, "callbacks") && !came(seen, trouble_kind::hook_fault);
     int64_t at = start - 1, told = -1, progress = -1;
     for (size_t i = 0; i < seen.calls.size(); ++i) {
       const auto& c = seen.calls[i];
-      if ((i == 0) != (c.where == hook_place::begin))
+      const bool failed_before = i == 0 && c.where == hook_place::on_event && c.what == kind::failed;
+      if ((i == 0) != (c.where == hook_place::begin) && !failed_before)
         fault("call " + std::to_string(i) + " of the hook is " + std::string{to_string(c.where)});
       const bool last = c.where == hook_place::end || c.where == hook_place::on_abort;
+      if (last && seen.calls.front().where != hook_place::begin)
+        fault(std::string{to_string(c.where)} + " of a hook that had not begun");
       if (last && i + 1 != seen.calls.size())
         fault(std::string{to_string(c.where)} + " of the hook is not its last call");
       if (!last && ends && i + 1 == seen.calls.size() && begun())
@@ -126,7 +129,8 @@ struct rules {
         fault("the hook does not see step " + std::to_string(s));
   }
 
-  /// Events that are not progress reach the hook in the board's order, none left out in between.
+  /// Events that are not progress reach the hook in the board's order, none left out in between but for those that it had not
+  /// seen when the job failed.
   void same_news() {
     std::vector<std::pair<kind, int64_t>> board, hook;
     for (const auto& e : seen.events)
@@ -135,6 +139,10 @@ struct rules {
     for (const auto& c : seen.calls)
       if (c.where == hook_place::on_event && c.what != kind::progress)
         hook.emplace_back(c.what, c.step);
+    if (seen.result && !*seen.result && !hook.empty() && !board.empty() && hook.back() == board.back()) {
+      hook.pop_back();
+      board.pop_back();
+    }
     if (hook.size() > board.size() || !std::equal(hook.begin(), hook.end(), board.begin()))
       fault("the hook hears of events in another order than the board");
   }
