@@ -54,6 +54,21 @@ batches from_to(int64_t first, int64_t last) {
   return all;
 }
 
+/// Every file below a directory, with its size and when it was written.
+std::map<std::string, std::pair<int64_t, double>> files_in(file_system& files, const std::string& directory) {
+  std::map<std::string, std::pair<int64_t, double>> all;
+  const auto entries = files.list(directory);
+  REQUIRE(entries);
+  for (const auto& f : *entries) {
+    const auto path = directory + "/" + f.name;
+    if (f.directory)
+      all.merge(files_in(files, path));
+    else
+      all[path] = {f.size, f.modified};
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("[EST-18] ten steps asked for twice are twenty in all") {
@@ -95,6 +110,27 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
   CHECK(result.steps_run == 2);
   CHECK(listed(o.files) == steps{0, 5, 10, 12, 14});
   CHECK_MESSAGE(written() == before, "it is verified, and not written again");
+}
+
+TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evaluates once, says why, and writes nothing") {
+  small_job_options o{.max_steps = 10, .evaluates = true};
+  std::map<std::string, double> metrics;
+  {
+    simulated_job job{prepare_small(o), 1};
+    metrics = run_to_end(job).metrics;
+  }
+  const auto before = files_in(*o.files, "/run");
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    simulated_job job{prepare_small(o), seed};
+    const auto result = run_to_end(job);
+    CHECK(result.global_step == 10);
+    CHECK(result.steps_run == 0);
+    CHECK(result.remark == "nothing to train: /run/model.ckpt-10 stands at step 10 already, and max_steps is 10");
+    CHECK(result.metrics == metrics);
+    CHECK(steps_of(job.events(), kind::evaluated) == steps{10});
+    CHECK(steps_of(job.events(), kind::saved).empty());
+    CHECK(files_in(*o.files, "/run") == before);
+  }
 }
 
 TEST_CASE("[SUP-54, SUP-57] every commit has the position of each host's input, and there is no other file for it") {

@@ -1,0 +1,79 @@
+// How hooks are left when a run or another hook fails.
+#include "pipeline/launch_simulated.hpp"
+
+#include "support/small_job.hpp"
+#include "support/troubled_dataset.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+namespace troupe::test {
+
+namespace {
+
+/// Writes how it begins and is left into a book that several share.
+struct signer : hook {
+  std::string name;
+  std::string& book;
+  std::string throws_in;
+
+  signer(std::string n, std::string& b, std::string in = {}) : name(std::move(n)), book(b), throws_in(std::move(in)) {}
+  void sign(const std::string& what) {
+    book += what + " " + name + ", ";
+    if (what == throws_in)
+      throw std::runtime_error("no ink in " + name);
+  }
+  std::vector<need> begin(int64_t) override {
+    sign("begin");
+    return {};
+  }
+  void end(int64_t) override { sign("end"); }
+  void on_abort(const error&) override { sign("abort"); }
+};
+
+error fail_of(simulated_job& job) {
+  auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_FALSE(result->has_value());
+  CHECK(job.left().empty());
+  CHECK(job.progress().now == job_progress::phase::failed);
+  return result->error();
+}
+
+}  // namespace
+
+TEST_CASE("[SUP-15] input that is not found in run 4 aborts the hooks in reverse order, ends none, and is the job's error") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    std::string book;
+    const auto good = small_dataset().batch(4).repeat();
+    small_job_options o{.input = dataset{std::make_shared<troubled_node>(good.node(), 3, [] { return expected<void>{fail(errc::not_found, "there is no part 4")}; })}};
+    for (const char* name : {"A", "B", "C"})
+      o.hooks.push_back(std::make_shared<signer>(name, book));
+    simulated_job job{prepare_small(o), seed};
+    CAPTURE(seed);
+    const auto e = fail_of(job);
+    CHECK(e.category == errc::not_found);
+    CHECK(e.message == "there is no part 4");
+    CHECK(e.source == "infeed/0");
+    CHECK(e.step == 3);
+    CHECK(job.progress().step == 3);
+    CHECK(book == "begin A, begin B, begin C, abort C, abort B, abort A, ");
+  }
+}
+
+TEST_CASE("[SUP-16] where A's end throws B's is called all the same, the job fails with A's error, and its last save stands") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    std::string book;
+    small_job_options o{.hooks = {std::make_shared<signer>("A", book, "end"), std::make_shared<signer>("B", book)}};
+    simulated_job job{prepare_small(o), seed};
+    CAPTURE(seed);
+    const auto e = fail_of(job);
+    CHECK(e.category == errc::state);
+    CHECK_MESSAGE(e.message.find("no ink in A") != std::string::npos, e.message);
+    CHECK(book == "begin A, begin B, end A, end B, ");
+    CHECK(newest_checkpoint(o.files).content.step == 20);
+  }
+}
+
+}  // namespace troupe::test
