@@ -93,7 +93,7 @@ TEST_CASE("assigning to a handle ends the job that it held, and its directory is
   CHECK(again.has_value());
 }
 
-TEST_CASE("a hook that is null is refused by its index before anything starts") {
+TEST_CASE("[EST-16] a hook that is null is refused by its index before anything starts") {
   temporary_directory directory;
   const auto refused = start(small_estimator(directory / "run"), small_training(20, {std::make_shared<hook>(), nullptr}));
   REQUIRE_FALSE(refused.has_value());
