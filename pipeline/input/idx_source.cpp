@@ -31,9 +31,12 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
     return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, " + paths.labels
                                           + " holds " + std::to_string(labels.dims()[0]) + " labels");
   const shape pixels{images.dims().inner().elements()};
-  return memory_source("idx(" + short_name(paths.images) + ")",
-                       {{{"pixels", dtype::float32, pixels}, std::move(images), column::conversion::unit_float, paths.images, times.images}},
-                       {{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32, paths.labels, times.labels}});
+  column seen{{"pixels", dtype::float32, pixels}, std::move(images), column::conversion::unit_float, paths.images, times.images};
+  column told{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32, paths.labels, times.labels};
+  std::vector<column> features, targets;
+  features.push_back(std::move(seen));
+  targets.push_back(std::move(told));
+  return memory_source("idx(" + short_name(paths.images) + ")", std::move(features), std::move(targets));
 }
 
 expected<idx_options> find_mnist_files(const std::string& directory, const std::string& part, const std::function<bool(const std::string&)>& exists) {
