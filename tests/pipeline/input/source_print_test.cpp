@@ -114,8 +114,9 @@ TEST_CASE("of IDX files with other pixels the file is named; copied, touched or 
   CHECK_MESSAGE(names(error{.message = saved}, " images\n"), saved);
   std::filesystem::last_write_time(dir / "images", std::filesystem::file_time_type::clock::now() - std::chrono::hours{1000});
   CHECK(warned(open_idx(paths)->batch(2, false), saved).empty());
-  std::filesystem::copy(dir / "images", dir / "copy");
-  CHECK(warned(open_idx({(dir / "copy").string(), paths.labels})->batch(2, false), saved).empty());
+  std::filesystem::create_directory(dir / "moved");
+  std::filesystem::copy(dir / "images", dir / "moved" / "images");
+  CHECK(warned(open_idx({(dir / "moved" / "images").string(), paths.labels})->batch(2, false), saved).empty());
   write("images", idx({3, 1, 2}, "abXdef"));
   const auto told = warned(open_idx(paths)->batch(2, false), saved);
   REQUIRE(told.size() == 1);
