@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the test programs of one or more build directories and counts their test cases.
 
-Usage: run_tests.py MODE... [--filter TEXT]      (./dev test builds build/MODE first)
+Usage: run_tests.py MODE... [--all] [--filter TEXT]      (./dev test builds build/MODE first)
 
 The last line is `N passed, N failed, N skipped`, over all modes. A case that FILTER leaves out is not counted; one marked
 skip() counts as skipped. A program that crashes, hangs, leaks or races counts as one more failed case.
@@ -24,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUPPORT = ROOT / "tests" / "support"
 LIMIT_S = 120  # For each program; a test that needs longer says so with `timeout:`.
 SLOWER = {"asan": 5, "tsan": 10, "coverage": 2, "debug": 3}  # How many times slower a mode may be.
+FAULT_SEEDS = 20000  # Of the random faults, with --all in a release build; 500 otherwise.
 SHOWN_LINES_MAX = 400
 SUMMARY = re.compile(r"^\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", re.MULTILINE)
 
@@ -57,7 +58,7 @@ class Result:
 
 
 class Program:
-    def __init__(self, mode, entry):
+    def __init__(self, mode, entry, thorough):
         self.mode = mode
         self.name = entry["name"]
         self.parallel = entry.get("is_parallel", True)
@@ -65,6 +66,8 @@ class Program:
         self.limit_s = max(LIMIT_S, entry["timeout"]) * SLOWER.get(mode, 1)
         self.directory = entry["workdir"] or str(ROOT / "build" / mode)
         self.environment = {**os.environ, **entry["env"], **sanitizer_environment(mode)}
+        if thorough and mode == "release":
+            self.environment.setdefault("TROUPE_FAULT_SEEDS", str(FAULT_SEEDS))
         # The thread sanitizer of GCC 12 does not start under the wide address randomisation of newer kernels.
         fixed_addresses = ["setarch", os.uname().machine, "-R"] if mode == "tsan" and shutil.which("setarch") else []
         self.command = fixed_addresses + entry["cmd"]
@@ -178,10 +181,10 @@ def report_suppressions(mode, results):
             print(f"  {name}: {rule} {count}")
 
 
-def run_mode(mode, pattern):
+def run_mode(mode, pattern, thorough):
     build = ROOT / "build" / mode
     listing = subprocess.run(["meson", "introspect", "--tests", str(build)], check=True, capture_output=True, text=True).stdout
-    programs = [Program(mode, entry) for entry in json.loads(listing)]
+    programs = [Program(mode, entry, thorough) for entry in json.loads(listing)]
     print(f"{mode}:")
     results = []
     with concurrent.futures.ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
@@ -200,9 +203,10 @@ def run_mode(mode, pattern):
 def main():
     parser = argparse.ArgumentParser(description="Runs the test programs of build/MODE and counts their cases.")
     parser.add_argument("modes", nargs="+", metavar="MODE")
+    parser.add_argument("--all", action="store_true", help="as many seeds as a night has time for")
     parser.add_argument("--filter", default="", help="only test cases whose title contains this")
     options = parser.parse_args()
-    results = [result for mode in options.modes for result in run_mode(mode, options.filter)]
+    results = [result for mode in options.modes for result in run_mode(mode, options.filter, options.all)]
     passed, failed, skipped = (sum(getattr(r, what) for r in results) for what in ("passed", "failed", "skipped"))
     if passed + failed == 0:
         print("no test ran" if skipped or not options.filter else f"no test case has '{options.filter}' in its title")
