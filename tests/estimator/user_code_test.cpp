@@ -84,10 +84,10 @@ std::vector<way_in> ways_in() {
       {"predict", [](const estimator& e, const dataset& input) {
          auto stream = predict(e, {.input = input});
          if (!stream)
-           return fail(stream.error());
-         for (;;)  // An error comes behind the results before it.
-           if (auto result = stream->next(); !result || !*result)
-             return only_error(std::move(result));
+           return only_error(std::move(stream));
+         for (;;)  // To the end: an error comes after the results before it.
+           if (auto next = stream->next(); !next || !*next)
+             return only_error(std::move(next));
        }},
       {"inspect_graph", [](const estimator& e, const dataset& input) { return only_error(inspect_graph(e, input, mode::train)); }},
       {"profile_model", [](const estimator& e, const dataset& input) { return only_error(profile_model(e, input, mode::train, 2)); }},

@@ -120,8 +120,9 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
 }
 
 TEST_CASE("what works for long has a thread of its own, the sum of two replicas too") {
-  local_system system;
-  const auto crew = make_crew(*system, prepare_small({.replicas = 2}), true);
+  auto system = local_system::make();
+  REQUIRE(system);
+  const auto crew = make_crew(***system, prepare_small({.replicas = 2}), true);
   const auto has_thread = [](const auto& node) {
     return caf::actor_cast<caf::abstract_actor*>(node)->getf(caf::abstract_actor::is_detached_flag);
   };
