@@ -31,11 +31,17 @@ expected<dataset> idx_dataset(const idx_options& paths, tensor images, tensor la
     return fail(errc::invalid_argument, paths.images + " holds " + std::to_string(images.dims()[0]) + " images, " + paths.labels
                                           + " holds " + std::to_string(labels.dims()[0]) + " labels");
   const shape pixels{images.dims().inner().elements()};
-  column seen{{"pixels", dtype::float32, pixels}, std::move(images), column::conversion::unit_float, paths.images, times.images};
-  column told{{"label", dtype::int32, {}}, std::move(labels), column::conversion::to_int32, paths.labels, times.labels};
-  std::vector<column> features, targets;
-  features.push_back(std::move(seen));
-  targets.push_back(std::move(told));
+  std::vector<column> features(1), targets(1);
+  features[0].what = {"pixels", dtype::float32, pixels};
+  features[0].rows = std::move(images);
+  features[0].convert = column::conversion::unit_float;
+  features[0].path = paths.images;
+  features[0].modified = times.images;
+  targets[0].what = {"label", dtype::int32, {}};
+  targets[0].rows = std::move(labels);
+  targets[0].convert = column::conversion::to_int32;
+  targets[0].path = paths.labels;
+  targets[0].modified = times.labels;
   return memory_source("idx(" + short_name(paths.images) + ")", std::move(features), std::move(targets));
 }
 

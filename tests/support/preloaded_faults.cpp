@@ -4,6 +4,7 @@
 //   HANG_AT_OPEN=TEXT  opening a file whose path contains TEXT never returns; standard output is told "hanging"
 //
 // What was refused is said on standard error, so that a test knows when a number was beyond all calls.
+#undef _FILE_OFFSET_BITS  // It makes another name of `open`, which is replaced here under both.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
