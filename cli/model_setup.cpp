@@ -47,6 +47,7 @@ expected<model> make_model(const settings& given) {
   const int64_t classes = given.integer("model.classes").value_or(0);
   if (classes == 0 && vocabulary.empty())
     return missing("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
+  const double label_smoothing = given.number("model.label_smoothing").value_or(0);
   auto made = make_optimizer(given);
   if (!made)
     return fail(made.error());
@@ -54,12 +55,12 @@ expected<model> make_model(const settings& given) {
     return dnn_classifier({.hidden_units = given.integers("model.hidden_units"), .classes = classes, .optimizer = *made,
                            .activation = activation_named(given.text("model.activation").value_or("relu")),
                            .dropout = given.number("model.dropout").value_or(0), .batch_norm = given.boolean("model.batch_norm").value_or(false),
-                           .vocabulary = vocabulary});
+                           .label_smoothing = label_smoothing, .vocabulary = vocabulary});
   auto layers = make_layers(given);
   if (!layers)
     return fail(layers.error());
   return sequential_classifier({.layers = std::move(*layers), .classes = classes, .input_shape = given.integers("model.input_shape"),
-                                .optimizer = *made, .vocabulary = vocabulary, .places = places_of_layers(given)});
+                                .optimizer = *made, .vocabulary = vocabulary, .label_smoothing = label_smoothing, .places = places_of_layers(given)});
 }
 
 }  // namespace troupe::cli

@@ -2,6 +2,8 @@
 
 #include "compute/graph.hpp"
 
+#include <utility>
+
 namespace troupe::losses {
 namespace {
 
@@ -29,7 +31,23 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels,
 
 symbol invalid_of(symbol a, symbol b) { return a.owner() ? a.owner()->make_symbol(-1) : b.owner() ? b.owner()->make_symbol(-1) : symbol{}; }
 
+/// Whether labels are to be smoothed; a share that cannot be is kept as an error of the graph.
+bool smooths(graph& g, std::string_view name, options& o, std::source_location at) {
+  const double share = std::exchange(o.label_smoothing, 0);
+  if (!(share >= 0 && share <= 1))
+    refuse(g, name, "label_smoothing must be in [0, 1], not " + std::to_string(share), at);
+  return share > 0 && share <= 1;
+}
+
 symbol number(symbol like, double value, std::source_location at) { return fill(*like.owner(), value, like.type(), {}, at); }
+
+/// (1 - s)·loss + s·(what it would be, were every class as likely): smoothed labels, since the loss is linear in them.
+symbol smoothed(std::string_view name, symbol losses, symbol log_likelihoods, options& o, std::source_location at) {
+  const double share = o.label_smoothing;
+  if (!smooths(*losses.owner(), name, o, at))
+    return losses;
+  return sub(scale(losses, 1 - share, at), scale(reduce_mean(log_likelihoods, {{-1}}, at), share, at), at);
+}
 
 }  // namespace
 
@@ -37,6 +55,8 @@ symbol reduce(symbol losses, options o, std::source_location at) {
   graph* g = common_graph("losses::reduce", {losses}, at);
   if (!g)
     return losses;
+  if (o.label_smoothing != 0)
+    return refuse(*g, "losses::reduce", "label_smoothing is for softmax_cross_entropy, sparse_softmax_cross_entropy and sigmoid_cross_entropy only", at);
   const bool weighted = o.weights.owner() != nullptr;
   if (weighted) {
     if (!common_graph("losses::reduce", {losses, o.weights}, at))
@@ -52,7 +72,7 @@ symbol reduce(symbol losses, options o, std::source_location at) {
   const symbol total = reduce_sum(losses, {}, at);
   if (o.reduce == reduction::sum)
     return total;
-  if (!weighted)
+  if (!weighted || o.reduce == reduction::sum_over_batch_size)
     return reduce_mean(losses, {}, at);
   const symbol zero = number(losses, 0, at);
   const symbol count = o.reduce == reduction::mean ? o.weights : stop_gradient(cast(not_equal(o.weights, zero, at), losses.type(), at), at);
@@ -61,23 +81,36 @@ symbol reduce(symbol losses, options o, std::source_location at) {
 
 symbol softmax_cross_entropy(symbol labels, symbol logits, options o, std::source_location at) {
   const auto scope = checked("softmax_cross_entropy", labels, logits, at);
-  return scope ? reduce(neg(reduce_sum(mul(labels, log_softmax(logits, at), at), {{-1}}, at), at), o, at) : invalid_of(labels, logits);
+  if (!scope)
+    return invalid_of(labels, logits);
+  const symbol likelihoods = log_softmax(logits, at), each = neg(reduce_sum(mul(labels, likelihoods, at), {{-1}}, at), at);
+  return reduce(smoothed("softmax_cross_entropy", each, likelihoods, o, at), o, at);
 }
 
 symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, options o, std::source_location at) {
   graph* g = common_graph("sparse_softmax_cross_entropy", {labels, logits}, at);
   if (!g)
     return invalid_of(labels, logits);
+  symbol losses;
   if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Rows of whatever axes there are.
     const symbol rows = troupe::sparse_softmax_cross_entropy(reshape(logits, {extent{-1}, logits.dims().back()}, at), reshape(labels, {extent{-1}}, at), at);
-    return reduce(reshape(rows, symbol_shape{labels.dims()}, at), o, at);
+    losses = reshape(rows, symbol_shape{labels.dims()}, at);
+  } else {
+    losses = troupe::sparse_softmax_cross_entropy(logits, labels, at);
   }
-  return reduce(troupe::sparse_softmax_cross_entropy(logits, labels, at), o, at);
+  if (o.label_smoothing != 0 && losses.valid())
+    losses = smoothed("sparse_softmax_cross_entropy", losses, log_softmax(logits, at), o, at);
+  return reduce(losses, o, at);
 }
 
 symbol sigmoid_cross_entropy(symbol labels, symbol logits, options o, std::source_location at) {
   const auto scope = checked("sigmoid_cross_entropy", labels, logits, at);
-  return scope ? reduce(sub(softplus(logits, at), mul(logits, labels, at), at), o, at) : invalid_of(labels, logits);
+  if (!scope)
+    return invalid_of(labels, logits);
+  const double share = o.label_smoothing;
+  if (smooths(*logits.owner(), "sigmoid_cross_entropy", o, at))
+    labels = add(scale(labels, 1 - share, at), number(labels, share / 2, at), at);
+  return reduce(sub(softplus(logits, at), mul(logits, labels, at), at), o, at);
 }
 
 symbol squared(symbol labels, symbol predictions, options o, std::source_location at) {

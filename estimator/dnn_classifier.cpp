@@ -14,7 +14,7 @@ model_spec build(const dnn_classifier_options& o, graph& g, const features& x, c
   if (auto ok = check_layers(name, layers); !ok)
     return refused_spec(g, ok.error(), m);
   const symbol logits = dnn_logits(g, name, x, layers, *classes, m);
-  return multi_class_head(*classes).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
+  return multi_class_head(*classes, o.label_smoothing).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
 }
 
 }  // namespace

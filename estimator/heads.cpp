@@ -1,3 +1,4 @@
+#include <troupe/losses.hpp>
 #include <troupe/model.hpp>
 
 namespace troupe {
@@ -30,7 +31,7 @@ model_spec multi_class_head::spec(graph& g, const head_spec_options& options, st
   symbol classes = options.labels;
   if (classes.rank() == 2 && classes.dims()[1] == extent{1})
     classes = reshape(classes, {classes.dims()[0]}, at);
-  const symbol losses = sparse_softmax_cross_entropy(logits, classes, at);
+  const symbol losses = losses::sparse_softmax_cross_entropy(classes, logits, {.reduce = losses::reduction::none, .label_smoothing = label_smoothing_}, at);
   result.loss = reduce_mean(losses, {}, at);
   if (options.mode == mode::train)
     return result;

@@ -11,7 +11,7 @@ model_spec build(const linear_classifier_options& o, graph& g, const features& x
   if (!classes)
     return refused_spec(g, classes.error(), m);
   const symbol logits = linear_logits(g, name, x, *classes);
-  return multi_class_head(*classes).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
+  return multi_class_head(*classes, o.label_smoothing).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
 }
 
 }  // namespace

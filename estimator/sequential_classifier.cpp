@@ -72,7 +72,7 @@ model_spec build(const sequential_classifier_options& o, graph& g, const feature
   if (!h.valid())
     return {.mode = m};
   const symbol logits = nn::dense(nn::flatten(h), {.units = *classes, .name = "logits"});
-  return multi_class_head(*classes).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
+  return multi_class_head(*classes, o.label_smoothing).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
 }
 
 }  // namespace

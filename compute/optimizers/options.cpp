@@ -72,6 +72,7 @@ struct range_check {
       case field_range::any: return require(true, "must be finite");
       case field_range::above_zero: return require(value > 0, "must be above 0");
       case field_range::at_least_zero: return require(value >= 0, "must be at least 0");
+      case field_range::at_most_zero: return require(value <= 0, "must be at most 0");
       case field_range::at_least_one: return require(value >= 1, "must be at least 1");
       case field_range::share: return require(value >= 0 && value < 1, "must be in [0, 1)");
     }

@@ -8,6 +8,7 @@ namespace {
 using slots = std::vector<slot_description>;
 
 slots slots_of(const gradient_descent&) { return {}; }
+slots slots_of(const proximal_gradient_descent&) { return {}; }
 slots slots_of(const momentum&) { return {{"Momentum"}}; }
 slots slots_of(const adagrad& o) { return {{"Adagrad", init::constant(static_cast<double>(o.initial_accumulator))}}; }
 slots slots_of(const rmsprop& o) {

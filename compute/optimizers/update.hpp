@@ -77,6 +77,7 @@ struct update_terms {
 };
 
 template <class T> void update(const gradient_descent& o, const update_terms& terms, const update_range<T>& x);
+template <class T> void update(const proximal_gradient_descent& o, const update_terms& terms, const update_range<T>& x);
 template <class T> void update(const momentum& o, const update_terms& terms, const update_range<T>& x);
 template <class T> void update(const adagrad& o, const update_terms& terms, const update_range<T>& x);
 template <class T> void update(const rmsprop& o, const update_terms& terms, const update_range<T>& x);

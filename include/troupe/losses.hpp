@@ -17,11 +17,15 @@ enum class reduction : uint8_t {
   sum,           ///< Σ w·l
   mean,          ///< Σ w·l / Σ w
   mean_nonzero,  ///< Σ w·l / the number of weights that are not 0: padding counts for nothing.
+  sum_over_batch_size,  ///< Σ w·l / the number of losses, whatever their weights: Keras' default.
 };
 
 struct options {
   symbol weights;  ///< Floating, of a shape that broadcasts to that of the losses; not valid: 1 everywhere.
   reduction reduce = reduction::mean_nonzero;
+  /// Cross-entropies only, in [0, 1]: a label y of K classes counts as (1 - s)·y + s/K, one of a sigmoid as (1 - s)·y + s/2.
+  /// Szegedy et al. 2016, section 7. Elsewhere anything but 0 is an error.
+  double label_smoothing = 0;
 };
 
 /// -Σ over the last axis of labels · log softmax(logits): labels are probabilities [..., classes]; losses [...].

@@ -83,16 +83,17 @@ struct head_spec_options {
 };
 
 /// Softmax over `classes`; labels are the integer class of each row, [batch]. Loss is the mean cross-entropy over the
-/// batch; metrics `accuracy` and `average_loss`; predictions `class` (int64 [batch]) and `probabilities` ([batch, classes]).
+/// batch, of labels that are smoothed by `label_smoothing` (losses.hpp); metrics `accuracy` and `average_loss`; predictions `class` (int64 [batch]) and `probabilities` ([batch, classes]).
 class TROUPE_API multi_class_head {
  public:
-  explicit multi_class_head(int64_t classes) : classes_(classes) {}
-  /// Logits of another shape than [batch, classes], or fewer than 2 classes, are an error of the graph. Labels may also be
+  explicit multi_class_head(int64_t classes, double label_smoothing = 0) : classes_(classes), label_smoothing_(label_smoothing) {}
+  /// Logits of another shape than [batch, classes], fewer than 2 classes, or a smoothing outside of [0, 1], are an error of the graph. Labels may also be
   /// [batch, 1].
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
 
  private:
   int64_t classes_;
+  double label_smoothing_;
 };
 
 /// Numbers in [batch, label_dimension]; labels of that shape, or [batch] where the dimension is 1, of any numeric dtype. One that
@@ -120,6 +121,7 @@ struct dnn_classifier_options {
   troupe::activation activation = relu;
   double dropout = 0;             ///< After every hidden layer, while training; in [0, 1).
   bool batch_norm = false;        ///< After that, with a momentum of 0.999: dnn/hiddenlayer_<i>/batchnorm_<i>/...
+  double label_smoothing = 0;     ///< Of the head, in [0, 1].
   /// What the classes are called, in their order: then "classes" is predicted too, as words. vocabulary.hpp makes numbers
   /// of labels that are words.
   std::vector<std::string> vocabulary = {};
@@ -143,6 +145,7 @@ struct linear_classifier_options {
   int64_t classes = 0;
   troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL.
   std::vector<std::string> vocabulary = {};
+  double label_smoothing = 0;
 };
 /// The sum over features of x · weights, + a bias, all of them 0 at first, under the Estimator's names:
 /// linear/linear_model/<feature>/weights [n, classes] and linear/linear_model/bias_weights [classes]; a multi_class_head.

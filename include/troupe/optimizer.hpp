@@ -6,7 +6,7 @@
 //
 // Rows that are looked up. Where a model reads a variable by nothing but `gather` along its first axis, as nn::embedding does, its
 // gradient is sparse, and what becomes of rows that do not occur in any lookup of a step is as in TensorFlow 1.x:
-//   gradient_descent, momentum, adagrad, rmsprop, adadelta, adamax, ftrl: they are left out, their slots do not fade. The update costs
+//   gradient_descent, proximal_gradient_descent, momentum, adagrad, rmsprop, adadelta, adamax, ftrl: they are left out, their slots do not fade. The update costs
 //     what the rows that occur cost. (tf.train's optimizers; AdaMax: tf.contrib.opt.)
 //   adam, adamw, amsgrad: every row is updated, with a gradient of 0 where it does not occur. (tf.train.AdamOptimizer; AMSGrad: Keras.)
 //   lamb: its gradient is dense, since its norms are of whole variables.
@@ -72,6 +72,7 @@ TROUPE_API std::string to_string(const optimizer& o);
 TROUPE_API double rate_at(const optimizer& o, int64_t step);
 
 inline gradient_descent::operator optimizer() const { return {.rule = *this}; }
+inline proximal_gradient_descent::operator optimizer() const { return {.rule = *this}; }
 inline momentum::operator optimizer() const { return {.rule = *this}; }
 inline adagrad::operator optimizer() const { return {.rule = *this}; }
 inline rmsprop::operator optimizer() const { return {.rule = *this}; }

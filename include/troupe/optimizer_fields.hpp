@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-enum class field_range : uint8_t { any, above_zero, at_least_zero, at_least_one, share };  ///< share: in [0, 1).
+enum class field_range : uint8_t { any, above_zero, at_least_zero, at_least_one, at_most_zero, share };  ///< share: in [0, 1).
 
 template <class Owner, class T>
 struct option_field {
@@ -32,6 +32,11 @@ struct option_fields;
 template <> struct option_fields<gradient_descent> {
   static constexpr std::string_view name = "gradient_descent";
   static constexpr std::tuple all{TROUPE_FIELD(gradient_descent, rate, above_zero)};
+};
+template <> struct option_fields<proximal_gradient_descent> {
+  static constexpr std::string_view name = "proximal_gradient_descent";
+  static constexpr std::tuple all{TROUPE_FIELD(proximal_gradient_descent, rate, above_zero), TROUPE_FIELD(proximal_gradient_descent, l1, at_least_zero),
+                                  TROUPE_FIELD(proximal_gradient_descent, l2, at_least_zero)};
 };
 template <> struct option_fields<momentum> {
   static constexpr std::string_view name = "momentum";
@@ -70,7 +75,7 @@ template <> struct option_fields<ftrl> {
   static constexpr std::string_view name = "ftrl";
   static constexpr std::tuple all{TROUPE_FIELD(ftrl, rate, above_zero), TROUPE_FIELD(ftrl, initial_accumulator, above_zero),
                                   TROUPE_FIELD(ftrl, l1, at_least_zero), TROUPE_FIELD(ftrl, l2, at_least_zero),
-                                  TROUPE_FIELD(ftrl, l2_shrinkage, at_least_zero)};
+                                  TROUPE_FIELD(ftrl, l2_shrinkage, at_least_zero), TROUPE_FIELD(ftrl, learning_rate_power, at_most_zero)};
 };
 template <> struct option_fields<lamb> {
   static constexpr std::string_view name = "lamb";

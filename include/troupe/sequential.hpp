@@ -43,7 +43,8 @@ struct sequential_classifier_options {
   /// What each example is taken as, without the batch: of as many elements as its features have. Empty: as the feature is.
   std::vector<int64_t> input_shape = {};
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< As of dnn_classifier.
+  std::vector<std::string> vocabulary = {};   ///< As of dnn_classifier,
+  double label_smoothing = 0;                 ///<   as this.
   /// What errors call layer i, such as a place in a file; "sequential_classifier: layers[i]" where there is none.
   std::vector<std::string> places = {};
 };

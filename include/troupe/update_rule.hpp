@@ -19,6 +19,15 @@ struct gradient_descent {
   operator optimizer() const;
 };
 
+/// u = v - rate·g;  v = sign(u) · max(0, |u| - rate·l1) / (1 + rate·l2). Duchi & Singer 2009, section 2; tf.train's. With l1 > 0
+/// variables become 0 exactly, and stay there while their gradients are smaller.
+struct proximal_gradient_descent {
+  float rate = 0.01f;
+  float l1 = 0;
+  float l2 = 0;
+  operator optimizer() const;
+};
+
 /// m = decay · m + g;  v -= rate · m  (nesterov: v -= rate · (g + decay · m)). Slot "Momentum". Polyak 1964, eq. 9; Sutskever
 /// et al. 2013, section 2, in the form that needs the gradient at v only.
 struct momentum {
@@ -98,15 +107,16 @@ struct amsgrad {
   operator optimizer() const;
 };
 
-/// h = g + 2·l2_shrinkage·v;  z += h - (sqrt(s + g²) - sqrt(s))/rate · v;  s += g²;
-/// v = (sign(z)·l1 - z) / (sqrt(s)/rate + 2·l2) where |z| > l1, else 0. Slots "Ftrl" (s, at first `initial_accumulator`) and
-/// "Ftrl_1" (z). McMahan et al. 2013, algorithm 1; TensorFlow's learning_rate_power of -0.5.
+/// With p = learning_rate_power:  h = g + 2·l2_shrinkage·v;  z += h - ((s + g²)^-p - s^-p)/rate · v;  s += g²;
+/// v = (sign(z)·l1 - z) / (s^-p/rate + 2·l2) where |z| > l1, else 0. Slots "Ftrl" (s, at first `initial_accumulator`) and
+/// "Ftrl_1" (z). McMahan et al. 2013, algorithm 1, where p is -1/2; with 0 the rate does not fall.
 struct ftrl {
   float rate = 0.01f;
   float initial_accumulator = 0.1f;
   float l1 = 0;
   float l2 = 0;
   float l2_shrinkage = 0;
+  float learning_rate_power = -0.5f;  ///< At most 0.
   operator optimizer() const;
 };
 
@@ -124,6 +134,7 @@ struct lamb {
 
 // NOLINTEND(google-explicit-constructor)
 
-using update_rule = std::variant<gradient_descent, momentum, adagrad, rmsprop, adadelta, adam, adamw, adamax, amsgrad, ftrl, lamb>;
+using update_rule = std::variant<gradient_descent, momentum, adagrad, rmsprop, adadelta, adam, adamw, adamax, amsgrad, ftrl, lamb,
+                                 proximal_gradient_descent>;
 
 }  // namespace troupe

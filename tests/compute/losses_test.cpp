@@ -68,15 +68,49 @@ TEST_CASE("reductions count what they say, and a loss of no weight is 0") {
   check_close(of(w, reduction::sum), {}, {7.5});
   check_close(of(w, reduction::mean), {}, {5});
   check_close(of(w, reduction::mean_nonzero), {}, {2.5});
+  check_close(of({}, reduction::sum_over_batch_size), {}, {3.5});
+  check_close(of(w, reduction::sum_over_batch_size), {}, {1.25});
+  check_close(of(none, reduction::sum_over_batch_size), {}, {0});
   check_close(of(none, reduction::mean), {}, {0});
   check_close(of(none, reduction::mean_nonzero), {}, {0});
+}
+
+TEST_CASE("smoothed labels are those of all classes in part, in all cross-entropies alike") {
+  const double s = 0.3;
+  const tensor x = f64({2, 3}, {0, 1, 3, -1, 2, 0.5}), y = f64({2, 3}, {0, 1, 0, 0.5, 0.25, 0.25}), chosen = i32({2}, {1, 2});
+  const auto log_softmax_of = [&](size_t row, size_t j) {
+    const double* r = x.as<double>().data() + row * 3;
+    return r[j] - std::log(std::exp(r[0]) + std::exp(r[1]) + std::exp(r[2]));
+  };
+  std::vector<double> dense, sparse, apart;
+  for (size_t row = 0; row < 2; ++row) {
+    double of_dense = 0, of_sparse = 0;
+    for (size_t j = 0; j < 3; ++j) {
+      of_dense -= ((1 - s) * y.as<double>()[row * 3 + j] + s / 3) * log_softmax_of(row, j);
+      of_sparse -= ((1 - s) * (static_cast<size_t>(chosen.as<int32_t>()[row]) == j) + s / 3) * log_softmax_of(row, j);
+      const double logit = x.as<double>()[row * 3 + j], label = (1 - s) * y.as<double>()[row * 3 + j] + s / 2;
+      apart.push_back(std::log1p(std::exp(logit)) - logit * label);
+    }
+    dense.push_back(of_dense);
+    sparse.push_back(of_sparse);
+  }
+  const losses::options smooth{.reduce = reduction::none, .label_smoothing = s};
+  check_close(value([&](graph& g) { return losses::softmax_cross_entropy(g.constant(y), g.constant(x), smooth); }), {2}, dense, 1e-14);
+  check_close(value([&](graph& g) { return losses::sparse_softmax_cross_entropy(g.constant(chosen), g.constant(x), smooth); }), {2}, sparse, 1e-14);
+  check_close(value([&](graph& g) { return losses::sigmoid_cross_entropy(g.constant(y), g.constant(x), smooth); }), {2, 3}, apart, 1e-14);
+  check_close(value([&](graph& g) {
+    return losses::sparse_softmax_cross_entropy(reshape(g.constant(chosen), {extent{1}, extent{2}}), reshape(g.constant(x), {extent{1}, extent{2}, extent{3}}), smooth);
+  }), {1, 2}, sparse, 1e-14);
+  CHECK(refusal([&](graph& g) { return losses::softmax_cross_entropy(g.constant(y), g.constant(x), {.label_smoothing = 1.5}); })
+          .find("softmax_cross_entropy: label_smoothing must be in [0, 1], not 1.5") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return losses::squared(g.constant(y), g.constant(x), {.label_smoothing = 0.1}); }).find("label_smoothing is for") != std::string::npos);
 }
 
 TEST_CASE("a loss may be differentiated for its predictions and its weights") {
   graph g;
   const symbol y = g.constant(f64({3}, {0, 1, 1})), x = g.variable({.name = "x", .dims = {3}, .type = dtype::float64}),
                w = g.variable({.name = "w", .dims = {3}, .type = dtype::float64});
-  for (auto r : {reduction::sum, reduction::mean, reduction::mean_nonzero})
+  for (auto r : {reduction::sum, reduction::mean, reduction::mean_nonzero, reduction::sum_over_batch_size})
     CHECK(gradients(losses::sigmoid_cross_entropy(y, x, {.weights = w, .reduce = r}), std::vector{x, w})[1].valid());
   CHECK(g.status());
 }

@@ -103,6 +103,8 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(message(adam{.rate = std::nanf("")}) == "adam: rate must be above 0, not nan");
   CHECK(message(adagrad{.initial_accumulator = 0}) == "adagrad: initial_accumulator must be above 0, not 0");
   CHECK(message(ftrl{.l1 = -1}) == "ftrl: l1 must be at least 0, not -1");
+  CHECK(message(ftrl{.learning_rate_power = 0.5f}) == "ftrl: learning_rate_power must be at most 0, not 0.5");
+  CHECK(message(proximal_gradient_descent{.l2 = -0.5f}) == "proximal_gradient_descent: l2 must be at least 0, not -0.5");
   CHECK(message(lamb{.weight_decay = INFINITY}) == "lamb: weight_decay must be at least 0, not inf");
   CHECK(message(with(cosine_decay{})) == "schedule cosine: decay_steps must be at least 1, not 0");
   CHECK(message(with(cosine_decay_restarts{.first_decay_steps = 5, .t_mul = 0.5f})) == "schedule cosine_restarts: t_mul must be at least 1, not 0.5");
@@ -131,7 +133,7 @@ TEST_CASE("an optimizer prints its rule, and of the rest what is not the default
                             .groups = {{.prefix = "a", .suffix = "/bias", .rate_factor = 2, .weight_decay = 0.0f}, {.prefix = "b", .frozen = true}},
                             .moving_average = 0.99f,
                             .moving_average_ramps = true})
-        == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0), schedule = piecewise(boundaries = [5], values = [1, 0.5]), "
+        == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0, learning_rate_power = -0.5), schedule = piecewise(boundaries = [5], values = [1, 0.5]), "
            "warmup_steps = 3, clip.value = 2, clip.global_norm = 1, group(\"a*/bias\", rate_factor = 2, weight_decay = 0), group(\"b*\", frozen), "
            "moving_average = 0.99, moving_average_ramps");
 }

@@ -34,6 +34,12 @@ struct recurrence {
     for (size_t i = 0; i < n(); ++i)
       v[i] = v[i] - rate * g[i];
   }
+  void update(const proximal_gradient_descent& o, int, double rate, const std::vector<double>& g) {
+    for (size_t i = 0; i < n(); ++i) {
+      const double u = v[i] - rate * g[i];
+      v[i] = std::copysign(std::max(0.0, std::abs(u) - rate * static_cast<double>(o.l1)), u) / (1 + rate * static_cast<double>(o.l2));
+    }
+  }
   void update(const momentum& o, int, double rate, const std::vector<double>& g) {
     const double mu = o.decay;
     for (size_t i = 0; i < n(); ++i) {
@@ -108,10 +114,11 @@ struct recurrence {
   void update(const ftrl& o, int, double rate, const std::vector<double>& g) {
     const double l1 = o.l1, l2 = o.l2, shrinkage = o.l2_shrinkage;
     for (size_t i = 0; i < n(); ++i) {
-      const double after = a[i] + g[i] * g[i], sigma = (std::sqrt(after) - std::sqrt(a[i])) / rate;
+      const double power = -static_cast<double>(o.learning_rate_power);
+      const double after = a[i] + g[i] * g[i], sigma = (std::pow(after, power) - std::pow(a[i], power)) / rate;
       b[i] += g[i] + 2 * shrinkage * v[i] - sigma * v[i];
       a[i] = after;
-      v[i] = std::abs(b[i]) <= l1 ? 0 : -(b[i] - std::copysign(l1, b[i])) / (std::sqrt(after) / rate + 2 * l2);
+      v[i] = std::abs(b[i]) <= l1 ? 0 : -(b[i] - std::copysign(l1, b[i])) / (std::pow(after, power) / rate + 2 * l2);
     }
   }
   void update(const lamb& o, int t, double rate, const std::vector<double>& g) {
@@ -134,7 +141,8 @@ inline const std::vector<optimizer>& all_rules() {
       adagrad{.rate = 0.1f}, rmsprop{.rate = 0.01f}, rmsprop{.rate = 0.01f, .decay = 0.8f, .momentum = 0.5f, .epsilon = 1e-3f, .centered = true},
       adadelta{.rate = 1, .epsilon = 1e-4f}, adam{.rate = 0.02f}, adamw{.rate = 0.02f, .weight_decay = 0.01f}, adamax{.rate = 0.02f},
       amsgrad{.rate = 0.02f, .beta2 = 0.9f}, ftrl{.rate = 0.5f}, ftrl{.rate = 0.5f, .l1 = 0.3f, .l2 = 0.1f, .l2_shrinkage = 0.05f},
-      lamb{.rate = 0.02f}, lamb{.rate = 0.02f, .weight_decay = 0.1f}};
+      ftrl{.rate = 0.1f, .l1 = 0.02f, .learning_rate_power = -0.3f}, proximal_gradient_descent{.rate = 0.1f},
+      proximal_gradient_descent{.rate = 0.1f, .l1 = 0.2f, .l2 = 0.1f}, lamb{.rate = 0.02f}, lamb{.rate = 0.02f, .weight_decay = 0.1f}};
   return rules;
 }
 

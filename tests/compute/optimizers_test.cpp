@@ -106,6 +106,17 @@ TEST_CASE("an l1 that no gradient exceeds keeps every variable of FTRL at 0") {
     CHECK(v == 0);
 }
 
+TEST_CASE("an l1 of proximal gradient descent makes small variables 0, and without one it is gradient descent, bit by bit") {
+  fed_gradient<float> sparse{37, proximal_gradient_descent{.rate = 0.5f, .l1 = 1000}}, plain{37, proximal_gradient_descent{.rate = 0.5f}},
+      descent{37, gradient_descent{.rate = 0.5f}};
+  for (int64_t step = 0; step < 10; ++step)
+    for (auto* m : {&sparse, &plain, &descent})
+      m->step(step, noise<float>({37}, static_cast<uint64_t>(step)));
+  for (float v : sparse.t.value("w").as<float>())
+    CHECK(v == 0);
+  CHECK(plain.t.value("w") == descent.t.value("w"));
+}
+
 TEST_CASE("slots have TensorFlow's names and begin with its values") {
   const auto slots = [](const optimizer& o) {
     graph g;
@@ -122,6 +133,7 @@ TEST_CASE("slots have TensorFlow's names and begin with its values") {
     return all;
   };
   CHECK(slots(gradient_descent{}) == "");
+  CHECK(slots(proximal_gradient_descent{}) == "");
   CHECK(slots(momentum{}) == "w/Momentum 0");
   CHECK(slots(adagrad{}) == "w/Adagrad 0.1");
   CHECK(slots(rmsprop{}) == "w/RMSProp 1, w/RMSProp_1 0");

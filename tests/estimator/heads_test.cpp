@@ -71,6 +71,29 @@ TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of
   }
 }
 
+TEST_CASE("a head that smooths labels has a loss that a certain answer does not bring to 0, and refuses a share above 1") {
+  const auto loss_of = [](double smoothing) {
+    graph g;
+    const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), extent{3}});
+    const auto spec = multi_class_head(3, smoothing).spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
+    if (!g.status())
+      return to_string(g.status().error());
+    auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
+    REQUIRE(p);
+    const auto x = tensor::of<float>({2, 3}, {2, 1, 0, 0, 3, 0});
+    const auto y = tensor::of<int32_t>({2}, {0, 1});
+    std::vector<const std::byte*> feeds;
+    for (const auto& c : (*p)->inputs())
+      feeds.push_back(c.name == "logits" ? x.data() : y.data());
+    REQUIRE((*p)->run({.feeds = feeds}) == step_status::ok);
+    return std::to_string((*p)->loss());
+  };
+  const double first = log_sum_exp({2, 1, 0}), second = log_sum_exp({0, 3, 0});
+  CHECK(std::stod(loss_of(0)) == doctest::Approx((first - 2 + second - 3) / 2).epsilon(1e-5));
+  CHECK(std::stod(loss_of(0.3)) == doctest::Approx((first - 0.7 * 2 - 0.3 * 1 + second - 0.7 * 3 - 0.3 * 1) / 2).epsilon(1e-5));
+  CHECK(loss_of(1.5).find("label_smoothing must be in [0, 1], not 1.5") != std::string::npos);
+}
+
 TEST_CASE("predictions are the likeliest class and the probabilities of all, and need no label") {
   fed_head h{mode::predict};
   REQUIRE(check(h.spec, h.g, mode::predict));
