@@ -14,9 +14,13 @@ namespace troupe {
 namespace {
 
 /// The evaluator has a deadline between batches itself; `deadlines` are for one that cannot look at it, inside a call that does not return.
-expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, int64_t step, const chief_deadlines& deadlines) {
+/// A `writer` that could not be started is an error before anything is evaluated.
+expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, const summary_writer_actor& writer, int64_t step,
+                        const chief_deadlines& deadlines) {
   expected<evaluated> answer;
   me->monitor(worker);
+  if (writer)
+    me->monitor(writer);
   me->send(worker, evaluate_at{0, step, {}});
   me->receive(
     [&](const evaluated& x) {
@@ -25,7 +29,9 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, in
       else
         answer = fail(x.cause);
     },
-    [&](const caf::down_msg& x) { answer = fail(category_of(x.reason), "the evaluator ended: " + describe(x.reason)); },
+    [&](const caf::down_msg& x) { 
+      answer = fail(category_of(x.reason), (x.source == worker->address() ? "the evaluator ended: " : "the summary writer ended: ") + describe(x.reason));
+    },
     caf::after(deadlines.evaluation) >> [&] {
       answer = fail(errc::deadline_exceeded, "the evaluation did not end within " + std::to_string(deadlines.evaluation.count() / 1000)
                                                + " s, waiting for the evaluator");
@@ -37,7 +43,6 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, in
 /// What went wrong, if anything did: the result stands without its event file.
 std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor& writer, const evaluated& x, std::chrono::milliseconds deadline) {
   std::vector<std::string> warnings;
-  me->monitor(writer);
   for (auto& r : evaluation_records(x))
     me->send(writer, std::move(r));
   me->send(writer, finish_log{});
@@ -72,12 +77,15 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
     caf::scoped_actor me{*system};
     const auto myself = caf::actor_cast<caf::strong_actor_ptr>(me);
     const auto started = [nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes->started(node); };
+    const auto writer = keeps_eval_summaries(job->description)
+                          ? spawn_eval_summary_writer(*system, job, true, caf::actor_cast<chief_actor>(myself), started)
+                          : summary_writer_actor{};
     const auto worker = spawn_evaluator(*system, job, true, myself, started);
-    if (const auto x = ask(me, worker, step, job->description.deadlines)) {
+    if (const auto x = ask(me, worker, writer, step, job->description.deadlines)) {
       result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
       // Without a checkpoint there is no directory yet, and perhaps there is to be none.
-      if (keeps_eval_summaries(job->description) && !x->checkpoint.empty())
-        result->warnings = write(me, spawn_eval_summary_writer(*system, job, true, caf::actor_cast<chief_actor>(myself), started), *x, deadline);
+      if (writer && !x->checkpoint.empty())
+        result->warnings = write(me, writer, *x, deadline);
     } else {
       result = fail(x.error());
     }
@@ -85,6 +93,8 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
     job->evaluation->cancel->store(true);
     job->evaluation->stop.request_stop();
     me->send_exit(worker, caf::exit_reason::user_shutdown);
+    if (writer)
+      me->send_exit(writer, caf::exit_reason::user_shutdown);
   }
   if (!nodes->all_ended(deadline))
     system.leave_behind();
