@@ -29,7 +29,7 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, co
       else
         answer = fail(x.cause);
     },
-    [&](const caf::down_msg& x) { 
+    [&](const caf::down_msg& x) {
       answer = fail(category_of(x.reason), (x.source == worker->address() ? "the evaluator ended: " : "the summary writer ended: ") + describe(x.reason));
     },
     caf::after(deadlines.evaluation) >> [&] {
