@@ -32,10 +32,8 @@ expected<void> checkpoint_writer_state::open() {
   if (store || options.directory.empty())
     return {};
   auto opened = checkpoint_store::open(options.files, options.directory, options.store);
-  if (!opened) {
-    not_opened = opened.error();
-    return fail(*not_opened);
-  }
+  if (!opened)
+    return fail(opened.error());
   store = std::move(*opened);
   return {};
 }
@@ -105,7 +103,7 @@ void checkpoint_writer_state::finish(int64_t step) {
 
 expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& snapshot) {
   if (!store)
-    return fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}));
+    return fail(errc::failed_precondition, "the checkpoint directory is not open");
   std::vector<const variable_piece*> pieces;
   const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
   checkpoint_content content{step, {}, {}, options.properties, options.wall_offset + since_origin.count()};

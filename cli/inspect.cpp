@@ -65,7 +65,7 @@ void add_flags(CLI::App& app, request& r) {
   app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
   app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
   app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
-  app.add_flag("--json", r.json, "a JSON object for each, on a line of its own");
+  app.add_flag("--json", r.json, "a JSON object for each");
 }
 
 expected<void> check(const request& r, const CLI::App& app) {

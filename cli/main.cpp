@@ -82,6 +82,6 @@ int run_in_order(int argc, char** argv) {
 }  // namespace troupe::cli
 
 int main(int argc, char** argv) {
-  troupe::cli::prepare_output();
+  troupe::cli::occupy_standard_descriptors();
   return troupe::cli::close_output(troupe::cli::run_in_order(argc, argv));
 }

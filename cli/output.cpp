@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -71,9 +70,7 @@ void fail_output(int code) {
 
 }  // namespace
 
-void prepare_output() {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+void occupy_standard_descriptors() {
   // In this order: a pipe takes the lowest free descriptors, and a lower one is never free any more.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (!is_open(descriptor))

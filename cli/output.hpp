@@ -8,8 +8,7 @@ namespace troupe::cli {
 
 /// Opens something on descriptors 0 to 2 that the parent left closed: otherwise the first file that is opened, a
 /// checkpoint perhaps, would be what is printed to. Before anything else is opened. Writing there still fails, as if it were closed.
-/// And a write that fails says so by its result from here on, and not by a signal.
-void prepare_output();
+void occupy_standard_descriptors();
 
 /// All of it, at once; false where it was not taken. A pipe whose reader has gone away is silent, as for any program before `head`;
 /// any other failure is an error, which standard error is told of, once. Any thread.

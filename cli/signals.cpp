@@ -42,6 +42,8 @@ void end_at_next(const sigset_t& set, int first) {
 }  // namespace
 
 signal_watch::signal_watch() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread{[this, set] { watch(set); }};

@@ -71,7 +71,7 @@ json to_object(const program_report& r) {
 
 /// Names that are not UTF-8 come from file systems alone.
 std::string dumped(const json& j) {
-  return j.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
