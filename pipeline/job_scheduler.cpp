@@ -4,6 +4,7 @@
 #include <caf/execution_unit.hpp>
 #include <caf/make_actor.hpp>
 #include <caf/monitorable_actor.hpp>
+#include <caf/resumable.hpp>
 
 #include <utility>
 
