@@ -65,7 +65,7 @@ void add_flags(CLI::App& app, request& r) {
   app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
   app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
   app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
-  app.add_flag("--json", r.json, "a JSON object for each");
+  app.add_flag("--json", r.json, "a JSON object; of several PATHs a list of them");
 }
 
 expected<void> check(const request& r, const CLI::App& app) {
@@ -103,17 +103,21 @@ expected<void> check(const request& r, const CLI::App& app) {
 /// All of them, whatever becomes of one; what is worst says how it ended.
 int show_paths(const request& r, reporter& report) {
   int status = succeeded;
-  for (size_t i = 0; i < r.paths.size(); ++i) {
-    const auto found = troupe::inspect(r.paths[i], {.verify = r.verify, .values = r.values});
+  const bool list = r.json && r.paths.size() > 1;
+  std::string_view before = list ? "[\n" : "";
+  for (const auto& path : r.paths) {
+    const auto found = troupe::inspect(path, {.verify = r.verify, .values = r.values});
     if (!found) {
       status = std::max(status, failure(report, found.error(), found.error().category == errc::invalid_argument));
       continue;
     }
-    if (i > 0 && !r.json)
-      write_output("\n");
+    write_output(before);
+    before = list ? ",\n" : "\n";
     write_output(r.json ? to_json(*found) : to_text(*found));
     status = std::max<int>(status, is_sound(*found) ? succeeded : failed);
   }
+  if (list)
+    write_output(before.starts_with('[') ? "[]\n" : "]\n");
   return status;
 }
 

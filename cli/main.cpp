@@ -83,5 +83,6 @@ int run_in_order(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   troupe::cli::occupy_standard_descriptors();
+  troupe::cli::ignore_signals_of_writing();
   return troupe::cli::close_output(troupe::cli::run_in_order(argc, argv));
 }

@@ -41,9 +41,12 @@ void end_at_next(const sigset_t& set, int first) {
 
 }  // namespace
 
-signal_watch::signal_watch() {
+void ignore_signals_of_writing() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+signal_watch::signal_watch() {
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread{[this, set] { watch(set); }};

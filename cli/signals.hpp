@@ -10,10 +10,13 @@
 
 namespace troupe::cli {
 
+/// SIGPIPE and SIGXFSZ: a reader of standard output that goes away and a limit on the size of files are errors of writing, and not
+/// the end. Before anything is written.
+void ignore_signals_of_writing();
+
 /// Made in main before any other thread: blocks these signals for all of them. The first signal is told to whoever asked;
 /// the second ends the process at once, with the status of the first, whatever whoever asked is doing. A SIGHUP that the parent
-/// ignores, as nohup does, stays ignored. SIGPIPE and SIGXFSZ are ignored, so that a reader of standard output that goes away and
-/// a limit on the size of files are errors of writing and not the end.
+/// ignores, as nohup does, stays ignored.
 class signal_watch {
  public:
   /// std::system_error: the system gave no thread.

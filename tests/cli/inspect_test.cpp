@@ -50,15 +50,15 @@ TEST_CASE_FIXTURE(trained_project, "inspect shows a directory, a checkpoint and 
   CHECK(json_of({"inspect", model("/model.ckpt-16-00000-of-00001.safetensors")})["tensors"].size() == checkpoint["tensors"].size());
 }
 
-TEST_CASE_FIXTURE(trained_project, "inspect shows several paths one after the other, as JSON a line each, and ends as the worst of them") {
+TEST_CASE_FIXTURE(trained_project, "inspect shows several paths one after the other, as JSON in a list, and ends as the worst of them") {
   const auto both = run_program({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16")});
   CHECK(both.status == 0);
   const auto first = run_program({"inspect", model("/model.ckpt-8")}).out, second = run_program({"inspect", model("/model.ckpt-16")}).out;
   CHECK(both.out == first + "\n" + second);
-  const auto lines = run_program({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16"), "--json"}).events();
-  REQUIRE(lines.size() == 2);
-  CHECK(lines[0] == json_of({"inspect", model("/model.ckpt-8")}));
-  CHECK(lines[1] == json_of({"inspect", model("/model.ckpt-16")}));
+  const auto list = json_of({"inspect", model("/model.ckpt-8"), model("/model.ckpt-16")});
+  REQUIRE(list.size() == 2);
+  CHECK(list[0] == json_of({"inspect", model("/model.ckpt-8")}));
+  CHECK(list[1] == json_of({"inspect", model("/model.ckpt-16")}));
   const auto partly = run_program({"inspect", model("/model.ckpt-9"), model("/model.ckpt-16")});
   CHECK(partly.status != 0);
   CHECK(has(partly.err, "model.ckpt-9"));

@@ -68,6 +68,7 @@ TEST_CASE("a SIGHUP that the parent ignores, as nohup does, stays ignored, and a
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGHUP, SIG_IGN);
+    ignore_signals_of_writing();
     signal_watch signals;
     std::atomic<int> told{0};
     signals.at_first([&] { ++told; });
