@@ -163,9 +163,34 @@ void check_state(const story& s, std::vector<finding>& to) {
       to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.step)});
   }
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
+  if (last.result && *last.result)
+    for (const auto& file : last.unlisted)
+      to.push_back({"what nobody lists is deleted", file + " is still there"});
   const bool saves = s.of.save_steps || s.of.save_secs;
   if (saves && (!last.newest || !same_state(*last.newest, reference)))
     to.push_back({"the state is right", last.newest ? difference(*last.newest, reference) : "there is no checkpoint"});
+}
+
+void check_curve(const story& s, std::vector<finding>& to) {
+  const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
+  if (s.of.summary_steps == 0 || !last.result || !*last.result)
+    return;
+  // What is not synced goes with the power, and what its writer or the outfeed held goes with them: the model is saved all the same.
+  for (const auto& o : s.disturbed)
+    for (const auto kind : {trouble_kind::power_loss, trouble_kind::disk_fault, trouble_kind::disk_full, trouble_kind::disk_death})
+      if (came(o, kind) || killed(o, "summary_writer") || killed(o, "outfeed"))
+        return;
+  // Without checkpoints every process begins at step 0, and takes the curve of the one before back.
+  std::vector<int64_t> whole;
+  for (int64_t step = s.of.summary_steps; step <= (**last.result).global_step; step += s.of.summary_steps)
+    whole.push_back(step);
+  if (last.curve == whole)
+    return;
+  std::string steps;
+  for (const int64_t step : last.curve)
+    steps += " " + std::to_string(step);
+  to.push_back({"a curve has no gap", "every " + std::to_string(s.of.summary_steps) + " steps to "
+                                        + std::to_string((**last.result).global_step) + ", and there are:" + steps});
 }
 
 std::vector<finding> judge(const story& s) {
@@ -181,6 +206,7 @@ std::vector<finding> judge(const story& s) {
   if (s.undisturbed)
     look(*s.undisturbed);
   check_state(s, all);
+  check_curve(s, all);
   return all;
 }
 

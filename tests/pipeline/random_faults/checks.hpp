@@ -19,7 +19,8 @@ void check_end(const recipe& r, const observation& o, std::vector<finding>& to);
 void check_bounds(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Mailboxes and timers.
 void check_order(const recipe& r, const observation& o, std::vector<finding>& to);   ///< Facts in step order, once each.
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to);   ///< The result is that of what happened.
-void check_state(const story& s, std::vector<finding>& to);                          ///< What is on the disk.
+void check_state(const story& s, std::vector<finding>& to);                          ///< The checkpoints on the disk.
+void check_curve(const story& s, std::vector<finding>& to);                          ///< The event files beside them.
 
 /// Whether a trouble of this kind came.
 bool came(const observation& o, trouble_kind what);

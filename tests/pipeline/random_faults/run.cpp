@@ -200,16 +200,6 @@ class process {
   std::vector<trouble> disk_troubles_;
 };
 
-void look_at(const std::shared_ptr<memory_disk>& disk, observation& o) {
-  if (!disk->info("/run"))
-    return;
-  auto store = checkpoint_store::open(disk, "/run", {.read_only = true});
-  if (!store)
-    throw std::runtime_error("a directory that cannot be opened: " + to_string(store.error()));
-  if (auto found = (*store)->restore_newest())
-    o.newest = std::move(found->content);
-}
-
 observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<memory_disk>& disk, int64_t stands_at) {
   auto seen = process{r, run, disk}.live();
   seen.stood_at = stands_at;

@@ -33,7 +33,8 @@ struct observation {
   std::chrono::nanoseconds ended{};
   uint64_t trace_hash = 0;
   std::optional<checkpoint_content> newest;    ///< After it, if there is a whole checkpoint.
-  std::vector<std::string> unlisted;           ///< Files of checkpoints that nothing names.
+  std::vector<std::string> unlisted;           ///< Files of checkpoints that the state file does not name.
+  std::vector<int64_t> curve;                  ///< Steps of the loss in the event files, as a reader shows them.
 };
 
 /// All runs of a recipe, the last one undisturbed unless the job had finished before.
@@ -43,6 +44,9 @@ struct story {
   std::optional<observation> undisturbed;
 };
 story play(const recipe& r);
+
+/// What a process left on the disk.
+void look_at(const std::shared_ptr<file_system>& disk, observation& o);
 
 /// The state in which a job of these settings ends that is never disturbed. Kept, since many recipes share it.
 const checkpoint_content& reference_of(const recipe& r);

@@ -1,0 +1,54 @@
+// What a process left on the disk, as the next one or a reader of curves would find it.
+#include "pipeline/random_faults/run.hpp"
+
+#include "storage/event_log.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+/// The step in "model.ckpt-20.manifest.json" and the like; none where the file is no checkpoint's.
+std::optional<int64_t> step_of_file(const std::string& name) {
+  constexpr std::string_view prefix = "model.ckpt-";
+  return name.starts_with(prefix) ? std::optional{std::strtoll(name.c_str() + prefix.size(), nullptr, 10)} : std::nullopt;
+}
+
+/// Steps of one tag; a START note takes back what earlier processes wrote from its step on. What is torn at a file's end is not seen.
+std::vector<int64_t> steps_of_curve(file_system& disk, const std::string& directory, const std::string& tag) {
+  std::set<int64_t> steps;
+  const auto paths = list_event_logs(disk, directory);
+  if (!paths)
+    return {};
+  for (const auto& path : *paths)
+    if (const auto log = read_event_log(disk, path))
+      for (const auto& e : log->events) {
+        if (e.note && e.note->what == session_note::kind::start)
+          steps.erase(steps.lower_bound(e.step), steps.end());
+        if (std::any_of(e.values.begin(), e.values.end(), [&](const auto& v) { return v.tag == tag; }))
+          steps.insert(e.step);
+      }
+  return {steps.begin(), steps.end()};
+}
+
+}  // namespace
+
+void look_at(const std::shared_ptr<file_system>& disk, observation& o) {
+  if (!disk->info("/run"))
+    return;
+  auto store = checkpoint_store::open(disk, "/run", {.read_only = true});
+  if (!store)
+    throw std::runtime_error("a directory that cannot be opened: " + to_string(store.error()));
+  if (auto found = (*store)->restore_newest())
+    o.newest = std::move(found->content);
+  const auto listed = (*store)->listed();
+  if (const auto files = disk->list("/run"))
+    for (const auto& file : *files)
+      if (const auto step = step_of_file(file.name); step && std::find(listed.begin(), listed.end(), *step) == listed.end())
+        o.unlisted.push_back(file.name);
+  o.curve = steps_of_curve(*disk, "/run", "loss");
+}
+
+}  // namespace troupe::test::random_faults
