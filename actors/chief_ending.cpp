@@ -63,7 +63,7 @@ void chief_state::on_down(const caf::down_msg& x) {
     return;
   const member who = found->second;
   alive.erase(found);
-  error cause{errc::aborted, who.name + " ended: " + describe(x.reason), {}, who.name, reached};
+  error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, reached};
   if (ending_said) {
     if (who.what == node::callbacks) {
       callbacks = callbacks_actor{};
