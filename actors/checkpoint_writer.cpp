@@ -32,8 +32,10 @@ expected<void> checkpoint_writer_state::open() {
   if (store || options.directory.empty())
     return {};
   auto opened = checkpoint_store::open(options.files, options.directory, options.store);
-  if (!opened)
-    return fail(opened.error());
+  if (!opened) {
+    not_opened = opened.error();
+    return fail(*not_opened);
+  }
   store = std::move(*opened);
   return {};
 }
@@ -103,7 +105,7 @@ void checkpoint_writer_state::finish(int64_t step) {
 
 expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& snapshot) {
   if (!store)
-    return fail(errc::failed_precondition, "the checkpoint directory is not open");
+    return fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}));
   std::vector<const variable_piece*> pieces;
   const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
   checkpoint_content content{step, {}, {}, options.properties, options.wall_offset + since_origin.count()};

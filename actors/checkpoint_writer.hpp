@@ -30,6 +30,7 @@ struct checkpoint_writer_state {
   chief_actor chief;
 
   std::unique_ptr<checkpoint_store> store;
+  std::optional<error> not_opened;             ///< Why there is no store.
   int32_t attempt = 0;
   bool stands_in = false;                      ///< Started in the place of one that died.
   struct pending {

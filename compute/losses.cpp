@@ -2,6 +2,7 @@
 
 #include "compute/graph.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace troupe::losses {
@@ -31,22 +32,25 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels,
 
 symbol invalid_of(symbol a, symbol b) { return a.owner() ? a.owner()->make_symbol(-1) : b.owner() ? b.owner()->make_symbol(-1) : symbol{}; }
 
-/// Whether labels are to be smoothed; a share that cannot be is kept as an error of the graph.
-bool smooths(graph& g, std::string_view name, options& o, std::source_location at) {
+/// Takes the share of smoothing from the options; one that cannot be is kept as an error of the graph, and nothing is returned.
+std::optional<double> take_smoothing(graph& g, std::string_view name, options& o, std::source_location at) {
   const double share = std::exchange(o.label_smoothing, 0);
-  if (!(share >= 0 && share <= 1))
-    refuse(g, name, "label_smoothing must be in [0, 1], not " + std::to_string(share), at);
-  return share > 0 && share <= 1;
+  if (share >= 0 && share <= 1)
+    return share;
+  refuse(g, name, "label_smoothing must be in [0, 1], not " + std::to_string(share), at);
+  return {};
 }
 
 symbol number(symbol like, double value, std::source_location at) { return fill(*like.owner(), value, like.type(), {}, at); }
 
 /// (1 - s)·loss + s·(what it would be, were every class as likely): smoothed labels, since the loss is linear in them.
 symbol smoothed(std::string_view name, symbol losses, symbol log_likelihoods, options& o, std::source_location at) {
-  const double share = o.label_smoothing;
-  if (!smooths(*losses.owner(), name, o, at))
+  const auto share = take_smoothing(*losses.owner(), name, o, at);
+  if (!share)
+    return losses.owner()->make_symbol(-1);
+  if (*share == 0)
     return losses;
-  return sub(scale(losses, 1 - share, at), scale(reduce_mean(log_likelihoods, {{-1}}, at), share, at), at);
+  return sub(scale(losses, 1 - *share, at), scale(reduce_mean(log_likelihoods, {{-1}}, at), *share, at), at);
 }
 
 }  // namespace
@@ -107,9 +111,11 @@ symbol sigmoid_cross_entropy(symbol labels, symbol logits, options o, std::sourc
   const auto scope = checked("sigmoid_cross_entropy", labels, logits, at);
   if (!scope)
     return invalid_of(labels, logits);
-  const double share = o.label_smoothing;
-  if (smooths(*logits.owner(), "sigmoid_cross_entropy", o, at))
-    labels = add(scale(labels, 1 - share, at), number(labels, share / 2, at), at);
+  const auto share = take_smoothing(*logits.owner(), "sigmoid_cross_entropy", o, at);
+  if (!share)
+    return invalid_of(labels, logits);
+  if (*share > 0)
+    labels = add(scale(labels, 1 - *share, at), number(labels, *share / 2, at), at);
   return reduce(sub(softplus(logits, at), mul(logits, labels, at), at), o, at);
 }
 

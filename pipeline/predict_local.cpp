@@ -34,7 +34,7 @@ class local_prediction final : public running_prediction {
  private:
   void ask(int64_t until) override { caf::anon_send(predictor_, pull{.until_step = until}); }
   /// The predictor has a deadline of its own; this one is for a disk or a model that does not let it see that.
-  bool wait() override { return queue()->wait(job_->description.deadlines.silence + job_->description.deadlines.stop); }
+  bool wait() override { return queue()->wait(job_->description.deadlines.silence + 2 * job_->description.deadlines.stop); }
 
   std::shared_ptr<prepared_job> job_;
   std::unique_ptr<local_system> system_;

@@ -163,10 +163,11 @@ expected<std::string> target_of(const std::string& path) {
 }
 
 file_info to_info(std::string name, const struct stat& s) {
-  // The time of the last change cannot be set: a copy that keeps the times of its files has another.
+  // The time of the last change cannot be set: a copy that keeps the times of its files has another. It goes by the ticks of the
+  // kernel, so that of two files that are made at once only the inode differs.
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
           static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec),
-          static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec};
+          (static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec) ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
 }
 
 class posix final : public file_system {

@@ -111,7 +111,8 @@ struct rules {
         fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
       at = c.step;
     }
-    if (ends && *seen.result && begun())
+    const bool idle = !seen.events.empty() && seen.events.back().text.starts_with("nothing to train");  // Then no state is shown.
+    if (ends && *seen.result && begun() && !idle)
       step_seen(at, (*seen.result)->global_step + 1);
   }
 
