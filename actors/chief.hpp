@@ -94,6 +94,7 @@ struct chief_state {
 
   // -- saves, gates, evaluations ------------------------------------------------------------
   std::set<int64_t> saving;                     ///< Snapshot marks placed and not yet committed or failed.
+  std::set<int64_t> given_up;                   ///< Those that failed: they are not asked for again.
   std::set<int64_t> unbooked;                   ///< Those of them whose books wait for the reports below.
   std::optional<int64_t> committed_at;
   std::map<int64_t, committed> held;            ///< Commits whose reports are not in yet.
@@ -182,8 +183,10 @@ struct chief_state {
   void send_books_up_to(int64_t step);
   void await_saves();
   void on_committed(const committed& x);
+  void publish_held();
   void deal_with(const committed& x);
-  bool is_committed(int64_t step) const { return committed_at == step || held.contains(step); }
+  /// Whether there is nothing to ask for: it is committed, or never will be.
+  bool is_settled(int64_t step) const { return committed_at == step || held.contains(step) || given_up.contains(step); }
   void on_save_failed(const save_failed& x);
   void evaluate_next();
   void on_evaluated(const evaluated& x);

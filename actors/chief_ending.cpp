@@ -231,6 +231,7 @@ void chief_state::replace_writer(error cause) {
   if (summaries)
     self->send(summaries, news);
   saving.clear();  // Their parts went with the old one; the last save takes their place.
+  unbooked.clear();
   disarm(wait_save);
   fail_after_save(std::move(cause));
 }
@@ -240,8 +241,11 @@ void chief_state::replace_writer(error cause) {
 void chief_state::end() {
   if (ending_said)
     return;
-  while (!held.empty())  // Their reports did not come; they are committed all the same.
-    deal_with(held.extract(held.begin()).mapped());
+  publish_held();
+  for (const auto& [step, x] : held) {  // Committed all the same, and not told: the reports below them did not come.
+    committed_at = step;
+    checkpoint = x.prefix;
+  }
   ending_said = true;
   waiting.disarm_all();
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = end_at, .loss = loss, .metrics = metrics, .text = remark};

@@ -57,6 +57,12 @@ void chief_state::on_committed(const committed& x) {
   check_end();
 }
 
+/// Facts in step order: a commit is published when the reports below it are in.
+void chief_state::publish_held() {
+  while (!held.empty() && held.begin()->first <= reached)
+    deal_with(held.extract(held.begin()).mapped());
+}
+
 void chief_state::deal_with(const committed& x) {
   const bool fresh = committed_at != x.step || x.step != start_step;
   committed_at = std::max(committed_at.value_or(x.step), x.step);
@@ -86,6 +92,7 @@ void chief_state::on_save_failed(const save_failed& x) {
   if (x.attempt != attempt || ending_said)
     return;
   saving.erase(x.step);
+  given_up.insert(x.step);
   commit_gates.erase(x.step);
   disarm(wait_save);
   if (failing == failing::no)

@@ -98,7 +98,7 @@ void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
 }
 
 void chief_state::mark_here(uint8_t kinds) {
-  if ((kinds & mark_snapshot) != 0 && is_committed(until))
+  if ((kinds & mark_snapshot) != 0 && is_settled(until))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !saving.contains(until)) {
     place_save(until);
@@ -187,9 +187,7 @@ void chief_state::on_lane(const step_report& x) {
 void chief_state::on_reached() {
   send_books_up_to(reached);
   await_saves();
-  // Facts in step order: a commit is published when the reports below it are in.
-  while (!held.empty() && held.begin()->first <= reached)
-    deal_with(held.extract(held.begin()).mapped());
+  publish_held();
   if (foretold && *foretold->step <= reached)
     return fail_now(*std::exchange(foretold, std::nullopt));
   extend();
@@ -227,11 +225,12 @@ void chief_state::on_stream_end(const stream_end& x) {
   end_at = x.step;
   until = x.step;  // Nobody will get beyond it; receivers keep the greater horizon they know.
   reached = std::max(reached, x.step);
+  publish_held();
   end_is_final = !stopped;
   disarm(wait_silence);
   disarm(wait_answers);
   disarm(wait_cut);
-  if (options.checkpoints && !is_committed(x.step))
+  if (options.checkpoints && !is_settled(x.step))
     place_save(x.step);  // If a mark was there already, its books did not know yet that this is the end.
   disarm(wait_save);
   await_saves();
