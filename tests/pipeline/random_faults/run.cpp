@@ -62,8 +62,8 @@ class process {
     job_ = std::make_unique<simulated_job>(prepared(std::move(d)), run.schedule);
     if (!r.slow_node.empty())
       job_->slow_down(r.slow_node, 20);
-    input_->reading = [this] { job_->pass(std::chrono::milliseconds{recipe_.read_ms}); };
-    hook_->working = [this] { job_->pass(std::chrono::milliseconds{recipe_.hook_ms}); };
+    input_->reading = [this] { take(recipe_.read_ms); };
+    hook_->working = [this] { take(recipe_.hook_ms); };
   }
 
   observation live() {
@@ -102,7 +102,13 @@ class process {
     return seen_.happened.empty() ? std::chrono::nanoseconds{} : seen_.happened.back().at;
   }
 
+  void take(int64_t ms) {
+    job_->pass(std::chrono::milliseconds{ms});
+    seen_.taken += std::chrono::milliseconds{ms};
+  }
+
   void happened(const trouble& t) {
+    seen_.taken = {};
     seen_.happened.push_back({t, job_->turns(), job_->now()});
     last_turn_ = job_->turns();
   }

@@ -31,6 +31,7 @@ struct observation {
   world_gauge gauge;
   int64_t turns = 0, ended_turn = 0;           ///< Altogether, and when the job's last event came.
   std::chrono::nanoseconds ended{};
+  std::chrono::nanoseconds taken{};            ///< By reads and hooks after the last trouble.
   uint64_t trace_hash = 0;
   std::optional<checkpoint_content> newest;    ///< After it, if there is a whole checkpoint.
   std::vector<std::string> unlisted;           ///< Files of checkpoints that the state file does not name.
