@@ -1,0 +1,122 @@
+// Each check finds what is planted for it: stories that were well are spoilt in one way, and judged again.
+#include "pipeline/random_faults/checks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+using kind = job_event::kind;
+
+/// A job that is stopped on its way and goes on, with everything that the checks look at.
+const story& a_story() {
+  static const story s = [] {
+    recipe r;
+    r.seed = 3;
+    r.replicas = 2;
+    r.max_steps = 40;
+    r.save_steps = 4;
+    r.summary_steps = 4;
+    r.log_steps = 2;
+    r.evaluates = r.hooks = true;
+    r.watch_every = 2;
+    r.gate_every = 8;
+    r.disturbed.push_back({5, {{.what = trouble_kind::stop, .when = {moment::progress, 9, 0}}}});
+    return play(r);
+  }();
+  return s;
+}
+
+/// The rules that a story breaks once it has been spoilt.
+std::vector<std::string> broken(const std::function<void(story&)>& spoil) {
+  story s = a_story();
+  spoil(s);
+  std::vector<std::string> rules;
+  for (const auto& f : judge(s))
+    if (rules.empty() || rules.back() != f.rule)
+      rules.push_back(f.rule);
+  return rules;
+}
+
+bool breaks(const std::string& rule, const std::function<void(story&)>& spoil) {
+  const auto rules = broken(spoil);
+  return std::find(rules.begin(), rules.end(), rule) != rules.end();
+}
+
+/// The last event of a kind in the undisturbed run.
+std::vector<job_event>::iterator last_of(story& s, kind what) {
+  auto& events = s.undisturbed->events;
+  return std::find_if(events.rbegin(), events.rend(), [&](const auto& e) { return e.what == what; }).base() - 1;
+}
+
+}  // namespace
+
+TEST_CASE("random faults: a story that went well breaks no rule, and was stopped on its way") {
+  CHECK(broken([](story&) {}).empty());
+  REQUIRE(a_story().disturbed.size() == 1);
+  REQUIRE(a_story().undisturbed);
+  REQUIRE(a_story().disturbed[0].result.value().has_value());
+  CHECK(a_story().disturbed[0].result->value().stopped);
+}
+
+TEST_CASE("random faults: an end that is late, missing or leaves somebody is found") {
+  CHECK(breaks("it ends", [](story& s) { s.undisturbed->endless = true; }));
+  CHECK(breaks("it ends", [](story& s) { s.undisturbed->stuck = true; }));
+  CHECK(breaks("it ends in time", [](story& s) { s.disturbed[0].ended += std::chrono::seconds{201}; }));
+  CHECK(breaks("nobody is left", [](story& s) { s.undisturbed->left = {"replica/0"}; }));
+}
+
+TEST_CASE("random faults: a full mailbox and a timer too many are found") {
+  CHECK(breaks("mailboxes are bounded", [](story& s) { s.undisturbed->gauge.fullest_mailboxes["reducer"] = 100; }));
+  CHECK(breaks("mailboxes are bounded", [](story& s) { s.undisturbed->gauge.fullest_mailboxes["chief"] = 1000; }));
+  CHECK(breaks("a timer for each actor", [](story& s) { s.undisturbed->gauge.timers_beyond_actors = 1; }));
+}
+
+TEST_CASE("random faults: another cause, a failure without one and one that is swallowed are found") {
+  CHECK(breaks("the cause is one that came", [](story& s) { s.disturbed[0].result = fail(errc::deadline_exceeded, "chief waited too long"); }));
+  CHECK(breaks("an undisturbed run ends well", [](story& s) { s.undisturbed->result = fail(errc::aborted, "infeed/0 ended"); }));
+  CHECK(breaks("no failure is swallowed", [](story& s) {
+    s.disturbed[0].happened.push_back({{.what = trouble_kind::kill, .node = "replica/0"}, 1, {}});
+    s.disturbed[0].ended_turn = 1000;
+  }));
+  CHECK(breaks("it stops when it is asked to", [](story& s) { s.disturbed[0].happened.clear(); }));
+}
+
+TEST_CASE("random faults: a state that differs in one number, is of another step or is not there is found") {
+  CHECK(breaks("the state is right", [](story& s) {
+    auto& t = s.undisturbed->newest->tensors.front();
+    t.value = tensor::zeros(t.value.type(), t.value.dims());
+  }));
+  CHECK(breaks("the state is right", [](story& s) { s.undisturbed->newest->blobs.begin()->second += " "; }));
+  CHECK(breaks("the state is right", [](story& s) { s.undisturbed->newest.reset(); }));
+  CHECK(breaks("it ends where it should", [](story& s) { (*s.undisturbed->result)->global_step = 39; }));
+  CHECK(breaks("what was told to be saved is there", [](story& s) { s.disturbed[0].newest->step = 0; }));
+  CHECK(breaks("what nobody lists is deleted", [](story& s) { s.undisturbed->unlisted = {"model.ckpt-4.manifest.json"}; }));
+  CHECK(breaks("a curve has no gap", [](story& s) { s.undisturbed->curve.erase(s.undisturbed->curve.begin() + 1); }));
+}
+
+TEST_CASE("random faults: facts that are left out, told twice or out of order are found") {
+  const std::string rule = "facts in order";
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(last_of(s, kind::progress)); }));
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.push_back(*last_of(s, kind::finished)); }));
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.pop_back(); }));
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(s.undisturbed->events.begin()); }));
+  CHECK(breaks(rule, [](story& s) { std::iter_swap(last_of(s, kind::progress), last_of(s, kind::saved)); }));
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(last_of(s, kind::saved)); }));  // What is evaluated was saved.
+  CHECK(breaks(rule, [](story& s) { last_of(s, kind::saved)->seconds += 1000; }));
+  const auto look = [](story& s) {  // The last step that the hook was shown.
+    auto& calls = s.undisturbed->calls;
+    return std::find_if(calls.rbegin(), calls.rend(), [](const auto& c) { return c.where == hook_place::at; }).base() - 1;
+  };
+  CHECK(breaks(rule, [&](story& s) { s.undisturbed->calls.erase(look(s)); }));
+  CHECK(breaks(rule, [&](story& s) { s.undisturbed->calls.insert(look(s), *look(s)); }));
+  CHECK(breaks(rule, [&](story& s) { look(s)->step += 1; }));
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->calls.pop_back(); }));
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->calls.erase(s.undisturbed->calls.begin()); }));
+}
+
+}  // namespace troupe::test::random_faults
