@@ -7,8 +7,6 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <algorithm>
-
 namespace troupe {
 
 void checkpoint_writer_state::on_restore(const restore& x) {
@@ -68,19 +66,12 @@ void checkpoint_writer_state::on_part(const snapshot_part& x) {
       self->send(lender, released{x.attempt, x.step});
     return;
   }
-  // To a writer that stands in for a dead one come parts of sets of which others went with it: they will never be complete, and
-  // what was lent for them is given back as soon as a later part shows that nothing more of them follows, but perhaps the books.
+  // A writer that stands in for a dead one is there for the last save, which nothing follows. To it come parts of earlier sets, too, of
+  // which others went with the dead one: what was lent for them is given back.
   for (auto s = snapshots.begin(); stands_in && !x.pieces.empty() && s != snapshots.end() && s->first < x.step;) {
-    const bool only_books = std::all_of(options.parts.begin(), options.parts.end(), [&](const std::string& part) {
-      return part == "chief" || s->second.parts.contains(part);
-    });
-    if (only_books) {
-      ++s;
-    } else {
-      let_go(s->first, s->second);
-      refused.insert(s->first);
-      s = snapshots.erase(s);
-    }
+    let_go(s->first, s->second);
+    refused.insert(s->first);
+    s = snapshots.erase(s);
   }
   auto& snapshot = snapshots[x.step];
   if (!x.pieces.empty())

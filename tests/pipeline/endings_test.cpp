@@ -279,4 +279,20 @@ TEST_CASE("with the policy go_on an evaluation that always fails is a warning ea
   }
 }
 
+TEST_CASE("a checkpoint writer that dies while saves are marked ahead costs no deadline: the last save is made, and no arena stays lent") {
+  for (uint64_t seed = 1; seed <= 40; ++seed)
+    for (int64_t replicas : {1, 2}) {
+      small_job_options o{.max_steps = 400, .save_steps = 2, .replicas = replicas};
+      simulated_job job{prepare_small(o), seed};
+      REQUIRE(job.crank_until([&] { return job.progress().step >= 2 + static_cast<int64_t>(seed % 7); }));
+      REQUIRE(job.kill("checkpoint_writer"));
+      CAPTURE(seed);
+      const auto end = end_of(job);
+      REQUIRE_FALSE(end.result);
+      CHECK(end.result.error().source == "checkpoint_writer");
+      CHECK(end.took < 1s);
+      CHECK(newest_checkpoint(o.files).content.step >= 2);
+    }
+}
+
 }  // namespace troupe::test

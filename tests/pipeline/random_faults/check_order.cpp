@@ -111,8 +111,7 @@ struct rules {
         fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
       at = c.step;
     }
-    const bool idle = !seen.events.empty() && seen.events.back().text.starts_with("nothing to train");  // Then no state is shown.
-    if (ends && *seen.result && begun() && !idle)
+    if (ends && *seen.result && begun() && start < of.max_steps)  // Where nothing is trained nothing is shown.
       step_seen(at, (*seen.result)->global_step + 1);
   }
 
