@@ -43,11 +43,17 @@ void update_loop(const update_terms& terms, const update_range<T> x, F f) {
 
 }  // namespace detail
 
+/// Whether more is done to a gradient or variable than the rule alone does.
+template <class T>
+bool is_surrounded(const update_terms& terms, const update_range<T>& x) {
+  return std::isfinite(terms.clip_value) || terms.gradient_scale != 1 || terms.keep != 1 || x.average;
+}
+
 /// f(g, v, s) returns what a packet of variables becomes, and changes its slots s in place. Ranges begin and end at multiples of
 /// 64 bytes: whole packets.
 template <int slots, class T, class F>
 void update_packets(const update_terms& terms, const update_range<T>& x, F f) {
-  if (std::isfinite(terms.clip_value) || terms.gradient_scale != 1 || terms.keep != 1 || x.average)
+  if (is_surrounded(terms, x))
     detail::update_loop<true, slots>(terms, x, f);
   else
     detail::update_loop<false, slots>(terms, x, f);

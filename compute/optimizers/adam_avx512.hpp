@@ -1,0 +1,20 @@
+// Adam's pass over a range with vectors of 512 bits.
+#pragma once
+
+#include "compute/optimizers/update.hpp"
+
+namespace troupe::adam_avx512 {
+
+/// The numbers of one update, as every element meets them.
+struct factors {
+  float beta1, rest1, beta2, rest2;  ///< β1, 1-β1, β2, 1-β2.
+  float minus_rate;                  ///< With both biases corrected.
+  float epsilon;
+  bool surrounded;                   ///< Whether the four below are more than factors of 1.
+  float clip_value, gradient_scale, keep, average_rest;
+};
+
+/// The bits of the loop that is compiled for every processor, in adam.cpp; called only where `uses_avx512()`.
+void run(const factors& f, const update_range<float>& x);
+
+}  // namespace troupe::adam_avx512
