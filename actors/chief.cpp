@@ -347,6 +347,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const committed& x) { state.on_committed(x); },
     [&state](const save_failed& x) { state.on_save_failed(x); },
     [&state](const evaluated& x) { state.on_evaluated(x); },
+    [&state](const room& x) { state.on_eval_room(x); },
     [&state](const answered& x) { state.on_answered(x); },
     [&state](const request& x) { state.on_request(x); },
     [&state](const deadline& x) { state.on_deadline(x); },

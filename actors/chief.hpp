@@ -17,6 +17,7 @@
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
 #include "actors/pace.hpp"
+#include "actors/summary_writer.hpp"
 #include "actors/wait_timer.hpp"
 
 #include <set>
@@ -111,6 +112,8 @@ struct chief_state {
   std::optional<int64_t> evaluated_at;
   std::optional<int64_t> newest_unevaluated;    ///< beside: what to evaluate next.
   std::optional<caf::actor_clock::time_point> evaluation_began;
+  int64_t eval_records = 0;                     ///< Told to the writer of evaluations.
+  int64_t eval_room = summary_writer_options{}.window;  ///< It has room for those below.
   std::map<std::string, double> metrics;
   std::string checkpoint;
 
@@ -133,7 +136,8 @@ struct chief_state {
 
   // -- waits: one of each kind at a time -----------------------------------------------------
   enum wait : int32_t {
-    wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_next_save, wait_flush, wait_evaluation, wait_news, wait_cut, wait_answers, wait_kinds
+    wait_start, wait_silence, wait_save, wait_hooks, wait_stop, wait_next_save, wait_flush, wait_evaluation, wait_eval_room, wait_news, wait_cut,
+    wait_answers, wait_kinds
   };
   wait_timer<chief_actor::stateful_pointer<chief_state>> waiting;
   inquiry whereabouts;                          ///< After a silence.
@@ -168,6 +172,7 @@ struct chief_state {
   void on_stream_end(const stream_end& x);
   void on_answered(const answered& x);
   int64_t limit() const;
+  bool far_ahead(int64_t step) const;
   void extend();
   void grant(int64_t new_until, std::vector<mark> marks);
   uint8_t marks_at(int64_t step);
@@ -190,6 +195,8 @@ struct chief_state {
   void on_save_failed(const save_failed& x);
   void evaluate_next();
   void on_evaluated(const evaluated& x);
+  void record_evaluation(const evaluated& x);
+  void on_eval_room(const room& x);
 
   // chief_ending.cpp: failures, downs, the last waits
   void on_failure(const error& cause);

@@ -54,6 +54,7 @@ void chief_state::on_committed(const committed& x) {
     deal_with(x);
   else
     held.emplace(x.step, x);
+  extend();
   check_end();
 }
 
@@ -104,9 +105,32 @@ void chief_state::on_save_failed(const save_failed& x) {
 
 // -- evaluations --------------------------------------------------------------------------------
 
+/// Two records each: a writer whose disk is slow holds the next evaluation.
+void chief_state::record_evaluation(const evaluated& x) {
+  if (!eval_summaries)
+    return;
+  for (auto& kept : evaluation_records(x)) {
+    kept.attempt = attempt;
+    kept.number = eval_records++;
+    self->send(eval_summaries, std::move(kept));
+  }
+}
+
+void chief_state::on_eval_room(const room& x) {
+  if (x.attempt != attempt || ending_said)
+    return;
+  eval_room = std::max(eval_room, x.until_number);
+  evaluate_next();
+}
+
 void chief_state::evaluate_next() {
   if (evaluating || !newest_unevaluated)
     return;
+  if (constexpr int64_t records = 2; eval_summaries && eval_records + records > eval_room) {
+    if (!waiting.armed(wait_eval_room))
+      arm(wait_eval_room, options.deadlines.save, "the results of the evaluation of step " + std::to_string(evaluated_at.value_or(0)) + " to be written");
+    return;
+  }
   const int64_t step = *std::exchange(newest_unevaluated, std::nullopt);
   const auto clock_now = self->clock().now();
   std::optional<double> since;
@@ -119,6 +143,7 @@ void chief_state::evaluate_next() {
     extend();
     return check_end();
   }
+  disarm(wait_eval_room);
   evaluating = step;
   evaluation_began = clock_now;
   arm(wait_evaluation, options.deadlines.evaluation, "the evaluation of step " + std::to_string(step));
@@ -136,9 +161,8 @@ void chief_state::on_evaluated(const evaluated& x) {
   if (x.ok) {
     metrics = x.metrics;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
-    if (eval_summaries && step != start_step)  // Where nothing was trained the point is there already.
-      for (auto& kept : evaluation_records(x))
-        self->send(eval_summaries, std::move(kept));
+    if (step != start_step)  // Where nothing was trained the point is there already.
+      record_evaluation(x);
   } else if (!cancelled_evaluation) {
     auto cause = x.cause;
     cause.notes.push_back("while evaluating the checkpoint of step " + std::to_string(step));

@@ -25,6 +25,16 @@ int64_t chief_state::limit() const {
   return limit;
 }
 
+/// Whether as much is on its way as may be: of saves, to which infeeds and the books give their parts ahead of the replicas, and of
+/// records, which the outfeed keeps while the summary writer has no room.
+bool chief_state::far_ahead(int64_t step) const {
+  constexpr size_t saves_max = 8;
+  constexpr int64_t records_max = 32;
+  if (options.checkpoints && next_multiple(step - 1, options.save_steps) == step && saving.size() >= saves_max)
+    return true;
+  return summaries && step % options.summary_steps == 0 && step / options.summary_steps - reached / options.summary_steps > records_max;
+}
+
 uint8_t chief_state::marks_at(int64_t step) {
   uint8_t kinds = 0;
   if (options.checkpoints && (end_at == step || (options.save_steps && *options.save_steps > 0 && step % *options.save_steps == 0)))
@@ -60,13 +70,13 @@ void chief_state::extend() {
       next = std::min(next, next_multiple(step, options.summary_steps));
     for (const auto& n : needs)
       next = std::min(next, next_need(step, n));
-    if (watched(next)) {
-      if (facts.room() == 0) {  // The hooks are behind: up to the state before, which they do not want to see.
-        target = next - 1;
-        break;
-      }
-      facts.marked(next);
+    const bool shown = watched(next);
+    if (far_ahead(next) || (shown && facts.room() == 0)) {  // Up to the state before, which nobody wants to see.
+      target = next - 1;
+      break;
     }
+    if (shown)
+      facts.marked(next);
     step = next;
     if (const uint8_t kinds = marks_at(step); kinds != 0) {
       marks.push_back({step, kinds});

@@ -11,10 +11,10 @@ double summary_writer_state::wall_time() {
 
 void summary_writer_state::on_record(const record& x) {
   write({.step = x.step, .values = x.values});
+  if (options.flushes_records)
+    flush();
   if (x.number >= 0)
     self->send(caf::actor_cast<record_source_actor>(self->current_sender()), room{x.attempt, x.number + 1 + options.window});
-  else
-    flush();  // They are few, and nobody would make an evaluation again whose result was told.
 }
 
 void summary_writer_state::on_note(const note& x) {

@@ -15,13 +15,13 @@ struct summary_writer_options {
   std::string host = "localhost";             ///< In the file's name.
   double wall_offset = 0;                     ///< Seconds since the epoch when the actor clock stood at 0.
   int64_t window = 10;                        ///< Credit: records it has room for.
+  bool flushes_records = false;               ///< Each is on its way to the disk at once: nobody would make an evaluation again whose result was told.
   int64_t unflushed_bytes_max = int64_t{256} << 10;
   std::chrono::milliseconds flush_period{2'000};
 };
 
 /// Writes the event file of one directory, made with the first word that comes. On its way to the disk at the latest two
-/// seconds later, in whole records; at once where nobody paid for them (evaluations), and before a part of a snapshot is passed
-/// on. What cannot be written is a `failure`, once; what follows is dropped, so that nobody waits for room.
+/// seconds later, in whole records; at once where the options say so, and before a part of a snapshot is passed on. What cannot be written is a `failure`, once; what follows is dropped, so that nobody waits for room.
 struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;

@@ -131,6 +131,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<committed>,      // A snapshot is durable.
   caf::reacts_to<save_failed>,    // A snapshot never will be.
   caf::reacts_to<evaluated>,      // An evaluation ended.
+  caf::reacts_to<room>,           // The writer of evaluations has room.
   caf::reacts_to<answered>,       // The hooks have returned from a fact.
   caf::reacts_to<request>,        // The user wants something.
   caf::reacts_to<deadline>>;      // To itself.

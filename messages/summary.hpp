@@ -22,8 +22,8 @@ typename Inspector::result_type inspect(Inspector& f, summary_value& x) {
   return f(caf::meta::type_name("summary_value"), what, x.tag, x.scalar, x.histogram, x.image, x.text, caf::meta::load_callback(load));
 }
 
-/// The values of state `step`, for the event file of one directory. From an outfeed they are paid for in credit and
-/// numbered from 0 within an attempt; from others they are few, and have no number.
+/// The values of state `step`, for the event file of one directory. From an outfeed and a chief they are paid for in credit
+/// and numbered from 0 within an attempt; from whoever sends but a few they have no number.
 struct record {
   int32_t attempt = 0;
   int64_t number = -1;

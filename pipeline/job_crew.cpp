@@ -104,6 +104,7 @@ class job_crew final : public crew {
     const std::string folder = of_evaluations ? (d.eval_name.empty() ? "eval" : "eval_" + d.eval_name) : "";
     summary_writer_options options;
     options.name = of_evaluations ? "summary_writer/eval" : "summary_writer";
+    options.flushes_records = of_evaluations;
     options.files = d.files;
     options.directory = folder.empty() ? *d.config.model_dir : join_path(*d.config.model_dir, folder);
     options.host = job_->host;

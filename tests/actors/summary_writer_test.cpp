@@ -67,11 +67,15 @@ TEST_CASE_FIXTURE(writer_alone, "a record that is paid for is answered by room f
   CHECK(outfeed.all<room>()[1].until_number == 12);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "the result of an evaluation is in the file at once") {
+TEST_CASE_FIXTURE(writer_alone, "the result of an evaluation is in the file at once, whether it is paid for or not") {
+  options.flushes_records = true;
   start();
   write(-1, 300);
   REQUIRE(events().size() == 2);
   CHECK(events()[1].step == 300);
+  write(0, 400);
+  REQUIRE(events().size() == 3);
+  CHECK(events()[2].step == 400);
 }
 
 TEST_CASE_FIXTURE(writer_alone, "many bytes are handed to the file system at once and do not wait for the timer") {

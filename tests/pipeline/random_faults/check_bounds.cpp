@@ -1,4 +1,5 @@
 // Bounds: how much may wait for whom, as the plan's credit has it.
+#include "actors/fact_window.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
 namespace troupe::test::random_faults {
@@ -11,29 +12,33 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   constexpr size_t control = 16;
   constexpr size_t blocks = 3;         // Credit of an edge (plan_edge::credit_blocks).
   constexpr size_t reports = 4;        // Of a replica: one for each block that it holds, and one at the state where it stands.
-  constexpr size_t marks = 8;          // Of one kind within the horizon: there a replica reports, and an infeed hands over its part.
-  constexpr size_t records = 10;       // Credit of the outfeed (outfeed_options::records_ahead).
+  constexpr size_t saves = 8 + 1;      // On their way at a time (chief_state::far_ahead), and the last.
+  constexpr size_t marks = 8;          // Of others within the horizon: there a replica reports.
+  constexpr size_t records = 10;       // Credit of those who record (summary_writer_options::window).
   constexpr size_t arenas = 2;         // A replica lends no more states than that.
+  // Each watch is a report of every replica, and a grant at its place; the window of facts bounds those that are not answered.
+  const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
   const auto replicas = static_cast<size_t>(r.replicas), hosts = static_cast<size_t>(r.hosts);
   if (name.starts_with("evaluator"))   // One replica, no marks: blocks, their reports, the progress that follows.
     return blocks + reports + control;
   if (name.starts_with("infeed/"))     // Pulls, and grants of the horizon that the blocks on their way allow.
-    return (blocks + 1) * (replicas / hosts) + blocks + marks + control;
+    return (blocks + 1) * (replicas / hosts) + blocks + marks + watches + control;
   if (name.starts_with("replica/"))    // Blocks, an end, grants, and what the reducer and the writer answer.
-    return blocks + 1 + blocks + marks + arenas + control;
+    return blocks + 1 + blocks + marks + watches + arenas + control;
   if (name == "reducer")               // Each replica waits for the answer to its part, or to its `applied`.
     return replicas + control;
   if (name == "outfeed")
-    return replicas * (reports + marks) + records + control;
-  if (name == "checkpoint_writer")     // Parts of all, ahead of each other by what is lent or read; what evaluations let go.
-    return replicas * arenas + hosts * marks + 2 * marks + control;
+    return replicas * (reports + saves + marks + watches) + records + control;
+  if (name == "checkpoint_writer")     // What replicas lend; the parts of infeeds, books, and what is let go, of each save on its way.
+    return replicas * arenas + (hosts + 2) * saves + control;
   if (name == "summary_writer")        // Records on credit, notes and the chief's books.
-    return records + 2 * marks + control;
-  if (name == "summary_writer/eval")   // Two records an evaluation; as many evaluations as a writer can be behind.
-    return 2 * marks + control;
+    return records + 2 * saves + control;
+  if (name == "summary_writer/eval")
+    return records + control;
   if (name == "callbacks")             // The window of facts (fact_window::facts_max), and progress beside it.
-    return 256 + control;
-  return replicas * reports + hosts + 3 * marks + control;  // The chief.
+    return fact_window::facts_max + control;
+  // The chief: reports, those of the replicas themselves where the outfeed is gone, and commits.
+  return replicas * (reports + marks + watches) + hosts + 2 * saves + control;
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// Queues behind somebody slow: what waits for a writer has a bound, however many steps are granted ahead of it.
+#include "pipeline/launch_simulated.hpp"
+#include "support/small_job.hpp"
+#include "support/troubled_dataset.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+/// To its end, while `node` takes one of 400 of its turns.
+void crank_slowly(simulated_job& job, const std::string& node) {
+  job.slow_down(node, 400);
+  while (!job.ended() && job.crank())
+    job.pass(std::chrono::microseconds{10});  // So that steps take time, and hundreds of them are granted ahead.
+  REQUIRE(job.ended());
+}
+
+/// The most messages that ever waited for it, in a job that ends well.
+size_t fullest_of(const std::string& node, const small_job_options& o) {
+  simulated_job job{prepare_small(o), 7};
+  crank_slowly(job, node);
+  const auto result = job.wait(std::chrono::milliseconds{0});
+  REQUIRE(result);
+  REQUIRE_MESSAGE(*result, to_string(result->error()));
+  CHECK((*result)->global_step == o.max_steps);
+  return job.gauge().fullest_mailboxes.at(node);
+}
+
+}  // namespace
+
+TEST_CASE("the parts that wait for a slow checkpoint writer are those of a few saves") {
+  CHECK(fullest_of("checkpoint_writer", {.max_steps = 600, .save_steps = 1, .replicas = 2, .hosts = 2}) <= 64);
+}
+
+TEST_CASE("the results of evaluations that wait for a slow writer are a few") {
+  CHECK(fullest_of("summary_writer/eval", {.max_steps = 120, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits}) <= 16);
+}
+
+TEST_CASE("a job that records every step runs ahead of a slow summary writer by a few records") {
+  const simulated_job* running = nullptr;
+  int64_t reported = -1;
+  small_job_options o{.max_steps = 600, .save_steps = 300, .replicas = 2};
+  o.input = dataset{std::make_shared<troubled_node>(o.input.node(), 400, [&] {
+    reported = running->progress().step;
+    return expected<void>{};
+  })};
+  auto description = describe_small(o);
+  description.config.save_summary_steps = 1;
+  simulated_job job{*prepare(std::move(description)), 7};
+  running = &job;
+  crank_slowly(job, "summary_writer");
+  CHECK(job.progress().step == 600);
+  CHECK(reported >= 400 - 33);
+}
+
+}  // namespace troupe::test
