@@ -24,7 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUPPORT = ROOT / "tests" / "support"
 LIMIT_S = 120  # For each program; a test that needs longer says so with `timeout:`.
 SLOWER = {"asan": 5, "tsan": 10, "coverage": 2, "debug": 3}  # How many times slower a mode may be.
-FAULT_SEEDS = 20000  # Of the random faults, with --all in a release build; 500 otherwise.
+# With --all in a release build: seeds of the random faults (500 otherwise), and for how long memory has to stay level (6 s).
+THOROUGH = {"TROUPE_FAULT_SEEDS": "20000", "TROUPE_PATIENCE_SECONDS": "60"}
 SHOWN_LINES_MAX = 400
 SUMMARY = re.compile(r"^\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", re.MULTILINE)
 
@@ -67,7 +68,7 @@ class Program:
         self.directory = entry["workdir"] or str(ROOT / "build" / mode)
         self.environment = {**os.environ, **entry["env"], **sanitizer_environment(mode)}
         if thorough and mode == "release":
-            self.environment.setdefault("TROUPE_FAULT_SEEDS", str(FAULT_SEEDS))
+            self.environment = {**THOROUGH, **self.environment}
         # The thread sanitizer of GCC 12 does not start under the wide address randomisation of newer kernels.
         fixed_addresses = ["setarch", os.uname().machine, "-R"] if mode == "tsan" and shutil.which("setarch") else []
         self.command = fixed_addresses + entry["cmd"]

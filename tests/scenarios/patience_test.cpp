@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
 
 namespace troupe {
@@ -41,10 +42,13 @@ struct slow_trainer {
         break;
     return step >= least && how.empty();
   }
-  /// Asks, and waits for the end; how long that took.
+  /// Asks, and waits for the end; how long that took. "interrupt" is Ctrl-C.
   steady_clock::duration ask(const std::string& request) {
     const auto began = steady_clock::now();
-    child.say(request);
+    if (request == "interrupt")
+      child.send(SIGINT);
+    else
+      child.say(request);
     while (how.empty() && child.listen(1s) && steady_clock::now() - began < patience) {}
     return steady_clock::now() - began;
   }
@@ -71,9 +75,9 @@ TEST_CASE("a process that was stopped for longer than its deadlines goes on") {
   CHECK_MESSAGE(trainer.how == "stopped", trainer.text);
 }
 
-TEST_CASE("a stop and an abort end a job beside a slow input and a slow hook within a batch and a call, and the hooks see the end") {
+TEST_CASE("a stop, an abort and Ctrl-C end a job beside a slow input and a slow hook within a batch and a call, and the hooks see the end") {
   for (const auto& [batch_ms, hook_ms] : std::vector<std::pair<int, int>>{{20, -1}, {300, -1}, {0, 1}, {0, 50}, {20, 1}})
-    for (const std::string request : {"stop", "abort"}) {
+    for (const std::string request : {"stop", "abort", "interrupt"}) {
       CAPTURE(batch_ms);
       CAPTURE(hook_ms);
       CAPTURE(request);
@@ -82,12 +86,39 @@ TEST_CASE("a stop and an abort end a job beside a slow input and a slow hook wit
       const auto took = trainer.ask(request);
       MESSAGE("", request, " beside ", batch_ms, " ms a batch and ", hook_ms, " ms a call took ",
               std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
-      CHECK(trainer.how == (request == "stop" ? "stopped" : "failed"));
+      CHECK(trainer.how == (request == "abort" ? "failed" : "stopped"));
       CHECK_MESSAGE(trainer.text.find("did not end in time") == std::string::npos, trainer.text);
       CHECK(took < 20s);  // Two seconds where nobody else uses the machine; ten minutes before.
       if (hook_ms >= 0)
         CHECK(trainer.hooks_ended == 1);
     }
+}
+
+TEST_CASE("what a process holds stays level beside a slow input, a slow hook and a hook that sees every step") {
+  const char* const wish = std::getenv("TROUPE_PATIENCE_SECONDS");
+  const auto whole = std::chrono::seconds{wish ? std::atoi(wish) : 6};
+  for (const auto& [batch_ms, hook_ms] : std::vector<std::pair<int, int>>{{20, 1}, {0, 1}, {0, 0}}) {
+    CAPTURE(batch_ms);
+    CAPTURE(hook_ms);
+    slow_trainer trainer{batch_ms, hook_ms, 0};
+    REQUIRE(trainer.reach(20));
+    const auto listen_until = [&](steady_clock::time_point end) {
+      while (steady_clock::now() < end)
+        REQUIRE(trainer.child.listen(100ms));
+    };
+    const auto began = steady_clock::now();
+    listen_until(began + whole / 2);
+    const auto kb = trainer.resident_kb, step = trainer.step;
+    listen_until(began + whole);
+    MESSAGE("", batch_ms, " ms a batch, ", hook_ms, " ms a call: ", kb, " kB after ", whole.count() / 2, " s and step ", step, ", ",
+            trainer.resident_kb, " kB after ", whole.count(), " s and step ", trainer.step);
+    CHECK(trainer.step > step);
+    if (whole > 30s)  // Before that a heap may still be growing to what it needs.
+      CHECK(trainer.resident_kb - kb <= 2048);
+    else
+      CHECK(trainer.resident_kb - kb <= 8192);  // 23 MB a second before.
+    trainer.ask("abort");
+  }
 }
 
 }  // namespace troupe

@@ -2,9 +2,10 @@
 //
 //   slow_trainer MODEL_DIR BATCH_MS HOOK_MS DEADLINE_MS
 //
-// Hears "stop" and "abort" on standard input, and says "at STEP RESIDENT_KB" as it goes on and, once,
+// Hears "stop" and "abort" on standard input and the signals of the `troupe` program, and says "at STEP RESIDENT_KB" as it goes on and, once,
 // "ended STEP stopped|done|failed HOOKS_ENDED TEXT". HOOK_MS below 0: no hook.
 // DEADLINE_MS is the patience of every wait; 0: the usual ones.
+#include "cli/signals.hpp"
 #include "pipeline/launch.hpp"
 
 #include "support/resident.hpp"
@@ -73,7 +74,7 @@ struct slow_hook final : hook {
   std::atomic<bool> ended = false;
 };
 
-int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_ms) {
+int train(cli::signal_watch& signals, const std::string& directory, int batch_ms, int hook_ms, int deadline_ms) {
   small_job_options o{.max_steps = 1'000'000'000, .save_steps = 1'000'000, .input = dataset{std::make_shared<slow_node>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
                       .files = posix_file_system()};
   const auto watching = std::make_shared<slow_hook>(hook_ms);
@@ -89,6 +90,7 @@ int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_
   if (!prepared)
     return std::printf("ended 0 failed 0 %s\n", to_string(prepared.error()).c_str()), 1;
   const auto job = launch_local(std::move(*prepared));
+  signals.at_first([&job] { job->ask(request::stop, true); });
 
   std::string heard;
   int64_t shown = -1;
@@ -99,6 +101,7 @@ int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_
       else
         std::printf("ended %lld failed %d %s\n", static_cast<long long>(job->progress().step), watching->ended.load(), to_string(result->error()).c_str());
       std::fflush(stdout);
+      signals.at_first({});
       return 0;
     }
     pollfd said{STDIN_FILENO, POLLIN, 0};
@@ -106,7 +109,7 @@ int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_
     if (::poll(&said, 1, 20) > 0) {
       const auto n = ::read(STDIN_FILENO, bytes, sizeof bytes);
       if (n <= 0)
-        return 1;
+        std::_Exit(1);  // Nobody listens any more.
       heard.append(bytes, static_cast<size_t>(n));
     }
     if (heard.find("stop\n") != std::string::npos)
@@ -129,5 +132,6 @@ int train(const std::string& directory, int batch_ms, int hook_ms, int deadline_
 int main(int argc, char** argv) {
   if (argc != 5)
     return 2;
-  return troupe::test::train(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[4]));
+  troupe::cli::signal_watch signals;
+  return troupe::test::train(signals, argv[1], std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[4]));
 }
