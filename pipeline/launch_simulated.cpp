@@ -99,6 +99,10 @@ uint64_t simulated_job::trace_hash() const {
   return impl_->world.trace_hash();
 }
 
+void simulated_job::trace_to(std::string* text) {
+  impl_->world.trace_to(text);
+}
+
 bool simulated_job::ended() const {
   return impl_->board->result.has_value();
 }

@@ -32,6 +32,8 @@ class simulated_job final : public running_job {
   int64_t turns() const;
   /// Of the order in which actors got their turns: equal for equal seeds and plans.
   uint64_t trace_hash() const;
+  /// From now on a line for each turn is added to `text`, which outlives the job: its number, the virtual time in nanoseconds, the node or '-'.
+  void trace_to(std::string* text);
   /// Whether the result is there, or the chief is gone without one.
   bool ended() const;
   /// The fullest mailboxes and the timers of all turns so far.

@@ -93,6 +93,11 @@ world_gauge simulated_world::gauge() const {
   return all;
 }
 
+void simulated_world::note_turn_of(caf::actor_id actor) {
+  const auto node = std::find_if(nodes_.begin(), nodes_.end(), [actor](const auto& n) { return n.second.id() == actor; });
+  *trace_ += std::to_string(turns_) + " " + std::to_string(now().count()) + " " + (node == nodes_.end() ? "-" : node->first) + "\n";
+}
+
 bool simulated_world::crank() {
   if (std::exchange(time_passed_, false))
     schedule_.clock().trigger_expired_timeouts();
@@ -106,6 +111,8 @@ bool simulated_world::crank() {
   const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs.front());
   hash_ = (hash_ ^ (actor ? actor->id() : 0)) * 0x100000001b3u;
   ++turns_;
+  if (trace_)
+    note_turn_of(actor ? actor->id() : 0);
   schedule_.run_once();
   measure();
   return true;

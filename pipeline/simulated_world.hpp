@@ -47,6 +47,8 @@ class simulated_world {
   int64_t turns() const noexcept { return turns_; }
   /// Of the order in which actors got their turns: equal for equal seeds and plans.
   uint64_t trace_hash() const noexcept { return hash_; }
+  /// From now on a line for each turn is added to `text`: its number, the virtual time in nanoseconds, the node or '-'.
+  void trace_to(std::string* text) noexcept { trace_ = text; }
   /// Of all turns so far.
   world_gauge gauge() const;
 
@@ -56,6 +58,7 @@ class simulated_world {
   };
   uint64_t draw();
   std::ptrdiff_t pick();
+  void note_turn_of(caf::actor_id actor);
   void measure();
 
   settings settings_;
@@ -69,6 +72,7 @@ class simulated_world {
   size_t timers_ = 0, timers_before_ = 0, timers_beyond_actors_ = 0;
   bool time_passed_ = false;
   uint64_t hash_ = 0xcbf29ce484222325u;
+  std::string* trace_ = nullptr;
   int64_t turns_ = 0;
 };
 

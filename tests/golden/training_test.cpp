@@ -4,11 +4,11 @@
 // A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file is made anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/training-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
 #include "compute/kernels/vectors.hpp"
+#include "tests/golden/kept_lines.hpp"
 #include "tests/golden/training_case.hpp"
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <set>
 
 namespace troupe {
@@ -17,33 +17,9 @@ using namespace test;
 
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-std::string stored() {
-  std::ifstream in{TROUPE_GOLDEN_DIR "/training-" TROUPE_CPU_LEVEL ".txt"};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
-
-/// Each line is to be found as it stands; one that differs is shown beside the stored one of the same case and quantity.
 void compare(const golden_lines& got) {
-  static const auto golden = lines_of(stored());
-  REQUIRE_FALSE(golden.empty());
-  for (const auto& line : lines_of(got.text)) {
-    const std::string what = line.substr(0, line.rfind(' ') + 1);
-    const auto at = std::find_if(golden.begin(), golden.end(), [&](const auto& g) { return g.starts_with(what); });
-    if (at == golden.end())
-      FAIL_CHECK("the golden file has nothing of: " << line);
-    else
-      CHECK(line == *at);
-  }
+  static const auto golden = kept_lines("training-" TROUPE_CPU_LEVEL ".txt");
+  compare_to_kept(got.text, golden);
 }
 
 golden_lines of_optimizers() {

@@ -1,0 +1,135 @@
+// Whole jobs on real threads and files: parameters, slots, books and event files come to what they did, to the bit, but for wall times,
+// file names and rates. A change that is meant to change them makes the file anew:
+//   TROUPE_WRITE_GOLDEN=tests/golden/jobs.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden jobs*'
+#include "storage/checkpoint_store.hpp"
+#include "storage/crc32c.hpp"
+#include "storage/event_log.hpp"
+#include "tests/golden/kept_lines.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <troupe/troupe.hpp>
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+namespace troupe::test {
+
+namespace {
+
+struct kept_job {
+  std::string name;
+  troupe::model source;
+  int64_t replicas = 1;
+  int64_t steps = 60;
+};
+
+const optimizer by = momentum{.rate = 0.02f};
+
+/// Reads an image as a sentence of 28 words of 28 numbers.
+model_spec read_rows(graph& g, const features& x, const labels& y, mode m) {
+  const auto rows = reshape(x["pixels"], {g.unknown("batch"), 28, 28});
+  const auto last = nn::lstm(rows, {.units = 24}).last.h;
+  const auto logits = nn::dense(last, {.units = 10});
+  g.scalar("last/mean", reduce_mean(last));
+  return multi_class_head(10).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
+}
+
+std::vector<kept_job> jobs() {
+  const auto dense = dnn_classifier({.hidden_units = {256, 128}, .classes = 10, .optimizer = by, .dropout = 0.2f});
+  const auto convolutional = sequential_classifier(
+    {.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .activation = relu}, layer::max_pool{}, layer::flatten{},
+                layer::dense{.units = 32, .activation = relu}, layer::dropout{.rate = 0.3}},
+     .classes = 10, .input_shape = {28, 28, 1}, .optimizer = by});
+  return {{"dense", dense, 1, 200}, {"dense, two replicas", dense, 2, 200}, {"convolutional", convolutional}, {"lstm", {"lstm", read_rows}}};
+}
+
+std::string bits(double x) { return std::to_string(std::bit_cast<uint64_t>(x)); }
+
+uint32_t checksum(const summary_value& v) {
+  uint32_t sum = crc32c(v.tag + '\0' + v.text + '\0' + bits(v.scalar));
+  const auto add = [&sum](const auto& numbers) { sum = crc32c(std::as_bytes(std::span{numbers}), sum); };
+  const auto& h = v.histogram;
+  add(std::vector<double>{h.least, h.greatest, h.count, h.sum, h.sum_of_squares});
+  add(h.limits);
+  add(h.counts);
+  return sum;
+}
+
+/// A position without the lines that say when the files of its data were written.
+std::string without_prints(const std::string& blob) {
+  std::string text;
+  for (const auto& line : lines_of(blob))
+    if (!line.starts_with("source "))
+      text += line + "\n";
+  return text;
+}
+
+void describe_events(file_system& files, const std::string& directory, const std::string& as, std::string& to) {
+  const auto paths = list_event_logs(files, directory);
+  REQUIRE(paths);
+  REQUIRE(paths->size() == 1);
+  const auto log = read_event_log(files, paths->front());
+  REQUIRE(log);
+  for (const auto& event : log->events)
+    for (const auto& v : event.values)
+      if (v.tag != "global_step/sec" && v.tag != "checkpoint_path")  // A rate, and a path.
+        to += as + " step " + std::to_string(event.step) + " " + v.tag + " " + std::to_string(checksum(v)) + "\n";
+}
+
+std::string outcome_of(const kept_job& job) {
+  const temporary_directory directory;
+  const auto path = directory / "run";
+  const auto data = *fashion_mnist("/usr/share/datasets/fashion-mnist");
+  const estimator e{job.source, {.model_dir = path, .seed = 1, .save_summary_steps = 20, .save_checkpoints_steps = 30, .replicas = job.replicas}};
+  const auto result = train_and_evaluate(e, {.input = data.train.shuffle().batch(32).repeat(), .max_steps = job.steps},
+                                         {.input = data.test.take(500).batch(100), .throttle_secs = 0});
+  REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+  std::string text;
+  for (const auto& [name, value] : result->metrics)
+    text += job.name + " result " + name + " " + bits(value) + "\n";
+
+  const auto files = posix_file_system();
+  const auto store = checkpoint_store::open(files, path, {.read_only = true});
+  REQUIRE(store);
+  for (const int64_t step : (*store)->listed()) {
+    const auto found = (*store)->restore(step);
+    REQUIRE(found);
+    const std::string at = job.name + " checkpoint " + std::to_string(step) + " ";
+    for (const auto& t : found->content.tensors)
+      text += at + t.name + " " + std::to_string(crc32c(t.value.bytes())) + "\n";
+    for (const auto& [name, bytes] : found->content.blobs)
+      text += at + "blob " + name + " " + std::to_string(crc32c(without_prints(bytes))) + "\n";
+    for (const std::string name : {"first_step", "finished"})
+      text += at + name + " " + found->content.properties.at(name) + "\n";
+  }
+  describe_events(*files, path, job.name + " training", text);
+  describe_events(*files, path + "/eval", job.name + " evaluation", text);
+  return text;
+}
+
+std::string all_outcomes() {
+  std::string text;
+  for (const auto& job : jobs())
+    text += outcome_of(job);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("jobs come to the parameters, slots, books, metrics and event files that they came to") {
+  const auto kept = kept_lines("jobs.txt");
+  const auto got = all_outcomes();
+  compare_to_kept(got, kept);
+  CHECK(lines_of(got).size() == kept.size());
+}
+
+TEST_CASE("write the golden jobs" * doctest::skip()) {
+  const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
+  REQUIRE(to);
+  std::ofstream out{to};
+  out << all_outcomes();
+  REQUIRE(out.flush());
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,43 @@
+// Text that is kept in a file of tests/golden and compared line by line.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace troupe::test {
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+inline std::vector<std::string> kept_lines(const std::string& file) {
+  std::ifstream in{std::string{TROUPE_GOLDEN_DIR "/"} + file};
+  return lines_of({std::istreambuf_iterator<char>{in}, {}});
+}
+
+/// Each line of `text` is to be found as it stands; one that differs is shown beside the kept one of the same case and quantity, which is
+/// all of a line but its last word.
+inline void compare_to_kept(const std::string& text, const std::vector<std::string>& kept) {
+  REQUIRE_FALSE(kept.empty());
+  for (const auto& line : lines_of(text)) {
+    const std::string what = line.substr(0, line.rfind(' ') + 1);
+    const auto at = std::find_if(kept.begin(), kept.end(), [&](const auto& k) { return k.starts_with(what); });
+    if (at == kept.end())
+      FAIL_CHECK("the golden file has nothing of: " << line);
+    else
+      CHECK(line == *at);
+  }
+}
+
+}  // namespace troupe::test
