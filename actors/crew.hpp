@@ -1,7 +1,7 @@
 // The crew: how the chief and the evaluator get their actors. Only the launcher spawns; this is what it hands them.
 #pragma once
 
-#include "actors/replica.hpp"
+#include "actors/steps/replica.hpp"
 #include "messages/interfaces.hpp"
 
 namespace troupe {

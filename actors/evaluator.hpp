@@ -1,12 +1,12 @@
 // The evaluator: a small chief over an `evaluate` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
-#include "actors/checkpoint_loading.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
 #include "actors/sub_plan.hpp"
 #include "actors/wait_timer.hpp"
-#include "compute/metric_totals.hpp"
+#include "actors/writers/checkpoint_loading.hpp"
+#include "compute/engine/metric_totals.hpp"
 
 namespace troupe {
 

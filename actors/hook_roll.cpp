@@ -1,7 +1,7 @@
 #include "actors/hook_roll.hpp"
 
-#include "actors/decisions.hpp"
 #include "words/guarded.hpp"
+#include "words/need.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The board of a prediction: where the predictor puts what a thread outside takes.
 #pragma once
 
-#include "actors/checkpoint_loading.hpp"
-#include "messages/report.hpp"
+#include "actors/writers/checkpoint_loading.hpp"
+#include "words/step_values.hpp"
 
 namespace troupe {
 

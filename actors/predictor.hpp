@@ -1,8 +1,8 @@
 // The predictor: a small chief over a `predict` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
-#include "actors/prediction_board.hpp"
 #include "actors/inquiry.hpp"
+#include "actors/prediction_board.hpp"
 #include "actors/sub_plan.hpp"
 #include "actors/wait_timer.hpp"
 

@@ -1,8 +1,8 @@
 // The `troupe` program: main chooses the subcommand, and each subcommand has a file of its own.
-#include "cli/commands.hpp"
-#include "cli/last_resort.hpp"
-#include "cli/nearest.hpp"
-#include "cli/output.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/nearest.hpp"
+#include "cli/terminal/last_resort.hpp"
+#include "cli/terminal/output.hpp"
 
 #include <algorithm>
 #include <csignal>

@@ -1,7 +1,7 @@
 #include <troupe/caf.hpp>
 
 #include "estimator/start_job.hpp"
-#include "pipeline/local_system.hpp"
+#include "pipeline/launch/local_system.hpp"
 
 namespace troupe {
 

@@ -1,7 +1,7 @@
 #include "estimator/describe.hpp"
 
-#include "estimator/model_spec.hpp"
-#include "pipeline/input/open_input.hpp"
+#include "input/streams/open_input.hpp"
+#include "models/model_spec.hpp"
 
 #include <algorithm>
 
@@ -16,9 +16,11 @@ expected<void> check_positive(std::string_view name, const std::optional<int64_t
 }
 
 expected<job_description> describe_model(const estimator& e) {
-  auto source = checked_model(e);
+  auto source = checked(e.model);
   if (!source)
     return fail(source.error());
+  if (auto valid = validate(e.config); !valid)
+    return fail(valid.error());
   job_description job;
   job.source = std::move(*source);
   job.config = e.config;
@@ -41,20 +43,6 @@ expected<void> add_evaluation(job_description& job, const eval_spec& evaluation)
 }
 
 }  // namespace
-
-expected<std::shared_ptr<const model>> checked_model(const estimator& e) {
-  if (!e.model.build)
-    return fail(errc::invalid_argument, "the model " + e.model.name + " has no function to build it");
-  if (auto valid = validate(e.config); !valid)
-    return fail(valid.error());
-  // What the model function returned is checked where it is built; the graph carries the error to whoever plans it.
-  return std::make_shared<const model>(model{e.model.name, [build = e.model.build](graph& g, const features& x, const labels& y, mode m) {
-    auto spec = build(g, x, y, m);
-    if (auto valid = check(spec, g, m); !valid)
-      g.invalid(valid.error());
-    return spec;
-  }, e.model.texts});
-}
 
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
   // `elements` counts one whole pass of the stage; below an endless repeat that is one pass of its source.

@@ -1,7 +1,7 @@
 // From the user's words to a job description: what can be checked before anything is built is checked here.
 #pragma once
 
-#include "pipeline/prepared_job.hpp"
+#include "pipeline/plan/job_description.hpp"
 
 #include <troupe/predict.hpp>
 
@@ -12,9 +12,6 @@ namespace troupe {
 expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
 expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
 expected<job_description> describe(const estimator& e, const predict_spec& prediction);
-
-/// The model, whose function now also refuses, in the graph, what it returned and should not have. invalid_argument as above.
-expected<std::shared_ptr<const model>> checked_model(const estimator& e);
 
 /// The step at which `epochs` passes over the source end: whole batches of each pass, the partial last one dropped.
 /// invalid_argument where the size of the source is not known; out_of_range where there is no such step.

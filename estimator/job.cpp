@@ -4,8 +4,7 @@
 #include "estimator/describe.hpp"
 #include "estimator/job_log.hpp"
 #include "estimator/start_job.hpp"
-#include "messages/control.hpp"
-#include "storage/checkpoint_store.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 
 namespace troupe {
 
@@ -25,15 +24,15 @@ job_progress job::progress() const {
 }
 void job::save() {
   if (impl_)
-    impl_->running->ask(request::save, false);
+    impl_->running->save();
 }
 void job::stop(bool by_signal) {
   if (impl_)
-    impl_->running->ask(request::stop, by_signal);
+    impl_->running->stop(by_signal);
 }
 void job::abort() {
   if (impl_)
-    impl_->running->ask(request::abort, false);
+    impl_->running->abort();
 }
 
 expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadline) {

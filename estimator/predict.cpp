@@ -2,8 +2,9 @@
 #include <troupe/predict.hpp>
 
 #include "estimator/describe.hpp"
-#include "pipeline/input/open_input.hpp"
-#include "pipeline/launch.hpp"
+#include "input/streams/open_input.hpp"
+#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/prepared_job.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include "estimator/prediction_file.hpp"
 
-#include "storage/npy.hpp"
+#include "storage/encodings/npy.hpp"
 
 #include <algorithm>
 

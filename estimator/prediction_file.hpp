@@ -1,7 +1,7 @@
 // Prediction files on any file system: what tests and the public function share.
 #pragma once
 
-#include "storage/file_system.hpp"
+#include "storage/files/file_system.hpp"
 
 #include <troupe/prediction_file.hpp>
 

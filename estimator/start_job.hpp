@@ -1,7 +1,7 @@
 // Starting a job, wherever its actors are to live.
 #pragma once
 
-#include "pipeline/launch.hpp"
+#include "pipeline/launch/launch.hpp"
 
 namespace troupe {
 

@@ -2,14 +2,10 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "words/step_values.hpp"
 
 namespace troupe {
 
-/// The outputs of the step that led to `step` (evaluating: of step `step`), in the order of `program::outputs()`.
-struct step_values {
-  int64_t step = 0;
-  std::vector<tensor> values;
-};
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_values& x) {
   return f(caf::meta::type_name("step_values"), x.step, x.values);

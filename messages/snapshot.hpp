@@ -2,17 +2,10 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "words/variable_piece.hpp"
 
 namespace troupe {
 
-/// A run of elements of one variable or slot. The tensor shares the parameter store's memory.
-struct variable_piece {
-  std::string name;
-  std::vector<int64_t> dims;  ///< Of the whole variable.
-  int64_t first = 0;          ///< First element of the run.
-  bool trainable = false;
-  tensor elements;            ///< Rank 1.
-};
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, variable_piece& x) {
   return f(caf::meta::type_name("variable_piece"), x.name, x.dims, x.first, x.trainable, x.elements);

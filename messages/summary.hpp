@@ -35,6 +35,9 @@ typename Inspector::result_type inspect(Inspector& f, record& x) {
   return f(caf::meta::type_name("record"), x.attempt, x.number, x.step, x.values);
 }
 
+/// How many records a summary writer has room for.
+inline constexpr int64_t record_window = 10;
+
 /// Credit: the writer has room for the records below `until_number`.
 struct room {
   int32_t attempt = 0;

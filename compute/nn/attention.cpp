@@ -1,5 +1,5 @@
-#include <troupe/attention.hpp>
-#include <troupe/layers.hpp>
+#include <troupe/nn/attention.hpp>
+#include <troupe/nn/layers.hpp>
 
 #include "compute/kernels/elementary.hpp"
 #include "compute/nn/layer.hpp"

@@ -1,5 +1,5 @@
 // Layers that read a sequence from both ends.
-#include <troupe/recurrent.hpp>
+#include <troupe/nn/recurrent.hpp>
 
 #include "compute/nn/layer.hpp"
 

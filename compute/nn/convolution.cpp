@@ -1,7 +1,7 @@
-#include <troupe/convolution_layers.hpp>
+#include <troupe/nn/convolution_layers.hpp>
 
 #include "compute/nn/layer.hpp"
-#include "compute/operations/windows.hpp"
+#include "compute/operations/windows/windows.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What layers share: checks of their operands, and shapes with an axis changed.
 #pragma once
 
-#include "compute/graph.hpp"
+#include "compute/graph/graph.hpp"
 
 namespace troupe::nn {
 

@@ -1,4 +1,4 @@
-#include <troupe/layers.hpp>
+#include <troupe/nn/layers.hpp>
 
 #include "compute/nn/layer.hpp"
 

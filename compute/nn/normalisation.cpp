@@ -1,4 +1,4 @@
-#include <troupe/normalisation.hpp>
+#include <troupe/nn/normalisation.hpp>
 
 #include "compute/nn/layer.hpp"
 

@@ -1,4 +1,4 @@
-#include <troupe/recurrent.hpp>
+#include <troupe/nn/recurrent.hpp>
 
 #include "compute/nn/layer.hpp"
 

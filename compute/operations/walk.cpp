@@ -68,7 +68,7 @@ void lower_walk(lowering& l, const walk& w) {
   l.division = {.items = w.extent[0], .unit = w.rank == 1 ? elements_piece : 1};
   int at = 0;
   for (int32_t i : l.call.in)
-    l.division.step[static_cast<size_t>(at++)] = size_of(l.whole().value(i).type);
+    l.division.step[static_cast<size_t>(at++)] = size_of(l.values().value(i).type);
   l.division.step[static_cast<size_t>(at)] = size_of(l.out().type);
 }
 

@@ -1,7 +1,7 @@
 // Walks: loops over an output whose operands are stretched, turned or cut, merged into as few as can be.
 #pragma once
 
-#include "compute/planner/plan.hpp"
+#include "compute/operations/lowering.hpp"
 
 namespace troupe {
 

@@ -1,6 +1,5 @@
 // Which vectors each rule keeps beside the variables: TensorFlow 1.x's names and initial values, which checkpoints hold.
 #include "compute/optimizers/update.hpp"
-#include "compute/parameter_store.hpp"
 
 namespace troupe {
 namespace {

@@ -15,6 +15,9 @@
 
 namespace troupe {
 
+/// The slot that holds a moving average of its variable.
+inline constexpr std::string_view moving_average_slot = "ExponentialMovingAverage";
+
 /// A vector beside the variables, in their layout.
 struct slot_description {
   std::string_view name;

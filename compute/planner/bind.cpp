@@ -1,14 +1,7 @@
 // From a graph to a plan: what the roots need, with every unknown bound.
 #include "compute/planner/plan.hpp"
-#include "compute/program.hpp"
 
 namespace troupe {
-
-int32_t plan::root(int32_t i) const {
-  while (value(i).view_of >= 0)
-    i = value(i).view_of;
-  return i;
-}
 
 int32_t add_copy_of(plan& p, int32_t from) {
   planned_value v;
@@ -17,15 +10,6 @@ int32_t add_copy_of(plan& p, int32_t from) {
   v.dims = p.value(from).dims;
   p.values.push_back(std::move(v));
   return static_cast<int32_t>(p.values.size()) - 1;
-}
-
-operand plan::place_of(int32_t i) const {
-  int64_t offset = 0;
-  for (; value(i).view_of >= 0; i = value(i).view_of)
-    offset += value(i).view_offset;
-  operand at = value(i).where;
-  at.offset += at.offset < 0 ? 0 : offset;
-  return at;
 }
 
 namespace {

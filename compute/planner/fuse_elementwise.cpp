@@ -3,6 +3,7 @@
 // A group stands where its last call stands: the earlier ones wait, so none of its values may be read by a call in
 // between. It ends when one of its values is read by a call that does not belong to it, and when it is full.
 #include "compute/operations/walk.hpp"
+#include "compute/planner/plan.hpp"
 
 #include <map>
 
@@ -61,7 +62,7 @@ struct anatomy {
   int slot_count = 0;
 };
 
-anatomy dissect(const plan& p, const planned_call& c) {
+anatomy dissect(const planned_values& p, const planned_call& c) {
   anatomy a;
   std::map<int32_t, size_t> last;
   for (size_t i = 0; i < c.parts.size(); ++i)
@@ -85,10 +86,10 @@ anatomy dissect(const plan& p, const planned_call& c) {
 
 constexpr int64_t slot_bytes = fused_piece * 8;
 
-int64_t workspace_of_fused(const lowering& l) { return dissect(l.whole(), l.call).slot_count * slot_bytes; }
+int64_t workspace_of_fused(const lowering& l) { return dissect(l.values(), l.call).slot_count * slot_bytes; }
 
 void lower_fused(lowering& l) {
-  plan& p = l.whole();
+  planned_values& p = l.values();
   const anatomy a = dissect(p, l.call);
   std::vector<shape> operands;
   for (const auto& part : l.call.parts)

@@ -1,5 +1,4 @@
 #include "compute/planner/plan.hpp"
-#include "compute/program.hpp"
 
 namespace troupe {
 namespace {

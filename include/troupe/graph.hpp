@@ -151,7 +151,7 @@ class TROUPE_API graph {
   /// One line an operation: "h/matmul: float32 [batch, 128] = matmul(x, dense/kernel)".
   std::string to_text() const;
 
-  struct impl;  // In compute/graph.hpp.
+  struct impl;  // In compute/graph/graph.hpp.
   impl& internals() noexcept { return *impl_; }
   const impl& internals() const noexcept { return *impl_; }
 

@@ -8,8 +8,8 @@
 // kept in the graph as its error, and the layer yields an invalid symbol. This header is all of them.
 #pragma once
 
-#include <troupe/attention.hpp>
-#include <troupe/convolution_layers.hpp>
-#include <troupe/layers.hpp>
-#include <troupe/normalisation.hpp>
-#include <troupe/recurrent.hpp>
+#include <troupe/nn/attention.hpp>
+#include <troupe/nn/convolution_layers.hpp>
+#include <troupe/nn/layers.hpp>
+#include <troupe/nn/normalisation.hpp>
+#include <troupe/nn/recurrent.hpp>

@@ -18,8 +18,8 @@
 #pragma once
 
 #include <troupe/error.hpp>
-#include <troupe/learning_rate.hpp>
-#include <troupe/update_rule.hpp>
+#include <troupe/optimizer/learning_rate.hpp>
+#include <troupe/optimizer/update_rule.hpp>
 
 #include <optional>
 #include <string>

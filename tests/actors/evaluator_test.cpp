@@ -1,7 +1,7 @@
 #include "actors/evaluator.hpp"
 
-#include "actors/checkpoint_loading.hpp"
-#include "storage/memory_file_system.hpp"
+#include "actors/writers/checkpoint_loading.hpp"
+#include "storage/files/memory_file_system.hpp"
 #include "support/crew_of_recorders.hpp"
 
 #include <doctest/doctest.h>

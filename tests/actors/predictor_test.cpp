@@ -1,6 +1,6 @@
 #include "actors/predictor.hpp"
 
-#include "storage/memory_file_system.hpp"
+#include "storage/files/memory_file_system.hpp"
 #include "support/crew_of_recorders.hpp"
 
 #include <doctest/doctest.h>

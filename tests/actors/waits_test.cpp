@@ -1,8 +1,8 @@
 #include "actors/waits.hpp"
 
-#include "actors/fact_window.hpp"
+#include "actors/chief/fact_window.hpp"
+#include "actors/chief/pace.hpp"
 #include "actors/inquiry.hpp"
-#include "actors/pace.hpp"
 
 #include <doctest/doctest.h>
 

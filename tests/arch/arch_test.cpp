@@ -53,6 +53,14 @@ TEST_CASE("no folder includes against the arrows") {
   CHECK_NONE(includes_against_the_arrows(tree()), "a folder includes only what docs/ARCHITECTURE.md lets it know");
 }
 
+TEST_CASE("no folder reaches against the arrows by way of a header") {
+  CHECK_NONE(reached_against_the_arrows(tree()), "what a header includes is included by all that include it");
+}
+
+TEST_CASE("the front door and all without actors are compiled without CAF") {
+  CHECK_NONE(caf_reached_from_the_front_door(tree()), "only messages/, actors/, pipeline/launch/ and estimator/caf.cpp pay for CAF's headers");
+}
+
 TEST_CASE("CAF stays in messages/, actors/, the launcher and <troupe/caf.hpp>") {
   CHECK_NONE(caf_outside_its_folders(tree()), "CAF is for messages/, actors/ and the launcher in pipeline/");
 }
@@ -67,7 +75,7 @@ TEST_CASE("every public header is installed") {
 }
 
 TEST_CASE("only storage/ touches files") {
-  CHECK_NONE(file_access_outside_storage(tree()), "file access goes through storage/file_system.hpp");
+  CHECK_NONE(file_access_outside_storage(tree()), "file access goes through storage/files/file_system.hpp");
 }
 
 TEST_CASE("no clock and no chance below pipeline/") {
@@ -81,19 +89,39 @@ TEST_CASE("no file has more than 400 lines") {
 TEST_CASE("a planted violation is found on its line, and what only looks like one is not") {
   SUBCASE("arrows") {
     const std::string text =
-        "#include <troupe/error.hpp>\n#include \"compute/program.hpp\"\n#include \"program.hpp\"\n#include <vector>\n";
-    CHECK(lines_found(includes_against_the_arrows, "storage/x.cpp", text) == "2 3");
-    CHECK(lines_found(includes_against_the_arrows, "cli/x.cpp", text) == "2 3");
+        "#include <troupe/error.hpp>\n#include \"compute/program/program.hpp\"\n#include \"program.hpp\"\n#include <vector>\n";
+    CHECK(lines_found(includes_against_the_arrows, "storage/files/x.cpp", text) == "2 3");
+    CHECK(lines_found(includes_against_the_arrows, "cli/commands/x.cpp", text) == "2 3");
     CHECK(lines_found(includes_against_the_arrows, "actors/x.cpp", text) == "3");
     CHECK(lines_found(includes_against_the_arrows, "tests/x.cpp", text) == "");
     CHECK(lines_found(includes_against_the_arrows, "attic/x.cpp", "int i;\n") == "1");
     CHECK(lines_found(includes_against_the_arrows, "compute/x.cpp", "#include \"tests/support/a.hpp\"\n") == "1");
   }
+  SUBCASE("arrows between rooms") {
+    const std::string text = "#include \"compute/kernels/simd.hpp\"\n#include \"compute/program/program.hpp\"\n#include \"compute/operations/walk.hpp\"\n";
+    CHECK(lines_found(includes_against_the_arrows, "compute/operations/rows/x.cpp", text) == "2");
+    CHECK(lines_found(includes_against_the_arrows, "compute/graph/x.cpp", text) == "1 2 3");
+    CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", text) == "");
+    CHECK(lines_found(includes_against_the_arrows, "models/x.cpp", text) == "");
+    CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", "#include \"actors/chief/chief.hpp\"\n#include \"actors/crew.hpp\"\n") == "1 2");
+    CHECK(lines_found(includes_against_the_arrows, "inspection/x.cpp", "#include \"pipeline/plan/plan.hpp\"\n#include \"pipeline/launch/launch.hpp\"\n") == "2");
+  }
+  SUBCASE("through headers") {
+    const source_files chain{parse("models/a.cpp", "#include \"compute/graph/b.hpp\"\n"), parse("compute/graph/b.hpp", "#include \"storage/files/c.hpp\"\n"),
+                             parse("storage/files/c.hpp", "#include <caf/actor.hpp>\n")};
+    const auto reached = reached_against_the_arrows(chain);
+    REQUIRE(reached.size() == 1);
+    CHECK(reached[0].path == "models/a.cpp");
+    CHECK(reached[0].text == "models/ may not know storage/files/, which it reaches by compute/graph/b.hpp > storage/files/c.hpp");
+    const auto caf = caf_reached_from_the_front_door(chain);
+    REQUIRE(caf.size() == 3);
+    CHECK(caf[0].text == "reaches <caf/actor.hpp> by compute/graph/b.hpp > storage/files/c.hpp > caf/actor.hpp");
+  }
   SUBCASE("CAF") {
     const std::string text = "// caf::actor\n#include <caf/all.hpp>\ncaf::actor a;\nauto s = \"caf::actor\";\n";
     CHECK(lines_found(caf_outside_its_folders, "compute/x.cpp", text) == "2 3");
-    CHECK(lines_found(caf_outside_its_folders, "pipeline/input/x.cpp", text) == "2 3");
-    CHECK(lines_found(caf_outside_its_folders, "pipeline/launch.cpp", text) == "");
+    CHECK(lines_found(caf_outside_its_folders, "input/x.cpp", text) == "2 3");
+    CHECK(lines_found(caf_outside_its_folders, "pipeline/launch/launch.cpp", text) == "");
     CHECK(lines_found(caf_outside_its_folders, "include/troupe/caf.hpp", text) == "");
     CHECK(lines_found(caf_outside_its_folders, "estimator/caf.cpp", text) == "");
     CHECK(lines_found(caf_outside_its_folders, "estimator/job.cpp", text) == "2 3");
@@ -117,7 +145,7 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
             "auto s = checkpoint_store::open(fs, d);\nfs->open(p);\nfs.rename(a, b);\n// std::ifstream\nlog(\"fopen(\");\n"
             "v.erase(std::remove(v.begin(), v.end(), 1));\nfs->unlink(p);\n")
         == "");
-    CHECK(lines_found(file_access_outside_storage, "storage/x.cpp", "std::ifstream in;\n") == "");
+    CHECK(lines_found(file_access_outside_storage, "storage/files/x.cpp", "std::ifstream in;\n") == "");
     CHECK(lines_found(file_access_outside_storage, "words/x.cpp", "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n") == "1 2");
     CHECK(lines_found(file_access_outside_storage, "words/buffer.cpp", "#include <sys/mman.h>\nauto p = ::mmap(q, n, r, f, -1, 0);\n") == "");
   }

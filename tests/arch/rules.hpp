@@ -10,6 +10,10 @@ using violations = std::vector<violation>;
 
 /// A folder includes only from folders that it may know; every C++ file is in a folder of that table.
 violations includes_against_the_arrows(const source_files& files);
+/// Nor does it reach one that it may not know by way of a header.
+violations reached_against_the_arrows(const source_files& files);
+/// What estimator/ and everything without actors compiles, but estimator/caf.cpp, reaches no header of CAF's.
+violations caf_reached_from_the_front_door(const source_files& files);
 /// CAF is for messages/, actors/, the launcher in pipeline/, and <troupe/caf.hpp>.
 violations caf_outside_its_folders(const source_files& files);
 /// What a public header may not mention: protobuf, CAF outside caf.hpp, Eigen outside eigen.hpp.

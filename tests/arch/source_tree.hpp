@@ -13,7 +13,7 @@ struct source_line {
 };
 
 struct source_file {
-  std::string path;  ///< Relative to the root: "actors/infeed.cpp".
+  std::string path;  ///< Relative to the root: "actors/steps/infeed.cpp".
   std::vector<source_line> lines;
 
   std::string folder() const { return path.substr(0, path.find('/')); }
@@ -22,7 +22,7 @@ struct source_file {
 
 struct include_line {
   int number = 0;
-  std::string target;   ///< "actors/infeed.hpp"
+  std::string target;   ///< "actors/steps/infeed.hpp"
   bool quoted = false;  ///< With "" and not <>.
 };
 

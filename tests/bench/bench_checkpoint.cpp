@@ -10,8 +10,8 @@
 //
 // The GiB is a variable beside the network that no step updates ("fixed"), or one with Adam's two slots that every step
 // updates ("trained"). Everything is measured again in every round. Files go to a new folder in $TMPDIR, else in ./build.
-#include "pipeline/launch.hpp"
-#include "storage/checkpoint_files.hpp"
+#include "pipeline/launch/launch.hpp"
+#include "storage/checkpoints/checkpoint_files.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
 #include "tests/support/wrapped_engine.hpp"

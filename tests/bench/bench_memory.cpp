@@ -1,6 +1,6 @@
 // The arena that is planned for a training step, beside the least that it could be: the greatest sum of the bytes of values and
 // scratch memory that are alive at one call; and the arena with recomputation, beside that without. Nothing is run, so the numbers are the same on every machine of one CPU level.
-#include "compute/program.hpp"
+#include "compute/program/program.hpp"
 #include "tests/bench/models.hpp"
 
 #include <cstdio>

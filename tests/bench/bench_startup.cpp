@@ -3,8 +3,8 @@
 //
 //   start    milliseconds of the wall clock from posix_spawn to the end of the process, which is the first finished step
 //   memory   resident at most, of 500 steps; the data, the state and the values of a step are taken off
-#include "compute/program.hpp"
-#include "compute/step_engine.hpp"
+#include "compute/engine/step_engine.hpp"
+#include "compute/program/program.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
 

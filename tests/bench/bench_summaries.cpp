@@ -5,11 +5,11 @@
 //   recording  what it costs the replica's thread, in the step that records: microseconds for each scalar, against the 0.5
 //              wanted; and a step of 784-128-10 with the histograms of its variables, 100,352 values in the largest, against
 //              one without, where 0.97 is wanted
-#include "compute/denormals.hpp"
-#include "compute/step_engine.hpp"
-#include "storage/event_log.hpp"
+#include "compute/engine/step_engine.hpp"
+#include "compute/kernels/denormals.hpp"
+#include "storage/events/event_log.hpp"
 #include "storage/proto/event.pb.h"
-#include "storage/record_framing.hpp"
+#include "storage/records/record_framing.hpp"
 #include "tests/bench/bench.hpp"
 
 #include <troupe/nn.hpp>

@@ -1,8 +1,8 @@
 // Training steps of a measured model, ours: the planned program in a bare loop over batches that lie ready.
 #pragma once
 
-#include "compute/denormals.hpp"
-#include "compute/program.hpp"
+#include "compute/kernels/denormals.hpp"
+#include "compute/program/program.hpp"
 #include "tests/bench/models.hpp"
 
 #include <cstdlib>

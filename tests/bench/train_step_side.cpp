@@ -4,7 +4,7 @@
 //
 // writes starting values and batches to FILE (safetensors: variables by name, "batch 0/x", "batch 0/y", ...), trains STEPS steps,
 // prints {"ours": loss} and then, for each line "ours SECONDS", steps a second of about so long by the wall clock.
-#include "storage/safetensors.hpp"
+#include "storage/encodings/safetensors.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
 

@@ -1,7 +1,7 @@
 // Gradients against central differences in float64.
 #pragma once
 
-#include "compute/graph.hpp"
+#include "compute/graph/graph.hpp"
 #include "tests/compute/evaluate.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // A small model, its store and program, for tests of what runs.
 #pragma once
 
-#include "compute/program.hpp"
+#include "compute/program/program.hpp"
 
 #include <doctest/doctest.h>
 

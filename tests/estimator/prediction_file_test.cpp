@@ -1,8 +1,8 @@
 #include "estimator/prediction_file.hpp"
 
-#include "storage/faulty_file_system.hpp"
-#include "storage/memory_file_system.hpp"
-#include "storage/npy.hpp"
+#include "storage/encodings/npy.hpp"
+#include "storage/files/faulty_file_system.hpp"
+#include "storage/files/memory_file_system.hpp"
 
 #include <nlohmann/json.hpp>
 

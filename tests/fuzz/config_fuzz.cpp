@@ -1,4 +1,4 @@
-#include "cli/config_file.hpp"
+#include "cli/configuration/config_file.hpp"
 
 #include "tests/fuzz/target.hpp"
 

@@ -1,5 +1,5 @@
-#include "storage/event_log.hpp"
-#include "storage/record_framing.hpp"
+#include "storage/events/event_log.hpp"
+#include "storage/records/record_framing.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <limits>

@@ -1,4 +1,4 @@
-#include "storage/example_columns.hpp"
+#include "storage/records/example_columns.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <troupe/record.hpp>

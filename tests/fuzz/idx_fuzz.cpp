@@ -1,4 +1,4 @@
-#include "storage/idx.hpp"
+#include "storage/encodings/idx.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <zlib.h>

@@ -1,6 +1,6 @@
-#include "storage/checkpoint_names.hpp"
-#include "storage/crc32c.hpp"
-#include "storage/manifest.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/manifest.hpp"
+#include "storage/encodings/crc32c.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace troupe::fuzz {

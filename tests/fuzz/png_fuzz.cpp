@@ -1,4 +1,4 @@
-#include "storage/png.hpp"
+#include "storage/encodings/png.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "storage/record_file.hpp"
+#include "storage/records/record_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace troupe::fuzz {

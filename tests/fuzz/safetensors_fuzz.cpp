@@ -1,4 +1,4 @@
-#include "storage/safetensors.hpp"
+#include "storage/encodings/safetensors.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace troupe::fuzz {

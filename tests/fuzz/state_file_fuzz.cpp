@@ -1,4 +1,4 @@
-#include "storage/state_file.hpp"
+#include "storage/checkpoints/state_file.hpp"
 #include "tests/fuzz/target.hpp"
 
 #include <algorithm>

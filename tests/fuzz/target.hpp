@@ -1,7 +1,7 @@
 // A fuzz target is one file that defines the two functions below; ./dev fuzz NAME runs NAME_fuzz.cpp.
 #pragma once
 
-#include "storage/file_system.hpp"
+#include "storage/files/file_system.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // Whole jobs on real threads and files: parameters, slots, books and event files come to what they did, to the bit, but for wall times,
 // file names and rates. A change that is meant to change them makes the file anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/jobs.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden jobs*'
-#include "storage/checkpoint_store.hpp"
-#include "storage/crc32c.hpp"
-#include "storage/event_log.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/encodings/crc32c.hpp"
+#include "storage/events/event_log.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/support/temporary_directory.hpp"
 

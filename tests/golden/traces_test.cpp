@@ -3,7 +3,7 @@
 //   TROUPE_WRITE_TRACES=DIR build/release/tests/golden/test_golden_jobs -tc='*turn by turn*'
 // at both commits, and compared by diff. A change that is meant to change the order of messages makes the file anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/traces.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden traces*'
-#include "storage/crc32c.hpp"
+#include "storage/encodings/crc32c.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/support/small_job.hpp"
 

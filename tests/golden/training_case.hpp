@@ -1,7 +1,7 @@
 // Trainings whose every bit is kept: small, and over all arithmetic that there is.
 #pragma once
 
-#include "compute/operation.hpp"
+#include "compute/graph/operation.hpp"
 #include "tests/compute/model_fixture.hpp"
 #include "tests/compute/optimizer_recurrences.hpp"
 

@@ -1,5 +1,5 @@
 // Queues behind somebody slow: what waits for a writer has a bound, however many steps are granted ahead of it.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
 

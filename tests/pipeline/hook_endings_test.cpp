@@ -1,5 +1,5 @@
 // How hooks are left when a run or another hook fails.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"

@@ -1,5 +1,5 @@
 // What hooks are shown of a job, and what becomes of a job whose hooks fail.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // Numbers that are no longer finite: when a job says so, and what it has saved by then.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // The state that a job ends in does not depend on how many replicas and threads share its gradient shards.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // What a job says when it goes on with other arithmetic than the one that wrote its checkpoint.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // Where a job that is started again goes on: which checkpoints it lists, which element it reads first.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/prediction_case.hpp"
 #include "support/small_job.hpp"
@@ -110,6 +110,33 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
   CHECK(result.steps_run == 2);
   CHECK(listed(o.files) == steps{0, 5, 10, 12, 14});
   CHECK_MESSAGE(written() == before, "it is verified, and not written again");
+}
+
+TEST_CASE("a job that goes on in other data of the same shape names them and trains on, and the next one in those data says nothing") {
+  const auto other = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {48, 8})}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    // With hooks to wait for, the input may speak before training begins.
+    small_job_options o{.max_steps = 1000, .hooks = {seed % 2, std::make_shared<hook>()}};
+    const auto told_until = [&](int64_t step) {
+      simulated_job job{prepare_small(o), seed};
+      REQUIRE(job.crank_until([&] { return job.progress().step >= step; }));
+      job.ask(request::stop, false);
+      CHECK(run_to_end(job).stopped);
+      std::vector<std::string> told;
+      for (const auto& e : job.events())
+        if (e.what == kind::warning)
+          told.push_back(e.text);
+      return told;
+    };
+    CHECK(told_until(10).empty());
+    o.input = other->shuffle().batch(4).repeat();
+    const auto told = told_until(20);
+    REQUIRE(told.size() == 2);
+    CHECK_MESSAGE(told[0].starts_with("'x' of tensors holds other data than when the position was saved"), told[0]);
+    CHECK_MESSAGE(told[1].starts_with("'y' of tensors holds other data than when the position was saved"), told[1]);
+    CHECK(told_until(30).empty());
+  }
 }
 
 TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evaluates once, says why, and writes nothing") {

@@ -1,5 +1,5 @@
 // Recurrent and attentive models through whole jobs: what they leave depends on nothing but seed, steps and data.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
 

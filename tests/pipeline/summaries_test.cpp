@@ -1,7 +1,7 @@
 // What a whole job leaves in its event files.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
-#include "storage/faulty_file_system.hpp"
+#include "storage/files/faulty_file_system.hpp"
 #include "support/event_files.hpp"
 #include "support/small_job.hpp"
 

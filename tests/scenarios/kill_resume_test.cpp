@@ -1,6 +1,6 @@
 // A process that trains is killed again and again and started anew each time. What must hold: it goes on from the newest
 // whole commit, nothing that it reported as saved is lost, and the end is that of a run nobody touched, byte for byte.
-#include "storage/checkpoint_store.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 #include "tests/scenarios/trainer_process.hpp"
 
 #include <doctest/doctest.h>

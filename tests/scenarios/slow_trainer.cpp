@@ -5,8 +5,9 @@
 // Hears "stop" and "abort" on standard input and the signals of the `troupe` program, and says "at STEP RESIDENT_KB" as it goes on and, once,
 // "ended STEP stopped|done|failed HOOKS_ENDED TEXT". HOOK_MS below 0: no hook.
 // DEADLINE_MS is the patience of every wait; 0: the usual ones.
-#include "cli/signals.hpp"
-#include "pipeline/launch.hpp"
+#include "cli/terminal/signals.hpp"
+#include "messages/control.hpp"
+#include "pipeline/launch/launch.hpp"
 
 #include "support/resident.hpp"
 #include "support/small_job.hpp"

@@ -1,8 +1,8 @@
 // Checkpoints to save, and short ways to look at what became of them.
 #pragma once
 
-#include "storage/checkpoint_store.hpp"
-#include "storage/memory_file_system.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/files/memory_file_system.hpp"
 
 #include <doctest/doctest.h>
 

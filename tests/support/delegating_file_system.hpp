@@ -1,7 +1,7 @@
 // A file system that hands every call on to another: derive from it, and say otherwise where a test wants it so.
 #pragma once
 
-#include "storage/file_system.hpp"
+#include "storage/files/file_system.hpp"
 
 namespace troupe {
 

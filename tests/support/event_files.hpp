@@ -1,7 +1,7 @@
 // The event files of a directory, as a reader finds them.
 #pragma once
 
-#include "storage/event_log.hpp"
+#include "storage/events/event_log.hpp"
 
 #include <doctest/doctest.h>
 

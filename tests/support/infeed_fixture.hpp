@@ -1,7 +1,7 @@
 // An infeed over the fake source, with recorders for neighbours.
 #pragma once
 
-#include "actors/infeed.hpp"
+#include "actors/steps/infeed.hpp"
 
 #include "support/fake_source.hpp"
 #include "support/simulation.hpp"

@@ -1,7 +1,7 @@
 // A replica over the toy engine, with recorders for neighbours, and the state that it ought to reach.
 #pragma once
 
-#include "actors/replica.hpp"
+#include "actors/steps/replica.hpp"
 
 #include "support/simulation.hpp"
 #include "support/toy_engine.hpp"

@@ -2,7 +2,7 @@
 // every row fed and on the state before, so that a step left out, done twice or out of order shows.
 #pragma once
 
-#include "compute/step_engine.hpp"
+#include "compute/engine/step_engine.hpp"
 
 #include <cmath>
 #include <cstring>

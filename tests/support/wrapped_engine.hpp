@@ -1,7 +1,7 @@
 // A step engine that hands every call on to another one: tests and measurements override what they care about.
 #pragma once
 
-#include "compute/step_engine.hpp"
+#include "compute/engine/step_engine.hpp"
 
 namespace troupe::test {
 

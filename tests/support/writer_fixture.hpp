@@ -1,11 +1,11 @@
 // A checkpoint writer over a disk in memory, with recorders for neighbours.
 #pragma once
 
-#include "actors/checkpoint_writer.hpp"
+#include "actors/writers/checkpoint_writer.hpp"
 
-#include "actors/checkpoint_loading.hpp"
-#include "storage/faulty_file_system.hpp"
-#include "storage/memory_file_system.hpp"
+#include "actors/writers/checkpoint_loading.hpp"
+#include "storage/files/faulty_file_system.hpp"
+#include "storage/files/memory_file_system.hpp"
 #include "support/simulation.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // Layers under an optimizer: what they learn, and that replicas agree about them.
 #include <troupe/nn.hpp>
 
-#include "compute/gradient_reduction.hpp"
-#include "compute/step_engine.hpp"
+#include "compute/engine/gradient_reduction.hpp"
+#include "compute/engine/step_engine.hpp"
 #include "tests/compute/nn/run_layer.hpp"
 
 namespace troupe {

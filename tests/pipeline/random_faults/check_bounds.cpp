@@ -1,5 +1,5 @@
 // Bounds: how much may wait for whom, as the plan's credit has it.
-#include "actors/fact_window.hpp"
+#include "actors/chief/fact_window.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
 namespace troupe::test::random_faults {

@@ -1,7 +1,7 @@
 // What a process left on the disk, as the next one or a reader of curves would find it.
 #include "pipeline/random_faults/run.hpp"
 
-#include "storage/event_log.hpp"
+#include "storage/events/event_log.hpp"
 
 #include <algorithm>
 #include <set>

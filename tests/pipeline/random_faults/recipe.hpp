@@ -1,7 +1,7 @@
 // A recipe: one job, how it is run, what goes wrong and when, as plain data that a seed draws and a person can read.
 #pragma once
 
-#include "storage/faulty_file_system.hpp"
+#include "storage/files/faulty_file_system.hpp"
 
 #include <troupe/estimator.hpp>
 

@@ -1,10 +1,10 @@
 // Running a recipe: one disk, one process after the other on it, and what was seen of each.
 #pragma once
 
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 #include "pipeline/random_faults/watching_hook.hpp"
-#include "storage/checkpoint_store.hpp"
-#include "storage/memory_file_system.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/files/memory_file_system.hpp"
 
 namespace troupe::test::random_faults {
 

@@ -1,0 +1,85 @@
+#include "actors/chief/decisions.hpp"
+
+#include "storage/encodings/utf8.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+int64_t next_multiple(int64_t after, std::optional<int64_t> every) {
+  int64_t next = 0;
+  return every && *every > 0 && !__builtin_mul_overflow(after / *every + 1, *every, &next) ? next : INT64_MAX;
+}
+
+int64_t horizon_ahead(int64_t block_steps, double seconds_per_step) {
+  constexpr double ahead_seconds = 0.2;
+  const int64_t blocks = 2 * std::max<int64_t>(block_steps, 1);
+  if (seconds_per_step <= 0)
+    return blocks;
+  return std::max(blocks, static_cast<int64_t>(std::min(ahead_seconds / seconds_per_step, 1e15)));
+}
+
+job_event joined(int64_t since, const job_event& older, job_event newer) {
+  const auto before = static_cast<double>(older.step - since), after = static_cast<double>(newer.step - older.step);
+  if (before > 0 && after > 0)
+    newer.loss = (before * older.loss + after * newer.loss) / (before + after);
+  return newer;
+}
+
+expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds) {
+  const std::string role = "infeed/";
+  int32_t found = 0;
+  std::string missing;
+  for (const auto& [name, position] : positions)
+    found += name.starts_with(role) ? 1 : 0;
+  for (int32_t i = 0; i < infeeds && missing.empty(); ++i)
+    if (!positions.contains(role + std::to_string(i)))
+      missing = role + std::to_string(i);
+  if (missing.empty() && found == infeeds)
+    return {};
+  return fail(errc::failed_precondition,
+              prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds") + ", the job has "
+                + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
+                + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into another directory");
+}
+
+bool is_beside_training(std::string_view source) {
+  return source == "callbacks" || source.starts_with("summary_writer");
+}
+
+std::vector<record> evaluation_records(const evaluated& x) {
+  record metrics{.step = x.step};
+  for (const auto& [name, value] : x.metrics)
+    if (name != "global_step")
+      metrics.values.push_back({.tag = name, .scalar = value});
+  record of{.step = x.step, .values = {{.what = summary_value::kind::text, .tag = "checkpoint_path", .text = as_utf8(x.checkpoint)}}};
+  return {std::move(metrics), std::move(of)};
+}
+
+bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {
+  return at_the_end || !seconds_since_last || *seconds_since_last >= throttle_secs;
+}
+
+error root_cause(std::span<const error> causes) {
+  const auto weight = [](const error& e) {
+    switch (e.category) {
+      case errc::cancelled: return 2;
+      case errc::aborted:
+      case errc::deadline_exceeded:  // Somebody waited in vain for what had failed before.
+      case errc::unavailable: return 1;
+      default: return 0;
+    }
+  };
+  const auto root = std::min_element(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+  error chosen = *root;
+  for (auto e = causes.begin(); e != causes.end(); ++e)
+    if (e != root) {
+      const auto note = to_string(*e);
+      if (std::find(chosen.notes.begin(), chosen.notes.end(), note) == chosen.notes.end())
+        chosen.notes.push_back(note);
+    }
+  return chosen;
+}
+
+}  // namespace troupe

@@ -1,0 +1,336 @@
+#include "actors/steps/infeed.hpp"
+
+#include "words/guarded.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+/// Input functions are the user's: what they throw becomes the job's error, not a dead thread.
+template <class Call>
+auto caught(Call&& call) {
+  return guarded("the input", std::forward<Call>(call));
+}
+
+}  // namespace
+
+void infeed_state::on_begin(const begin& x) {
+  if (x.attempt <= attempt)
+    return;
+  attempt = x.attempt;
+  step = until = x.step;
+  marks.clear();
+  positions.clear();
+  last_part.reset();
+  for (auto& r : readers)
+    r.credit = r.applied = x.step;
+  begun = true;
+  ended = broken = false;
+  const auto position = x.positions.find(options.name);
+  if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
+    broken = true;
+    end(opened.error());
+  }
+  for (const auto& credit : std::exchange(early, {}))
+    on_pull(credit);
+}
+
+expected<void> infeed_state::open_at(const std::string* position) {
+  auto opened = caught([&] { return options.open(); });
+  if (!opened)
+    return fail(opened.error());
+  source = std::move(*opened);
+  row_bytes.clear();
+  for (const auto* group : {&source->spec().features, &source->spec().labels})
+    for (const auto& c : *group)
+      row_bytes.push_back(c.dims.elements() * size_of(c.type));
+  pools.resize(row_bytes.size());
+  if (!position)
+    return {};
+  if (auto there = caught([&] { return source->restore(*position); }); !there)
+    return there;
+  auto warnings = caught([&] { return source->warnings(); });
+  if (!warnings)
+    return fail(warnings.error());
+  for (auto& text : *warnings)
+    if (listener && told.insert(text).second)
+      self->send(listener, input_warned{attempt, options.index, std::move(text)});
+  return {};
+}
+
+void infeed_state::on_run(const run& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  for (const auto& m : x.marks)
+    if (m.step >= step)
+      marks[m.step] |= m.kinds;
+  until = std::max(until, x.until);
+  if (!ended)
+    if (auto saved = reach(); !saved) {
+      broken = true;
+      end(saved.error());
+    }
+  advance();
+}
+
+void infeed_state::on_pull(const pull& x) {
+  if (x.attempt > attempt)
+    early.push_back(x);
+  if (x.attempt != attempt)
+    return;
+  int64_t applied = INT64_MAX;
+  for (auto& r : readers) {
+    if (r.edge.id == x.edge) {
+      r.credit = std::max(r.credit, x.until_step);
+      r.applied = std::max(r.applied, x.applied_step);
+    }
+    applied = std::min(applied, r.applied);
+  }
+  block_steps = std::max<int64_t>(1, x.block_steps);
+  while (positions.size() > 1 && positions[1].first <= applied)
+    positions.pop_front();
+  advance();
+}
+
+void infeed_state::advance() {
+  if (!begun || ended)
+    return;
+  int64_t limit = until;
+  for (const auto& r : readers)
+    limit = std::min(limit, r.sink ? r.credit : step);
+  if (step >= limit)
+    return;
+  read_block(std::min(limit - step, block_steps));
+  if (!ended && step < limit)
+    self->send(self, proceed{attempt});
+}
+
+void infeed_state::read_block(int64_t count) {
+  const int64_t rows_max = source->batch_rows();
+  int64_t batch_bytes = 0;
+  for (int64_t b : row_bytes)
+    batch_bytes += b * rows_max;
+  count = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, count);
+  // A block ends at a snapshot mark, so that an iterator that cannot be saved there is told after all that precedes it.
+  for (const auto& [at, kinds] : marks)
+    if (at > step && (kinds & mark_snapshot) != 0)
+      count = std::min(count, at - step);
+
+  std::vector<std::shared_ptr<std::byte>> memory;
+  for (size_t c = 0; c < row_bytes.size(); ++c) {
+    memory.push_back(pools[c].take(count * rows_max * row_bytes[c]));
+    if (!memory.back())
+      return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
+                                                   + std::to_string(batch_bytes) + " bytes"});
+  }
+  if (auto position = caught([&] { return source->save(); }))
+    positions.emplace_back(step, std::move(*position));
+
+  const int64_t first = step;
+  const auto began = self->clock().now();
+  std::vector<std::byte*> into(memory.size());
+  for (int64_t i = 0; i < count; ++i) {
+    const bool cancelled = options.stop.stop_requested();
+    if (i > 0 && (cancelled || self->clock().now() - began >= options.block_time_max)) {
+      count = i;  // Whoever waits for the first batch does not wait for the others of a slow input.
+      break;
+    }
+    for (size_t c = 0; c < into.size(); ++c)
+      into[c] = memory[c].get() + i * rows_max * row_bytes[c];
+    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")}
+                          : caught([&] { return source->read(into, options.stop.get_token()); });
+    if (!rows || *rows != rows_max) {
+      if (i > 0)
+        send_block(first, i, rows_max, memory);
+      if (!rows) {
+        broken = rows.error().category != errc::out_of_range;
+        return end(rows.error());
+      }
+      if (ended)
+        return;
+      // A partial batch is another binding of the program, so it travels alone.
+      std::vector<std::shared_ptr<std::byte>> alone;
+      for (size_t c = 0; c < into.size(); ++c) {
+        alone.push_back(pools[c].take(*rows * row_bytes[c]));
+        if (!alone.back())
+          return end(error{errc::resource_exhausted, "no memory for a partial batch"});
+        std::copy_n(into[c], *rows * row_bytes[c], alone.back().get());
+      }
+      return hand_over(step++, 1, *rows, alone);
+    }
+    ++step;
+  }
+  hand_over(first, count, rows_max, memory);
+}
+
+/// The part goes first: when a state has been reported, the parts of all infeeds for it are with the checkpoint writer.
+void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory) {
+  auto saved = reach();
+  send_block(first, count, rows, memory);
+  if (!saved) {
+    broken = true;
+    end(saved.error());
+  }
+}
+
+void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
+                              const std::vector<std::shared_ptr<std::byte>>& memory) {
+  for (const auto& r : readers)
+    if (rows % r.edge.parts != 0) {
+      step = first;  // None of these batches will come, so the first of them is the first that is missing.
+      return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
+                                                 + std::to_string(r.edge.parts) + " replicas"});
+    }
+  std::vector<tensor> components;
+  size_t c = 0;
+  for (const auto* group : {&source->spec().features, &source->spec().labels})
+    for (const auto& part : *group)
+      components.emplace_back(part.type, part.dims.prepend(rows).prepend(count), memory[c++]);
+  for (auto& r : readers) {
+    const int64_t share = rows / r.edge.parts;
+    self->send(r.sink, block{attempt, r.edge.id, first, count, share * r.edge.part, share, components});
+  }
+}
+
+void infeed_state::end(error cause) {
+  if (std::exchange(ended, true))
+    return;
+  if (cause.source.empty())
+    cause.source = options.name;
+  if (!cause.step)
+    cause.step = step;
+  for (auto& r : readers)
+    self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause});
+  if (cause.category != errc::out_of_range)
+    tell_failure(std::move(cause), step);
+}
+
+void infeed_state::tell_failure(error cause, int64_t at) {
+  if (cause.source.empty())
+    cause.source = options.name;
+  if (!cause.step)
+    cause.step = at;
+  if (listener)
+    self->send(listener, input_failed{attempt, options.index, at, std::move(cause)});
+}
+
+expected<void> infeed_state::reach() {
+  const auto m = marks.find(step);
+  if (m == marks.end() || ended)
+    return {};
+  const uint8_t kinds = m->second;
+  marks.erase(marks.begin(), std::next(m));
+  if ((kinds & mark_snapshot) == 0)
+    return {};
+  auto position = caught([&] { return source->save(); });
+  if (!position)
+    return fail(position.error());  // A checkpoint was asked for, and this pipeline cannot give its part of it.
+  send_part(step, std::move(*position));
+  return {};
+}
+
+void infeed_state::send_part(int64_t at, std::string position) {
+  if (!parts || last_part == at)
+    return;
+  last_part = at;
+  sent = {attempt, at, options.name};
+  sent.blobs[options.name] = std::move(position);
+  self->send(parts, sent);
+}
+
+void infeed_state::on_rewind(const rewind& x) {
+  if (x.attempt != attempt || !source || x.step > step)
+    return;
+  ended = true;
+  marks.clear();
+  if (!parts)
+    return;
+  auto position = x.step == step && !broken ? caught([&] { return source->save(); }) : position_at(x.step);
+  if (position)
+    send_part(x.step, std::move(*position));
+  else
+    tell_failure(position.error(), x.step);
+}
+
+expected<std::string> infeed_state::position_at(int64_t earlier) {
+  while (positions.size() > 1 && positions.back().first > earlier)
+    positions.pop_back();
+  if (positions.empty() || positions.back().first > earlier)
+    return fail(errc::state, "the position of step " + std::to_string(earlier) + " is not known any more");
+  const auto [from, position] = positions.back();
+  if (from == earlier)
+    return position;
+  if (auto opened = open_at(&position); !opened)
+    return fail(opened.error());
+  std::vector<std::shared_ptr<std::byte>> memory;
+  std::vector<std::byte*> into;
+  for (size_t c = 0; c < row_bytes.size(); ++c) {
+    memory.push_back(pools[c].take(source->batch_rows() * row_bytes[c]));
+    if (!memory.back())
+      return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(source->batch_rows() * row_bytes[c]) + " bytes");
+    into.push_back(memory.back().get());
+  }
+  // Reads that were cancelled so that the job can end here are not those of the way back.
+  for (int64_t s = from; s < earlier; ++s)
+    if (auto rows = caught([&] { return source->read(into, {}); }); !rows)
+      return fail(rows.error());
+  return caught([&] { return source->save(); });
+}
+
+void infeed_state::on_halt(const halt& x) {
+  if (x.attempt != attempt && begun)
+    return;
+  ended = true;
+  marks.clear();
+  if (parts)
+    self->send(parts, gone{x.attempt, options.name});
+}
+
+infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
+                                   part_sink_actor parts, input_listener_actor listener) {
+  auto& state = self->state;
+  state.self = self;
+  for (const auto& e : options.edges)
+    state.readers.push_back({e, {}, 0, 0});
+  state.options = std::move(options);
+  state.parts = std::move(parts);
+  state.listener = std::move(listener);
+  return {
+    [&state](const pull& x) { state.on_pull(x); },
+    [&state](const begin& x) { state.on_begin(x); },
+    [&state](const run& x) { state.on_run(x); },
+    [&state](const rewind& x) { state.on_rewind(x); },
+    [&state](const halt& x) { state.on_halt(x); },
+    [&state](const probe& x) {
+      int64_t credit = INT64_MAX;
+      for (const auto& r : state.readers)
+        credit = std::min(credit, r.credit);
+      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+                       standing{x.number, state.options.name, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}}});
+    },
+    [&state](const connect& x) {
+      for (auto& r : state.readers)
+        if (r.edge.id == x.edge)
+          r.sink = caf::actor_cast<block_sink_actor>(x.peer);
+    },
+    [&state](const connect_parts& x) {
+      state.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      // One whose data ended sends no further part by itself; what it sent last went with the old writer.
+      if (state.ended && state.last_part && state.parts)
+        state.self->send(state.parts, state.sent);
+      else
+        state.last_part.reset();
+    },
+    [&state](const proceed& x) {
+      if (x.attempt == state.attempt)
+        state.advance();
+    },
+  };
+}
+
+}  // namespace troupe

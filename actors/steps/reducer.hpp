@@ -1,0 +1,40 @@
+// The reducer: one step's partial sums, when replicas reduce by message.
+#pragma once
+
+#include "compute/engine/gradient_reduction.hpp"
+#include "compute/engine/step_engine.hpp"
+#include "messages/interfaces.hpp"
+
+namespace troupe {
+
+struct reducer_options {
+  std::shared_ptr<gradient_reduction> sums;  ///< Of R replicas; its memory is all that a step needs.
+};
+
+/// Waits for all R parts of a step, adds them by the fixed tree, and tells all replicas the sum, or why there is none. The sum's memory
+/// is written again only when every replica has sent a part of a later step, having applied this one before.
+struct reducer_state {
+  static inline const char* name = "reducer";
+  reducer_actor::stateful_pointer<reducer_state> self = nullptr;
+  reducer_options options;
+  std::vector<replica_actor> replicas;  ///< Learnt from whoever sends part r.
+
+  int32_t attempt = 0;
+  int64_t step = -1;                    ///< The step being reduced.
+  std::vector<gradient_part> parts;     ///< Those that have come,
+  std::vector<bool> here;               ///<   of which replicas.
+  std::vector<tensor> gradients;        ///< Of all parts, while they are added.
+  std::optional<gradient_sum> answer;   ///< What was said of this step.
+  std::vector<bool> done;               ///< Who has applied it.
+
+  void on_part(const gradient_part& x);
+  void on_applied(const applied& x);
+
+  void begin_step(const gradient_part& x);
+  gradient_sum reduce();
+  bool is_replica(int32_t index) const { return index >= 0 && index < options.sums->replicas(); }
+};
+
+reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_state> self, reducer_options options);
+
+}  // namespace troupe

@@ -1,0 +1,338 @@
+#include "actors/steps/replica.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+// -- what it is told -------------------------------------------------------------------
+
+void replica_state::on_begin(const begin& x) {
+  if (x.attempt <= attempt)
+    return;
+  attempt = x.attempt;
+  step = until = began_at = x.step;
+  marks.clear();
+  current = 0;
+  lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
+  waiting = wait::none;
+  pending = {};
+  has_values = has_records = false;
+  feeds.clear();
+  begun = true;
+  ended = stopping = false;
+  said.reset();
+  for (auto& p : ports) {
+    p.blocks.clear();
+    p.end.reset();
+    p.arrived = p.granted = step;
+  }
+  give_credit(true);
+}
+
+void replica_state::on_run(const run& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  for (const auto& m : x.marks)
+    if (m.step >= step)
+      marks[m.step] |= m.kinds;
+  until = std::max(until, x.until);
+  if (waiting == wait::none && !ended)
+    reach();
+  advance();
+}
+
+void replica_state::on_block(const block& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& p : ports)
+    if (p.edge == x.edge && x.step == p.arrived) {
+      p.arrived += x.count;
+      p.batch_bytes = 0;
+      for (const auto& c : x.components)
+        p.batch_bytes += c.byte_size() / x.count;
+      p.blocks.push_back(x);
+    }
+  advance();
+}
+
+void replica_state::on_end(const end_of_data& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& p : ports)
+    if (p.edge == x.edge)
+      p.end = x;
+  advance();
+}
+
+void replica_state::on_sum(const gradient_sum& x) {
+  if (x.attempt != attempt || x.step != step || waiting != wait::sum)
+    return;
+  if (const auto status = static_cast<step_status>(x.status); status != step_status::ok) {
+    waiting = wait::none;
+    return stop_at(status, x.cause);
+  }
+  options.engine->apply(step, x.gradient, current, target);
+  waiting = wait::applied;
+  self->send(peers.reducer, applied{attempt, step, options.index});
+}
+
+void replica_state::on_applied(const applied& x) {
+  if (x.attempt != attempt || x.step != step || waiting != wait::applied)
+    return;
+  waiting = wait::none;
+  finish_step();
+  advance();
+}
+
+void replica_state::on_released(const released& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& holder : lent)
+    if (holder == x.step)
+      holder.reset();
+  advance();
+}
+
+void replica_state::on_stop(const stop& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  stopping = true;
+  advance();
+}
+
+void replica_state::on_halt(const halt& x) {
+  if (x.attempt != attempt && begun)
+    return;
+  ended = true;
+  if (peers.parts)
+    self->send(peers.parts, gone{x.attempt, options.name});
+}
+
+// -- the firing rule -------------------------------------------------------------------
+
+bool replica_state::can_fire() const {
+  if (!begun || ended || waiting != wait::none || until <= step)
+    return false;
+  for (const auto& p : ports)
+    if (p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
+      return false;
+  return options.mode != mode::train || !lent[moves() ? 1 - current : current];
+}
+
+bool replica_state::moves() const {
+  // By the mark and not by who still holds what: releases reach replicas at different times, and all must write to one arena.
+  return moves_at == step && options.engine->arenas() > 1;
+}
+
+void replica_state::advance() {
+  const int64_t turn_end = step + block_steps;
+  while (can_fire()) {
+    fire();
+    if (step >= turn_end) {
+      self->send(self, proceed{attempt});
+      return;
+    }
+  }
+}
+
+const end_of_data* replica_state::earliest_end() const {
+  const end_of_data* first = nullptr;
+  for (const auto& p : ports)
+    if (p.end && p.end->first_missing_step <= step && (!first || p.end->first_missing_step < first->first_missing_step))
+      first = &*p.end;
+  return first;
+}
+
+void replica_state::fire() {
+  if (pending.losses.empty())
+    pending_since = self->clock().now();
+  auto status = step_status::ok;
+  error cause;
+  auto& engine = *options.engine;
+  const auto* end = earliest_end();
+  if (stopping && (!end || end->cause.category != errc::out_of_range)) {
+    status = step_status::ended;
+    cause = error{errc::cancelled, "the job was stopped"};
+  } else if (end) {
+    status = end->cause.category == errc::out_of_range ? step_status::ended : step_status::bad_input;
+    cause = end->cause;
+  } else {
+    if (feeds.empty())
+      look_at_blocks();
+    const auto next = marks.find(step + 1);
+    has_records = options.mode == mode::train && next != marks.end() && (next->second & mark_summary) != 0;
+    const batch_feeds in{feeds, ports.front().blocks.front().rows, has_records};
+    status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
+    // Of several replicas the reducer looks at the sum, once. Who is to say why looks at its own part.
+    const bool looks = options.mode == mode::train && (options.replicas == 1 || options.debug_numerics);
+    if (status == step_status::ok && looks && !engine.finite(engine.gradient())) {
+      status = step_status::not_finite;
+      cause = error{errc::nan_loss, "the gradient is not finite"};
+      explain(cause, in);
+    } else if (has(status, step_status::not_finite)) {
+      cause = error{errc::nan_loss, "the loss is not finite"};
+      explain(cause, in);
+    } else if (has(status, step_status::cancelled)) {
+      cause = error{errc::cancelled, "the step was cancelled"};
+    } else if (status != step_status::ok) {
+      cause = engine.last_error();
+    }
+    has_values = status == step_status::ok;
+  }
+  if (status != step_status::ok) {
+    if (cause.source.empty())
+      cause.source = options.name;
+    cause.step = step;
+  }
+  target = moves() ? 1 - current : current;
+  if (options.replicas > 1 && options.mode == mode::train) {
+    waiting = wait::sum;
+    self->send(peers.reducer, gradient_part{attempt, step, options.index, static_cast<uint32_t>(status),
+                                            status == step_status::ok ? engine.gradient() : tensor{}, cause});
+    return;
+  }
+  if (status != step_status::ok)
+    return stop_at(status, std::move(cause));
+  if (options.mode == mode::train)
+    engine.apply(step, engine.gradient(), current, target);
+  finish_step();
+}
+
+void replica_state::look_at_blocks() {
+  strides.clear();
+  for (const auto& p : ports) {
+    const auto& b = p.blocks.front();
+    for (const auto& c : b.components) {
+      strides.push_back(c.byte_size() / b.count);
+      const int64_t row_bytes = strides.back() / c.dims()[1];
+      feeds.push_back(c.data() + (step - b.step) * strides.back() + b.first_row * row_bytes);
+    }
+  }
+}
+
+void replica_state::finish_step() {
+  current = target;
+  if (pending.losses.empty())
+    pending.step = step;
+  pending.losses.push_back(options.engine->loss());
+  if (options.mode != mode::train)
+    pending.watched.push_back({step, options.engine->values()});
+  ++step;
+  for (size_t c = 0; c < feeds.size(); ++c)
+    feeds[c] += strides[c];
+  bool block_done = false;
+  for (auto& p : ports)
+    if (!p.blocks.empty() && step >= p.blocks.front().step + p.blocks.front().count) {
+      p.blocks.pop_front();
+      feeds.clear();
+      block_done = true;
+    }
+  const uint8_t kinds = take_marks();
+  collect(kinds);
+  serve(kinds);
+  if (block_done || kinds != 0)
+    send_report();
+  if (block_done)
+    give_credit(false);
+}
+
+void replica_state::reach() {
+  const uint8_t kinds = take_marks();
+  if (kinds == 0)
+    return;
+  collect(kinds);
+  serve(kinds);
+  send_report();
+}
+
+uint8_t replica_state::take_marks() {
+  while (!marks.empty() && marks.begin()->first < step)
+    marks.erase(marks.begin());
+  if (marks.empty() || marks.begin()->first != step)
+    return 0;
+  const uint8_t kinds = marks.begin()->second;
+  marks.erase(marks.begin());
+  return kinds;
+}
+
+void replica_state::collect(uint8_t kinds) {
+  if ((kinds & mark_summary) != 0 && std::exchange(has_records, false))
+    pending.recorded.push_back({step, options.engine->recorded(current)});
+  if ((kinds & mark_watch) != 0 && last_watch != step) {
+    last_watch = step;
+    if (pending.losses.empty())
+      pending.step = step;
+    if (has_values || options.mode != mode::train)
+      pending.watched.push_back({step, options.engine->values()});
+    else
+      pending.watched.push_back({step, {}});
+  }
+}
+
+/// Before the report: when a state has been reported, the parts of all replicas for it are with the checkpoint writer.
+void replica_state::serve(uint8_t kinds) {
+  if ((kinds & mark_snapshot) != 0)
+    lend();
+  if ((kinds & mark_end) != 0)
+    ended = true;
+}
+
+replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options,
+                                     replica_peers peers) {
+  auto& state = self->state;
+  state.self = self;
+  for (int32_t edge : options.in_edges)
+    state.ports.push_back({edge, {}, {}, {}, 0, 0});
+  state.options = std::move(options);
+  state.peers = std::move(peers);
+  return {
+    [&state](const block& x) { state.on_block(x); },
+    [&state](const end_of_data& x) { state.on_end(x); },
+    [&state](const begin& x) { state.on_begin(x); },
+    [&state](const run& x) { state.on_run(x); },
+    [&state](const connect& x) {
+      for (auto& p : state.ports)
+        if (p.edge == x.edge)
+          p.source = caf::actor_cast<credit_source_actor>(x.peer);
+      if (state.begun)
+        state.give_credit(true);
+    },
+    [&state](const connect_parts& x) {
+      state.peers.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      // One that stands at its end sends no further part by itself; what it sent last went with the old writer.
+      const bool again = state.ended && state.last_part == state.step;
+      state.lent[0] = state.lent[1] = state.last_part = std::nullopt;
+      if (again)
+        state.lend();
+      state.advance();
+    },
+    [&state](const connect_reports& x) {
+      state.peers.outfeed = caf::actor_cast<report_sink_actor>(x.sink);
+      if (state.said)
+        state.self->send(state.peers.outfeed, *state.said);
+    },
+    [&state](const stop& x) { state.on_stop(x); },
+    [&state](const halt& x) { state.on_halt(x); },
+    [&state](const probe& x) {
+      int64_t received = INT64_MAX;
+      for (const auto& p : state.ports)
+        received = std::min(received, p.arrived);
+      const int64_t computed = state.step + (state.waiting == replica_state::wait::none ? 0 : 1);
+      state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
+                       standing{x.number, state.options.name,
+                                {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
+    },
+    [&state](const gradient_sum& x) { state.on_sum(x); },
+    [&state](const applied& x) { state.on_applied(x); },
+    [&state](const released& x) { state.on_released(x); },
+    [&state](const proceed& x) {
+      if (x.attempt == state.attempt)
+        state.advance();
+    },
+  };
+}
+
+}  // namespace troupe

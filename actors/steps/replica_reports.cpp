@@ -1,0 +1,88 @@
+// What a replica tells: its parts, its reports, its credit, and why a step could not be made.
+#include "actors/steps/replica.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+void replica_state::lend() {
+  if (!peers.parts || last_part == step)
+    return;
+  last_part = moves_at = step;
+  snapshot_part part{attempt, step, options.name};
+  for (auto& piece : options.engine->pieces(current))
+    part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
+                           piece.trainable, std::move(piece.elements)});
+  if (!part.pieces.empty())  // Who owns no slice, having more peers than there is to share, is given nothing back.
+    lent[current] = step;
+  self->send(peers.parts, std::move(part));
+}
+
+void replica_state::stop_at(step_status status, error cause) {
+  ended = true;
+  const bool healthy = has(status, step_status::ended) && !has(status, step_status::not_finite) && !has(status, step_status::cancelled)
+                       && !has(status, step_status::bad_input);
+  if (healthy && options.mode == mode::train)
+    lend();  // The end of the data, or a stop, is a snapshot mark that nobody could place in advance.
+  send_report();
+  said = stream_end{attempt, options.index, step, std::move(cause)};
+  self->send(peers.outfeed, *said);
+}
+
+void replica_state::send_report() {
+  if (pending.losses.empty() && pending.watched.empty())
+    return;
+  pending.attempt = attempt;
+  pending.replica = options.index;
+  if (!pending.losses.empty()) {
+    pending.seconds = std::chrono::duration<double>(self->clock().now() - pending_since).count();
+    seconds_per_step = pending.seconds / static_cast<double>(pending.losses.size());
+  }
+  self->send(peers.outfeed, std::move(pending));
+  pending = {};
+}
+
+void replica_state::give_credit(bool at_once) {
+  // A step too short to be measured may be of any length: grow by doubling. One batch bounds from below.
+  const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
+  block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
+  for (auto& p : ports) {
+    if (p.batch_bytes > 0)
+      block_steps = std::clamp(options.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
+    const int64_t until_step = step + options.window_blocks * block_steps;
+    if (!p.source || (until_step <= p.granted && !at_once))
+      continue;
+    p.granted = std::max(p.granted, until_step);
+    self->send(p.source, pull{attempt, p.edge, p.granted, step, block_steps});
+  }
+}
+
+void replica_state::explain(error& cause, const batch_feeds& in) {
+  if (!options.debug_numerics) {
+    cause.notes.emplace_back(debug_numerics_hint);
+    return;
+  }
+  // Nobody applies this step, so the arena still holds the state before it, and the batch is still at hand.
+  auto fault = options.engine->find_fault(step, in, current);
+  if (!fault) {
+    cause.notes.emplace_back("made again operation by operation, the step was finite or was cancelled");
+    return;
+  }
+  if (fault->row >= 0)
+    fault->row += ports.front().blocks.front().first_row;
+  cause.message += "; " + to_string(*fault);
+  cause.notes = std::move(fault->details);
+  if (fault->what != numeric_fault::kind::variable || options.mode != mode::train)
+    return;
+  if (!fault->updated || step == began_at) {
+    cause.message += " since before the first step of this run";
+    return;
+  }
+  cause.message += ", which became so in the update of step " + std::to_string(step - 1);
+  cause.notes.emplace_back("the gradient of that update was finite: the update overflowed, or an earlier one did and no value since let it show");
+}
+
+}  // namespace troupe

@@ -1,0 +1,204 @@
+#include "actors/writers/checkpoint_writer.hpp"
+
+#include "actors/writers/checkpoint_loading.hpp"
+#include "actors/writers/resumed_properties.hpp"
+#include "actors/writers/snapshot_assembly.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+void checkpoint_writer_state::on_restore(const restore& x) {
+  attempt = x.attempt;
+  snapshots.clear();
+  newest.reset();
+  refused.clear();
+  gone_parts.clear();
+  settling = false;
+  stands_in = !x.load;
+  auto loaded = x.load ? load() : open().map([] { return restored{}; });
+  if (!loaded) {
+    auto cause = loaded.error();
+    cause.source = options.name;
+    self->send(chief, failure{attempt, std::move(cause)});
+  } else if (x.load) {
+    loaded->attempt = attempt;
+    self->send(chief, std::move(*loaded));
+  }
+}
+
+expected<void> checkpoint_writer_state::open() {
+  if (store || options.directory.empty())
+    return {};
+  auto opened = checkpoint_store::open(options.files, options.directory, options.store, options.claim);
+  if (!opened) {
+    not_opened = opened.error();
+    return fail(*not_opened);
+  }
+  store = std::move(*opened);
+  return {};
+}
+
+expected<restored> checkpoint_writer_state::load() {
+  options.parameters->initialise(options.seed);
+  if (options.directory.empty())
+    return restored{};
+  if (auto opened = open(); !opened)
+    return fail(opened.error());
+  auto found = store->restore_newest();
+  if (!found && found.error().category == errc::not_found)
+    return restored{};
+  if (!found)
+    return fail(found.error());
+  if (auto loaded = load_into(*options.parameters, *found, true); !loaded)
+    return fail(loaded.error());
+  auto warnings = found->warnings;
+  for (auto& difference : differences_in_arithmetic(found->content.properties, options.properties))
+    warnings.push_back(std::move(difference));
+  return restored{attempt, true, found->content.step, found->prefix, found->content.blobs, found->content.properties, std::move(warnings)};
+}
+
+void checkpoint_writer_state::on_part(const snapshot_part& x) {
+  const auto lender = caf::actor_cast<arena_owner_actor>(self->current_sender());
+  if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step)) {
+    if (!x.pieces.empty())
+      self->send(lender, released{x.attempt, x.step});
+    return;
+  }
+  // A writer that stands in for a dead one is there for the last save, which nothing follows. To it come parts of earlier sets, too, of
+  // which others went with the dead one: what was lent for them is given back.
+  for (auto s = snapshots.begin(); stands_in && !x.pieces.empty() && s != snapshots.end() && s->first < x.step;) {
+    let_go(s->first, s->second);
+    refused.insert(s->first);
+    s = snapshots.erase(s);
+  }
+  auto& snapshot = snapshots[x.step];
+  if (!x.pieces.empty())
+    snapshot.lenders.push_back(lender);
+  snapshot.parts.insert_or_assign(x.part, x);
+  if (missing_parts(options.parts, snapshot.parts).empty())
+    finish(x.step);
+  else if (settling)
+    settle_all();
+}
+
+void checkpoint_writer_state::finish(int64_t step) {
+  auto node = snapshots.extract(step);
+  auto result = commit(step, node.mapped());
+  newest = std::max(newest.value_or(step), step);
+  let_go(step, node.mapped());
+  if (result) {
+    if (options.lease_commits)
+      store->lease(step);
+    self->send(chief, committed{attempt, step, result->prefix, result->warnings});
+  } else {
+    auto cause = result.error();
+    cause.source = options.name;
+    cause.step = step;
+    self->send(chief, save_failed{attempt, step, std::move(cause)});
+  }
+}
+
+expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& snapshot) {
+  if (!store)
+    return fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}));
+  std::vector<const variable_piece*> pieces;
+  const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
+  checkpoint_content content{step, {}, {}, options.properties, options.wall_offset + since_origin.count()};
+  for (auto& [part_name, part] : snapshot.parts) {
+    for (const auto& piece : part.pieces)
+      pieces.push_back(&piece);
+    content.blobs.insert(part.blobs.begin(), part.blobs.end());
+    content.properties.insert(part.properties.begin(), part.properties.end());
+  }
+  if (auto finite = check_finite(pieces); !finite)
+    return fail(finite.error());
+  auto joined = join_pieces(pieces);
+  if (!joined)
+    return fail(joined.error());
+  content.tensors = std::move(*joined);
+  content.tensors.push_back({std::string{global_step_name}, tensor::scalar<int64_t>(step)});
+  return store->commit(content);
+}
+
+void checkpoint_writer_state::let_go(int64_t step, const pending& snapshot) {
+  for (const auto& lender : snapshot.lenders)
+    self->send(lender, released{attempt, step});
+}
+
+void checkpoint_writer_state::on_abandon(const abandon& x) {
+  if (x.attempt != attempt)
+    return;
+  if (x.overdue) {
+    if ((newest && x.step <= *newest) || refused.contains(x.step))
+      return;  // Complete meanwhile: the answer is on its way.
+    const auto missing = missing_parts(options.parts, snapshots[x.step].parts);
+    return refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
+  }
+  for (auto s = snapshots.upper_bound(x.step); s != snapshots.end(); s = snapshots.erase(s))
+    let_go(s->first, s->second);
+}
+
+void checkpoint_writer_state::refuse(int64_t step, error cause) {
+  const auto node = snapshots.extract(step);
+  if (!node.empty())
+    let_go(step, node.mapped());
+  refused.insert(step);
+  cause.source = options.name;
+  cause.step = step;
+  self->send(chief, save_failed{attempt, step, std::move(cause)});
+}
+
+void checkpoint_writer_state::on_gone(const gone& x) {
+  if (x.attempt != attempt)
+    return;
+  gone_parts.insert(x.part);
+  if (settling)
+    settle_all();
+}
+
+void checkpoint_writer_state::on_settle(const settle& x) {
+  if (x.attempt != attempt)
+    return;
+  settling = true;
+  for (const int64_t step : x.steps)
+    if (!(newest && step <= *newest) && !refused.contains(step))
+      snapshots.try_emplace(step);
+  settle_all();
+}
+
+/// Parts come before the `gone` of who sent them, so what is missing then never comes.
+void checkpoint_writer_state::settle_all() {
+  std::vector<std::pair<int64_t, std::string>> hopeless;
+  for (const auto& [step, snapshot] : snapshots)
+    for (const auto& part : options.parts)
+      if (!snapshot.parts.contains(part) && gone_parts.contains(part)) {
+        hopeless.emplace_back(step, part);
+        break;
+      }
+  for (const auto& [step, part] : hopeless)
+    refuse(step, {errc::aborted, "the snapshot at step " + std::to_string(step) + " lacks the part of " + part + ", which does not come any more"});
+}
+
+checkpoint_writer_actor::behavior_type checkpoint_writer(
+  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, chief_actor chief) {
+  auto& state = self->state;
+  state.self = self;
+  state.options = std::move(options);
+  state.chief = std::move(chief);
+  return {
+    [&state](const snapshot_part& x) { state.on_part(x); },
+    [&state](const restore& x) { state.on_restore(x); },
+    [&state](const gone& x) { state.on_gone(x); },
+    [&state](const abandon& x) { state.on_abandon(x); },
+    [&state](const settle& x) { state.on_settle(x); },
+    [&state](const unlease& x) {
+      // A deletion that fails is made up for at the next commit, whose warnings name it.
+      if (state.store)
+        static_cast<void>(state.store->release(x.step));
+    },
+  };
+}
+
+}  // namespace troupe

@@ -1,0 +1,64 @@
+// The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing.
+#pragma once
+
+#include "compute/parameters/parameter_store.hpp"
+#include "messages/interfaces.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+
+#include <set>
+
+namespace troupe {
+
+struct checkpoint_writer_options {
+  std::string name = "checkpoint_writer";
+  std::shared_ptr<file_system> files;
+  std::string directory;                       ///< Empty: nothing is kept; restore initialises, parts are not expected.
+  std::shared_ptr<directory_claim> claim; ///< Told whose the directory is; may be null.
+  checkpoint_store_options store;
+  std::vector<std::string> parts;              ///< The plan's list; a set is complete when all of them have come.
+  std::shared_ptr<parameter_store> parameters; ///< Filled by `restore`.
+  bool lease_commits = false;                  ///< Each commit is leased until `unlease`: an evaluator reads them.
+  uint64_t seed = 0;                           ///< Of freshly initialised variables.
+  std::map<std::string, std::string> properties;  ///< Written into every manifest.
+  double wall_offset = 0;                 ///< Seconds since the epoch when the actor clock stood at 0.
+};
+
+/// Runs on a thread of its own: every call to storage blocks.
+struct checkpoint_writer_state {
+  static inline const char* name = "checkpoint_writer";
+  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self = nullptr;
+  checkpoint_writer_options options;
+  chief_actor chief;
+
+  std::unique_ptr<checkpoint_store> store;
+  std::optional<error> not_opened;             ///< Why there is no store.
+  int32_t attempt = 0;
+  bool stands_in = false;                      ///< Started in the place of one that died.
+  struct pending {
+    std::map<std::string, snapshot_part> parts;
+    std::vector<arena_owner_actor> lenders;
+  };
+  std::map<int64_t, pending> snapshots;
+  std::optional<int64_t> newest;               ///< Committed in this attempt: later parts are duplicates.
+  std::set<int64_t> refused;                   ///< Steps that will not be committed any more.
+  std::set<std::string> gone_parts;            ///< Nodes that hand over no further part.
+  bool settling = false;
+
+  void on_restore(const restore& x);
+  expected<void> open();
+  expected<restored> load();
+  void on_part(const snapshot_part& x);
+  void on_abandon(const abandon& x);
+  void on_gone(const gone& x);
+  void on_settle(const settle& x);
+  void settle_all();
+  void refuse(int64_t step, error cause);
+  void finish(int64_t step);
+  expected<commit_result> commit(int64_t step, pending& snapshot);
+  void let_go(int64_t step, const pending& snapshot);
+};
+
+checkpoint_writer_actor::behavior_type checkpoint_writer(
+  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, chief_actor chief);
+
+}  // namespace troupe

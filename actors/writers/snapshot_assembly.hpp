@@ -1,0 +1,19 @@
+// From parts to what is stored: pure functions on plain data, tested without actors.
+#pragma once
+
+#include "messages/snapshot.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+
+namespace troupe {
+
+/// The whole variables of a set of parts, by name in sorted order. Runs that lie behind each other in memory are joined
+/// without a copy. invalid_argument naming the variable and the first missing element when a run is missing or doubled.
+expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* const> pieces);
+
+/// nan_loss naming the first trainable variable with a non-finite element.
+expected<void> check_finite(std::span<const variable_piece* const> pieces);
+
+/// "infeed/0, chief": those of `wanted` that are not keys of `have`.
+std::string missing_parts(std::span<const std::string> wanted, const std::map<std::string, snapshot_part>& have);
+
+}  // namespace troupe

@@ -1,0 +1,89 @@
+#include "actors/writers/summary_writer.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+double summary_writer_state::wall_time() {
+  return options.wall_offset + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count();
+}
+
+void summary_writer_state::on_record(const record& x) {
+  write({.step = x.step, .values = x.values});
+  if (options.flushes_records)
+    flush();
+  if (x.number >= 0)
+    self->send(caf::actor_cast<record_source_actor>(self->current_sender()), room{x.attempt, x.number + 1 + options.window});
+}
+
+void summary_writer_state::on_note(const note& x) {
+  if (x.what == note::checkpoint)
+    return write({.step = x.step, .note = session_note{session_note::kind::checkpoint, x.path, {}}});
+  // Readers drop what they have of this step and later ones. State `step` itself was reached before and stands.
+  write({.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}});
+}
+
+void summary_writer_state::on_part(const snapshot_part& x) {
+  flush();
+  self->send(parts, x);  // After a failure too: an event file that cannot be written keeps no model from being saved.
+}
+
+void summary_writer_state::write(log_event event) {
+  if (failed)
+    return;
+  event.wall_time = wall_time();
+  if (!log) {
+    auto made = event_log_writer::create(options.files, options.directory, {options.host, event.wall_time, options.claim});
+    if (!made)
+      return fail_with(made.error());
+    log = std::move(*made);
+  }
+  if (auto added = log->add(event); !added)
+    return fail_with(added.error());
+  if (log->unflushed_bytes() >= options.unflushed_bytes_max)
+    return flush();
+  if (!std::exchange(flush_planned, true))
+    self->delayed_send(self, options.flush_period, deadline{});
+}
+
+void summary_writer_state::flush() {
+  if (failed || !log)
+    return;
+  if (auto flushed = log->flush(); !flushed)
+    fail_with(flushed.error());
+}
+
+void summary_writer_state::fail_with(error cause) {
+  failed = true;
+  log.reset();
+  cause.source = options.name;
+  self->send(chief, failure{0, std::move(cause)});
+}
+
+summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,
+                                                   summary_writer_options options, chief_actor chief) {
+  auto& state = self->state;
+  state.self = self;
+  state.options = std::move(options);
+  state.chief = std::move(chief);
+  return {
+    [&state](const snapshot_part& x) { state.on_part(x); },
+    [&state](const gone& x) { state.self->send(state.parts, x); },
+    [&state](const connect_parts& x) { state.parts = caf::actor_cast<part_sink_actor>(x.writer); },
+    [&state](const record& x) { state.on_record(x); },
+    [&state](const note& x) { state.on_note(x); },
+    [&state](const deadline&) {
+      state.flush_planned = false;
+      state.flush();
+    },
+    [&state](const finish_log&) {
+      if (!state.failed && state.log)
+        if (auto closed = state.log->close(); !closed)
+          state.fail_with(closed.error());
+      state.self->quit();
+    },
+  };
+}
+
+}  // namespace troupe

@@ -1,0 +1,140 @@
+// troupe checkpoints: lists, verifies and deletes those of a model directory.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/nearest.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <troupe/inspect.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr const char* usage = R"(
+  list      step, time, size; whether a job goes on from it, and whether it is whole by its sizes and headers
+  verify    the same, with every byte read and every checksum compared
+  delete    takes the steps from the list, then deletes their files
+
+Examples:
+  troupe checkpoints list runs/fashion
+  troupe checkpoints verify runs/fashion 390
+  troupe checkpoints delete runs/fashion 100 200
+
+While a job is using the directory nothing can be deleted. What somebody else is reading meanwhile is taken from the list and
+stays; delete it again later. A deleted checkpoint cannot be brought back.
+
+Exit status:
+  0    done, and all is whole
+  1    something is damaged, or an error
+  2    misuse: a flag or a value that cannot be
+  130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
+)";
+
+struct request {
+  std::string action, directory;
+  std::vector<std::string> steps;
+  bool json = false, force = false;
+};
+
+tl::unexpected<error> misuse(std::string message) {
+  return fail({errc::invalid_argument, std::move(message), {"troupe checkpoints --help lists what can be done"}});
+}
+
+expected<std::vector<int64_t>> parse_steps(const std::vector<std::string>& texts) {
+  std::vector<int64_t> steps;
+  for (const auto& text : texts) {
+    int64_t step = -1;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), step);
+    if (failed != std::errc{} || end != text.data() + text.size() || step < 0)
+      return misuse(fmt::format("a step is a whole number of at least 0, not '{}'", text));
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+expected<void> check(const request& r, const CLI::App& app) {
+  const std::vector<std::string> actions{"list", "verify", "delete"};
+  if (const auto extra = app.remaining(); !extra.empty())
+    return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), {"--json", "--force"}))));
+  if (r.action.empty())
+    return misuse("checkpoints takes list, verify or delete");
+  if (std::find(actions.begin(), actions.end(), r.action) == actions.end())
+    return misuse(fmt::format("checkpoints takes list, verify or delete, not {}{}", r.action, did_you_mean(nearest(r.action, actions))));
+  if (r.directory.empty())
+    return misuse(fmt::format("checkpoints {} takes a model directory", r.action));
+  if (r.action == "delete" && r.steps.empty())
+    return misuse("checkpoints delete takes the steps to delete");
+  if (r.action != "delete" && r.force)
+    return misuse("--force is about delete");
+  return {};
+}
+
+int show(const request& r, const std::vector<int64_t>& steps, reporter& report) {
+  auto found = inspect_directory(r.directory, {.verify = r.action == "verify"});
+  if (!found)
+    return failure(report, found.error(), false);
+  auto& all = found->checkpoints;
+  for (const int64_t step : steps)
+    if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.step == step; }))
+      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, step)}, false);
+  if (!steps.empty())
+    std::erase_if(all, [&](const auto& c) { return std::find(steps.begin(), steps.end(), c.step) == steps.end(); });
+  found->event_files.clear();
+  found->evaluations.clear();
+  write_output(r.json ? to_json(*found) : to_text(*found));
+  return is_sound(*found) ? succeeded : failed;
+}
+
+int remove(const request& r, const std::vector<int64_t>& steps, reporter& report) {
+  auto done = delete_checkpoints(r.directory, steps, r.force);
+  if (!done && !r.force && done.error().message.find("is the newest") != std::string::npos)
+    done.error().notes.push_back("--force deletes it all the same");
+  if (!done)
+    return failure(report, done.error(), false);
+  if (r.json) {
+    write_output(nlohmann::ordered_json{{"deleted", done->deleted}, {"held", done->held}}.dump() + "\n");
+  } else {
+    for (const int64_t step : done->deleted)
+      write_output(fmt::format("deleted step {}\n", step));
+    for (const int64_t step : done->held)
+      write_output(fmt::format("step {} is being read: it is no longer listed, and its files are still there\n", step));
+  }
+  return done->held.empty() ? succeeded : failed;
+}
+
+}  // namespace
+
+int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
+  request r;
+  CLI::App app{"Lists, verifies and deletes the checkpoints of a model directory.", "troupe checkpoints"};
+  app.allow_extras();
+  app.footer(usage);
+  app.add_option("ACTION", r.action, "list, verify or delete")->type_name("");
+  app.add_option("DIR", r.directory, "the model directory")->type_name("");
+  app.add_option("STEP", r.steps, "which ones; all, where there is none to list or verify")->type_name("");
+  app.add_flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
+  app.add_flag("--json", r.json, "one JSON object");
+  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    write_output(app.help());
+    return succeeded;
+  } catch (const CLI::ParseError& e) {
+    return failure(report, misuse(e.what()).value(), true);
+  }
+  if (const auto sound = check(r, app); !sound)
+    return failure(report, sound.error(), true);
+  const auto steps = parse_steps(r.steps);
+  if (!steps)
+    return failure(report, steps.error(), true);
+  return r.action == "delete" ? remove(r, *steps, report) : show(r, *steps, report);
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,40 @@
+// troupe evaluate: the metrics of one checkpoint.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/job_setup.hpp"
+
+#include <fmt/format.h>
+
+namespace troupe::cli {
+
+int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal ends it where it is.
+  end_at_first(signals, report, "before the evaluation had a result");
+  const auto step = parse_count("--step", line.step, 0);
+  if (!step)
+    return failure(*report, step.error(), true);
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*report, given.error(), true);
+  const auto setup = make_job_setup(*given, false);
+  if (!setup)
+    return failure(*report, setup.error(), true);
+  const auto data = open_test_data(*setup);
+  if (!data)
+    return failure(*report, data.error(), false);
+  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
+  signals.at_first({});
+  // The library evaluates fresh variables then; whoever names a directory here wants what is in it.
+  if (result && result->checkpoint.empty())
+    result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
+  if (!result && *step && result.error().category == errc::not_found)
+    result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, **step),
+                   {result.error().message}});
+  if (!result)
+    return failure(*report, result.error(), result.error().category == errc::invalid_argument && result.error().source.empty());
+  for (const auto& warning : result->warnings)
+    report->warn(warning, result->global_step);
+  report->finish(*result);
+  return succeeded;
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,198 @@
+// troupe inspect: what a path holds, or what a configuration describes.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/job_setup.hpp"
+#include "cli/configuration/nearest.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <troupe/inspect.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr const char* usage = R"(
+What is shown of each PATH depends on what it is:
+  a model directory                    its checkpoints, who is using it, the last evaluation
+  DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
+  FILE.safetensors                     the tensors of any such file, from anywhere
+  an event file                        its tags, with counts, steps and last values
+Of a --config, the plan of its job; with --graph a graph of its model, with --program what a replica computes, with --profile
+the time that each operation of it takes, from a run of some steps that leaves nothing behind.
+
+Examples:
+  troupe inspect runs/fashion
+  troupe inspect runs/fashion/model.ckpt-390 --verify
+  troupe inspect runs/fashion/model.ckpt-390 --json --values
+  troupe inspect runs/fashion/events* runs/fashion/eval/events*
+  troupe inspect --config examples/fashion_mnist.toml --graph train --dot | dot -Tsvg > graph.svg
+  troupe inspect --config examples/fashion_mnist.toml --profile --steps 200
+
+Exit status:
+  0    shown, and nothing in it is damaged
+  1    damaged (what can be read is shown), or an error
+  2    misuse: a flag or a value that cannot be
+  130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP
+)";
+
+struct request {
+  std::vector<std::string> paths;
+  std::string config, graph;
+  std::vector<std::string> set;
+  std::optional<std::string> steps;
+  bool plan = false, program = false, profile = false, dot = false, json = false, verify = false, values = false;
+
+  mode graph_mode() const { return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train; }
+};
+
+tl::unexpected<error> misuse(std::string message) {
+  return fail({errc::invalid_argument, std::move(message), {"troupe inspect --help lists the flags"}});
+}
+
+void add_flags(CLI::App& app, request& r) {
+  app.add_option("PATH", r.paths, "a model directory, a checkpoint, a .safetensors file or an event file")->type_name("");
+  app.add_option("--config", r.config, "or a configuration in TOML")->type_name("FILE");
+  app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
+  app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
+  app.add_option("--graph", r.graph, "the graph of its model: train, evaluate or predict")->type_name("MODE");
+  app.add_flag("--program", r.program, "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
+  app.add_flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
+  app.add_option("--steps", r.steps, "of how many steps [20]")->type_name("N");
+  app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
+  app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
+  app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
+  app.add_flag("--json", r.json, "a JSON object; of several PATHs a list of them");
+}
+
+expected<void> check(const request& r, const CLI::App& app) {
+  if (const auto extra = app.remaining(); !extra.empty()) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options())
+      names.push_back(option->get_name());
+    return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), names))));
+  }
+  if (r.paths.empty() == r.config.empty())
+    return misuse("inspect takes PATHs, or a --config");
+  const bool of_config = r.plan || r.program || r.profile || r.steps || r.dot || !r.graph.empty() || !r.set.empty();
+  if (r.config.empty() && of_config)
+    return misuse("--plan, --graph, --program, --profile, --steps, --dot and --set are about a --config");
+  if (!r.config.empty() && (r.verify || r.values))
+    return misuse("--verify and --values are about a PATH");
+  if (r.values && !r.json)
+    return misuse("--values needs --json");
+  if (!r.graph.empty() && r.graph != "train" && r.graph != "evaluate" && r.graph != "predict")
+    return misuse(fmt::format("--graph must be train, evaluate or predict, not '{}'{}", r.graph,
+                              did_you_mean(nearest(r.graph, {"train", "evaluate", "predict"}))));
+  if (r.plan && (r.program || r.profile || r.dot || !r.graph.empty()))
+    return misuse("--plan cannot be given together with --graph, --program, --profile or --dot");
+  if (r.dot && (r.program || r.profile || r.json))
+    return misuse("--dot cannot be given together with --program, --profile or --json");
+  if (r.profile && r.program)
+    return misuse("--profile cannot be given together with --program");
+  if (r.steps && !r.profile)
+    return misuse("--steps is about --profile");
+  if (const auto steps = parse_count("--steps", r.steps, 1); !steps)
+    return misuse(steps.error().message);
+  return {};
+}
+
+/// All of them, whatever becomes of one; what is worst says how it ended.
+int show_paths(const request& r, reporter& report) {
+  int status = succeeded;
+  const bool list = r.json && r.paths.size() > 1;
+  std::string_view before = list ? "[\n" : "";
+  for (const auto& path : r.paths) {
+    const auto found = troupe::inspect(path, {.verify = r.verify, .values = r.values});
+    if (!found) {
+      status = std::max(status, failure(report, found.error(), found.error().category == errc::invalid_argument));
+      continue;
+    }
+    write_output(before);
+    before = list ? ",\n" : "\n";
+    write_output(r.json ? to_json(*found) : to_text(*found));
+    status = std::max<int>(status, is_sound(*found) ? succeeded : failed);
+  }
+  if (list)
+    write_output(before.starts_with('[') ? "[]\n" : "]\n");
+  return status;
+}
+
+/// What a job needs and a look at it does not is filled in.
+expected<job_setup> setup_of(const request& r) {
+  command_line line;
+  line.config = r.config;
+  for (const auto& text : r.set) {
+    auto a = parse_assignment(text);
+    if (!a)
+      return misuse(a.error().message);
+    line.set.push_back(std::move(*a));
+  }
+  auto given = load_settings(line);
+  if (given && !given->has("run.model_dir"))
+    line.flags.push_back({"run.model_dir", "none", "inspect"});
+  if (given && !given->has("run.max_steps") && !given->has("run.steps") && !given->has("input.epochs"))
+    line.flags.push_back({"run.max_steps", "1", "inspect"});
+  if (given && !line.flags.empty())
+    given = load_settings(line);
+  return given.and_then([](const settings& s) { return make_job_setup(s, true); });
+}
+
+int show_config(const request& r, reporter& report) {
+  const auto setup = setup_of(r);
+  if (!setup)
+    return failure(report, setup.error(), true);
+  const auto data = open_training_data(*setup);
+  const auto test = !data || !setup->evaluates ? data : open_test_data(*setup);
+  if (!data || !test)
+    return failure(report, data ? test.error() : data.error(), false);
+  const auto training = make_train_spec(*setup, *data);
+  const auto evaluation = make_eval_spec(*setup, *test);
+  if (!r.program && !r.profile && !r.dot && r.graph.empty()) {
+    const auto plan = inspect_plan(setup->estimator, training, setup->evaluates ? std::optional{evaluation} : std::nullopt);
+    if (!plan)
+      return failure(report, plan.error(), plan.error().category == errc::invalid_argument);
+    write_output(r.json ? to_json(*plan) : to_text(*plan));
+    return succeeded;
+  }
+  const auto& input = r.graph_mode() == mode::train ? training.input : evaluation.input;
+  if (r.profile) {
+    const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
+    if (!profile)
+      return failure(report, profile.error(), profile.error().category == errc::invalid_argument);
+    write_output(r.json ? to_json(*profile) : to_text(*profile));
+    return succeeded;
+  }
+  const auto graph = inspect_graph(setup->estimator, input, r.graph_mode());
+  if (!graph)
+    return failure(report, graph.error(), graph.error().category == errc::invalid_argument);
+  write_output(r.json ? to_json(*graph) : r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
+  return succeeded;
+}
+
+}  // namespace
+
+int inspect(const std::vector<std::string>& arguments, reporter& report) {
+  request r;
+  CLI::App app{"Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.", "troupe inspect"};
+  app.allow_extras();
+  app.footer(usage);
+  add_flags(app, r);
+  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    write_output(app.help());
+    return succeeded;
+  } catch (const CLI::ParseError& e) {
+    return failure(report, misuse(e.what()).value(), true);
+  }
+  if (const auto sound = check(r, app); !sound)
+    return failure(report, sound.error(), true);
+  return r.config.empty() ? show_paths(r, report) : show_config(r, report);
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,179 @@
+// troupe predict: one result for each example, as text or NumPy's arrays. Standard output has nothing but results.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/job_setup.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+struct output_choice {
+  prediction_format format = prediction_format::csv;
+  std::optional<std::string> path;  ///< Absent: standard output.
+};
+
+expected<output_choice> choose_output(const command_line& line) {
+  output_choice choice{prediction_format::csv, line.output};
+  const std::string name = line.format.value_or("csv");
+  if (name == "jsonl")
+    choice.format = prediction_format::jsonl;
+  else if (name == "npy")
+    choice.format = prediction_format::npy;
+  else if (name != "csv")
+    return fail(errc::invalid_argument, fmt::format("--format must be csv, jsonl or npy, not '{}'", name));
+  if (choice.path && choice.path->empty())
+    return fail(errc::invalid_argument, "--output must name a file");
+  if (choice.format == prediction_format::npy && !choice.path)
+    return fail(errc::invalid_argument, "--format npy needs --output, the directory for its files");
+  return choice;
+}
+
+expected<std::vector<std::string>> parse_keys(const std::optional<std::string>& text) {
+  const auto keys = parse_texts(text.value_or(""));
+  for (const auto& key : keys)
+    if (key.empty())
+      return fail(errc::invalid_argument, fmt::format("--keys must be names with commas between them, not '{}'", *text));
+  return keys;
+}
+
+/// Where results go: a file that gets its name at the end, or standard output.
+class results {
+ public:
+  static expected<results> open(const output_choice& choice) {
+    results made{choice.format};
+    if (!choice.path)
+      return made;
+    auto file = prediction_file::create(*choice.path, choice.format);
+    if (!file)
+      return fail(file.error());
+    made.file_.emplace(std::move(*file));
+    return made;
+  }
+  /// False once nobody reads standard output any more.
+  expected<bool> write(const prediction& one) {
+    const bool first = count_++ == 0;
+    if (file_) {
+      auto written = file_->write(one);
+      return written ? expected<bool>{true} : fail(written.error());
+    }
+    if (format_ == prediction_format::jsonl)
+      return write_output(json_line(one));
+    return write_output((first ? csv_header(one) : "") + csv_line(one));
+  }
+  expected<void> finish() { return file_ ? file_->finish() : expected<void>{}; }
+  int64_t count() const noexcept { return count_; }
+
+ private:
+  explicit results(prediction_format format) : format_(format) {}
+  prediction_format format_;
+  std::optional<prediction_file> file_;
+  int64_t count_ = 0;
+};
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// A line a second on standard error.
+class progress_lines {
+ public:
+  explicit progress_lines(bool quiet) : quiet_(quiet), began_(seconds_now()), last_(began_) {}
+  void at(int64_t count) {
+    const double now = seconds_now();
+    if (quiet_ || now - last_ < 1)
+      return;
+    last_ = now;
+    write_error(fmt::format("{} results  {:.0f} results/s\n", count, static_cast<double>(count) / (now - began_)));
+  }
+  void finish(int64_t count, const prediction_stream& stream, const output_choice& to) const {
+    if (!quiet_)
+      write_error(fmt::format("{} results in {:.1f} s from {}{}\n", count, seconds_now() - began_,
+                              stream.checkpoint().empty() ? "no checkpoint" : stream.checkpoint(), to.path ? " to " + *to.path : ""));
+  }
+
+ private:
+  bool quiet_;
+  double began_, last_;
+};
+
+int run(prediction_stream& stream, const job_setup& setup, const output_choice& to, std::optional<int64_t> limit, const command_line& line,
+        reporter& report, signal_watch& signals) {
+  progress_lines progress{line.quiet};
+  std::optional<results> out;
+  while (!limit || !out || out->count() < *limit) {
+    const auto one = stream.next();
+    if (!one && one.error().category == errc::cancelled)
+      return failed;  // By a signal, which the caller tells of.
+    if (!one)
+      return failure(report, one.error(), one.error().category == errc::invalid_argument && one.error().source.empty());
+    if (!out) {
+      // The library predicts with fresh variables then; whoever names a directory here wants what is in it.
+      if (*one && stream.checkpoint().empty())
+        return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
+      if (!stream.remark().empty())
+        report.warn(stream.remark());
+      signals.at_first([&stream] { stream.cancel(); });  // From here on there may be something to take away.
+      auto opened = results::open(to);
+      if (!opened)
+        return failure(report, opened.error(), false);
+      out.emplace(std::move(*opened));
+      if (to.format == prediction_format::npy && *one && !(*one)->texts.empty())
+        report.warn(fmt::format("'{}' is made of words, which npy files do not hold: it is left out", (*one)->texts.begin()->first));
+    }
+    if (!*one)
+      break;
+    const auto written = out->write(**one);
+    if (!written)
+      return failure(report, written.error(), false);
+    if (!*written)
+      return succeeded;  // A reader like head has what it wanted; close_output knows whether it was that.
+    progress.at(out->count());
+  }
+  if (auto finished = out->finish(); !finished)
+    return failure(report, finished.error(), false);
+  progress.finish(out->count(), stream, to);
+  return succeeded;
+}
+
+}  // namespace
+
+int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  signals.at_first([&] {
+    write_error(fmt::format("stopped by {} before the first result\n", signal_name(signals.first())));
+    _exit(128 + signals.first());
+  });
+  const auto step = parse_count("--step", line.step, 0);
+  const auto limit = parse_count("--limit", line.limit, 1);
+  const auto to = choose_output(line);
+  const auto keys = parse_keys(line.keys);
+  for (const auto* refused : {step ? nullptr : &step.error(), limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
+    if (refused)
+      return failure(*report, *refused, true);
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*report, given.error(), true);
+  const auto setup = make_job_setup(*given, false);
+  if (!setup)
+    return failure(*report, setup.error(), true);
+  const auto data = open_test_data(*setup);
+  if (!data)
+    return failure(*report, data.error(), false);
+
+  auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->evaluation_batch_size), .keys = *keys, .step = *step});
+  if (!stream)
+    return failure(*report, stream.error(), true);
+  const int status = run(*stream, *setup, *to, *limit, line, *report, signals);
+  signals.at_first({});
+  if (signals.first() == 0 || status == succeeded)
+    return status;
+  write_error(fmt::format("stopped by {}{}\n", signal_name(signals.first()), to->path ? ": " + *to->path + " was not written" : ""));
+  return 128 + signals.first();
+}
+
+}  // namespace troupe::cli

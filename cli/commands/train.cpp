@@ -1,0 +1,80 @@
+// troupe train: starts the job, tells of it, and stops it at the first signal.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/job_setup.hpp"
+
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The handle's own deadline, and not one of the job's actors, which name themselves.
+bool still_running(const expected<train_result>& result) {
+  return !result && result.error().category == errc::deadline_exceeded && result.error().source.empty();
+}
+
+expected<train_result> wait(job& running, reporter& report) {
+  auto result = running.wait(200ms);
+  for (; still_running(result); result = running.wait(200ms))
+    report.redraw(running.progress());
+  return result;
+}
+
+/// Nothing is trained yet, and reading a checkpoint changes nothing: there is nothing to save, and nobody has to wait for it.
+bool has_begun(const job& running) {
+  const auto now = running.progress().now;
+  return now != job_progress::phase::starting && now != job_progress::phase::restoring;
+}
+
+}  // namespace
+
+int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  const std::string before = "before the training began";
+  end_at_first(signals, report, before);
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*report, given.error(), true);
+  const auto setup = make_job_setup(*given, true);
+  if (!setup)
+    return failure(*report, setup.error(), true);
+  const auto data = open_training_data(*setup);
+  if (!data)
+    return failure(*report, data.error(), false);
+
+  auto training = make_train_spec(*setup, *data);
+  training.hooks.push_back(report);
+  std::optional<eval_spec> evaluation;
+  job_scale scale{epoch_steps(*setup, *data)};
+  if (setup->evaluates) {
+    const auto test = open_test_data(*setup);
+    if (!test)
+      return failure(*report, test.error(), false);
+    evaluation = make_eval_spec(*setup, *test);
+    scale.evaluation_batches = evaluation_batches(*setup, *test);
+  }
+  report->measure_by(scale);
+  auto running = start(setup->estimator, training, evaluation);
+  if (!running)
+    return failure(*report, running.error(), running.error().category == errc::invalid_argument);
+
+  signals.at_first([&] {
+    if (has_begun(*running))
+      return running->stop(true);
+    report->stop(before, signal_name(signals.first()));
+    _exit(128 + signals.first());
+  });
+  const auto result = wait(*running, *report);
+  signals.at_first({});
+  if (!result)
+    return failure(*report, result.error(), false);
+  if (const int signal = signals.first(); signal != 0) {
+    report->stop(*result, signal_name(signal));
+    return 128 + signal;
+  }
+  report->finish(*result);
+  return succeeded;
+}
+
+}  // namespace troupe::cli

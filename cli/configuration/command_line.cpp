@@ -1,0 +1,189 @@
+#include "cli/configuration/command_line.hpp"
+
+#include "cli/configuration/config_file.hpp"
+#include "cli/configuration/nearest.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <deque>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr std::string_view exit_codes = R"(Exit status:
+  0    done, also when there was nothing left to do
+  1    an error: data, a checkpoint, the disk, a loss that is not finite
+  2    misuse: a flag, a key or a value that cannot be
+  130  stopped by SIGINT, 143 by SIGTERM, 129 by SIGHUP: what was trained is saved; a second signal stops at once
+)";
+
+constexpr std::string_view train_examples = R"(Examples:
+  troupe train --config examples/fashion_mnist.toml
+  troupe train --config examples/fashion_mnist.toml --epochs 10 --model-dir runs/longer --json
+  troupe train --config my.toml --set run.save_checkpoints_steps=100 --set optimizer.rate=3e-4
+Running the same command again goes on from the newest checkpoint, and trains nothing once the end is reached.
+)";
+
+constexpr std::string_view evaluate_examples = R"(Examples:
+  troupe evaluate --config examples/fashion_mnist.toml
+  troupe evaluate --config examples/fashion_mnist.toml --step 780 --json
+)";
+
+constexpr std::string_view predict_examples = R"(Examples:
+  troupe predict --config examples/fashion_mnist.toml --keys class --limit 10
+  troupe predict --config examples/fashion_mnist.toml --output predictions.csv
+  troupe predict --config examples/fashion_mnist.toml --format npy --output predictions
+One result for each example of the test data, in their order, from the newest checkpoint. Standard output has nothing but
+results; progress, warnings and errors go to standard error. An --output gets its name once all of it is written: csv and
+jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are words are left out.
+)";
+
+struct flag {
+  const char* name;
+  const char* key;
+  const char* value;
+  const char* about;
+};
+constexpr flag key_flags[] = {
+    {"--model-dir", "run.model_dir", "DIR", "where checkpoints are kept"},
+    {"--data", "input.data", "DIR", "where the data are [/usr/share/datasets/fashion-mnist]"},
+    {"--max-steps", "run.max_steps", "N", "the step to end at"},
+    {"--epochs", "input.epochs", "N", "or the passes over the data; the earlier wins"},
+    {"--batch-size", "input.batch_size", "N", "examples in a step [128]"},
+    {"--seed", "run.seed", "N", "of everything that is drawn"},
+};
+
+std::string footer(std::string_view subcommand) {
+  return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
+                     "key ends so. A flag beats --set, and both beat the file.\n{}\n{}",
+                     subcommand == "train" ? train_examples : subcommand == "evaluate" ? evaluate_examples : predict_examples, describe_keys(), exit_codes);
+}
+
+error misuse(std::string_view subcommand, std::string message) {
+  return error{errc::invalid_argument, std::move(message), {fmt::format("troupe {} --help lists flags and keys", subcommand)}};
+}
+
+/// What CLI11 left over: the flags it does not know, and words that belong to none.
+error unexpected(std::string_view subcommand, const CLI::App& app, const std::string& word) {
+  if (!word.starts_with('-'))
+    return misuse(subcommand, fmt::format("unexpected argument '{}'", word));
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options())
+    names.push_back(option->get_name());
+  const std::string name = word.substr(0, word.find('='));
+  return misuse(subcommand, fmt::format("unknown flag {}{}", name, did_you_mean(nearest(name, names))));
+}
+
+}  // namespace
+
+expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
+  command_line line;
+  const bool training = subcommand == "train", predicting = subcommand == "predict";
+  CLI::App app{training     ? "Trains a model, saving and evaluating as it goes."
+               : predicting ? "Writes what the newest checkpoint of a model says of each example of the test data."
+                            : "Evaluates the newest checkpoint of a model.",
+               fmt::format("troupe {}", subcommand)};
+  app.allow_extras();
+  app.footer(footer(subcommand));
+  std::deque<std::string> values;  // CLI11 keeps references.
+  std::vector<std::pair<CLI::Option*, const flag*>> given;
+  const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run gives flags of its own before yours.
+  app.add_option("--config", line.config, "configuration in TOML")->type_name("FILE")->multi_option_policy(last);
+  for (const auto& f : key_flags)
+    given.emplace_back(app.add_option(f.name, values.emplace_back(), f.about)->type_name(f.value)->multi_option_policy(last), &f);
+  std::vector<std::string> set;
+  app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
+  std::string step;
+  auto* const at_step = training ? nullptr : app.add_option("--step", step, "the checkpoint of this step instead")->type_name("N")->multi_option_policy(last);
+  std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
+  std::vector<CLI::Option*> given_texts;
+  const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const char* about) {
+    auto& text = texts.emplace_back(&to, "").second;
+    given_texts.push_back(app.add_option(name, text, about)->type_name(value)->multi_option_policy(last));
+  };
+  if (predicting) {
+    add_text("--keys", line.keys, "A,B", "only these predictions");
+    add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
+    add_text("--output", line.output, "FILE", "where they go; npy: a directory [standard output]");
+    add_text("--limit", line.limit, "N", "only the first N results");
+  } else {
+    app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
+  }
+  bool debug_numerics = false;
+  if (!predicting)
+    app.add_flag("--debug-numerics", debug_numerics, "when a step is not finite, name its first operation that is not");
+  app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
+
+  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    line.help = app.help();
+    return line;
+  } catch (const CLI::ParseError& e) {
+    return fail(misuse(subcommand, e.what()));
+  }
+  if (const auto extra = app.remaining(); !extra.empty())
+    return fail(unexpected(subcommand, app, extra.front()));
+  for (const auto& [option, f] : given)
+    if (option->count() > 0)
+      line.flags.push_back({f->key, values[static_cast<size_t>(f - key_flags)], f->name});
+  if (debug_numerics)
+    line.flags.push_back({"run.debug_numerics", "true", "--debug-numerics"});
+  for (const auto& text : set) {
+    auto a = parse_assignment(text);
+    if (!a)
+      return fail(misuse(subcommand, a.error().message));
+    line.set.push_back(std::move(*a));
+  }
+  if (at_step && at_step->count() > 0)
+    line.step = step;
+  for (size_t i = 0; i < texts.size(); ++i)
+    if (given_texts[i]->count() > 0)
+      *texts[i].first = texts[i].second;
+  return line;
+}
+
+expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least) {
+  if (!text)
+    return std::nullopt;
+  int64_t count = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (failed != std::errc{} || end != text->data() + text->size() || count < least)
+    return fail(errc::invalid_argument, fmt::format("{} must be a whole number of at least {}, not '{}'", flag, least, *text));
+  return count;
+}
+
+expected<settings> load_settings(const command_line& line) {
+  std::vector<assignment> file;
+  if (!line.config.empty()) {
+    auto read = read_config(line.config);
+    if (!read)
+      return fail(read.error());
+    file = std::move(*read);
+  }
+  return settings::merge(file, line.set, line.flags);
+}
+
+std::string general_help() {
+  return fmt::format(R"(Trains models, saves them as it goes, and goes on where it stopped.
+
+Usage: troupe COMMAND [FLAG...]
+
+Commands:
+  train        trains a model, saving and evaluating as it goes
+  evaluate     evaluates the newest checkpoint, or that of --step
+  predict      writes what that checkpoint says of each example
+  inspect      shows a model directory, a checkpoint, an event file, a plan or a graph
+  checkpoints  lists, verifies and deletes checkpoints
+
+  troupe COMMAND --help has the flags, the keys of a configuration, and examples.
+  troupe --version
+
+{})", exit_codes);
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,34 @@
+// The flags of `troupe train`, `troupe evaluate` and `troupe predict`.
+#pragma once
+
+#include "cli/configuration/settings.hpp"
+
+namespace troupe::cli {
+
+/// What main returns, beside 128 + the number of a signal.
+enum exit_status : int { succeeded = 0, failed = 1, misused = 2 };
+
+struct command_line {
+  std::optional<std::string> help;  ///< Asked for: nothing else is done but to print it.
+  std::string config;               ///< Path of the file; empty: none.
+  std::vector<assignment> set;
+  std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
+  std::optional<std::string> step;  ///< evaluate, predict.
+  std::optional<std::string> keys, output, format, limit;  ///< predict.
+  bool json = false;
+  bool quiet = false;
+};
+
+/// `arguments` follow the name of the subcommand. invalid_argument for flags that do not exist and values that are missing.
+expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments);
+
+/// File, --set and flags merged. invalid_argument and not_found, both misuse.
+expected<settings> load_settings(const command_line& line);
+
+/// The number of --step or --limit. invalid_argument unless it is a whole number of at least `least`.
+expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
+
+/// `troupe --help`.
+std::string general_help();
+
+}  // namespace troupe::cli

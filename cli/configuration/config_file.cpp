@@ -1,0 +1,186 @@
+#include "cli/configuration/config_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+namespace troupe::cli {
+
+namespace {
+
+void add_value(const std::string& key, const toml::node& node, const std::string& origin, std::vector<assignment>& into) {
+  using enum value_kind;
+  assignment a{key, "", origin, other};
+  if (const auto* s = node.as_string())
+    a.value = s->get(), a.written = text;
+  else if (const auto* i = node.as_integer())
+    a.value = fmt::format("{}", i->get()), a.written = integer;
+  else if (const auto* f = node.as_floating_point())
+    a.value = fmt::format("{}", f->get()), a.written = number;
+  else if (const auto* b = node.as_boolean())
+    a.value = b->get() ? "true" : "false", a.written = boolean;
+  else if (const auto* list = node.as_array(); list && std::all_of(list->begin(), list->end(), [](const toml::node& n) { return n.is_integer(); })) {
+    for (const auto& n : *list)
+      a.value += fmt::format("{}{}", a.value.empty() ? "" : ",", n.as_integer()->get());
+    a.written = integers;
+  } else if (list && std::all_of(list->begin(), list->end(), [](const toml::node& n) { return n.is_number(); })) {
+    for (const auto& n : *list)
+      a.value += fmt::format("{}{}", a.value.empty() ? "" : ",", *n.value<double>());
+    a.written = numbers;
+  } else if (list && std::all_of(list->begin(), list->end(), [](const toml::node& n) {
+               return n.is_string() && n.as_string()->get().find(',') == std::string::npos;
+             })) {
+    for (const auto& n : *list)
+      a.value += fmt::format("{}{}", a.value.empty() ? "" : ",", n.as_string()->get());
+    a.written = texts;
+  } else {
+    a.value = list ? "a list of other things" : "a date or time";
+  }
+  into.push_back(std::move(a));
+}
+
+void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into);
+
+/// The first key of a list of tables: "type" of "model.layers".
+std::string first_key_of(const std::string& list) {
+  for (const auto& known : known_keys())
+    if (known.name.starts_with(list + "[]."))
+      return known.name.substr(list.size() + 3);
+  return "type";
+}
+
+/// Tables in a list, [[model.layers]], each under its number: "model.layers[0].". An empty one is seen by the key that it lacks.
+void add_tables(const std::string& key, const toml::array& list, const std::string& name, std::vector<assignment>& into) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto& table = *list[i].as_table();
+    const auto each = fmt::format("{}[{}]", key, i);
+    if (table.empty())
+      into.push_back({fmt::format("{}.{}", each, first_key_of(key)), "nothing", fmt::format("{}:{}", name, list[i].source().begin.line), value_kind::other});
+    add_table(each + ".", table, name, into);
+  }
+}
+
+void add_table(const std::string& prefix, const toml::table& table, const std::string& name, std::vector<assignment>& into) {
+  for (const auto& [key, node] : table) {
+    const std::string full = prefix + std::string{key.str()};
+    const std::string origin = fmt::format("{}:{}", name, key.source().begin.line);
+    if (const auto* inner = node.as_table(); inner && inner->empty() && keys_of_table(full).empty())
+      into.push_back({full, "an empty table", origin, value_kind::table});
+    else if (inner)
+      add_table(full + ".", *inner, name, into);
+    else if (const auto* list = node.as_array(); list && !list->empty() && list->is_array_of_tables())
+      add_tables(full, *list, name, into);
+    else
+      add_value(full, node, origin, into);
+  }
+}
+
+constexpr int depth_max = 32;                      // Of lists and tables; ours have 3.
+constexpr size_t bytes_max = size_t{16} << 20;     // A device, or a file that was meant for something else, may have no end.
+
+/// Behind the string that begins at `at`; a newline ends one that has no other end.
+size_t end_of_string(std::string_view text, size_t at) {
+  const char quote = text[at];
+  const auto long_quote = text.substr(at, 3);
+  if (long_quote == "\"\"\"" || long_quote == "'''") {
+    const size_t end = text.find(long_quote, at + 3);
+    return end == std::string_view::npos ? text.size() : end + 3;
+  }
+  for (++at; at < text.size() && text[at] != quote && text[at] != '\n'; ++at)
+    if (quote == '"' && text[at] == '\\')
+      ++at;
+  return std::min(at + 1, text.size());
+}
+
+/// The line in which a key has more than `depth_max` parts, or that many lists and tables are open within each other: tables are
+/// built, read and taken apart by recursion, and the parser itself bounds only part of it. What is no TOML is left to it.
+std::optional<int64_t> too_deep_in_line(std::string_view text) {
+  int64_t line = 1;
+  int open = 0, dots = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const size_t end = end_of_string(text, at);
+      line += std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+      at = end;
+      continue;
+    }
+    if (c == '#')
+      at = std::min(text.find('\n', at), text.size());
+    else
+      ++at;
+    open += c == '[' || c == '{' ? 1 : (c == ']' || c == '}') && open > 0 ? -1 : 0;
+    dots = c == '.' ? dots + 1 : c == '\n' || c == '=' || c == ',' || c == '[' || c == '{' ? 0 : dots;
+    if (open > depth_max || dots >= depth_max)
+      return line;
+    line += c == '\n';
+  }
+  return {};
+}
+
+/// All that there is, for a pipe has no size.
+expected<std::string> read_all(std::istream& from, const std::string& name) {
+  std::string text;
+  for (char part[1 << 14]; from.good();) {
+    from.read(part, sizeof part);
+    text.append(part, static_cast<size_t>(from.gcount()));
+    if (text.size() > bytes_max)
+      return fail(errc::invalid_argument, fmt::format("the configuration {} has more than {} bytes", name, bytes_max));
+  }
+  if (from.bad())
+    return fail(errc::not_found, fmt::format("the configuration {} cannot be read", name));
+  return text;
+}
+
+/// CLI11 opens the file, as it does for its own formats.
+class toml_config final : public CLI::Config {
+ public:
+  explicit toml_config(const std::string& name) : name_(name) {}
+  std::string to_config(const CLI::App*, bool, bool, std::string) const override { return {}; }
+  std::vector<CLI::ConfigItem> from_config(std::istream& text) const override {
+    read_ = parse_config(text, name_);
+    return {};
+  }
+  expected<std::vector<assignment>> take() { return std::move(read_); }
+
+ private:
+  std::string name_;
+  mutable expected<std::vector<assignment>> read_;
+};
+
+}  // namespace
+
+expected<std::vector<assignment>> parse_config(std::istream& from, const std::string& name) {
+  const auto text = read_all(from, name);
+  if (!text)
+    return fail(text.error());
+  if (const auto line = too_deep_in_line(*text))
+    return fail(errc::invalid_argument, fmt::format("{}:{}: nests deeper than {} lists and tables", name, *line, depth_max));
+  try {
+    const toml::table table = toml::parse(*text, name);
+    std::vector<assignment> found;
+    add_table("", table, name, found);
+    // TOML's tables are sorted by name; messages follow the file.
+    const auto line = [](const assignment& a) { return std::stoll(a.origin.substr(a.origin.rfind(':') + 1)); };
+    std::stable_sort(found.begin(), found.end(), [&](const assignment& a, const assignment& b) { return line(a) < line(b); });
+    return found;
+  } catch (const toml::parse_error& e) {
+    return fail(errc::invalid_argument, fmt::format("{}:{}:{}: {}", name, e.source().begin.line, e.source().begin.column, e.description()));
+  }
+}
+
+expected<std::vector<assignment>> read_config(const std::string& path) {
+  toml_config reader{path};
+  try {
+    reader.from_file(path);
+  } catch (const CLI::FileError&) {
+    return fail(errc::not_found, fmt::format("the configuration {} cannot be read", path));
+  } catch (const std::ios_base::failure&) {
+    return fail(errc::not_found, fmt::format("the configuration {} cannot be read", path));
+  }
+  return reader.take();
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,16 @@
+// A configuration file: TOML with the tables [model] [optimizer] [input] [run] [evaluate].
+#pragma once
+
+#include "cli/configuration/settings.hpp"
+
+namespace troupe::cli {
+
+/// Every key with its table, "run.max_steps", and the line it stands in. not_found where the file cannot be read,
+/// invalid_argument with line and column where it is no TOML.
+expected<std::vector<assignment>> read_config(const std::string& path);
+
+/// The same of a text, read to its end, which may be that of a pipe; `name` is what messages call it. invalid_argument, too: a
+/// text of more than 16 MiB, or one that nests deeper than 32 lists and tables.
+expected<std::vector<assignment>> parse_config(std::istream& from, const std::string& name);
+
+}  // namespace troupe::cli

@@ -1,0 +1,189 @@
+#include "cli/configuration/settings.hpp"
+
+#include "cli/configuration/joined.hpp"
+#include "cli/configuration/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace troupe::cli {
+
+namespace {
+
+/// The name that is most like the key, where it is one of a list under the same number.
+std::optional<std::string> nearest_key(const std::string& key, const std::vector<std::string>& names) {
+  auto like = nearest(without_number(key), names);
+  const size_t open = key.find('['), close = key.find(']');
+  if (like && open < close && close != std::string::npos)
+    if (const size_t at = like->find("[]"); at != std::string::npos)
+      like->replace(at, 2, key.substr(open, close + 1 - open));
+  return like;
+}
+
+/// The known key that was meant, or the sentence that says why there is none.
+expected<std::string> resolve(const assignment& given, bool may_be_short) {
+  if (find_key(given.key))
+    return given.key;
+  if (given.written == value_kind::table)
+    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key,
+                                                    did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate"}))));
+  const size_t dot = given.key.rfind('.');
+  const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
+  if (may_be_short) {
+    const auto whole = keys_ending_in(without_number(given.key));
+    if (whole.size() > 1)
+      return fail(errc::invalid_argument, fmt::format("{}: key {} is ambiguous: it can be {}", given.origin, given.key, joined(whole, " or ")));
+    if (const auto full = whole.empty() ? std::string{} : whole.front().substr(0, whole.front().find('.') + 1) + given.key; find_key(full))
+      return full;
+  }
+  std::optional<std::string> like;
+  if (!ending.empty()) {  // The right key in the wrong table.
+    like = joined(ending, " or ");
+  } else {
+    std::vector<std::string> names;
+    for (const auto& k : known_keys())
+      names.push_back(dot == std::string::npos ? k.name.substr(k.name.find('.') + 1) : k.name);
+    like = nearest_key(given.key, names);
+    if (like && dot == std::string::npos && keys_ending_in(*like).size() == 1)
+      like = keys_ending_in(*like).front();
+  }
+  return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
+}
+
+/// Whether it would be refused; in a file without looking for what was meant.
+bool is_wrong(const assignment& given, bool may_be_short) {
+  if (const auto* key = find_key(given.key))
+    return !accepts(*key, given.value, given.written);
+  if (!may_be_short)
+    return true;
+  const auto name = resolve(given, true);
+  return !name || !accepts(*find_key(*name), given.value, given.written);
+}
+
+std::string shown(const assignment& a) {
+  if (a.written == value_kind::integers && a.value.empty())
+    return "an empty list";
+  return a.written == value_kind::text || a.written == value_kind::untyped ? "'" + a.value + "'" : a.value;
+}
+
+template <class T>
+std::optional<T> parsed(const std::optional<std::string>& text) {
+  T value{};
+  if (!text || *text == "none")
+    return std::nullopt;
+  std::from_chars(text->data(), text->data() + text->size(), value);  // It fits: merge has seen it.
+  return value;
+}
+
+}  // namespace
+
+expected<settings> settings::merge(const std::vector<assignment>& file, const std::vector<assignment>& set,
+                                   const std::vector<assignment>& flags) {
+  constexpr size_t told_max = 20;
+  settings merged;
+  std::vector<std::string> problems;  // The first ones: a file that is no configuration at all has as many as lines.
+  size_t more = 0;
+  const auto add = [&](const std::vector<assignment>& given, precedence from) {
+    for (const auto& a : given) {
+      if (problems.size() == told_max) {
+        more += is_wrong(a, from == precedence::set) ? 1 : 0;
+        continue;
+      }
+      const auto name = resolve(a, from == precedence::set);
+      if (!name) {
+        problems.push_back(name.error().message);
+        continue;
+      }
+      const auto& key = *find_key(*name);
+      if (!accepts(key, a.value, a.written))
+        problems.push_back(fmt::format("{}: {} must be {}, not {}", a.origin, *name, fits(key), shown(a)));
+      merged.entries_.insert_or_assign(*name, entry{a, from});
+    }
+  };
+  add(file, precedence::file);
+  add(set, precedence::set);
+  add(flags, precedence::flag);
+  if (problems.empty())
+    return merged;
+  error e{errc::invalid_argument, problems.front()};
+  e.notes.assign(problems.begin() + 1, problems.end());
+  if (more > 0)
+    e.notes.push_back(fmt::format("and {} more like these", more));
+  return fail(std::move(e));
+}
+
+const settings::entry* settings::find(std::string_view key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> settings::text(std::string_view key) const {
+  const auto* e = find(key);
+  return e ? std::optional{e->given.value} : std::nullopt;
+}
+std::optional<int64_t> settings::integer(std::string_view key) const { return parsed<int64_t>(text(key)); }
+std::optional<uint64_t> settings::natural(std::string_view key) const { return parsed<uint64_t>(text(key)); }
+std::optional<double> settings::number(std::string_view key) const { return parsed<double>(text(key)); }
+std::optional<bool> settings::boolean(std::string_view key) const {
+  const auto value = text(key);
+  return value ? std::optional{*value == "true"} : std::nullopt;
+}
+std::vector<int64_t> settings::integers(std::string_view key) const {
+  std::vector<int64_t> list;
+  if (const auto value = text(key))
+    parse_integers(*value, list);
+  return list;
+}
+std::vector<double> settings::numbers(std::string_view key) const {
+  std::vector<double> list;
+  if (const auto value = text(key))
+    parse_numbers(*value, list);
+  return list;
+}
+std::vector<std::string> settings::texts(std::string_view key) const {
+  return parse_texts(text(key).value_or(""));
+}
+
+std::vector<std::string> settings::keys_beginning(std::string_view beginning) const {
+  std::vector<std::string> keys;
+  for (auto e = entries_.lower_bound(beginning); e != entries_.end() && e->first.starts_with(beginning); ++e)
+    keys.push_back(e->first);
+  return keys;
+}
+std::vector<std::string> settings::keys_of_list(std::string_view list) const { return keys_beginning(std::string{list} + "["); }
+int64_t settings::size_of_list(std::string_view list) const {
+  int64_t size = 0;
+  for (const auto& key : keys_of_list(list)) {
+    int64_t i = 0;
+    std::from_chars(key.data() + list.size() + 1, key.data() + key.size(), i);
+    size = std::max(size, i + 1);
+  }
+  return size;
+}
+
+std::optional<precedence> settings::precedence_of(std::string_view key) const {
+  const auto* e = find(key);
+  return e ? std::optional{e->from} : std::nullopt;
+}
+std::string settings::origin(std::string_view key) const {
+  const auto* e = find(key);
+  return e ? e->given.origin + ": " : std::string{};
+}
+
+expected<assignment> parse_assignment(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return fail(errc::invalid_argument, fmt::format("--set takes key=value, such as run.max_steps=1000, not '{}'", text));
+  const auto trim = [](std::string_view s) {
+    while (s.starts_with(' '))
+      s.remove_prefix(1);
+    while (s.ends_with(' '))
+      s.remove_suffix(1);
+    return std::string{s};
+  };
+  return assignment{trim(text.substr(0, equals)), trim(text.substr(equals + 1)), "--set", value_kind::untyped};
+}
+
+}  // namespace troupe::cli

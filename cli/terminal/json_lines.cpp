@@ -1,0 +1,89 @@
+#include "cli/terminal/lines.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace troupe::cli {
+
+namespace {
+
+using object = nlohmann::ordered_json;  // "event" first, for people who look.
+
+object metrics_object(const std::map<std::string, double>& metrics) {
+  object found = object::object();
+  for (const auto& [name, value] : metrics)
+    if (name != "global_step")
+      found[name] = value;
+  return found;
+}
+
+/// Messages may quote bytes of a damaged file.
+std::string line(const object& o) {
+  return o.dump(-1, ' ', false, object::error_handler_t::replace);
+}
+
+object result_object(const char* event, const train_result& result) {
+  object o{{"event", event}, {"global_step", result.global_step}, {"metrics", metrics_object(result.metrics)},
+           {"seconds", result.seconds}, {"steps_run", result.steps_run}};
+  if (!result.checkpoint.empty())
+    o["checkpoint"] = result.checkpoint;
+  if (!result.remark.empty())
+    o["remark"] = result.remark;
+  return o;
+}
+
+}  // namespace
+
+std::string event_json(const job_event& event) {
+  object o{{"event", std::string{to_string(event.what)}}, {"global_step", event.step}};
+  if (event.max_steps)
+    o["max_steps"] = *event.max_steps;
+  switch (event.what) {
+    case job_event::kind::started: o["message"] = event.text; break;
+    case job_event::kind::progress:
+      o["loss"] = event.loss;
+      o["steps_per_second"] = event.steps_per_second;
+      break;
+    case job_event::kind::saved: o["checkpoint"] = event.text; break;
+    case job_event::kind::evaluated: o["metrics"] = metrics_object(event.metrics); break;
+    default: o["message"] = event.text;
+  }
+  o["seconds"] = event.seconds;
+  return line(o);
+}
+
+std::string finished_json(const train_result& result) {
+  return line(result_object("finished", result));
+}
+
+std::string finished_json(const evaluation_result& result) {
+  object o{{"event", "finished"}, {"global_step", result.global_step}, {"metrics", metrics_object(result.metrics)},
+           {"seconds", result.seconds}, {"batches", result.batches}};
+  if (!result.checkpoint.empty())
+    o["checkpoint"] = result.checkpoint;
+  return line(o);
+}
+
+std::string stopped_json(const train_result& result, std::string_view signal) {
+  auto o = result_object("stopped", result);
+  o["signal"] = std::string{signal};
+  return line(o);
+}
+
+std::string stopped_json(std::string_view doing, std::string_view signal) {
+  return line({{"event", "stopped"}, {"message", stopped_text(doing, signal)}, {"signal", std::string{signal}}});
+}
+
+std::string warning_json(std::string_view text, int64_t step) {
+  return line({{"event", "warning"}, {"global_step", step}, {"message", std::string{text}}});
+}
+
+std::string failed_json(const error& e) {
+  object o{{"event", "failed"}, {"category", std::string{to_string(e.category)}}, {"message", e.message}, {"notes", e.notes}};
+  if (!e.source.empty())
+    o["source"] = e.source;
+  if (e.step)
+    o["global_step"] = *e.step;
+  return line(o);
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,68 @@
+#include "cli/terminal/last_resort.hpp"
+
+#include "cli/configuration/command_line.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+std::atomic<bool> tells_json{false};
+std::terminate_handler before = nullptr;
+
+/// Without allocating anything.
+void tell(std::string_view message) {
+  for (const auto part : {std::string_view{"error: resource_exhausted: "}, message, std::string_view{"\n"}})
+    write_error(part);
+  if (tells_json)
+    for (const auto part : {std::string_view{R"({"event":"failed","category":"resource_exhausted","message":")"}, message,
+                            std::string_view{"\",\"notes\":[]}\n"}})
+      write_output(part);
+}
+
+/// Whether the exception that is being handled is one of those; it has been told then.
+bool told() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    tell("there is no more memory");
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again && e.code() != std::errc::not_enough_memory)
+      return false;
+    tell("the system gave no thread");
+  } catch (...) {
+    return false;
+  }
+  return true;
+}
+
+[[noreturn]] void at_the_end() {
+  if (std::current_exception() && told())
+    _exit(failed);
+  before();
+  std::abort();
+}
+
+}  // namespace
+
+void end_in_order(bool json) noexcept {
+  tells_json = json;
+  if (before == nullptr)
+    before = std::set_terminate(at_the_end);
+}
+
+int fail_for_want() noexcept {
+  if (!told())
+    std::terminate();
+  return failed;
+}
+
+}  // namespace troupe::cli

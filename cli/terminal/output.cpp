@@ -1,0 +1,107 @@
+#include "cli/terminal/output.hpp"
+
+#include "cli/configuration/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+bool is_open(int descriptor) {
+  const int copy = dup(descriptor);
+  if (copy >= 0)
+    close(copy);
+  return copy >= 0 || errno != EBADF;
+}
+
+/// The reading end of a pipe that nobody writes to: reading finds the end, writing fails as on a closed descriptor.
+void occupy(int descriptor) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return;
+  if (ends[0] != descriptor) {
+    dup2(ends[0], descriptor);  // Closes the other end where that happens to be the descriptor.
+    close(ends[0]);
+  }
+  if (ends[1] != descriptor)
+    close(ends[1]);
+}
+
+/// 0, or the error number of the write that failed.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR)
+      return errno;
+    if (written > 0)
+      text.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+/// Why standard output takes no more: an error number, 0 while it does. There is one standard output in a process.
+std::atomic<int> output_failed{0};
+
+std::string_view category_of(int code) {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return to_string(errc::resource_exhausted);
+    case EIO: return to_string(errc::unavailable);
+    default: return to_string(errc::failed_precondition);
+  }
+}
+
+/// Only the first is told.
+void fail_output(int code) {
+  int none = 0;
+  if (output_failed.compare_exchange_strong(none, code) && code != EPIPE)
+    write_error(fmt::format("error: {}: cannot write to standard output: {}\n", category_of(code), std::strerror(code)));
+}
+
+}  // namespace
+
+void occupy_standard_descriptors() {
+  // In this order: a pipe takes the lowest free descriptors, and a lower one is never free any more.
+  for (int descriptor = 0; descriptor <= 2; ++descriptor)
+    if (!is_open(descriptor))
+      occupy(descriptor);
+}
+
+bool write_output(std::string_view text) {
+  if (output_failed != 0)
+    return false;
+  if (const int code = write_all(1, text); code != 0)
+    fail_output(code);
+  return output_failed == 0;
+}
+int close_output(int status) {
+  if (close(1) != 0 && errno != EINTR)
+    fail_output(errno);
+  const int code = output_failed;
+  return status != succeeded || code == 0 || code == EPIPE ? status : failed;
+}
+void write_error(std::string_view text) {
+  write_all(2, text);
+}
+
+bool output_is_terminal() {
+  const char* const kind = std::getenv("TERM");
+  return isatty(1) == 1 && kind && std::string_view{kind} != "dumb";
+}
+
+size_t terminal_width() {
+  winsize size{};
+  return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,106 @@
+#include "cli/terminal/progress_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe::cli {
+
+namespace {
+
+/// "0:42", "1:02:03".
+std::string duration_text(double seconds) {
+  const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
+  return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
+}
+
+/// Names of metrics may be of any script; a character is taken for one column.
+size_t columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+double share_done(const job_progress& now) {
+  if (!now.max_steps)
+    return 0;
+  return *now.max_steps > 0 ? std::clamp(static_cast<double>(now.step) / static_cast<double>(*now.max_steps), 0.0, 1.0) : 1.0;
+}
+
+std::string bar_text(double share) {
+  constexpr size_t places = 20;
+  const auto done = static_cast<size_t>(share * places);
+  std::string text(done, '=');
+  if (done < places)
+    text += '>';
+  text.resize(places, ' ');
+  return "[" + text + "]";
+}
+
+std::string epoch_text(const job_progress& now, int64_t epoch_steps) {
+  const int64_t begun = now.step / epoch_steps + 1;
+  if (!now.max_steps)
+    return fmt::format("epoch {}", begun);
+  const int64_t all = std::max<int64_t>(1, *now.max_steps / epoch_steps + (*now.max_steps % epoch_steps != 0 ? 1 : 0));
+  return fmt::format("epoch {}/{}", std::min(begun, all), all);
+}
+
+std::string evaluating_text(const job_progress& now, const job_scale& scale) {
+  const auto of = scale.evaluation_batches ? fmt::format("/{}", *scale.evaluation_batches) : std::string{};
+  return fmt::format("evaluating {}{}", now.evaluated_batches, of);
+}
+
+struct field {
+  int rank;  ///< 0 is the one that is needed most.
+  std::string text;
+};
+
+/// From left to right; empty ones say nothing.
+std::vector<field> fields_of(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation) {
+  using phase = job_progress::phase;
+  if (now.now == phase::starting || now.now == phase::restoring)
+    return {{0, "starting"}, {1, "after " + duration_text(elapsed)}};
+  const bool bounded = now.max_steps.has_value();
+  const bool saving = now.now == phase::draining && now.max_steps && now.step >= *now.max_steps && !now.evaluating;
+  const double left = bounded && now.steps_per_second > 0 ? static_cast<double>(*now.max_steps - now.step) / now.steps_per_second : -1;
+  return {
+    {7, bounded ? bar_text(share_done(now)) : ""},
+    {4, bounded ? fmt::format("{:.0f}%", std::floor(100 * share_done(now))) : ""},
+    {5, scale.epoch_steps.value_or(0) > 0 ? epoch_text(now, *scale.epoch_steps) : ""},
+    {0, fmt::format("step {}", now.step) + (bounded ? fmt::format("/{}", *now.max_steps) : "")},
+    {1, now.evaluating ? evaluating_text(now, scale) : saving ? "saving" : ""},
+    {6, now.steps_per_second > 0 ? fmt::format("{:.{}f} steps/s", now.steps_per_second, now.steps_per_second < 10 ? 2 : 0) : ""},
+    {3, fmt::format("loss {:.4g}", now.loss)},
+    {9, "after " + duration_text(elapsed)},
+    {2, left >= 0 ? duration_text(left) + " left" : ""},
+    {8, evaluation},
+  };
+}
+
+}  // namespace
+
+std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width) {
+  auto fields = fields_of(now, scale, elapsed, evaluation);
+  std::erase_if(fields, [](const field& f) { return f.text.empty(); });
+  // The last column stays free: some terminals go on to the next line once it is written to.
+  size_t room = width > 0 ? width - 1 : 0;
+  std::vector<int> ranks;
+  for (const auto& f : fields)
+    ranks.push_back(f.rank);
+  std::sort(ranks.begin(), ranks.end());
+  int kept = -1;  // The last rank that there is room for.
+  for (const int rank : ranks) {
+    const auto& f = *std::find_if(fields.begin(), fields.end(), [rank](const field& x) { return x.rank == rank; });
+    const size_t needed = columns(f.text) + (kept >= 0 ? 2 : 0);
+    if (needed > room)
+      break;
+    room -= needed;
+    kept = rank;
+  }
+  std::string line;
+  for (const auto& f : fields)
+    if (f.rank <= kept)
+      line += (line.empty() ? "" : "  ") + f.text;
+  return line;
+}
+
+}  // namespace troupe::cli

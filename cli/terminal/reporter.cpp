@@ -1,0 +1,125 @@
+#include "cli/terminal/reporter.hpp"
+
+#include "cli/terminal/output.hpp"
+
+#include <chrono>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr double redraw_every = 0.2, plain_progress_every = 1.0;
+
+/// "accuracy 0.8457 at 390": one metric, so that the line stays short.
+std::string headline(const job_event& evaluated) {
+  auto metric = evaluated.metrics.find("accuracy");
+  if (metric == evaluated.metrics.end())
+    metric = evaluated.metrics.find("loss");
+  return metric == evaluated.metrics.end() ? "" : metrics_text({*metric}) + " at " + std::to_string(evaluated.step);
+}
+
+}  // namespace
+
+reporter_options standard_reporter(bool json, bool quiet) {
+  reporter_options options{json ? speech::json : output_is_terminal() ? speech::terminal : speech::plain, quiet};
+  options.out = write_output;
+  options.err = write_error;
+  options.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  options.width = terminal_width;
+  return options;
+}
+
+void reporter::on_event(const job_event& event, job_control&) {
+  using kind = job_event::kind;
+  if (event.what == kind::finished || event.what == kind::stopped || event.what == kind::failed)
+    return;
+  if (event.what == kind::warning)
+    return warn(event.text, event.step);
+  std::lock_guard lock{guard_};
+  if (options_.quiet)
+    return;
+  if (options_.how == speech::json)
+    return say(event_json(event));
+  if (event.what == kind::progress) {
+    const double now = options_.seconds();
+    if (options_.how == speech::terminal || now - last_progress_ < plain_progress_every)
+      return;
+    last_progress_ = now;
+  }
+  if (event.what == kind::evaluated)
+    last_evaluation_ = headline(event);
+  if (event.what != kind::saved || options_.how != speech::terminal)
+    say(to_text(event));
+}
+
+void reporter::redraw(const job_progress& progress) {
+  std::lock_guard lock{guard_};
+  const double now = options_.seconds();
+  if (options_.how != speech::terminal || options_.quiet || reader_gone_ || told_all_ || now - last_progress_ < redraw_every)
+    return;
+  last_progress_ = now;
+  line_drawn_ = true;
+  reader_gone_ = !options_.out("\r" + progress_line(progress, scale_, now - began_, last_evaluation_, options_.width()) + "\x1b[K");
+}
+
+void reporter::measure_by(const job_scale& scale) {
+  std::lock_guard lock{guard_};
+  scale_ = scale;
+}
+
+void reporter::warn(std::string_view text, int64_t step) {
+  std::lock_guard lock{guard_};
+  if (options_.how == speech::json)
+    return say(warning_json(text, step));
+  erase_line();
+  options_.err("warning: " + std::string{text} + "\n");
+}
+
+void reporter::finish(const train_result& result) {
+  std::lock_guard lock{guard_};
+  say(options_.how == speech::json ? finished_json(result) : finished_text(result));
+}
+
+void reporter::finish(const evaluation_result& result) {
+  std::lock_guard lock{guard_};
+  say(options_.how == speech::json ? finished_json(result) : finished_text(result));
+}
+
+void reporter::stop(const train_result& result, std::string_view signal) {
+  std::lock_guard lock{guard_};
+  say(options_.how == speech::json ? stopped_json(result, signal) : stopped_text(result, signal));
+}
+
+void reporter::stop(std::string_view doing, std::string_view signal) {
+  std::lock_guard lock{guard_};
+  say(options_.how == speech::json ? stopped_json(doing, signal) : stopped_text(doing, signal));
+  told_all_ = true;
+}
+
+void reporter::fail(const error& e, bool misuse) {
+  std::lock_guard lock{guard_};
+  if (told_all_)
+    return;
+  erase_line();
+  std::string text = misuse ? e.message : to_string(error{e.category, e.message, {}, e.source, e.step});
+  for (const auto& note : e.notes)
+    text += "\n  note: " + note;
+  options_.err("error: " + text + "\n");
+  if (options_.how == speech::json)
+    say(failed_json(e));
+}
+
+void reporter::say(const std::string& text) {
+  if (told_all_)
+    return;
+  erase_line();
+  if (!reader_gone_)
+    reader_gone_ = !options_.out(text + "\n");
+}
+
+void reporter::erase_line() {
+  if (std::exchange(line_drawn_, false) && !reader_gone_)
+    reader_gone_ = !options_.out("\r\x1b[K");
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,86 @@
+#include "cli/terminal/signals.hpp"
+
+#include <csignal>
+
+#include <unistd.h>
+
+namespace troupe::cli {
+
+namespace {
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+sigset_t watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  if (!is_ignored(SIGHUP))  // A blocked signal waits to be taken even when it is ignored.
+    sigaddset(&set, SIGHUP);
+  return set;
+}
+
+/// Of the process, which has one watch.
+std::atomic<int> status_of_first{0};
+
+void end_process(int) {
+  _exit(status_of_first);
+}
+
+/// From now on these signals end the process, and this thread takes them.
+void end_at_next(const sigset_t& set, int first) {
+  status_of_first = 128 + first;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (sigismember(&set, signal) == 1)
+      std::signal(signal, end_process);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+}  // namespace
+
+void ignore_signals_of_writing() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+signal_watch::signal_watch() {
+  const sigset_t set = watched();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  thread_ = std::thread{[this, set] { watch(set); }};
+}
+
+signal_watch::~signal_watch() {
+  ending_ = true;
+  ending_.notify_all();
+  if (first_ == 0)
+    pthread_kill(thread_.native_handle(), SIGTERM);  // Only wakes it: it looks at ending_ first.
+  thread_.join();
+}
+
+void signal_watch::at_first(std::function<void()> what) {
+  std::lock_guard lock{guard_};
+  what_ = std::move(what);
+  if (first_ != 0 && what_)
+    what_();
+}
+
+void signal_watch::watch(sigset_t set) {
+  int signal = 0;
+  while (sigwait(&set, &signal) != 0) {
+  }
+  if (ending_)
+    return;
+  end_at_next(set, signal);
+  {
+    std::lock_guard lock{guard_};
+    first_ = signal;
+    if (what_)
+      what_();
+  }
+  ending_.wait(false);  // Here the next signal is taken.
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,27 @@
+#include "cli/terminal/lines.hpp"
+
+#include <fmt/format.h>
+
+namespace troupe::cli {
+
+std::string finished_text(const train_result& result) {
+  std::string text = fmt::format("finished at step {}, {} steps in {:.1f} s", result.global_step, result.steps_run, result.seconds);
+  if (const auto metrics = metrics_text(result.metrics); !metrics.empty())
+    text += ": " + metrics;
+  return result.remark.empty() ? text : result.remark + "\n" + text;
+}
+
+std::string finished_text(const evaluation_result& result) {
+  return fmt::format("step {}, {} batches in {:.1f} s: {}", result.global_step, result.batches, result.seconds, metrics_text(result.metrics));
+}
+
+std::string stopped_text(const train_result& result, std::string_view signal) {
+  return fmt::format("stopped by {} at step {}, {} steps in {:.1f} s{}", signal, result.global_step, result.steps_run, result.seconds,
+                     result.checkpoint.empty() ? "" : fmt::format("; saved as {}: the same command goes on from there", result.checkpoint));
+}
+
+std::string stopped_text(std::string_view doing, std::string_view signal) {
+  return fmt::format("stopped by {} {}", signal, doing);
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,56 @@
+#include "compute/engine/gradient_reduction.hpp"
+
+#include "compute/program/program.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace troupe {
+
+namespace {
+
+/// How many of `parts` the left half of their tree has.
+size_t left_of(size_t parts) { return std::bit_ceil(parts) / 2; }
+
+/// A sum is held at one level while its right half is made at those below.
+size_t levels_of(size_t parts) {
+  return parts < 2 ? 0 : std::max(levels_of(left_of(parts)), 1 + levels_of(parts - left_of(parts)));
+}
+
+}  // namespace
+
+expected<gradient_reduction> gradient_reduction::plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas) {
+  gradient_reduction made{std::move(layout), replicas};
+  const int64_t bytes = made.layout().gradient_bytes();
+  for (size_t level = 0; level < levels_of(static_cast<size_t>(replicas)); ++level) {
+    made.levels_.push_back(allocate_buffer(bytes));
+    if (!made.levels_.back())
+      return fail(errc::resource_exhausted, "no memory to add up the gradients of " + std::to_string(replicas) + " replicas, of "
+                                              + std::to_string(bytes) + " bytes each");
+    std::memset(made.levels_.back().get(), 0, static_cast<size_t>(bytes));
+  }
+  return made;
+}
+
+tensor gradient_reduction::sum(std::span<const tensor> parts) {
+  assert(parts.size() == static_cast<size_t>(replicas_));
+  if (parts.size() == 1)
+    return parts.front();
+  add(parts, 0);
+  return {dtype::uint8, {layout().gradient_bytes()}, levels_.front()};
+}
+
+const std::byte* gradient_reduction::add(std::span<const tensor> parts, size_t level) {
+  if (parts.size() == 1)
+    return parts.front().data();
+  const auto* left = add(parts.first(left_of(parts.size())), level);
+  const auto* right = add(parts.subspan(left_of(parts.size())), level + 1);
+  auto* into = levels_[level].get();
+  if (left == into)
+    add_gradient(layout(), into, right);
+  else
+    add_gradients(layout(), into, left, right);
+  return into;
+}
+
+}  // namespace troupe

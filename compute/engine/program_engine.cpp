@@ -1,0 +1,315 @@
+// The step engine over planned programs.
+#include "compute/engine/loss_meter.hpp"
+#include "compute/engine/step_engine.hpp"
+#include "compute/graph/graph.hpp"
+#include "compute/graph/model_graph.hpp"
+#include "words/buffer_pool.hpp"
+
+#include <bit>
+
+namespace troupe {
+
+namespace {
+
+class program_engine final : public step_engine {
+ public:
+  explicit program_engine(program_engine_options options) : options_(std::move(options)) {}
+
+  expected<void> prepare() {
+    auto d = build_graph(*options_.source, options_.element, options_.mode);
+    if (!d)
+      return fail(d.error());
+    model_ = std::move(*d);
+    local_shards_ = options_.shards / options_.replicas;
+    if (options_.shards % options_.replicas != 0 || (local_shards_ > 1 && !std::has_single_bit(static_cast<uint32_t>(local_shards_))))
+      return fail(errc::invalid_argument, std::to_string(options_.shards) + " gradient shards cannot be divided among "
+                                            + std::to_string(options_.replicas) + " replicas into powers of two");
+    if (options_.batch_rows % local_shards_ != 0)
+      return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
+                                            + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
+    if (options_.intra_op_threads > 1) {
+      auto pool = thread_pool::start(options_.intra_op_threads);
+      if (!pool)
+        return fail(pool.error());
+      pool_ = std::move(*pool);
+    }
+    auto first = program_for(options_.batch_rows / local_shards_);
+    if (!first)
+      return fail(first.error());
+    current_ = *first;
+    slice_ = layout().slice(options_.replica, options_.replicas);
+    // One buffer a level of the pairwise tree, and one for the shard at hand; a single shard is its own tree.
+    const int buffers = local_shards_ == 1 ? 1 : static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))) + 1;
+    if (options_.mode == mode::train)
+      for (int b = 0; b < buffers; ++b) {
+        sums_.push_back(allocate_buffer(layout().gradient_bytes()));
+        if (!sums_.back())
+          return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout().gradient_bytes()) + " bytes");
+        std::fill_n(sums_.back().get(), layout().gradient_bytes(), std::byte{0});
+      }
+    losses_.resize(static_cast<size_t>(local_shards_));
+    feeds_.resize(current_->inputs().size());
+    return {};
+  }
+
+  std::span<const component> inputs() const override { return current_->inputs(); }
+  std::span<const component> outputs() const override { return current_->outputs(); }
+
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    if (auto ready = bind(in, local_shards_); ready != step_status::ok)
+      return ready;
+    recorded_.clear();
+    if (local_shards_ == 1) {
+      const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
+      losses_.front() = current_->loss();
+      if (in.record)
+        recorded_.push_back(current_->recorded());
+      return status;
+    }
+    // A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in
+    // the order in which one replica of S would.
+    uint32_t filled = 0;
+    for (int32_t shard = 0; shard < local_shards_; ++shard) {
+      auto* at = sums_.back().get();
+      const auto status = current_->gradients(input(step, in, arena, shard), at);
+      if (status != step_status::ok)
+        return status;
+      losses_[static_cast<size_t>(shard)] = current_->loss();
+      if (in.record)
+        recorded_.push_back(current_->recorded());
+      size_t level = 0;
+      for (; (filled >> level & 1) != 0; ++level) {
+        add_gradient(layout(), sums_[level].get(), sums_.back().get());
+        std::swap(sums_[level], sums_.back());
+      }
+      std::swap(sums_[level], sums_.back());
+      ++filled;
+    }
+    return step_status::ok;
+  }
+
+  tensor gradient() const override {
+    const auto& sum = sums_[static_cast<size_t>(std::bit_width(static_cast<uint32_t>(local_shards_)) - 1)];
+    return {dtype::uint8, {layout().gradient_bytes()}, sum};
+  }
+
+  void apply(int64_t step, const tensor& sum, int from, int to) override {
+    current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to));
+  }
+
+  step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
+    if (auto ready = bind(in, 1); ready != step_status::ok)
+      return ready;
+    const auto status = current_->run(input(step, in, arena, 0));
+    losses_.front() = current_->loss();
+    return status;
+  }
+
+  std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override {
+    const bool trains = options_.mode == mode::train;
+    const int32_t shards = trains ? local_shards_ : 1;
+    auto again = in;
+    again.record = false;
+    if (bind(again, shards) != step_status::ok)
+      return std::nullopt;
+    // The same bits from kernels that each keep their value, so that the first one to blame is seen.
+    const auto apart = program::plan(model_->g, model_->spec, layout(),
+                                     {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false});
+    if (!apart)
+      return std::nullopt;
+    for (int32_t shard = 0; shard < shards; ++shard)
+      if (auto found = (*apart)->find_fault(input(step, again, arena, shard), trains ? sums_.back().get() : nullptr)) {
+        if (found->row >= 0)
+          found->row += shard * rows_;
+        if (shards > 1)
+          found->details.push_back("in gradient shard " + std::to_string(options_.replica * shards + shard) + " of " + std::to_string(options_.shards));
+        return found;
+      }
+    // Every shard is finite: their sum may still not be.
+    if (!trains || gradients(step, again, arena) != step_status::ok)
+      return std::nullopt;
+    auto found = first_fault(layout(), gradient().data());
+    if (found)
+      found->details.push_back("every gradient shard of it is finite, their sum is not");
+    return found;
+  }
+
+  double loss() const override { return tree_mean(losses_); }
+
+  std::vector<tensor> values() const override {
+    std::vector<tensor> all;
+    for (size_t i = 0; i < current_->outputs().size(); ++i)
+      all.push_back(current_->output(static_cast<int32_t>(i)));
+    return all;
+  }
+
+  summary_recipes summaries() const override {
+    summary_recipes recipes{{}, options_.mode == mode::train ? model_->spec.optimizer : std::nullopt};
+    // Tensors first, texts last: the sets of `recorded` have none for those.
+    for (const bool texts : {false, true}) {
+      for (const auto& s : model_->g.internals().summaries)
+        if ((s.node < 0) == texts)
+          recipes.all.push_back({s.what, s.tag, s.text});
+      if (!texts)
+        for (const auto* v : shown_variables())
+          recipes.all.push_back({summary_value::kind::histogram, v->name, {}});
+    }
+    return recipes;
+  }
+
+  recorded_sets recorded(int arena) const override {
+    auto sets = recorded_;
+    if (options_.replica != 0 || sets.empty())
+      return sets;
+    for (const auto* v : shown_variables()) {
+      const int32_t at = layout().find(v->name);
+      const auto& e = layout().entries()[static_cast<size_t>(at)];
+      const auto bytes = e.dims.elements() * size_of(e.type);
+      auto copy = copies_.take(bytes);
+      if (!copy)
+        return sets;  // The rest goes without: a summary is no reason to end a job.
+      std::memcpy(copy.get(), options_.store->view(arena, at).data(), static_cast<size_t>(bytes));
+      sets.front().emplace_back(e.type, e.dims, std::move(copy));
+    }
+    return sets;
+  }
+
+  error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
+
+  bool finite(const tensor& sum) const override { return current_->is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
+
+  std::vector<stored_piece> pieces(int arena) const override {
+    std::vector<stored_piece> all;
+    for (const auto& p : layout().pieces(options_.replica, options_.replicas)) {
+      const auto& e = layout().entries()[static_cast<size_t>(p.entry)];
+      all.push_back({e.name, e.dims, p.first, e.trainable, options_.store->view(arena, p)});
+    }
+    return all;
+  }
+
+  int arenas() const override { return options_.store->arenas(); }
+
+ private:
+  /// Whose histograms are kept by default: trainable, and without a summary of the model's own under their name.
+  std::vector<const variable_options*> shown_variables() const {
+    const auto& g = model_->g.internals();
+    std::vector<const variable_options*> shown;
+    for (const auto& v : g.variables)
+      if (v.options.trainable && std::none_of(g.summaries.begin(), g.summaries.end(), [&](const auto& s) { return s.tag == v.options.name; }))
+        shown.push_back(&v.options);
+    return shown;
+  }
+
+  const parameter_layout& layout() const { return options_.store->layout(); }
+
+  /// The program for so many rows: the last short batch of an evaluation is another binding.
+  expected<program*> program_for(int64_t rows) {
+    constexpr size_t bindings_max = 8;
+    for (auto& [bound, p] : programs_)
+      if (bound == rows)
+        return p.get();
+    auto planned = program::plan(model_->g, model_->spec, layout(),
+                                 {.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
+                                  .recompute = options_.recompute});
+    if (!planned)
+      return fail(planned.error());
+    if (programs_.size() == bindings_max)
+      programs_.erase(programs_.begin() + 1);  // The first is the full batch, which comes back.
+    programs_.emplace_back(rows, std::move(*planned));
+    return programs_.back().second.get();
+  }
+
+  step_status bind(const batch_feeds& in, int32_t shards) {
+    binding_error_.reset();
+    rows_ = in.rows / shards;
+    if (rows_ == programs_.front().first) {
+      current_ = programs_.front().second.get();
+      return step_status::ok;
+    }
+    if (in.rows % shards != 0) {
+      binding_error_ = error{errc::invalid_argument, "a batch of " + std::to_string(in.rows) + " rows cannot be cut into "
+                                                       + std::to_string(shards) + " gradient shards"};
+      return step_status::bad_input;
+    }
+    auto bound = program_for(rows_);
+    if (!bound) {
+      binding_error_ = bound.error();
+      return step_status::bad_input;
+    }
+    current_ = *bound;
+    return step_status::ok;
+  }
+
+  step_input input(int64_t step, const batch_feeds& in, int arena, int32_t shard) {
+    for (size_t c = 0; c < feeds_.size(); ++c)
+      feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
+    return {step, options_.replica * local_shards_ + shard, options_.store->arena(arena), options_.store->shared(), feeds_,
+            in.record, options_.cancel.get()};
+  }
+
+ public:
+  /// Where each of the program's inputs is among the components that the infeed delivers.
+  expected<void> find_inputs() {
+    std::vector<component> delivered = options_.element.features;
+    delivered.insert(delivered.end(), options_.element.labels.begin(), options_.element.labels.end());
+    for (const auto& wanted : current_->inputs()) {
+      size_t at = 0;
+      while (at < delivered.size() && delivered[at].name != wanted.name)
+        ++at;
+      if (at == delivered.size())
+        return fail(errc::key_missing, "the model is fed " + wanted.name + ", which the dataset does not have");
+      order_.push_back(at);
+      row_bytes_.push_back(delivered[at].dims.elements() * size_of(delivered[at].type));
+    }
+    return {};
+  }
+
+ private:
+  program_engine_options options_;
+  std::shared_ptr<thread_pool> pool_;       ///< Null: the caller's thread is enough.
+  std::unique_ptr<model_graph> model_;
+  std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
+  program* current_ = nullptr;
+  std::pair<int64_t, int64_t> slice_;
+  int32_t local_shards_ = 1;
+  int64_t rows_ = 0;
+  std::vector<std::shared_ptr<std::byte>> sums_;
+  std::vector<double> losses_;
+  recorded_sets recorded_;                  ///< Of the last gradients, if it was to record.
+  mutable buffer_pool copies_{64};          ///< Of variables, on their way to a histogram.
+  std::vector<const std::byte*> feeds_;
+  std::vector<size_t> order_;
+  std::vector<int64_t> row_bytes_;
+  std::optional<error> binding_error_;
+};
+
+}  // namespace
+
+void show_mean_loss(std::span<const component> outputs, double loss, std::vector<tensor>& values) {
+  for (size_t i = 0; i < std::min(outputs.size(), values.size()); ++i)
+    if (outputs[i].name == "loss")
+      values[i] = outputs[i].type == dtype::float64 ? tensor::of<double>(outputs[i].dims, {loss})
+                                                    : tensor::of<float>(outputs[i].dims, {static_cast<float>(loss)});
+}
+
+expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options) {
+  auto engine = std::make_unique<program_engine>(std::move(options));
+  if (auto ready = engine->prepare(); !ready)
+    return fail(ready.error());
+  if (auto found = engine->find_inputs(); !found)
+    return fail(found.error());
+  return engine;
+}
+
+expected<parameter_layout> layout_of(const model& source, const element_spec& element, mode m) {
+  auto d = build_graph(source, element, m);
+  if (!d)
+    return fail(d.error());
+  const auto& o = (*d)->spec.optimizer;
+  auto layout = parameter_layout::of((*d)->g, m == mode::train ? o : std::nullopt);
+  if (layout && m != mode::train && o && o->moving_average > 0)
+    layout->read_averages();
+  return layout;
+}
+
+}  // namespace troupe

@@ -1,0 +1,181 @@
+// Reverse-mode differentiation: Σ over paths of products of local gradients, written as operations of the same graph,
+// so that what it yields can be differentiated again.
+#include "compute/graph/operation.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+/// Nodes whose value depends on one of `xs`.
+std::vector<bool> dependent(const graph::impl& g, std::span<const symbol> xs) {
+  std::vector<bool> marked(g.nodes.size());
+  for (symbol x : xs)
+    marked[static_cast<size_t>(x.node())] = true;
+  for (size_t i = 0; i < g.nodes.size(); ++i)
+    for (int32_t input : g.nodes[i].inputs)
+      if (marked[static_cast<size_t>(input)])
+        marked[i] = true;
+  return marked;
+}
+
+/// What has zeros before and after it along one axis and nowhere else: the gradient of a slice.
+struct part {
+  symbol padded;
+  symbol inner;
+  size_t axis = 0;
+  int64_t low = 0, high = 0;
+
+  int64_t end() const { return low + inner.dims()[axis].coefficient; }
+};
+
+std::optional<part> as_part(graph& g, symbol s) {
+  const node& n = g.internals().nodes[static_cast<size_t>(s.node())];
+  if (n.op != &ops::pad || n.attr.number != 0)
+    return {};
+  std::optional<part> found;
+  for (size_t axis = 0; axis < n.attr.low.size(); ++axis) {
+    if (n.attr.step[axis] != 1 || (found && (n.attr.low[axis] != 0 || n.attr.high[axis] != 0)))
+      return {};
+    if (n.attr.low[axis] != 0 || n.attr.high[axis] != 0)
+      found = {s, g.make_symbol(n.inputs[0]), axis, n.attr.low[axis], n.attr.high[axis]};
+  }
+  return found;
+}
+
+/// Parts of which each begins where the one before it ends, with zeros around all of them.
+symbol side_by_side(std::span<const part> parts, std::source_location at) {
+  const part &first = parts.front(), &last = parts.back();
+  if (parts.size() == 1)
+    return first.padded;
+  std::vector<symbol> inner;
+  for (const part& p : parts)
+    inner.push_back(p.inner);
+  const symbol joined = concat(inner, static_cast<int>(first.axis), at);
+  if (first.low == 0 && last.high == 0)
+    return joined;
+  pad_options around{.low = std::vector<int64_t>(joined.dims().size()), .high = std::vector<int64_t>(joined.dims().size()), .between = {}};
+  around.low[first.axis] = first.low;
+  around.high[first.axis] = last.high;
+  return pad(joined, std::move(around), at);
+}
+
+/// Fewer products than these are not worth the copies of what they multiply.
+constexpr size_t products_min = 4;
+
+/// aᵀ·b of matrices, as the gradient of a matrix that a multiplies with is.
+bool is_product_of_columns(const graph& g, symbol s) {
+  const node& n = g.internals().nodes[static_cast<size_t>(s.node())];
+  return n.op == &ops::matmul && n.attr.transpose_a && !n.attr.transpose_b;
+}
+
+/// Σ aᵀ·b of many a and b of as many rows, as those of a recurrent layer's steps are: one product of all of them, row under row.
+/// Gradients come last step first; the rows are put in the order of the steps, in which they are wanted elsewhere too.
+void join_products(graph& g, std::vector<symbol>& terms, std::source_location at) {
+  std::vector<symbol> a, b, rest;
+  for (symbol term : terms) {
+    const node& n = g.internals().nodes[static_cast<size_t>(term.node())];
+    const bool fits = is_product_of_columns(g, term) && (a.empty() || g.make_symbol(n.inputs[0]).dims()[0] == a[0].dims()[0]);
+    if (fits) {
+      a.push_back(g.make_symbol(n.inputs[0]));
+      b.push_back(g.make_symbol(n.inputs[1]));
+    } else {
+      rest.push_back(term);
+    }
+  }
+  if (a.size() < products_min)
+    return;
+  std::reverse(a.begin(), a.end());
+  std::reverse(b.begin(), b.end());
+  const auto below_each_other = [at](const std::vector<symbol>& parts) {
+    return reshape(stack(parts, 0, at), {extent{-1}, parts[0].dims()[1]}, at);
+  };
+  rest.push_back(matmul(below_each_other(a), below_each_other(b), {.transpose_a = true}, at));
+  terms = std::move(rest);
+}
+
+/// Σ terms. The gradients of slices that lie side by side, as those of a split do, are put side by side: of n parts as many zeros
+/// would be written, and added, as there are elements, n times.
+symbol sum_of(graph& g, std::span<const symbol> terms, std::source_location at) {
+  std::vector<symbol> sum;
+  std::vector<part> parts;
+  for (symbol term : terms)
+    if (const auto p = as_part(g, term); p && (parts.empty() || p->axis == parts.front().axis))
+      parts.push_back(*p);
+    else
+      sum.push_back(term);
+  std::stable_sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.low < b.low; });
+  for (auto first = parts.begin(); first != parts.end();) {
+    const auto last = std::adjacent_find(first, parts.end(), [](const part& a, const part& b) { return a.end() != b.low; });
+    const auto end = last == parts.end() ? last : last + 1;
+    sum.push_back(side_by_side({first, end}, at));
+    first = end;
+  }
+  join_products(g, sum, at);
+  symbol total = sum.front();
+  for (size_t i = 1; i < sum.size(); ++i)
+    total = add(total, sum[i], at);
+  return total;
+}
+
+}  // namespace
+
+std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_location at) {
+  const std::vector<symbol> none(xs.size());
+  graph* g = y.owner();
+  for (symbol x : xs)
+    if (g && (!x.valid() || x.owner() != g || !is_floating(x.type()))) {
+      refuse(*g, "gradients", "an operand is not a valid floating symbol of this graph", at);
+      return none;
+    }
+  if (!g)
+    return none;
+  if (!y.valid() || known_elements(y.dims()) != 1 || !is_floating(y.type())) {
+    refuse(*g, "gradients", "y must be one floating number, not " + std::string{to_string(y.type())} + " " + to_string(*g, y.dims()), at);
+    return none;
+  }
+  const auto scope = g->scope("gradients");
+  const auto marked = dependent(g->internals(), xs);
+  std::vector<std::vector<symbol>> terms(marked.size());  // Of the gradient of each node, from those that come after it.
+  terms[static_cast<size_t>(y.node())] = {fill(*g, 1, y.type(), symbol_shape{y.dims()}, at)};
+
+  for (int32_t i = y.node(); i >= 0; --i) {
+    auto& of_node = terms[static_cast<size_t>(i)];
+    if (of_node.empty() || !marked[static_cast<size_t>(i)])
+      continue;
+    g->internals().differentiated = i;
+    const symbol dy = sum_of(*g, of_node, at);
+    of_node = {dy};
+    g->internals().differentiated = -1;
+    const node n = g->internals().nodes[static_cast<size_t>(i)];
+    bool passes = false;
+    for (int32_t input : n.inputs)
+      passes = passes || marked[static_cast<size_t>(input)];
+    if (!passes)
+      continue;
+    if (!n.op->gradient) {
+      refuse(*g, "gradients", n.name + " has no gradient: " + std::string{n.op->no_gradient}, n.at);
+      return none;
+    }
+    gradient_input in{*g, n, g->make_symbol(i), dy, {}, at};
+    for (int32_t input : n.inputs)
+      in.x.push_back(g->make_symbol(input));
+    g->internals().differentiated = i;
+    const auto dx = n.op->gradient(in);
+    for (size_t j = 0; j < dx.size(); ++j)
+      if (dx[j].valid() && marked[static_cast<size_t>(n.inputs[j])])
+        terms[static_cast<size_t>(n.inputs[j])].push_back(dx[j]);
+    g->internals().differentiated = -1;
+    if (g->internals().first_error)
+      return none;
+  }
+
+  std::vector<symbol> result;
+  for (symbol x : xs) {
+    const auto& of_node = terms[static_cast<size_t>(x.node())];
+    result.push_back(of_node.empty() ? fill(*g, 0, x.type(), symbol_shape{x.dims()}, at) : sum_of(*g, of_node, at));
+  }
+  return result;
+}
+
+}  // namespace troupe

@@ -1,0 +1,283 @@
+#include "compute/graph/graph.hpp"
+
+#include "compute/graph/operation.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+// -- symbol ------------------------------------------------------------------------
+
+dtype symbol::type() const {
+  return valid() ? graph_->internals().nodes[static_cast<size_t>(node_)].type : dtype::float32;
+}
+
+const symbol_shape& symbol::dims() const {
+  static const symbol_shape none;
+  return valid() ? graph_->internals().nodes[static_cast<size_t>(node_)].dims : none;
+}
+
+// -- graph -------------------------------------------------------------------------
+
+graph::graph() : impl_(std::make_unique<impl>()) {}
+graph::~graph() = default;
+graph::graph(graph&&) noexcept = default;
+graph& graph::operator=(graph&&) noexcept = default;
+
+std::string graph::impl::unique(std::string_view name) {
+  const std::string prefix = scopes.empty() ? std::string{} : scopes.back();
+  std::string whole = prefix + std::string{name};
+  for (int n = names[whole]++; n > 0;) {
+    std::string next = whole + "_" + std::to_string(n);
+    if (!names.contains(next)) {
+      names[next] = 1;
+      return next;
+    }
+    n = names[whole]++;
+  }
+  return whole;
+}
+
+extent graph::unknown(std::string_view name) {
+  auto& known = impl_->unknowns;
+  for (size_t i = 0; i < known.size(); ++i)
+    if (known[i] == name)
+      return extent::of_unknown(static_cast<int32_t>(i));
+  known.emplace_back(name);
+  return extent::of_unknown(static_cast<int32_t>(known.size()) - 1);
+}
+
+symbol graph::placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at) {
+  for (int32_t p : impl_->placeholders)
+    if (impl_->nodes[static_cast<size_t>(p)].name == name)
+      return refuse(*this, "placeholder", "there already is one named '" + name + "'", at);
+  if (dims.size() > static_cast<size_t>(shape::max_rank))
+    return refuse(*this, "placeholder", "rank " + std::to_string(dims.size()) + " is above 8", at);
+  attributes attr;
+  attr.index = static_cast<int32_t>(impl_->placeholders.size());
+  const symbol s = append(*this, ops::placeholder, {}, type, std::move(dims), at, std::move(attr));
+  auto& n = impl_->nodes.back();
+  impl_->names[name] = 1;
+  n.name = std::move(name);
+  impl_->placeholders.push_back(s.node());
+  return s;
+}
+
+symbol graph::constant(const tensor& value, std::source_location at) {
+  attributes attr;
+  attr.index = static_cast<int32_t>(impl_->constants.size());
+  impl_->constants.push_back(value);
+  const auto extents = value.dims().extents();
+  return append(*this, ops::constant, {}, value.type(), symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
+}
+
+symbol graph::variable(variable_options options, std::source_location at) {
+  if (options.name.empty())
+    return refuse(*this, "variable", "it has no name", at);
+  const std::string prefix = impl_->scopes.empty() ? std::string{} : impl_->scopes.back();
+  options.name = prefix + options.name;
+  if (impl_->variable_names.contains(options.name))
+    return refuse(*this, "variable", "there already is one named '" + options.name + "'", at);
+  for (int64_t e : options.dims.extents())
+    if (e < 1)
+      return refuse(*this, "variable", "'" + options.name + "' has an extent below 1: " + to_string(options.dims), at);
+  if (options.trainable && !is_floating(options.type))
+    return refuse(*this, "variable", "'" + options.name + "' is trainable but " + std::string{to_string(options.type)}, at);
+  if (options.initial.what == initializer::kind::orthogonal && (options.dims.rank() < 2 || !is_floating(options.type)))
+    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + to_string(options.dims)
+                                       + ", which cannot start orthogonal: that takes a floating matrix", at);
+  attributes attr;
+  attr.index = static_cast<int32_t>(impl_->variables.size());
+  const auto extents = options.dims.extents();
+  const symbol s = append(*this, ops::variable, {}, options.type, symbol_shape(extents.begin(), extents.end()), at, std::move(attr));
+  impl_->nodes.back().name = options.name;
+  impl_->names[options.name] = 1;
+  impl_->variable_names.insert(options.name);
+  impl_->variables.push_back({std::move(options), s.node()});
+  return s;
+}
+
+void graph::assign(symbol variable, symbol value, std::source_location at) {
+  if (!common_graph("assign", {variable, value}, at))
+    return;
+  if (variable.owner() != this) {
+    refuse(*this, "assign", "the variable is one of another graph", at);
+    return;
+  }
+  const node& assigned = impl_->nodes[static_cast<size_t>(variable.node())];
+  if (assigned.op != &ops::variable) {
+    refuse(*this, "assign", "only a variable can be assigned, not " + assigned.name, at);
+    return;
+  }
+  auto* v = &impl_->variables[static_cast<size_t>(assigned.attr.index)];
+  const std::string name = "'" + v->options.name + "'";
+  if (v->options.trainable || v->next >= 0)
+    refuse(*this, "assign", name + (v->options.trainable ? " is trained by the optimizer" : " has been assigned before"), at);
+  else if (!is_floating(v->options.type) || value.type() != variable.type() || value.dims() != variable.dims())
+    refuse(*this, "assign", name + " is " + describe(variable) + " and the value " + describe(value) + ": both must be floating, of one dtype and shape", at);
+  else if (v->options.replicas != combine::mean && v->options.replicas != combine::sum)
+    refuse(*this, "assign", name + " is neither a mean nor a sum over replicas", at);
+  else
+    v->next = value.node();
+}
+
+graph::scope_guard graph::scope(std::string_view name) {
+  impl_->scopes.push_back(impl_->unique(name) + "/");
+  return scope_guard{this};
+}
+
+graph::scope_guard::~scope_guard() {
+  if (graph_)
+    graph_->impl_->scopes.pop_back();
+}
+
+expected<void> graph::status() const {
+  if (impl_->first_error)
+    return fail(*impl_->first_error);
+  return {};
+}
+
+symbol graph::invalid(error e, std::source_location at) {
+  if (!impl_->first_error) {
+    e.message += " (" + std::string{at.file_name()} + ":" + std::to_string(at.line()) + ")";
+    impl_->first_error = std::move(e);
+  }
+  return make_symbol(-1);
+}
+
+std::string graph::to_text() const {
+  std::string text;
+  for (const auto& n : impl_->nodes) {
+    text += n.name + ": " + std::string{to_string(n.type)} + " " + to_string(*impl_, n.dims) + " = " + std::string{n.op->name};
+    if (!n.inputs.empty()) {
+      text += "(";
+      for (size_t i = 0; i < n.inputs.size(); ++i)
+        text += (i ? ", " : "") + impl_->nodes[static_cast<size_t>(n.inputs[i])].name;
+      text += ")";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+// -- for operations ----------------------------------------------------------------
+
+bool is_floating(dtype type) noexcept { return type == dtype::float32 || type == dtype::float64; }
+bool is_integer(dtype type) noexcept { return type == dtype::int32 || type == dtype::int64 || type == dtype::uint8; }
+
+bool is_number(dtype type) noexcept { return is_floating(type) || type == dtype::int32 || type == dtype::int64; }
+
+std::string describe(symbol x) { return std::string{to_string(x.type())} + " " + to_string(*x.owner(), x.dims()); }
+
+std::optional<int> normal_axis(int axis, int rank) {
+  const int from_front = axis < 0 ? axis + rank : axis;
+  return from_front < 0 || from_front >= rank ? std::nullopt : std::optional{from_front};
+}
+
+std::string to_string(const graph::impl& g, const symbol_shape& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const extent& e = dims[i];
+    text += i ? ", " : "";
+    if (e.known() || e.coefficient != 1)
+      text.append(std::to_string(e.coefficient)).append(e.known() ? "" : "*");
+    if (!e.known())
+      text += g.unknowns[static_cast<size_t>(e.unknown)];
+  }
+  return text + "]";
+}
+
+std::string to_string(const graph& g, const symbol_shape& dims) { return to_string(g.internals(), dims); }
+
+symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at) {
+  const auto& scopes = g.internals().scopes;
+  const std::string prefix = scopes.empty() ? std::string{} : scopes.back();
+  return g.invalid({errc::invalid_argument, prefix + std::string{operation} + ": " + std::move(message)}, at);
+}
+
+graph* common_graph(std::string_view operation, const std::vector<symbol>& operands, std::source_location at) {
+  graph* g = nullptr;
+  for (symbol s : operands)
+    if (s.owner()) {
+      if (g && s.owner() != g) {
+        refuse(*g, operation, "operands of two graphs", at);
+        return nullptr;
+      }
+      g = s.owner();
+    }
+  for (symbol s : operands)
+    if (!s.valid()) {
+      if (g)
+        refuse(*g, operation, "an operand is not a valid symbol", at);
+      return nullptr;
+    }
+  return g;
+}
+
+std::optional<int64_t> product_within_limit(int64_t a, int64_t b) {
+  int64_t n = 0;
+  return __builtin_mul_overflow(a, b, &n) || n > elements_max ? std::nullopt : std::optional{n};
+}
+
+symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, dtype type, symbol_shape dims,
+              std::source_location at, attributes attr) {
+  auto& impl = g.internals();
+  if (dims.size() > static_cast<size_t>(shape::max_rank))
+    return refuse(g, op.name, "its result " + to_string(g, dims) + " would have more than 8 axes", at);
+  if (std::any_of(dims.begin(), dims.end(), [](const extent& e) { return e.coefficient < 0; }))
+    return refuse(g, op.name, "its result " + to_string(g, dims) + " would have an extent below 0", at);
+  std::optional<int64_t> elements = 1;
+  for (const extent& e : dims)
+    elements = elements ? product_within_limit(*elements, e.coefficient) : elements;
+  if (!elements)
+    return refuse(g, op.name, "its result " + to_string(g, dims) + " would have more than 2^48 elements", at);
+  node n;
+  if (op.lower || op.view)
+    n.name = impl.unique(op.name);
+  else if (&op == &ops::constant)
+    n.name = impl.unique("constant");
+  n.op = &op;
+  for (symbol s : inputs)
+    n.inputs.push_back(s.node());
+  n.attr = std::move(attr);
+  n.type = type;
+  n.dims = std::move(dims);
+  n.at = at;
+  n.gradient_of = impl.differentiated;
+  impl.nodes.push_back(std::move(n));
+  return g.make_symbol(static_cast<int32_t>(impl.nodes.size()) - 1);
+}
+
+std::optional<int64_t> known_elements(const symbol_shape& dims) {
+  int64_t n = 1;
+  for (const extent& e : dims) {
+    if (!e.known())
+      return {};
+    n *= e.coefficient;
+  }
+  return n;
+}
+
+shape known_shape(const symbol_shape& dims) {
+  std::vector<int64_t> extents;
+  for (const extent& e : dims)
+    extents.push_back(e.coefficient);
+  return shape{std::span<const int64_t>{extents}};
+}
+
+symbol fill(graph& g, double value, dtype type, symbol_shape dims, std::source_location at) {
+  const auto scalar = [&] {
+    switch (type) {
+      case dtype::float32: return tensor::scalar(static_cast<float>(value));
+      case dtype::float64: return tensor::scalar(value);
+      case dtype::int32: return tensor::scalar(static_cast<int32_t>(value));
+      case dtype::int64: return tensor::scalar(static_cast<int64_t>(value));
+      case dtype::boolean: return tensor::scalar(value != 0);
+      case dtype::uint8: return tensor::scalar(static_cast<uint8_t>(value));
+    }
+    return tensor{};
+  };
+  return broadcast_to(g.constant(scalar(), at), std::move(dims), at);
+}
+
+}  // namespace troupe

@@ -1,0 +1,78 @@
+// What a model records of itself: checked while it is built, computed only when it is due.
+#include "compute/graph/graph.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+constexpr int images_max_max = 16;
+
+/// The tag under the current scope, unlike every other one.
+std::string scoped_tag(const graph::impl& g, std::string_view tag) {
+  const std::string base = (g.scopes.empty() ? std::string{} : g.scopes.back()) + std::string{tag};
+  const auto taken = [&](const std::string& t) {
+    return std::any_of(g.summaries.begin(), g.summaries.end(), [&](const graph_summary& s) { return s.tag == t; });
+  };
+  std::string unique = base;
+  for (int n = 1; taken(unique); ++n)
+    unique = base + "_" + std::to_string(n);
+  return unique;
+}
+
+/// Refuses, for `graph::<call>`, what cannot be recorded; whether it can.
+bool check(graph& g, std::string_view call, std::string_view tag, symbol x, std::source_location at) {
+  if (tag.empty())
+    return refuse(g, call, "the tag is empty", at), false;
+  if (!x.valid() || x.owner() != &g)
+    return refuse(g, call, "'" + std::string{tag} + "' is not a valid symbol of this graph", at), false;
+  if (x.type() == dtype::boolean)
+    return refuse(g, call, "'" + std::string{tag} + "' is boolean; cast it to a number first", at), false;
+  return true;
+}
+
+symbol as_floating(symbol x, std::source_location at) {
+  return is_floating(x.type()) ? x : cast(x, dtype::float32, at);
+}
+
+}  // namespace
+
+void graph::scalar(std::string_view tag, symbol x, std::source_location at) {
+  if (!check(*this, "scalar", tag, x, at))
+    return;
+  if (known_elements(x.dims()) != 1) {
+    refuse(*this, "scalar", "'" + std::string{tag} + "' must be one number, not " + to_string(*this, x.dims()), at);
+    return;
+  }
+  impl_->summaries.push_back({summary_value::kind::scalar, scoped_tag(*impl_, tag), as_floating(x, at).node(), 0, {}});
+}
+
+void graph::histogram(std::string_view tag, symbol x, std::source_location at) {
+  if (check(*this, "histogram", tag, x, at))
+    impl_->summaries.push_back({summary_value::kind::histogram, scoped_tag(*impl_, tag), as_floating(x, at).node(), 0, {}});
+}
+
+void graph::image(std::string_view tag, symbol x, int images_max, std::source_location at) {
+  if (!check(*this, "image", tag, x, at))
+    return;
+  const auto wrong = [&](const std::string& what) { refuse(*this, "image", "'" + std::string{tag} + "' " + what, at); };
+  if (x.type() != dtype::uint8 && !is_floating(x.type()))
+    return wrong("must be uint8 or floating, not " + std::string{to_string(x.type())});
+  const auto& dims = x.dims();
+  if (dims.size() != 4 || !dims[1].known() || !dims[2].known() || dims[1].coefficient < 1 || dims[2].coefficient < 1
+      || !(dims[3] == extent{1} || dims[3] == extent{3} || dims[3] == extent{4}))
+    return wrong("must be [n, height, width, 1, 3 or 4], not " + to_string(*this, dims));
+  if (images_max < 1 || images_max > images_max_max)
+    return wrong("asks for " + std::to_string(images_max) + " images; 1 to " + std::to_string(images_max_max) + " are kept");
+  impl_->summaries.push_back({summary_value::kind::image, scoped_tag(*impl_, tag), x.node(), images_max, {}});
+}
+
+void graph::text(std::string_view tag, std::string text, std::source_location at) {
+  if (tag.empty())
+    refuse(*this, "text", "the tag is empty", at);
+  else
+    impl_->summaries.push_back({summary_value::kind::text, scoped_tag(*impl_, tag), -1, 0, std::move(text)});
+}
+
+}  // namespace troupe

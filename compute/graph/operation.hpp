@@ -1,0 +1,69 @@
+// Operations: what the planner and the gradient builder know of each; one constant of this type an operation, beside
+// its shape rule, kernel and gradient rule in operations/. The registry lists them all.
+#pragma once
+
+#include "compute/graph/graph.hpp"
+
+namespace troupe {
+
+class lowering;
+
+/// What a gradient rule is given.
+struct gradient_input {
+  graph& g;
+  node n;                      ///< A copy: the graph grows while the rule runs.
+  symbol y;                    ///< The node's own value.
+  symbol dy;
+  std::vector<symbol> x;       ///< The node's inputs.
+  std::source_location at;
+};
+
+struct operation {
+  std::string_view name;
+  /// The gradient of each input; an invalid symbol stands for zero. Null: there is none, and `no_gradient` says why.
+  std::vector<symbol> (*gradient)(const gradient_input& in) = nullptr;
+  std::string_view no_gradient = {};
+  /// Turns a planned node into a kernel call. Null for sources (placeholder, variable, constant).
+  void (*lower)(lowering& l) = nullptr;
+  /// Bytes of scratch memory that the kernel wants.
+  int64_t (*workspace)(const lowering& l) = nullptr;
+  /// Multiply-adds × 2.
+  int64_t (*flops)(const lowering& l) = nullptr;
+  /// The last output may overwrite an input of its dtype and shape.
+  bool in_place = false;
+  /// The output is the input's memory under another shape.
+  bool view = false;
+  /// Each element of the output comes of the same element of the inputs, by a kernel whose operands are the inputs in order
+  /// and then the output, of n[0] elements or along one walk.
+  bool elementwise = false;
+  /// What an integer operand that may be outside its range is called in the error.
+  std::string_view index_is = "index";
+};
+
+/// Every operation that a graph can hold.
+std::span<const operation* const> operations();
+
+namespace ops {
+extern const operation placeholder, constant, variable;
+extern const operation matmul, batched_matmul;
+extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
+extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, select;
+extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh, gelu_tanh, gelu_tanh_gradient;
+extern const operation cast, stop_gradient, check_numerics;
+extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient, argmax, argmin, cumsum;
+extern const operation softmax, log_softmax, normalise_rows, normalise_rows_gradient;
+extern const operation reshape, broadcast_to, transpose, reverse, strided_slice, pad, tile, concat;
+extern const operation gather, scatter_add, one_hot;
+extern const operation sparse_softmax_cross_entropy, cross_entropy_gradient;
+extern const operation dropout;
+extern const operation conv2d, conv2d_image_gradient, conv2d_kernel_gradient;
+extern const operation max_pool, max_pool_pick, max_pool_gradient, average_pool, average_pool_gradient;
+// Made by the planner only:
+extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for a dy that is `number` everywhere)
+extern const operation fill_value;                   ///< () -> `number` everywhere
+extern const operation copy;
+extern const operation scatter_rows;                 ///< (indices, updates, ...) -> the gradient of a variable that is only looked up
+extern const operation fused;                        ///< Element-wise calls over the same elements, piece by piece.
+}  // namespace ops
+
+}  // namespace troupe

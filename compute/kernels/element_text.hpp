@@ -1,0 +1,24 @@
+// Single elements of any dtype, for errors and reports.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <string>
+
+namespace troupe {
+
+/// Of floating numbers: how many are not finite, and the first of those. None of another dtype is.
+struct not_finite_elements {
+  int64_t count = 0;
+  int64_t first = -1;
+};
+not_finite_elements count_not_finite(dtype type, const std::byte* at, int64_t elements);
+
+/// "-0.5" or "nan": one element of any dtype.
+std::string element_text(dtype type, const std::byte* at, int64_t index);
+/// " at [3, 0]"; empty for a scalar.
+std::string index_text(const shape& dims, int64_t index);
+/// "float32 [4, 5], from -0.5 to 2": the least and the greatest of the finite ones.
+std::string range_text(dtype type, const shape& dims, const std::byte* at);
+
+}  // namespace troupe

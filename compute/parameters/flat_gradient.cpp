@@ -1,0 +1,105 @@
+#include "compute/parameters/flat_gradient.hpp"
+
+#include "compute/kernels/denormals.hpp"
+#include "compute/kernels/simd.hpp"
+#include "compute/parameters/touched_rows.hpp"
+
+#include <cmath>
+#include <cstring>
+
+namespace troupe {
+namespace {
+
+/// `into` may be `a`.
+template <class T>
+void add(T* into, const T* a, const T* b, int64_t n) {
+  for (int64_t i = 0; i < n; i += simd::width<T>)
+    simd::store(into + i, simd::padd(simd::load(a + i), simd::load(b + i)));
+}
+
+/// into = a + b for bytes [first, last) of vectors of one layout.
+void add_bytes(dtype type, std::byte* into, const std::byte* a, const std::byte* b, int64_t first, int64_t last) {
+  if (type == dtype::float64)
+    add(reinterpret_cast<double*>(into + first), reinterpret_cast<const double*>(a + first), reinterpret_cast<const double*>(b + first),
+        (last - first) / 8);
+  else
+    add(reinterpret_cast<float*>(into + first), reinterpret_cast<const float*>(a + first), reinterpret_cast<const float*>(b + first),
+        (last - first) / 4);
+}
+
+/// The dense part of into = a + b.
+void add_dense(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
+  for (const auto& run : layout.runs())
+    for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
+}
+
+/// The rows of into += from, and their bits.
+void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
+  for_touched_lines(s, from, {s.first, s.last}, [&](int64_t first, int64_t last) { add_bytes(s.type, into, into, from, first, last); });
+  auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
+  for (int64_t word = 0; word < (s.rows + 63) / 64; ++word)
+    bits[word] |= touched_bits(s, from)[word];
+}
+
+/// 0·x is 0 for what is finite and NaN for the rest; sums of it tell at the speed of memory.
+template <class T>
+bool all_finite(const T* x, int64_t n) {
+  constexpr int64_t w = simd::width<T>;
+  const auto zero = simd::set(T{0});
+  simd::packet<T> sums[4] = {zero, zero, zero, zero};
+  int64_t i = 0;
+  for (; i + 4 * w <= n; i += 4 * w)
+    for (int64_t j = 0; j < 4; ++j)
+      sums[j] = simd::pmadd(zero, simd::load(x + i + j * w), sums[j]);
+  for (; i < n; i += w)
+    sums[0] = simd::pmadd(zero, simd::load(x + i), sums[0]);
+  const auto sum = simd::padd(simd::padd(sums[0], sums[1]), simd::padd(sums[2], sums[3]));
+  return simd::fold<T>(sum, [](T a, T b) { return a + b; }) == T{0};
+}
+
+bool run_is_finite(dtype type, const std::byte* x, int64_t bytes) {
+  return type == dtype::float64 ? all_finite(reinterpret_cast<const double*>(x), bytes / 8)
+                                : all_finite(reinterpret_cast<const float*>(x), bytes / 4);
+}
+
+}  // namespace
+
+void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from) {
+  const flush_denormals tiny_is_zero;
+  add_dense(layout, into, into, from);
+  for (const auto& s : layout.sparse())
+    add_rows(s, into, from);
+}
+
+void add_gradients(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b) {
+  const flush_denormals tiny_is_zero;
+  add_dense(layout, into, a, b);
+  for (const auto& s : layout.sparse()) {
+    const std::pair whole{s.first, s.last};
+    const auto bit_bytes = static_cast<size_t>((s.rows + 63) / 64 * 8);
+    for_touched_lines(s, into, whole, [&](int64_t first, int64_t last) { std::memset(into + first, 0, static_cast<size_t>(last - first)); });
+    for_touched_lines(s, a, whole, [&](int64_t first, int64_t last) { std::memcpy(into + first, a + first, static_cast<size_t>(last - first)); });
+    std::memcpy(into + s.bits, a + s.bits, bit_bytes);
+    add_rows(s, into, b);
+  }
+}
+
+bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
+  bool all = true;
+  for (const auto& run : layout.runs()) {
+    const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last);
+    for_dense_parts(layout.sparse(), first, last, [&](int64_t from, int64_t to) { all = run_is_finite(run.type, gradient + from, to - from) && all; });
+  }
+  for (const auto& s : layout.sparse())
+    for_touched_lines(s, gradient, slice, [&](int64_t first, int64_t last) { all = run_is_finite(s.type, gradient + first, last - first) && all; });
+  return all;
+}
+
+std::string first_not_finite(const parameter_layout& layout, const std::byte* arena) {
+  for (const auto& e : layout.entries())
+    if (e.gradient_offset >= 0 && !run_is_finite(e.type, arena + e.offset, (e.dims.elements() * size_of(e.type) + 63) / 64 * 64))
+      return e.name;
+  return {};
+}
+
+}  // namespace troupe

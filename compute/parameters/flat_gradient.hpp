@@ -1,0 +1,18 @@
+// Arithmetic on flat gradients, for whoever sums them: bytes of layout.gradient_bytes(), 64-byte aligned.
+#pragma once
+
+#include "compute/parameters/parameter_store.hpp"
+
+namespace troupe {
+
+/// into += from, element by element, in the dtypes of the layout.
+void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from);
+/// into = a + b, to the same bits as a copy of `a` and then `add_gradient`. `into` is neither, and holds a gradient of this layout
+/// or zeros: of rows that are only looked up, those are cleared that it says were touched.
+void add_gradients(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b);
+/// Whether every element of bytes [first, last) is finite.
+bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient);
+/// The first trainable variable with a non-finite element in an arena, or empty: asked before a snapshot is committed.
+std::string first_not_finite(const parameter_layout& layout, const std::byte* arena);
+
+}  // namespace troupe

@@ -1,0 +1,11 @@
+// Starting values of variables.
+#pragma once
+
+#include "compute/parameters/parameter_store.hpp"
+
+namespace troupe {
+
+/// Fills the memory of one entry as its initialiser says, drawn from (seed, name, element).
+void initialise(const parameter_entry& e, uint64_t seed, std::byte* to);
+
+}  // namespace troupe

@@ -1,0 +1,209 @@
+#include "compute/parameters/parameter_store.hpp"
+
+#include "compute/graph/operation.hpp"
+#include "compute/optimizers/update.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace troupe {
+namespace {
+
+constexpr int64_t line = 64;
+
+int64_t padded(int64_t bytes) { return (bytes + line - 1) / line * line; }
+
+/// The next start of a vector: vectors that are walked together must not begin at equal page offsets, where their
+/// cache lines would compete for the same sets.
+int64_t staggered(int64_t offset, int index) {
+  constexpr int64_t page = 4096;
+  const int64_t want = index * 17 * line % page;
+  return offset + ((want - offset) % page + page) % page;
+}
+
+/// A group that fits nothing is a name that was misspelt.
+expected<void> check_groups(const graph& g, const variable_groups& groups) {
+  const auto& variables = g.internals().variables;
+  std::vector<std::string_view> trainable;
+  for (const auto& v : variables)
+    if (v.options.trainable)
+      trainable.push_back(v.options.name);
+  if (const auto* unused = groups.first_without(trainable))
+    return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + unused->prefix + "*" + unused->suffix + "\"");
+  if (!variables.empty() && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
+      && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
+    return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
+  return {};
+}
+
+/// Nodes of which rows are looked up and nothing else is done with them.
+std::vector<bool> only_looked_up(const graph::impl& g) {
+  std::vector<bool> looked_up(g.nodes.size()), used_otherwise(g.nodes.size());
+  for (const auto& n : g.nodes)
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const bool by_row = n.op == &ops::gather && i == 0 && n.attr.axis == 0;
+      (by_row ? looked_up : used_otherwise)[static_cast<size_t>(n.inputs[i])] = true;
+    }
+  for (size_t i = 0; i < looked_up.size(); ++i)
+    looked_up[i] = looked_up[i] && !used_otherwise[i];
+  return looked_up;
+}
+
+}  // namespace
+
+int64_t padded_bytes(const parameter_entry& e) { return padded(e.dims.elements() * size_of(e.type)); }
+
+expected<parameter_layout> parameter_layout::of(const graph& g, const std::optional<optimizer>& o) {
+  if (auto status = g.status(); !status)
+    return fail(status.error());
+  if (o) {
+    if (auto valid = validate(*o); !valid)
+      return fail(valid.error());
+  }
+  const variable_groups groups{o ? std::span{o->groups} : std::span<const variable_group>{}};
+  if (o)
+    if (auto fits = check_groups(g, groups); !fits)
+      return fail(fits.error());
+  const auto updated = [&](const variable_options& v) { return o && v.trainable && !groups.freeze(v.name); };
+  parameter_layout layout;
+  layout.whole_variables_ = o && needs_whole_variables(*o);
+  const auto slots = o ? slots_of(*o) : std::vector<slot_description>{};
+  int vectors = 0;
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    const size_t first = layout.entries_.size();
+    int64_t length = 0;
+    for (const auto& v : g.internals().variables) {
+      const auto& options = v.options;
+      if (!updated(options) || options.type != type)
+        continue;
+      layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, length,
+                                 layout.gradient_bytes_ + length});
+      length += padded(options.dims.elements() * size_of(type));
+    }
+    const size_t last = layout.entries_.size();
+    if (first == last)
+      continue;
+    gradient_run run{type, layout.gradient_bytes_, layout.gradient_bytes_ + length, 0, {}};
+    layout.gradient_bytes_ += length;
+    for (size_t vector = 0; vector <= slots.size(); ++vector) {
+      const int64_t start = staggered(layout.arena_bytes_, vectors++);
+      if (vector == 0)
+        run.variables = start;
+      else
+        run.slots.push_back(start);
+      for (size_t i = first; i < last; ++i) {
+        if (vector == 0) {
+          layout.entries_[i].offset += start;
+          continue;
+        }
+        parameter_entry slot = layout.entries_[i];
+        slot.offset += start - layout.entries_[first].offset;
+        slot.name += "/" + std::string{slots[vector - 1].name};
+        slot.slot = true;
+        slot.trainable = false;
+        slot.initial = slots[vector - 1].initial;
+        slot.variable = static_cast<int32_t>(i);
+        slot.starts_as_variable = slots[vector - 1].starts_as_variable;
+        slot.gradient_offset = -1;
+        layout.entries_.push_back(std::move(slot));
+      }
+      layout.arena_bytes_ = start + length;
+    }
+    layout.runs_.push_back(std::move(run));
+  }
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    gradient_run run{type, layout.gradient_bytes_, layout.gradient_bytes_, staggered(layout.arena_bytes_, vectors), {}, true};
+    for (const auto& v : g.internals().variables) {
+      const auto& options = v.options;
+      if (!o || v.next < 0 || options.type != type)
+        continue;
+      layout.entries_.push_back({options.name, type, options.dims, false, false, true, options.replicas, options.initial,
+                                 run.variables + run.last - run.first, run.last});
+      run.last += padded(options.dims.elements() * size_of(type));
+    }
+    if (run.first == run.last)
+      continue;
+    ++vectors;
+    layout.gradient_bytes_ = run.last;
+    layout.arena_bytes_ = run.variables + run.last - run.first;
+    layout.runs_.push_back(std::move(run));
+  }
+  layout.flat_bytes_ = layout.gradient_bytes_;
+  const auto looked_up = only_looked_up(g.internals());
+  layout.sort_names();
+  for (const auto& run : layout.runs_)
+    for (const auto& v : g.internals().variables) {
+      const auto& options = v.options;
+      if (run.assigned || options.type != run.type || !updated(options) || layout.whole_variables_ || options.dims.elements() == 0
+          || !looked_up[static_cast<size_t>(v.node)])
+        continue;
+      const int32_t entry = layout.find(options.name);
+      const auto& e = layout.entries_[static_cast<size_t>(entry)];
+      const int64_t rows = options.dims[0];
+      layout.sparse_.push_back({entry, e.type, e.gradient_offset, e.gradient_offset + padded_bytes(e), rows,
+                                options.dims.elements() / rows * size_of(e.type), layout.gradient_bytes_});
+      layout.gradient_bytes_ += padded((rows + 63) / 64 * 8);
+    }
+  for (const auto& v : g.internals().variables) {
+    const auto& options = v.options;
+    if (updated(options) || (o && v.next >= 0))
+      continue;
+    layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial,
+                               layout.shared_bytes_, -1});
+    layout.shared_bytes_ += padded(options.dims.elements() * size_of(options.type));
+  }
+  layout.sort_names();
+  const auto name_of = [&layout](int32_t i) -> const std::string& { return layout.entries_[static_cast<size_t>(i)].name; };
+  const auto same = [&](int32_t a, int32_t b) { return name_of(a) == name_of(b); };
+  if (const auto twice = std::adjacent_find(layout.by_name_.begin(), layout.by_name_.end(), same); twice != layout.by_name_.end())
+    return fail(errc::invalid_argument, "two variables or slots are named '" + name_of(*twice) + "'");
+  return layout;
+}
+
+void parameter_layout::sort_names() {
+  by_name_.resize(entries_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0);
+  std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) { return entries_[static_cast<size_t>(a)].name < entries_[static_cast<size_t>(b)].name; });
+}
+
+int32_t parameter_layout::find(std::string_view name) const {
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [this](int32_t i, std::string_view wanted) { return entries_[static_cast<size_t>(i)].name < wanted; });
+  return at != by_name_.end() && entries_[static_cast<size_t>(*at)].name == name ? *at : -1;
+}
+
+std::pair<int64_t, int64_t> parameter_layout::slice(int r, int R) const {
+  // Whole cache lines, shared out as evenly as they can be.
+  const auto cut = [this, R](int64_t index) {
+    const int64_t even = flat_bytes_ / line * index / R * line;
+    if (!whole_variables_)
+      return even;
+    int64_t next = flat_bytes_;
+    for (const auto& e : entries_)
+      if (e.gradient_offset >= even)
+        next = std::min(next, e.gradient_offset);
+    return next;
+  };
+  return {cut(r), cut(r + 1)};
+}
+
+std::vector<parameter_piece> parameter_layout::pieces(int r, int R) const {
+  const auto [first, last] = slice(r, R);
+  std::vector<parameter_piece> runs;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const auto& e = entries_[i];
+    const int64_t count = e.dims.elements(), size = size_of(e.type);
+    const int64_t at = e.variable < 0 ? e.gradient_offset : entries_[static_cast<size_t>(e.variable)].gradient_offset;
+    if (at < 0) {
+      if (r == 0)
+        runs.push_back({static_cast<int32_t>(i), 0, count});
+      continue;
+    }
+    const int64_t from = std::clamp<int64_t>(first - at, 0, count * size) / size;
+    const int64_t to = std::clamp<int64_t>(last - at, 0, count * size) / size;
+    if (from < to)
+      runs.push_back({static_cast<int32_t>(i), from, to - from});
+  }
+  return runs;
+}
+
+}  // namespace troupe

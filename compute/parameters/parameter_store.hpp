@@ -1,0 +1,135 @@
+// Where variables and optimizer slots live: one arena by name, in a layout fixed by the training graph.
+//
+// The trainable variables of one dtype lie behind each other, each padded to 64 bytes, as one flat vector; every slot of
+// the optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
+// replica's slice is a range of that vector, and the slice says nothing about where variables begin. What the model assigns
+// to other variables (graph::assign) travels behind the gradient in the same vector: reduced, checked and kept as it is.
+// Of a variable that is only looked up (gather along its first axis), most rows of a gradient are zeros: bits behind all of
+// that, one a row, say which may not be, so that work goes with the rows that occur and not with the table.
+// Programs address an arena as base + offset. A store has up to two arenas: while a snapshot holds one, the next step
+// writes its update into the other. Variables that no step updates lie in a part of their own that all arenas share.
+#pragma once
+
+#include <troupe/graph.hpp>
+#include <troupe/optimizer.hpp>
+
+#include <span>
+
+namespace troupe {
+
+/// One stored variable or slot.
+struct parameter_entry {
+  std::string name;        ///< "dense/kernel", "dense/kernel/Adam"
+  dtype type = dtype::float32;
+  shape dims;
+  bool trainable = false;
+  bool slot = false;
+  bool updated = true;     ///< False: no step writes it; it lies in the shared part.
+  combine replicas = combine::mean;
+  initializer initial;
+  int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
+  int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable or assigned.
+  int32_t variable = -1;   ///< Of a slot: the entry that it belongs to.
+  bool starts_as_variable = false;  ///< A slot that begins with the value of its variable, in place of `initial`.
+};
+
+/// With what follows it in its vector up to the next entry.
+int64_t padded_bytes(const parameter_entry& e);
+
+/// A run of elements of one entry.
+struct parameter_piece {
+  int32_t entry = 0;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// The trainable variables of one dtype: bytes [first, last) of the gradient vector, and where the vectors of the same
+/// layout (variables, then each slot) begin in an arena. Or the assigned variables of one dtype, whose bytes are not a gradient
+/// but what the variables are to hold; they have no slots.
+struct gradient_run {
+  dtype type = dtype::float32;
+  int64_t first = 0, last = 0;
+  int64_t variables = 0;
+  std::vector<int64_t> slots;
+  bool assigned = false;
+};
+
+/// A variable that the model reads by nothing but gather along its first axis. Rows of its gradient whose bits are not set hold
+/// zeros, and whoever writes a gradient keeps it so: a vector of zeros is one, and one whose bits are all set may hold anything.
+struct sparse_rows {
+  int32_t entry = 0;
+  dtype type = dtype::float32;
+  int64_t first = 0, last = 0;  ///< Bytes of the gradient vector, with the padding.
+  int64_t rows = 0, row_bytes = 0;
+  int64_t bits = 0;             ///< Where in that vector words of 64 rows each begin; the lowest bit is the first row.
+};
+
+class parameter_layout {
+ public:
+  /// From the variables of a training graph; slots as the optimizer has them, and those that it freezes without any, as if they
+  /// were not trainable. A graph without an optimizer (evaluation, prediction) gives a layout of its variables only, none of
+  /// them updated. invalid_argument also for a group of the optimizer's that no trainable variable belongs to.
+  static expected<parameter_layout> of(const graph& g, const std::optional<optimizer>& o);
+
+  std::span<const parameter_entry> entries() const noexcept { return entries_; }
+  /// -1 where there is none.
+  int32_t find(std::string_view name) const;
+  /// Whether who loads a checkpoint to read takes moving averages in place of the variables that have one.
+  bool reads_averages() const noexcept { return reads_averages_; }
+  void read_averages() noexcept { reads_averages_ = true; }
+  int64_t arena_bytes() const noexcept { return arena_bytes_; }
+  int64_t shared_bytes() const noexcept { return shared_bytes_; }
+  /// The flat vectors, a dtype each.
+  std::span<const gradient_run> runs() const noexcept { return runs_; }
+  /// In the order of the vector. None for an optimizer that needs all of a variable anyway.
+  std::span<const sparse_rows> sparse() const noexcept { return sparse_; }
+  /// Of the flat gradient with the bits behind it, a multiple of 64.
+  int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
+
+  /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, all together
+  /// everything but the bits; whole variables where the optimizer needs them. Replica 0 also owns what no step writes.
+  std::pair<int64_t, int64_t> slice(int r, int R) const;
+  /// The same slice as runs of entries, slots included: what replica r puts into its snapshot part.
+  std::vector<parameter_piece> pieces(int r, int R) const;
+
+ private:
+  void sort_names();
+
+  std::vector<parameter_entry> entries_;
+  std::vector<int32_t> by_name_;  ///< Entries in the order of their names.
+  std::vector<gradient_run> runs_;
+  std::vector<sparse_rows> sparse_;
+  int64_t arena_bytes_ = 0, shared_bytes_ = 0, flat_bytes_ = 0, gradient_bytes_ = 0;
+  bool whole_variables_ = false, reads_averages_ = false;
+};
+
+class parameter_store {
+ public:
+  /// Allocates `arenas` (1 or 2) arenas and touches every page. resource_exhausted when memory is not to be had.
+  static expected<std::shared_ptr<parameter_store>> create(parameter_layout layout, int arenas);
+
+  const parameter_layout& layout() const noexcept;
+  /// The base that programs address; arenas differ only in their updated part.
+  std::byte* arena(int index) noexcept;
+  const std::byte* arena(int index) const noexcept;
+  std::byte* shared() noexcept;
+  const std::byte* shared() const noexcept;
+  int arenas() const noexcept;
+
+  /// Fills arena 0 and the shared part from the entries' initialisers, keyed by (seed, name).
+  void initialise(uint64_t seed);
+  /// Writes one entry of arena 0. not_found, invalid_argument naming both shapes or dtypes.
+  expected<void> assign(std::string_view name, const tensor& value);
+  /// A tensor over the memory of one entry in an arena, sharing ownership of the store: valid as long as it is held,
+  /// constant as long as nobody writes to that arena.
+  tensor view(int arena, int32_t entry) const;
+  /// A run of it, as a tensor of rank 1.
+  tensor view(int arena, const parameter_piece& piece) const;
+
+ private:
+  struct impl;
+  explicit parameter_store(std::unique_ptr<impl> i);
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,72 @@
+// Rows of a gradient that may differ from 0, where the model only looks rows up: one bit a row, behind the gradient.
+#pragma once
+
+#include "compute/parameters/parameter_store.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace troupe {
+
+/// The first row of [row, last) whose bit is `touched`, or `last`.
+inline int64_t next_row(const uint64_t* bits, int64_t row, int64_t last, bool touched) {
+  for (int64_t first = row; row < last; row = first = row / 64 * 64 + 64) {
+    const uint64_t word = bits[row / 64] ^ (touched ? uint64_t{0} : ~uint64_t{0});
+    if (const uint64_t rest = word >> (first % 64); rest != 0)
+      return std::min(first + std::countr_zero(rest), last);
+  }
+  return last;
+}
+
+inline const uint64_t* touched_bits(const sparse_rows& s, const std::byte* gradient) {
+  return reinterpret_cast<const uint64_t*>(gradient + s.bits);
+}
+
+/// f(first, last, touched) for the rows that meet bytes [slice) of the gradient vector, as the longest runs of rows that are
+/// alike, in bytes of that vector and cut where the slice ends.
+template <class F>
+void for_row_runs(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
+  const int64_t first = std::max(slice.first, s.first), last = std::min(slice.second, s.first + s.rows * s.row_bytes);
+  if (first >= last)
+    return;
+  const uint64_t* bits = touched_bits(s, gradient);
+  const int64_t end = (last - s.first + s.row_bytes - 1) / s.row_bytes;
+  for (int64_t row = (first - s.first) / s.row_bytes; row < end;) {
+    const bool touched = (bits[row / 64] >> (row % 64) & 1) != 0;
+    const int64_t next = next_row(bits, row, end, !touched);
+    f(std::max(first, s.first + row * s.row_bytes), std::min(last, s.first + next * s.row_bytes), touched);
+    row = next;
+  }
+}
+
+/// f(first, last) for the lines of 64 bytes that touched rows are on: each once, in order. The rest of such a line is other touched
+/// rows and zeros.
+template <class F>
+void for_touched_lines(const sparse_rows& s, const std::byte* gradient, std::pair<int64_t, int64_t> slice, F f) {
+  constexpr int64_t line = 64;
+  int64_t done = 0;
+  for_row_runs(s, gradient, slice, [&](int64_t first, int64_t last, bool touched) {
+    if (!touched)
+      return;
+    first = std::max(done, first / line * line);
+    done = (last + line - 1) / line * line;
+    if (first < done)
+      f(first, done);
+  });
+}
+
+/// f(first, last) for what of bytes [first, last) belongs to no sparse rows, in order.
+template <class F>
+void for_dense_parts(std::span<const sparse_rows> all, int64_t first, int64_t last, F f) {
+  for (const auto& s : all) {
+    if (s.last <= first || last <= s.first)
+      continue;
+    if (first < s.first)
+      f(first, s.first);
+    first = s.last;
+  }
+  if (first < last)
+    f(first, last);
+}
+
+}  // namespace troupe

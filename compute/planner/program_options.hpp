@@ -1,0 +1,44 @@
+// How a program is planned, and what can be told of its kernel calls.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+class thread_pool;
+
+struct program_options {
+  int64_t batch = 1;       ///< Rows of the shard that this program computes: the unknown "batch".
+  int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
+  uint64_t seed = 0;       ///< Of the keyed random operations.
+  bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
+  bool share = true;       ///< What would be computed twice is computed once; the bits are the same.
+  bool elide = true;       ///< What lies in one piece of memory is not moved: slices and concatenations; the bits are the same.
+  /// Threads that share the kernels; null: only the one that runs the program. The bits are the same for every number of them.
+  std::shared_ptr<thread_pool> pool = nullptr;
+  /// The work that is worth a thread of the pool, about nanoseconds of it.
+  int64_t least_work = 4000;
+  bool recompute = false;  ///< To train: values that take less memory when they are made twice are; the bits are the same.
+};
+
+/// One kernel call of a program, for people.
+struct kernel_facts {
+  struct buffer {
+    std::string name;            ///< Of the node whose value it is.
+    dtype type = dtype::float32;
+    shape dims;
+    std::string where;           ///< "arena+64", "parameters+0", "feed 1"
+    int64_t bytes() const { return dims.elements() * size_of(type); }
+  };
+  std::string title;             ///< "matmul +bias +relu", "fused: exp, square"
+  std::vector<buffer> reads, writes;
+  int64_t workspace_bytes = 0, workspace_offset = -1;
+  int64_t flops = 0;             ///< Multiply-adds × 2 of products and convolutions; of others 0.
+  bool recording = false;        ///< For summaries alone.
+};
+
+}  // namespace troupe

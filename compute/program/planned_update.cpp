@@ -1,0 +1,222 @@
+#include "compute/program/planned_update.hpp"
+
+#include "compute/optimizers/norms.hpp"
+#include "compute/optimizers/packet_update.hpp"
+#include "compute/parameters/touched_rows.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace troupe {
+namespace {
+
+constexpr int64_t line = 64;
+
+/// What becomes of a row that does not occur, under a rule that leaves it out: its moving average alone goes on.
+struct unmoved {};
+
+template <class T>
+void update(unmoved, const update_terms& terms, const update_range<T>& x) {
+  const auto rest = packet_of<T>(1 - terms.average_decay);
+  for (int64_t i = 0; i < x.n; i += simd::width<T>) {
+    const auto v = simd::load(x.v + i), average = simd::load(x.average + i);
+    simd::store(x.v_to + i, v);
+    simd::store(x.average_to + i, simd::pmadd(rest, simd::psub(v, average), average));
+  }
+}
+
+double own_weight_decay(const optimizer& o) {
+  if (const auto* rule = std::get_if<adamw>(&o.rule))
+    return rule->weight_decay;
+  if (const auto* rule = std::get_if<lamb>(&o.rule))
+    return rule->weight_decay;
+  return o.weight_decay;
+}
+
+/// By which a gradient of this norm is multiplied; exactly 1 where it is within the limit.
+double scale_to(double limit, double norm) { return limit > 0 && norm > limit ? limit / norm : 1; }
+
+}  // namespace
+
+expected<planned_update> planned_update::of(const optimizer& o, const parameter_layout& layout) {
+  if (auto valid = validate(o); !valid)
+    return fail(valid.error());
+  planned_update u;
+  u.optimizer_ = o;
+  u.runs_.assign(layout.runs().begin(), layout.runs().end());
+  const auto slots = slots_of(o);
+  for (const auto& run : u.runs_)
+    if (!run.assigned && run.slots.size() != slots.size())
+      return fail(errc::invalid_argument, "the store has not the slots of " + to_string(o));
+  const variable_groups groups{o.groups};
+  const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || needs_whole_variables(o);
+  for (const auto& e : layout.entries()) {
+    if (e.gradient_offset < 0 || !e.trainable)
+      continue;
+    segment s{.first = e.gradient_offset, .last = e.gradient_offset + padded_bytes(e), .weight_decay = own_weight_decay(o)};
+    while (u.runs_[s.run].last <= s.first)
+      ++s.run;
+    if (u.runs_[s.run].assigned)
+      continue;  // The model writes those itself: what stands in the gradient's place is their next value.
+    if (const auto* group = groups.of(e.name)) {
+      s.rate_factor = group->rate_factor;
+      s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
+    }
+    for (const auto& rows : layout.sparse())
+      if (rows.first == s.first)
+        s.rows = rows;
+    auto* before = u.segments_.empty() ? nullptr : &u.segments_.back();
+    if (before && !each_alone && !s.rows && !before->rows && before->run == s.run && before->rate_factor == s.rate_factor && before->weight_decay == s.weight_decay)
+      before->last = s.last;
+    else if (s.first < s.last)
+      u.segments_.push_back(s);
+  }
+  return u;
+}
+
+/// Σ g² of elements that were clipped by value.
+template <class T>
+double planned_update::clipped_squares(const segment& s, const std::byte* gradient) const {
+  const double limit = optimizer_.clip.value > 0 ? static_cast<double>(optimizer_.clip.value) : std::numeric_limits<double>::infinity();
+  constexpr auto size = static_cast<int64_t>(sizeof(T));
+  const T* g = reinterpret_cast<const T*>(gradient + s.first);
+  const auto squares = [g, limit](int64_t i) {
+    const double value = std::min(std::max(static_cast<double>(g[i]), -limit), limit);
+    return value * value;
+  };
+  if (!s.rows)
+    return chunked_sum((s.last - s.first) / size, squares);
+  chunked_total sum;
+  for_touched_lines(*s.rows, gradient, {s.first, s.last},
+                    [&](int64_t first, int64_t last) { sum.add((first - s.first) / size, (last - s.first) / size, squares); });
+  return sum.total();
+}
+
+void planned_update::prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient) {
+  const auto& clip = optimizer_.clip;
+  if (clip.norm == 0 && clip.global_norm == 0)
+    return;
+  double squares = 0;
+  for (auto& s : segments_) {
+    if (clip.global_norm == 0 && (s.last <= slice.first || slice.second <= s.first))
+      continue;
+    const double sum = runs_[s.run].type == dtype::float64 ? clipped_squares<double>(s, gradient) : clipped_squares<float>(s, gradient);
+    s.gradient_scale = scale_to(clip.norm, std::sqrt(sum));
+    squares += sum * s.gradient_scale * s.gradient_scale;
+  }
+  if (clip.global_norm > 0)
+    for (const double scale = scale_to(clip.global_norm, std::sqrt(squares)); auto& s : segments_)
+      s.gradient_scale *= scale;
+}
+
+template <class T>
+update_range<T> planned_update::range(const segment& s, int64_t first, int64_t last, const places& at) const {
+  const auto& run = runs_[s.run];
+  const int64_t into = first - run.first;
+  const auto read = [&](int64_t vector) { return reinterpret_cast<const T*>(at.from + vector + into); };
+  const auto write = [&](int64_t vector) { return reinterpret_cast<T*>(at.to + vector + into); };
+  update_range<T> x{.n = (last - first) / static_cast<int64_t>(sizeof(T)), .g = reinterpret_cast<const T*>(at.gradient + first),
+                    .v = read(run.variables), .v_to = write(run.variables)};
+  size_t rule_slots = run.slots.size();
+  if (optimizer_.moving_average > 0) {
+    x.average = read(run.slots[--rule_slots]);
+    x.average_to = write(run.slots[rule_slots]);
+  }
+  for (size_t i = 0; i < rule_slots; ++i) {
+    x.slot[i] = read(run.slots[i]);
+    x.slot_to[i] = write(run.slots[i]);
+  }
+  return x;
+}
+
+template <class T, class Rule>
+void planned_update::apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last,
+                                       const places& at) const {
+  while (first < last) {
+    const int64_t begin = first / line * line;
+    if (begin == first && last - first >= line) {
+      const int64_t end = last / line * line;
+      update(rule, terms, range<T>(s, first, end, at));
+      first = end;
+      continue;
+    }
+    const int64_t end = std::min(begin + line, last);
+    alignas(line) T made[rule_slots_max + 2][line / sizeof(T)] = {};
+    auto x = range<T>(s, begin, begin + line, at);
+    const T* const inputs[] = {x.v, x.average, x.slot[0], x.slot[1], x.slot[2]};
+    T** const outputs[] = {&x.v_to, &x.average_to, &x.slot_to[0], &x.slot_to[1], &x.slot_to[2]};
+    T* belong[std::size(outputs)] = {};
+    for (size_t i = 0; i < std::size(outputs); ++i)
+      if (inputs[i]) {
+        std::memcpy(made[i], inputs[i], line);  // What the rule does not change is to be put back as it is.
+        belong[i] = std::exchange(*outputs[i], made[i]);
+      }
+    update(rule, terms, x);
+    for (size_t i = 0; i < std::size(outputs); ++i)
+      if (belong[i])
+        std::memcpy(reinterpret_cast<std::byte*>(belong[i]) + (first - begin), reinterpret_cast<const std::byte*>(made[i]) + (first - begin),
+                    static_cast<size_t>(end - first));
+    first = end;
+  }
+}
+
+template <class T>
+void planned_update::apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const {
+  const bool every = updates_every_row(optimizer_);
+  if (!every && at.from != at.to) {
+    const auto& run = runs_[s.run];
+    const auto copy = [&](int64_t vector) {
+      std::memcpy(at.to + vector + (first - run.first), at.from + vector + (first - run.first), static_cast<size_t>(last - first));
+    };
+    copy(run.variables);
+    std::for_each(run.slots.begin(), run.slots.end(), copy);
+    at.from = at.to;
+  }
+  auto others = terms;
+  others.keep = 1;
+  std::visit([&](const auto& rule) {
+    for_row_runs(*s.rows, at.gradient, {first, last}, [&](int64_t from, int64_t to, bool touched) {
+      if (touched || every)
+        apply_to_elements<T>(rule, s, touched ? terms : others, from, to, at);
+      else if (optimizer_.moving_average > 0)
+        apply_to_elements<T>(unmoved{}, s, others, from, to, at);
+    });
+  }, optimizer_.rule);
+}
+
+template <class T>
+void planned_update::apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const {
+  if (s.rows && !(updates_every_row(optimizer_) && terms.keep == 1))
+    return apply_to_rows<T>(s, terms, first, last, at);
+  std::visit([&](const auto& rule) { update(rule, terms, range<T>(s, first, last, at)); }, optimizer_.rule);
+}
+
+void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
+  const auto& clip = optimizer_.clip;
+  for (const auto& run : runs_)
+    if (const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last); run.assigned && first < last)
+      std::memcpy(to + run.variables + (first - run.first), gradient + first, static_cast<size_t>(last - first));
+  update_terms common{.t = step + 1, .average_decay = optimizer_.moving_average};
+  if (const auto t = static_cast<double>(common.t); optimizer_.moving_average_ramps)
+    common.average_decay = std::min(common.average_decay, (1 + t) / (10 + t));
+  if (clip.value > 0)
+    common.clip_value = clip.value;
+  const double rate = rate_at(optimizer_, step), factor = schedule_factor(optimizer_, step);
+  for (const auto& s : segments_) {
+    const int64_t first = std::max(slice.first, s.first), last = std::min(slice.second, s.last);
+    if (first >= last)
+      continue;
+    auto terms = common;
+    terms.rate = rate * s.rate_factor;
+    terms.gradient_scale = s.gradient_scale;
+    terms.weight_decay = s.weight_decay;
+    terms.keep = 1 - factor * s.weight_decay;  // Rules with a decay inside do not look at it.
+    if (runs_[s.run].type == dtype::float64)
+      apply_to<double>(s, terms, first, last, {gradient, from, to});
+    else
+      apply_to<float>(s, terms, first, last, {gradient, from, to});
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,56 @@
+// The update of all variables by one optimizer: which rates, norms and decays hold where.
+#pragma once
+
+#include "compute/optimizers/update.hpp"
+#include "compute/parameters/parameter_store.hpp"
+
+namespace troupe {
+
+/// Planned once; applying it neither allocates nor locks. One thread at a time.
+class planned_update {
+ public:
+  planned_update() = default;
+  /// invalid_argument: an optimizer that is not valid, or a layout without its slots.
+  static expected<planned_update> of(const optimizer& o, const parameter_layout& layout);
+
+  /// What bytes [slice) of the gradient vector, of which all is there, need to know of the whole: norms are of whole variables, each
+  /// added up in an order of its own, so that they have the same bits however the vector is sliced.
+  void prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient);
+  /// The update of such a slice, or of a part of it that begins and ends at a multiple of 64 bytes; parts may be updated at the same time.
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const;
+  /// Whether a slice may be updated in parts: not where a variable's own norm goes into it.
+  bool divides() const noexcept { return !needs_whole_variables(optimizer_); }
+
+ private:
+  /// Variables that follow each other and are updated alike. One that is only looked up is alone.
+  struct segment {
+    size_t run = 0;
+    int64_t first = 0, last = 0;  ///< Bytes of the gradient vector.
+    double rate_factor = 1, weight_decay = 0, gradient_scale = 1;
+    std::optional<sparse_rows> rows;
+  };
+  struct places {
+    const std::byte* gradient;
+    const std::byte* from;
+    std::byte* to;
+  };
+
+  template <class T>
+  double clipped_squares(const segment& s, const std::byte* gradient) const;
+  /// Whole lines of 64 bytes.
+  template <class T>
+  update_range<T> range(const segment& s, int64_t first, int64_t last, const places& at) const;
+  template <class T>
+  void apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const;
+  template <class T>
+  void apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const;
+  /// Elements that may begin and end within a line, of which the rest is not to be changed.
+  template <class T, class Rule>
+  void apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const;
+
+  optimizer optimizer_;
+  std::vector<gradient_run> runs_;
+  std::vector<segment> segments_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,262 @@
+#include "compute/kernels/vectors.hpp"
+#include "compute/parameters/parameter_store.hpp"
+#include "compute/planner/plan.hpp"
+#include "compute/program/program_impl.hpp"
+
+namespace troupe {
+namespace {
+
+error trouble(std::string message) { return {errc::invalid_argument, std::move(message)}; }
+
+bool is_one_number(const graph& g, symbol s) {
+  return s.valid() && s.owner() == &g && is_floating(s.type()) && known_elements(s.dims()) == 1;
+}
+
+/// What a run of this mode has to yield, in the order of `outputs()`.
+expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec) {
+  std::vector<std::pair<std::string, symbol>> all;
+  if (spec.mode != mode::predict) {
+    if (!spec.loss.valid() || spec.loss.owner() != &g)
+      return fail(trouble("the loss is not a valid symbol of this graph"));
+    if (!is_one_number(g, spec.loss))
+      return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " " + to_string(g, spec.loss.dims())));
+    all.emplace_back("loss", spec.loss);
+  }
+  if (spec.mode == mode::evaluate)
+    for (const auto& [name, metric] : spec.metrics) {
+      for (symbol s : {metric.total, metric.weight})
+        if (!is_one_number(g, s))
+          return fail(trouble("metric '" + name + "' must be a ratio of floating scalars of this graph"));
+      all.emplace_back(name + "/total", metric.total);
+      all.emplace_back(name + "/weight", metric.weight);
+    }
+  if (spec.mode == mode::predict) {
+    if (spec.predictions.empty())
+      return fail(trouble("a model that predicts needs predictions"));
+    for (const auto& [name, s] : spec.predictions) {
+      if (!s.valid() || s.owner() != &g)
+        return fail(trouble("prediction '" + name + "' is not a valid symbol of this graph"));
+      all.emplace_back(name, s);
+    }
+  }
+  return all;
+}
+
+/// A copy of the graph, to which gradients can be added.
+graph clone(const graph& g) {
+  graph copy;
+  copy.internals() = g.internals();
+  copy.internals().scopes.clear();
+  return copy;
+}
+
+planned_call copy_call(int32_t from, int32_t to) { return {.op = &ops::copy, .in = {from}, .out = {to}}; }
+
+/// A new value of the plan, filled from `from`.
+int32_t add_copy(plan& p, int32_t from) {
+  const int32_t to = add_copy_of(p, from);
+  p.calls.push_back(copy_call(from, to));
+  return to;
+}
+
+/// The gradient of one variable is computed where it belongs in the flat vector, or copied there.
+void send_gradient(plan& p, int32_t value, int64_t offset) {
+  const int32_t r = p.root(value);
+  if (p.value(r).read_only || p.value(r).keep)
+    value = add_copy(p, value);
+  auto& v = p.value(p.root(value));
+  v.where = {base_gradient, offset};
+  v.read_only = v.keep = true;
+}
+
+struct training {
+  std::vector<int32_t> nodes;            ///< Of the gradients and then of what is assigned, in the order of the variables,
+  std::vector<int64_t> offsets;          ///<   and where they belong.
+};
+
+/// What one of the shards puts into the sum that becomes the variable: value / S for a mean, value - before + before / S for a sum.
+symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
+  const symbol before = g.make_symbol(v.node), value = g.make_symbol(v.next);
+  if (shards == 1)
+    return value;
+  return v.options.replicas == combine::sum ? sub(value, scale(before, 1 - 1.0 / shards)) : scale(value, 1.0 / shards);
+}
+
+expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout, int32_t shards) {
+  training t;
+  std::vector<symbol> variables;
+  const variable_groups groups{o.groups};
+  for (const auto& v : g.internals().variables) {
+    if (!v.options.trainable || groups.freeze(v.options.name))
+      continue;
+    const int32_t at = layout.find(v.options.name);
+    if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
+      return fail(trouble("the store has no trainable variable named '" + v.options.name + "'"));
+    variables.push_back(g.make_symbol(v.node));
+    t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
+  }
+  if (shards > 1)
+    loss = scale(loss, 1.0 / shards);
+  const auto all = gradients(loss, variables);
+  if (auto status = g.status(); !status)
+    return fail(status.error());
+  for (symbol s : all)
+    t.nodes.push_back(s.node());
+  for (const auto& v : g.internals().variables) {
+    if (v.next < 0)
+      continue;
+    const int32_t at = layout.find(v.options.name);
+    if (at < 0 || layout.entries()[static_cast<size_t>(at)].gradient_offset < 0)
+      return fail(trouble("the store has no assigned variable named '" + v.options.name + "'"));
+    t.nodes.push_back(share_of(g, v, shards).node());
+    t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
+  }
+  if (auto status = g.status(); !status)
+    return fail(status.error());
+  return t;
+}
+
+/// What has to be there after a run.
+struct demand {
+  std::vector<int32_t> outputs, summaries;
+  training gradients;
+};
+
+/// The passes after which nothing is added to the plan but places. Returns where outputs and then summaries are.
+std::vector<int32_t> settle(plan& p, const demand& d, const program_options& options) {
+  std::vector<int32_t> roots = d.gradients.nodes;
+  roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
+  mark_recording(p, roots);
+  if (options.fuse)
+    fuse_elementwise(p);
+  for (int32_t n : d.gradients.nodes)
+    p.value(n).keep = false;
+  const auto keep = [&p](int32_t node) {
+    const int32_t kept = p.value(p.root(node)).read_only ? add_copy(p, node) : node;
+    p.value(kept).keep = p.value(p.root(kept)).keep = true;
+    return kept;
+  };
+  std::vector<int32_t> kept;
+  for (int32_t n : d.outputs)
+    kept.push_back(keep(n));
+  roots = kept;
+  for (int32_t n : d.summaries)
+    kept.push_back(keep(n));
+  for (size_t n = 0; n < d.gradients.nodes.size(); ++n)
+    send_gradient(p, d.gradients.nodes[n], d.gradients.offsets[n]);
+  for (size_t v = 0; v < p.values.size(); ++v)
+    if (p.values[v].where.base == base_gradient)
+      roots.push_back(static_cast<int32_t>(v));
+  mark_recording(p, roots);
+  if (options.elide)
+    elide_moves(p);
+  if (options.pool)
+    divide_calls(p, options.pool->threads(), options.least_work);
+  place(p);
+  return kept;
+}
+
+/// The plan settled; with recomputation where that makes the arena smaller.
+std::vector<int32_t> finish(plan& p, const demand& d, const program_options& options, int32_t gradients_from) {
+  if (!options.recompute || d.gradients.nodes.empty())
+    return settle(p, d, options);
+  plan again = p;
+  recompute(again, gradients_from);
+  auto kept = settle(p, d, options), kept_again = settle(again, d, options);
+  if (again.arena_bytes >= p.arena_bytes)
+    return kept;
+  p = std::move(again);
+  return kept_again;
+}
+
+}  // namespace
+
+expected<std::unique_ptr<program>> program::plan(const graph& source, const model_spec& spec, const parameter_layout& layout,
+                                                 const program_options& options) {
+  if (auto status = source.status(); !status)
+    return fail(status.error());
+  if (const auto& level = chosen_vectors(); !level)
+    return fail(level.error());
+  if (options.batch < 1 || options.shards < 1)
+    return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
+  auto outputs = wanted(source, spec);
+  if (!outputs)
+    return fail(outputs.error());
+  auto i = std::make_unique<impl>();
+  if (spec.mode == mode::train) {
+    if (!spec.optimizer)
+      return fail(trouble("a model that trains needs an optimizer"));
+    auto update = planned_update::of(*spec.optimizer, layout);
+    if (!update)
+      return fail(update.error());
+    i->update = std::move(*update);
+  }
+
+  graph g = clone(source);
+  training t;
+  if (spec.mode == mode::train) {
+    auto made = differentiate(g, g.make_symbol(spec.loss.node()), *spec.optimizer, layout, options.shards);
+    if (!made)
+      return fail(made.error());
+    t = std::move(*made);
+  }
+  std::vector<graph_summary> summaries;
+  if (spec.mode == mode::train)
+    for (const auto& s : g.internals().summaries)
+      if (s.node >= 0)
+        summaries.push_back(s);
+  std::vector<int32_t> roots = t.nodes;
+  for (const auto& [name, s] : *outputs)
+    roots.push_back(s.node());
+  for (const auto& s : summaries)
+    roots.push_back(s.node);
+  auto bound = bind_unknowns(g.internals(), roots, layout, options);
+  if (!bound)
+    return fail(bound.error());
+  i->plan = std::move(*bound);
+  auto& p = i->plan;
+
+  for (const auto& [name, s] : *outputs)
+    p.value(s.node()).keep = true;
+  for (const auto& s : summaries)
+    p.value(s.node).keep = true;
+  for (const auto& s : layout.sparse())
+    for (size_t n = 0; n < t.nodes.size(); ++n)
+      if (t.offsets[n] == s.first) {
+        const auto by_row = scatter_rows(p, t.nodes[n], s);
+        if (!by_row)
+          return fail(trouble("this graph does more with variable '" + layout.entries()[static_cast<size_t>(s.entry)].name
+                              + "' than to look rows up, as the one that the store was made for does"));
+        t.nodes[n] = *by_row;
+      }
+  for (int32_t n : t.nodes)
+    p.value(n).keep = true;
+  fold_constants(p);
+  if (options.share) {
+    share_equal_calls(p);
+    turn_once(p);
+  }
+  fuse_layers(p);
+  fuse_cross_entropy(p);
+  fuse_scaled_sum(p);
+  remove_dead_code(p);
+  demand d{.gradients = std::move(t)};
+  for (const auto& [name, s] : *outputs)
+    d.outputs.push_back(s.node());
+  for (const auto& s : summaries)
+    d.summaries.push_back(s.node);
+  auto kept = finish(p, d, options, static_cast<int32_t>(source.internals().nodes.size()));
+  for (size_t s = 0; s < summaries.size(); ++s)
+    i->records.push_back({kept[d.outputs.size() + s], summaries[s].images_max});
+  kept.resize(d.outputs.size());
+  i->pool = options.pool;
+  i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
+  if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, spec.mode); !ready)
+    return fail(ready.error());
+  return std::unique_ptr<program>{new program(std::move(i))};
+}
+
+program::program(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+program::~program() = default;
+
+}  // namespace troupe

@@ -1,0 +1,71 @@
+// What a program keeps to run: the kernel calls, the arena, and where inputs and outputs are.
+#pragma once
+
+#include "compute/parameters/parameter_store.hpp"
+#include "compute/planner/plan.hpp"
+#include "compute/program/planned_update.hpp"
+#include "compute/program/program.hpp"
+#include "words/buffer_pool.hpp"
+
+namespace troupe {
+
+struct program::impl {
+  troupe::plan plan;
+  std::vector<kernel_call> calls;         ///< The whole of each call of the plan, or its first share.
+  std::vector<kernel_call> others;        ///< The other shares, call after call,
+  std::vector<std::pair<size_t, int>> others_of;  ///<   of each: the first of them, and how many.
+  std::shared_ptr<thread_pool> pool;
+  int64_t share_bytes = 0;                ///< Of the gradient: the least that is worth a thread.
+  std::vector<run_state> states;          ///< Of those that help.
+  std::shared_ptr<std::byte> arena;
+  std::vector<std::byte*> bases;
+  std::vector<component> inputs, outputs;
+  std::vector<int32_t> kept;              ///< The value of each output.
+  mutable buffer_pool copies{16};         ///< Of outputs and records.
+  struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
+  std::vector<record> records;
+  bool recorded = false;                  ///< By the last run.
+  struct feed { int64_t bytes = 0, copy_offset = -1; };
+  std::vector<feed> feeds;
+  /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
+  std::vector<std::pair<int64_t, int64_t>> gaps;
+  struct sent {
+    int64_t offset, bytes;  ///< Where in that vector the variable's gradient is, or what is assigned to it.
+    std::string name;
+    bool assigned;
+  };
+  std::vector<sent> gradients;
+  bool trains = false, has_loss = false;
+  dtype loss_type = dtype::float32;
+  operand loss_at;
+  int64_t flops = 0;
+  planned_update update;
+  run_state last;
+
+  expected<void> prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names, std::vector<int32_t> values,
+                         const parameter_layout& layout, mode m);
+  /// Where this run finds and puts everything.
+  void bind(const step_input& in, std::byte* gradient);
+  /// One call, by all that share it.
+  void compute(size_t call);
+  /// f(first, last) for parts of a slice of the gradient, by as many threads as it is worth.
+  template <class F>
+  void share_out(std::pair<int64_t, int64_t> slice, F f) const {
+    constexpr int64_t line = 64;
+    const int64_t lines = (slice.second - slice.first + line - 1) / line;
+    const auto shares = pool ? std::clamp<int64_t>(lines * line / share_bytes, 1, pool->threads()) : 1;
+    if (shares == 1)
+      return f(slice.first, slice.second);
+    pool->run(static_cast<int>(shares), [&](int share) {
+      f(slice.first + lines * share / shares * line, std::min(slice.first + lines * (share + 1) / shares * line, slice.second));
+    });
+  }
+  step_status run(const step_input& in, std::byte* gradient);
+  /// What comes after the last kernel: zeros where none writes, and what is to be said of the run.
+  step_status end(std::byte* gradient);
+  std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
+  double loss() const;
+  const std::byte* address(operand at) const { return bases[static_cast<size_t>(at.base)] + at.offset; }
+};
+
+}  // namespace troupe

@@ -1,0 +1,62 @@
+#include "input/sources/tfrecord_source.hpp"
+
+#include "storage/records/example_columns.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace input {
+
+std::vector<component> tfrecord_parts::columns() const {
+  auto all = options.features;
+  all.insert(all.end(), options.labels.begin(), options.labels.end());
+  return all;
+}
+
+std::string tfrecord_parts::name() const {
+  return "tfrecord(" + paths.front().substr(paths.front().rfind('/') + 1)
+         + (paths.size() > 1 ? " and " + std::to_string(paths.size() - 1) + " more" : "") + ")";
+}
+
+std::string tfrecord_parts::columns_text() const {
+  std::string text;
+  for (const auto* side : {&options.features, &options.labels})
+    for (const component& c : *side)
+      text += (side == &options.labels && &c == &side->front() ? " -> " : " ") + c.name + " " + std::string{to_string(c.type)} + to_string(c.dims);
+  return text;
+}
+
+error at_record(const std::string& path, int64_t record, error why) {
+  why.message = path + ": record " + std::to_string(record) + ": " + why.message;
+  return why;
+}
+
+expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths, tfrecord_options options) {
+  if (paths.empty())
+    return fail(errc::invalid_argument, "a dataset of record files needs at least one path");
+  if (options.features.empty())
+    return fail(errc::invalid_argument, "a dataset of record files needs at least one feature");
+  for (auto* side : {&options.features, &options.labels}) {
+    std::sort(side->begin(), side->end(), [](const component& a, const component& b) { return a.name < b.name; });
+    const auto twice = std::adjacent_find(side->begin(), side->end(), [](const component& a, const component& b) { return a.name == b.name; });
+    if (twice != side->end())
+      return fail(errc::invalid_argument, "feature '" + twice->name + "' is given twice");
+  }
+  tfrecord_parts parts{std::move(files), std::move(paths), std::move(options)};
+  if (auto fits = example_columns::of(parts.columns()); !fits)
+    return fail(std::move(fits.error()));
+  const bool plain = parts.options.compression == compression::none;
+  auto node = plain ? indexed_tfrecord(std::move(parts)) : streamed_tfrecord(std::move(parts));
+  if (!node)
+    return fail(std::move(node.error()));
+  return dataset{std::move(*node)};
+}
+
+}  // namespace input
+
+expected<dataset> open_tfrecord(const std::vector<std::string>& paths, tfrecord_options options) {
+  return input::tfrecord_dataset(posix_file_system(), paths, std::move(options));
+}
+
+}  // namespace troupe

@@ -1,0 +1,118 @@
+#include "input/sources/tfrecord_source.hpp"
+
+#include "input/streams/indexed_node.hpp"
+#include "storage/records/example_columns.hpp"
+#include "storage/records/record_file.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace troupe::input {
+
+namespace {
+
+/// Uncompressed files, of which it is known where each record lies.
+class tfrecord_node final : public row_source {
+ public:
+  struct shard {
+    int64_t first = 0;  ///< The number, among all records, of its first.
+    std::vector<record_place> places;
+  };
+
+  tfrecord_node(tfrecord_parts parts, std::vector<shard> shards, example_columns columns)
+    : parts_(std::move(parts)), shards_(std::move(shards)), columns_(std::move(columns)), open_(shards_.size()) {
+    for (const auto& c : parts_.columns())
+      row_bytes_.push_back(row_bytes(c));
+  }
+
+  element_spec spec() const override { return parts_.spec(); }
+  int64_t rows() const noexcept override { return shards_.back().first + std::ssize(shards_.back().places); }
+
+  expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
+    const std::scoped_lock lock{mutex_};
+    at_.assign(into.begin(), into.end());
+    for (const run& r : runs)
+      for (int64_t row = r.first; row < r.first + r.count; ++row) {
+        if (auto ok = read_row(row); !ok)
+          return ok;
+        for (size_t i = 0; i < at_.size(); ++i)
+          at_[i] += row_bytes_[i];
+      }
+    return {};
+  }
+
+  void describe(std::vector<std::string>& stages, const reading* r) const override {
+    stages.push_back(parts_.name() + (r ? " of " + std::to_string(rows()) + " examples:" + parts_.columns_text() : ""));
+  }
+
+ protected:
+  source_print take_print() const override { return parts_.print(); }
+
+ private:
+  expected<void> read_row(int64_t row) const {
+    const auto after = std::upper_bound(shards_.begin(), shards_.end(), row, [](int64_t n, const shard& s) { return n < s.first; });
+    const auto i = static_cast<size_t>(after - shards_.begin() - 1);
+    const int64_t record = row - shards_[i].first;
+    const auto& path = parts_.paths[i];
+    auto done = open(i).and_then([&] { return read_record(*open_[i], path, shards_[i].places[static_cast<size_t>(record)], payload_); });
+    if (!done)
+      return done;
+    done = columns_.read(payload_, at_);
+    if (!done)
+      return fail(at_record(path, record, std::move(done.error())));
+    return {};
+  }
+
+  /// Thousands of files are no reason to hold thousands of descriptors.
+  expected<void> open(size_t i) const {
+    constexpr size_t open_max = 64;
+    if (open_[i])
+      return {};
+    if (open_count_ == open_max) {
+      for (auto& file : open_)
+        file.reset();
+      open_count_ = 0;
+    }
+    auto file = parts_.files->open(parts_.paths[i]);
+    if (!file)
+      return fail(std::move(file.error()));
+    open_[i] = std::move(*file);
+    ++open_count_;
+    return {};
+  }
+
+  tfrecord_parts parts_;
+  std::vector<shard> shards_;
+  std::vector<size_t> row_bytes_;
+
+  // A node is shared by iterators of several threads; what it reads with, for the memory's sake, is not.
+  mutable std::mutex mutex_;
+  mutable example_columns columns_;
+  mutable std::vector<std::unique_ptr<readable_file>> open_;
+  mutable size_t open_count_ = 0;
+  mutable std::string payload_;
+  mutable std::vector<std::byte*> at_;
+};
+
+}  // namespace
+
+expected<node_ptr> indexed_tfrecord(tfrecord_parts parts) {
+  auto columns = example_columns::of(parts.columns());
+  if (!columns)
+    return fail(std::move(columns.error()));
+  std::vector<tfrecord_node::shard> shards;
+  int64_t first = 0;
+  for (const auto& path : parts.paths) {
+    const auto file = parts.files->open(path);
+    if (!file)
+      return fail(file.error());
+    auto places = index_records(**file, path);
+    if (!places)
+      return fail(std::move(places.error()));
+    shards.push_back({first, std::move(*places)});
+    first += std::ssize(shards.back().places);
+  }
+  return std::make_shared<tfrecord_node>(std::move(parts), std::move(shards), std::move(*columns));
+}
+
+}  // namespace troupe::input

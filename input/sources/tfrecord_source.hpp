@@ -1,0 +1,36 @@
+// Datasets of record files: storage/records/record_file.hpp reads the records, storage/records/example_columns.hpp the examples in them.
+#pragma once
+
+#include "input/streams/refused.hpp"
+#include "input/streams/source_print.hpp"
+#include "storage/files/file_system.hpp"
+
+namespace troupe::input {
+
+/// `open_tfrecord` on any file system.
+expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths, tfrecord_options options);
+
+/// What both kinds of node are made of; components are sorted by name and checked.
+struct tfrecord_parts {
+  std::shared_ptr<file_system> files;
+  std::vector<std::string> paths;
+  tfrecord_options options;
+
+  element_spec spec() const { return {options.features, options.labels}; }
+  /// Features, then labels.
+  std::vector<component> columns() const;
+  /// "tfrecord(train-00.tfrecord and 2 more)".
+  std::string name() const;
+  /// Empty where a file cannot be read now: who reads it will say so.
+  source_print print() const { return print_of_files(*files, paths, file_print_budget).value_or(source_print{}); }
+  /// " pixels uint8[784] -> label int64[]".
+  std::string columns_text() const;
+};
+
+expected<node_ptr> indexed_tfrecord(tfrecord_parts parts);
+expected<node_ptr> streamed_tfrecord(tfrecord_parts parts);
+
+/// The error of a record: `why` behind the file and the record's number in it.
+error at_record(const std::string& path, int64_t record, error why);
+
+}  // namespace troupe::input

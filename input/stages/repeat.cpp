@@ -1,0 +1,62 @@
+#include "input/stages/transformations.hpp"
+#include "input/streams/streamed.hpp"
+
+#include <algorithm>
+
+namespace troupe::input {
+
+namespace {
+
+std::string text_of(std::optional<int64_t> epochs) {
+  return epochs ? "repeat(" + std::to_string(*epochs) + ")" : "repeat";
+}
+
+/// One pass of this is `epochs` passes, one after the other, of what is before it.
+class repeat_stage final : public indexed_stage {
+ public:
+  repeat_stage(std::shared_ptr<const indexed_node> inner, std::optional<int64_t> epochs)
+    : indexed_stage(std::move(inner)), epochs_(epochs) {}
+
+  int64_t length(const reading& r) const override {
+    const int64_t n = inner().length(r);
+    int64_t product = 0;
+    if (n == 0)
+      return 0;
+    return !epochs_ || __builtin_mul_overflow(n, *epochs_, &product) ? endless : product;
+  }
+
+  void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const override {
+    const int64_t n = inner().length(r);
+    // Passes are numbered on through an outer repeat, so that none of them meets another's shuffle.
+    const uint64_t passed = epochs_ ? epoch * static_cast<uint64_t>(*epochs_) : epoch << 32;
+    while (count > 0) {
+      const int64_t from = first % n;
+      const int64_t here = std::min(count, n - from);
+      inner().locate(r, passed + static_cast<uint64_t>(first / n), from, here, out);
+      first += here;
+      count -= here;
+    }
+  }
+
+ protected:
+  std::string stage_text(const reading*) const override { return text_of(epochs_); }
+
+ private:
+  std::optional<int64_t> epochs_;
+};
+
+}  // namespace
+
+node_ptr repeat(node_ptr inner, std::optional<int64_t> epochs) {
+  const std::string text = text_of(epochs);
+  if (auto no = refused(inner, text))
+    return no;
+  if (epochs && *epochs < 1)
+    return refuse(inner, text, {errc::invalid_argument, "repeat takes at least 1 pass, not " + std::to_string(*epochs)});
+  auto indexed = std::dynamic_pointer_cast<const indexed_node>(inner);
+  if (!indexed)
+    return streamed_repeat(std::move(inner), text, epochs);
+  return std::make_shared<repeat_stage>(std::move(indexed), epochs);
+}
+
+}  // namespace troupe::input

@@ -1,0 +1,18 @@
+// What the methods of `dataset` make: one function a transformation, each in the file of its name.
+//
+// They return nodes, never errors: an impossible stage becomes a refused node.
+#pragma once
+
+#include "input/streams/indexed_node.hpp"
+#include "input/streams/refused.hpp"
+
+namespace troupe::input {
+
+node_ptr shuffle(node_ptr inner, std::optional<uint64_t> seed);
+node_ptr batch(node_ptr inner, int64_t size, std::optional<bool> drop_remainder);
+node_ptr repeat(node_ptr inner, std::optional<int64_t> epochs);
+node_ptr take(node_ptr inner, int64_t count);
+node_ptr skip(node_ptr inner, int64_t count);
+node_ptr window(node_ptr inner, int64_t size, int64_t shift);
+
+}  // namespace troupe::input

@@ -1,0 +1,59 @@
+#include "input/streams/indexed_node.hpp"
+
+#include "input/streams/position_iterator.hpp"
+
+namespace troupe::input {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& stages) {
+  std::string text;
+  for (const auto& stage : stages)
+    text += (text.empty() ? "" : " -> ") + stage;
+  return text;
+}
+
+}  // namespace
+
+std::string indexed_node::to_text() const {
+  std::vector<std::string> stages;
+  describe(stages, nullptr);
+  return joined(stages);
+}
+
+std::optional<int64_t> indexed_node::elements(bool drop_remainder) const {
+  const int64_t n = length({.drop_remainder = drop_remainder});
+  return n == endless ? std::nullopt : std::optional{n};
+}
+
+expected<std::unique_ptr<dataset_iterator>> indexed_node::iterate(const iterate_options& options) const {
+  if (auto ok = check_hosts(options); !ok)
+    return fail(ok.error());
+  if (auto ok = check({options.seed, options.drop_remainder}); !ok)
+    return fail(ok.error());
+  return std::make_unique<position_iterator>(shared_from_this(), options);
+}
+
+expected<void> row_source::check(const reading& r) const {
+  if (rows() > 0)
+    return {};
+  std::vector<std::string> stages;
+  describe(stages, &r);
+  return fail(errc::invalid_argument, "the source " + joined(stages) + " has no examples");
+}
+
+void indexed_stage::describe(std::vector<std::string>& stages, const reading* r) const {
+  inner_->describe(stages, r);
+  stages.push_back(stage_text(r));
+}
+
+expected<void> indexed_stage::check(const reading& r) const {
+  if (auto ok = inner_->check(r); !ok)
+    return ok;
+  if (length(r) > 0)
+    return {};
+  return fail(errc::invalid_argument,
+              stage_text(&r) + " leaves nothing of the " + std::to_string(inner_->length(r)) + " elements before it, in " + to_text());
+}
+
+}  // namespace troupe::input

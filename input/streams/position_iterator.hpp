@@ -1,0 +1,39 @@
+// Reads an indexed pipeline: all it remembers is the number of the next element.
+#pragma once
+
+#include "input/streams/indexed_node.hpp"
+
+namespace troupe::input {
+
+class position_iterator final : public dataset_iterator {
+ public:
+  position_iterator(std::shared_ptr<const indexed_node> node, const iterate_options& options);
+
+  const element_spec& spec() const noexcept override { return spec_; }
+  int64_t batch_rows() const noexcept override { return rows_; }
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override;
+  expected<std::string> save() const override;
+  expected<void> restore(std::string_view state) override;
+  std::vector<std::string> warnings() const override { return warnings_; }
+
+ private:
+  std::vector<std::string> stages() const;
+
+  std::shared_ptr<const indexed_node> node_;
+  const row_source& source_;
+  reading reading_;
+  int64_t host_;
+  int64_t hosts_;
+  element_spec spec_;
+  int64_t rows_;
+  int64_t rows_per_example_;
+  int64_t length_;
+  int64_t round_ = 0;      ///< The first element that no host has read; the same on every host, whatever their number.
+  std::vector<std::string> warnings_;
+  std::vector<run> runs_;  ///< Kept from batch to batch for its memory.
+};
+
+/// invalid_argument unless 0 <= host < hosts.
+expected<void> check_hosts(const iterate_options& options);
+
+}  // namespace troupe::input

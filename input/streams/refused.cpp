@@ -1,0 +1,43 @@
+#include "input/streams/refused.hpp"
+
+namespace troupe::input {
+
+namespace {
+
+class refused_node final : public dataset_node {
+ public:
+  refused_node(node_ptr inner, std::string stage, error why)
+    : inner_(std::move(inner)), stage_(std::move(stage)), why_(std::move(why)) {}
+
+  const error& why() const noexcept { return why_; }
+  element_spec spec() const override { return inner_->spec(); }
+  std::string to_text() const override { return inner_->to_text() + " -> " + stage_; }
+  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
+  std::optional<int64_t> elements(bool) const override { return {}; }
+  expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options&) const override {
+    error e = why_;
+    e.notes.push_back("in " + to_text());
+    return fail(std::move(e));
+  }
+
+ private:
+  node_ptr inner_;
+  std::string stage_;
+  error why_;
+};
+
+}  // namespace
+
+node_ptr refuse(node_ptr inner, const std::string& stage, error e) {
+  if (auto earlier = refused(inner, stage))
+    return earlier;
+  return std::make_shared<refused_node>(std::move(inner), stage, std::move(e));
+}
+
+node_ptr refused(const node_ptr& inner, const std::string& stage) {
+  if (auto* earlier = dynamic_cast<const refused_node*>(inner.get()))
+    return std::make_shared<refused_node>(inner, stage, earlier->why());
+  return nullptr;
+}
+
+}  // namespace troupe::input

@@ -1,0 +1,368 @@
+#include "input/streams/streamed.hpp"
+
+#include "input/streams/permutation.hpp"
+#include "input/streams/position_iterator.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+namespace troupe::input {
+
+namespace {
+
+using iterator_ptr = std::unique_ptr<dataset_iterator>;
+using opener = std::function<expected<iterator_ptr>(const iterate_options&)>;
+
+// -- states --------------------------------------------------------------------
+// One line, "<stage>: <a> <b>", then the state of what is before the stage.
+
+struct counts {
+  int64_t a = 0;
+  int64_t b = 0;
+};
+
+std::string packed(const std::string& stage, counts c, const std::string& inner) {
+  return stage + ": " + std::to_string(c.a) + " " + std::to_string(c.b) + "\n" + inner;
+}
+
+/// The counts; `state` becomes the inner state.
+expected<counts> unpacked(const std::string& stage, std::string_view& state) {
+  const auto line = state.substr(0, state.find('\n'));
+  const std::string head = stage + ": ";
+  if (!line.starts_with(head) || line.size() == state.size())
+    return fail(errc::invalid_argument, "the state was saved by '" + std::string{line.substr(0, line.rfind(':'))} + "', here is '" + stage + "'");
+  counts c;
+  const char* end = line.data() + line.size();
+  const auto first = std::from_chars(line.data() + head.size(), end, c.a);
+  const auto second = first.ptr < end ? std::from_chars(first.ptr + 1, end, c.b) : first;
+  if (first.ec != std::errc{} || second.ec != std::errc{} || second.ptr != end || c.a < 0 || c.b < 0)
+    return fail(errc::invalid_argument, "the state's position '" + std::string{line} + "' is not two counts");
+  state.remove_prefix(line.size() + 1);
+  return c;
+}
+
+// -- iterators -----------------------------------------------------------------
+
+class stage_iterator : public dataset_iterator {
+ public:
+  stage_iterator(std::string stage, iterator_ptr inner) : inner_(std::move(inner)), stage_(std::move(stage)), spec_(inner_->spec()) {}
+
+  const element_spec& spec() const noexcept final { return spec_; }
+  int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
+
+  expected<std::string> save() const override {
+    auto inner = inner_->save();
+    return inner ? packed(stage_, position(), *inner) : inner;
+  }
+  expected<void> restore(std::string_view state) override {
+    auto c = unpacked(stage_, state);
+    if (!c)
+      return fail(c.error());
+    if (auto ok = move_to(*c); !ok)
+      return ok;
+    return inner_->restore(state);
+  }
+  std::vector<std::string> warnings() const override { return inner_->warnings(); }
+
+ protected:
+  virtual counts position() const = 0;
+  virtual expected<void> move_to(counts c) = 0;
+
+  iterator_ptr inner_;
+  std::string stage_;
+
+ private:
+  element_spec spec_;
+};
+
+class batch_iterator final : public stage_iterator {
+ public:
+  batch_iterator(std::string stage, iterator_ptr inner, int64_t size, bool drop_remainder)
+    : stage_iterator(std::move(stage), std::move(inner)), size_(size), drop_remainder_(drop_remainder) {
+    for (const auto* side : {&spec().features, &spec().labels})
+      for (const auto& c : *side)
+        row_bytes_.push_back(row_bytes(c));
+    at_.resize(row_bytes_.size());
+  }
+
+  int64_t batch_rows() const noexcept override { return size_; }
+
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    if (torn_)
+      return torn();
+    std::copy(into.begin(), into.end(), at_.begin());
+    for (int64_t rows = 0; rows < size_; ++rows) {
+      auto one = inner_->read(at_, stop);
+      if (!one) {
+        const bool end = one.error().category == errc::out_of_range;
+        if (end && rows > 0 && !drop_remainder_)
+          return rows;
+        torn_ = !end && rows > 0;
+        return one;
+      }
+      for (size_t i = 0; i < at_.size(); ++i)
+        at_[i] += row_bytes_[i];
+    }
+    return size_;
+  }
+
+  expected<std::string> save() const override { return torn_ ? torn() : stage_iterator::save(); }
+
+ protected:
+  counts position() const override { return {}; }
+  expected<void> move_to(counts) override {
+    torn_ = false;
+    return {};
+  }
+
+ private:
+  tl::unexpected<error> torn() const {
+    return fail(errc::state, stage_ + " was stopped in the middle of a batch: its position is that of no batch");
+  }
+
+  int64_t size_;
+  bool drop_remainder_;
+  bool torn_ = false;
+  std::vector<size_t> row_bytes_;
+  std::vector<std::byte*> at_;
+};
+
+class repeat_iterator final : public stage_iterator {
+ public:
+  repeat_iterator(std::string stage, iterator_ptr first, opener open, const iterate_options& options, std::optional<int64_t> epochs)
+    : stage_iterator(std::move(stage), std::move(first)), open_(std::move(open)), options_(options), epochs_(epochs) {}
+
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    for (;;) {
+      auto rows = inner_->read(into, stop);
+      if (rows) {
+        fresh_ = false;
+        return rows;
+      }
+      if (rows.error().category != errc::out_of_range || (epochs_ && epoch_ + 1 >= *epochs_))
+        return rows;
+      if (fresh_)
+        return fail(errc::invalid_argument, stage_ + " repeats a source without elements");
+      if (auto ok = begin(epoch_ + 1); !ok)
+        return fail(ok.error());
+    }
+  }
+
+ protected:
+  counts position() const override { return {epoch_, fresh_}; }
+  expected<void> move_to(counts c) override {
+    auto ok = begin(c.a);
+    fresh_ = c.b != 0;
+    return ok;
+  }
+
+ private:
+  expected<void> begin(int64_t epoch) {
+    iterate_options options = options_;
+    if (epoch > 0)
+      options.seed = mixed(options.seed ^ static_cast<uint64_t>(epoch));
+    auto next = open_(options);
+    if (!next)
+      return fail(next.error());
+    inner_ = std::move(*next);
+    epoch_ = epoch;
+    fresh_ = true;
+    return {};
+  }
+
+  opener open_;
+  iterate_options options_;
+  std::optional<int64_t> epochs_;
+  int64_t epoch_ = 0;
+  bool fresh_ = true;  ///< Nothing was read in this pass.
+};
+
+/// Elements [first, last).
+class window_iterator final : public stage_iterator {
+ public:
+  window_iterator(std::string stage, iterator_ptr inner, int64_t first, int64_t last)
+    : stage_iterator(std::move(stage), std::move(inner)), first_(first), last_(last) {}
+
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    if (next_ >= last_)
+      return fail(errc::out_of_range, stage_ + " is at its end");
+    for (;;) {
+      auto rows = inner_->read(into, stop);
+      if (!rows || next_++ >= first_)
+        return rows;
+    }
+  }
+
+ protected:
+  counts position() const override { return {next_, 0}; }
+  expected<void> move_to(counts c) override {
+    next_ = c.a;
+    return {};
+  }
+
+ private:
+  int64_t first_;
+  int64_t last_;
+  int64_t next_ = 0;
+};
+
+/// Elements host, host + hosts, ...
+class share_iterator final : public stage_iterator {
+ public:
+  share_iterator(iterator_ptr inner, const iterate_options& options)
+    : stage_iterator("share", std::move(inner)), host_(options.host), hosts_(options.hosts) {}
+
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    for (;;) {
+      auto rows = inner_->read(into, stop);
+      if (!rows)
+        return rows;
+      if (next_++ == round_ + host_) {
+        round_ += hosts_;
+        return rows;
+      }
+    }
+  }
+
+ protected:
+  counts position() const override { return {round_, next_}; }
+  expected<void> move_to(counts c) override {
+    round_ = c.a;
+    next_ = c.b;
+    return {};
+  }
+
+ private:
+  int64_t host_;
+  int64_t hosts_;
+  int64_t round_ = 0;  ///< The first element that no host has read.
+  int64_t next_ = 0;   ///< The next element of the stream here.
+};
+
+// -- nodes ---------------------------------------------------------------------
+
+class streamed_node : public dataset_node {
+ public:
+  streamed_node(node_ptr inner, std::string stage) : inner_(std::move(inner)), stage_(std::move(stage)) {}
+
+  element_spec spec() const final { return inner_->spec(); }
+  std::string to_text() const final { return inner_->to_text() + " -> " + stage_; }
+  std::optional<int64_t> source_size() const final { return inner_->source_size(); }
+
+  expected<iterator_ptr> iterate(const iterate_options& options) const final {
+    if (auto ok = check_hosts(options); !ok)
+      return fail(ok.error());
+    iterate_options whole = options;
+    whole.host = 0;
+    whole.hosts = 1;
+    auto inner = inner_->iterate(whole);
+    if (!inner)
+      return inner;
+    auto outer = wrap(std::move(*inner), whole);
+    if (!outer)
+      return outer;
+    return shared(std::move(*outer), options);
+  }
+
+ protected:
+  virtual expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const = 0;
+
+  node_ptr inner_;
+  std::string stage_;
+};
+
+class batch_node final : public streamed_node {
+ public:
+  batch_node(node_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder)
+    : streamed_node(std::move(inner), std::move(stage)), size_(size), drop_remainder_(drop_remainder) {}
+
+  std::optional<int64_t> elements(bool drop_remainder) const override {
+    auto n = inner_->elements(drop_remainder);
+    if (n)
+      n = *n / size_ + (*n % size_ != 0 && !drop_remainder_.value_or(drop_remainder));
+    return n;
+  }
+
+ protected:
+  expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const override {
+    if (inner->batch_rows() != 1)
+      return fail(errc::invalid_argument, stage_ + " follows batches of " + std::to_string(inner->batch_rows()) + " rows, in " + to_text());
+    return std::make_unique<batch_iterator>(stage_, std::move(inner), size_, drop_remainder_.value_or(options.drop_remainder));
+  }
+
+ private:
+  int64_t size_;
+  std::optional<bool> drop_remainder_;
+};
+
+class repeat_node final : public streamed_node {
+ public:
+  repeat_node(node_ptr inner, std::string stage, std::optional<int64_t> epochs)
+    : streamed_node(std::move(inner), std::move(stage)), epochs_(epochs) {}
+
+  std::optional<int64_t> elements(bool drop_remainder) const override {
+    const auto n = inner_->elements(drop_remainder);
+    int64_t product = 0;
+    if (!epochs_ || !n || __builtin_mul_overflow(*n, *epochs_, &product))
+      return {};
+    return product;
+  }
+
+ protected:
+  expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options& options) const override {
+    auto open = [node = inner_](const iterate_options& again) { return node->iterate(again); };
+    return std::make_unique<repeat_iterator>(stage_, std::move(inner), std::move(open), options, epochs_);
+  }
+
+ private:
+  std::optional<int64_t> epochs_;
+};
+
+class window_node final : public streamed_node {
+ public:
+  window_node(node_ptr inner, std::string stage, int64_t first, int64_t last)
+    : streamed_node(std::move(inner), std::move(stage)), first_(first), last_(last) {}
+
+  std::optional<int64_t> elements(bool drop_remainder) const override {
+    auto n = inner_->elements(drop_remainder);
+    if (!n)
+      return last_ == endless ? std::nullopt : std::optional{last_};
+    return std::max<int64_t>(0, std::min(*n, last_) - first_);
+  }
+
+ protected:
+  expected<iterator_ptr> wrap(iterator_ptr inner, const iterate_options&) const override {
+    return std::make_unique<window_iterator>(stage_, std::move(inner), first_, last_);
+  }
+
+ private:
+  int64_t first_;
+  int64_t last_;
+};
+
+}  // namespace
+
+iterator_ptr shared(iterator_ptr whole, const iterate_options& options) {
+  if (options.hosts == 1)
+    return whole;
+  return std::make_unique<share_iterator>(std::move(whole), options);
+}
+
+node_ptr streamed_batch(node_ptr inner, std::string stage, int64_t size, std::optional<bool> drop_remainder) {
+  return std::make_shared<batch_node>(std::move(inner), std::move(stage), size, drop_remainder);
+}
+
+node_ptr streamed_repeat(node_ptr inner, std::string stage, std::optional<int64_t> epochs) {
+  return std::make_shared<repeat_node>(std::move(inner), std::move(stage), epochs);
+}
+
+node_ptr streamed_take(node_ptr inner, std::string stage, int64_t count) {
+  return std::make_shared<window_node>(std::move(inner), std::move(stage), 0, count);
+}
+
+node_ptr streamed_skip(node_ptr inner, std::string stage, int64_t count) {
+  return std::make_shared<window_node>(std::move(inner), std::move(stage), count, endless);
+}
+
+}  // namespace troupe::input

@@ -1,0 +1,98 @@
+// What a job is made of: the plan of its actors and the graphs of its model.
+#include <troupe/inspect.hpp>
+
+#include "compute/engine/step_engine.hpp"
+#include "compute/graph/operation.hpp"
+#include "input/streams/open_input.hpp"
+#include "inspection/planned_model.hpp"
+#include "models/model_spec.hpp"
+
+namespace troupe {
+
+namespace {
+
+std::string scope_of(const std::string& name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string::npos ? "" : name.substr(0, slash);
+}
+
+void add_nodes(graph_report& report, const graph::impl& g) {
+  for (const auto& n : g.nodes) {
+    graph_report::node row{n.name, scope_of(n.name), std::string{n.op->name}, std::string{to_string(n.type)}, to_string(g, n.dims), {}};
+    for (const int32_t input : n.inputs)
+      row.inputs.push_back(g.nodes[static_cast<size_t>(input)].name);
+    report.nodes.push_back(std::move(row));
+  }
+}
+
+void add_variables(graph_report& report, const graph::impl& g) {
+  for (const auto& v : g.variables) {
+    const auto extents = v.options.dims.extents();
+    report.variables.push_back({v.options.name, std::string{to_string(v.options.type)}, {extents.begin(), extents.end()},
+                                v.options.dims.elements(), v.options.trainable});
+    report.parameters += v.options.dims.elements();
+    report.trainable_parameters += v.options.trainable ? v.options.dims.elements() : 0;
+  }
+}
+
+/// Rows that one program computes at a time, and for how many shards.
+expected<program_options> program_size(const run_config& config, int64_t batch_rows, mode m) {
+  const int64_t shards = m == mode::train ? config.gradient_shards.value_or(config.replicas) : 1;
+  if (batch_rows % shards != 0)
+    return fail(errc::invalid_argument, "a batch of " + std::to_string(batch_rows) + " rows cannot be cut into "
+                                          + std::to_string(shards) + " gradient shards");
+  return program_options{.batch = batch_rows / shards, .shards = static_cast<int32_t>(shards), .seed = config.seed.value_or(0),
+                         .recompute = config.recompute};
+}
+
+program_report report_of(const program& p, int64_t rows) {
+  program_report report{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .text = p.to_text()};
+  const auto buffers = [](const std::vector<kernel_facts::buffer>& from) {
+    std::vector<program_report::buffer> all;
+    for (const auto& b : from)
+      all.push_back({b.name, std::string{to_string(b.type)}, {b.dims.extents().begin(), b.dims.extents().end()}, b.where, b.bytes()});
+    return all;
+  };
+  for (const auto& k : p.describe())
+    report.kernels.push_back({k.title, buffers(k.reads), buffers(k.writes), k.workspace_bytes, k.flops, k.recording});
+  return report;
+}
+
+}  // namespace
+
+expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m) {
+  if (auto valid = validate(e.config); !valid)
+    return fail(valid.error());
+  auto source = checked(e.model);
+  if (!source)
+    return fail(source.error());
+  auto iterator = open_input(input, {.seed = e.config.seed.value_or(0), .drop_remainder = m == mode::train});
+  if (!iterator)
+    return fail(iterator.error());
+  auto built = build_graph(**source, (*iterator)->spec(), m);
+  if (!built)
+    return fail(built.error());
+  auto layout = layout_of(**source, (*iterator)->spec(), m);
+  if (!layout)
+    return fail(layout.error());
+  const auto size = program_size(e.config, (*iterator)->batch_rows(), m);
+  if (!size)
+    return fail(size.error());
+  auto planned = program::plan((*built)->g, (*built)->spec, *layout, *size);
+  if (!planned)
+    return fail(planned.error());
+  return planned_model{std::move(*source), std::move(*iterator), std::move(*built), std::move(*layout), *size, std::move(*planned)};
+}
+
+expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m) {
+  const auto made = plan_model(e, input, m);
+  if (!made)
+    return fail(made.error());
+  graph_report report{.model = made->source->name, .mode = m};
+  add_nodes(report, made->graph->g.internals());
+  add_variables(report, made->graph->g.internals());
+  report.program = report_of(*made->planned, made->size.batch);
+  return report;
+}
+
+}  // namespace troupe

@@ -1,0 +1,93 @@
+// What lies on the disk: which kind of thing a path names, and who looks at it.
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/examination/examination.hpp"
+
+#include <limits>
+
+namespace troupe {
+
+namespace {
+
+std::string name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
+}
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_event_file(const std::string& path) {
+  return name_of(path).find("tfevents") != std::string::npos;
+}
+
+tl::unexpected<error> unknown_kind(const std::string& path) {
+  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), a manifest, a "
+                                             ".safetensors file or an event file");
+}
+
+}  // namespace
+
+expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options) {
+  const auto fs = posix_file_system();
+  for (const auto step : {step_of_checkpoint(path), step_of_manifest(name_of(path))})
+    if (step)
+      return examine_checkpoint(*fs, directory_of(path), *step, options);
+  if (path.ends_with(".safetensors"))
+    return examine_safetensors(*fs, path, options);
+  if (auto info = fs->info(path); !info)
+    return fail(std::move(info.error()));
+  return unknown_kind(path);
+}
+
+expected<directory_report> inspect_directory(const std::string& path, const inspect_options& options) {
+  return examine_directory(*posix_file_system(), path, options);
+}
+
+expected<event_report> inspect_event_file(const std::string& path) {
+  return examine_event_file(*posix_file_system(), path);
+}
+
+expected<inspection> inspect(const std::string& path, const inspect_options& options) {
+  const auto as_inspection = [](auto report) { return inspection{std::move(report)}; };
+  const auto info = posix_file_system()->info(path);
+  if (info && info->directory)
+    return inspect_directory(path, options).map(as_inspection);
+  if (info && info->name == state_file_name)
+    return inspect_directory(directory_of(path), options).map(as_inspection);
+  if (is_event_file(path))
+    return inspect_event_file(path).map(as_inspection);
+  return inspect_checkpoint(path, options).map(as_inspection);
+}
+
+bool is_sound(const inspection& report) {
+  if (const auto* directory = std::get_if<directory_report>(&report)) {
+    for (const auto& c : directory->checkpoints)
+      if (!c.damages.empty())
+        return false;
+    return true;
+  }
+  if (const auto* checkpoint = std::get_if<checkpoint_report>(&report))
+    return checkpoint->damages.empty();
+  return std::get<event_report>(report).damages.empty();
+}
+
+expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<int64_t>& steps, bool newest_too) {
+  const auto fs = posix_file_system();
+  // A store makes the directory that it is given; here a wrong name is a mistake.
+  if (auto info = fs->info(directory); !info)
+    return fail(std::move(info.error()));
+  // Nothing but the steps is to go: of a list that had to be found by scanning, all is kept.
+  auto store = checkpoint_store::open(fs, directory, {.keep_checkpoint_max = std::numeric_limits<int>::max()});
+  if (!store)
+    return fail(std::move(store.error()));
+  auto removed = (*store)->remove(steps, newest_too);
+  if (!removed)
+    return fail(std::move(removed.error()));
+  if (!removed->warnings.empty())
+    return fail({errc::unavailable, removed->warnings.front(), {removed->warnings.begin() + 1, removed->warnings.end()}});
+  return deleted_checkpoints{std::move(removed->deleted), std::move(removed->held)};
+}
+
+}  // namespace troupe

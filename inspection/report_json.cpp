@@ -1,0 +1,159 @@
+// Reports as JSON objects.
+#include "storage/encodings/base64.hpp"
+#include "storage/encodings/crc32c.hpp"
+
+#include <troupe/inspect.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json to_object(const damage& d) {
+  return {{"file", d.file}, {"tensor", d.tensor.empty() ? json(nullptr) : json(d.tensor)}, {"offset", or_null(d.offset)},
+          {"reason", d.reason}, {"unreadable", d.unreadable}};
+}
+
+template <class T, class F>
+json array_of(const std::vector<T>& items, F to_item) {
+  auto all = json::array();
+  for (const auto& i : items)
+    all.push_back(to_item(i));
+  return all;
+}
+
+json to_array(const std::vector<damage>& damages) {
+  return array_of(damages, [](const damage& d) { return to_object(d); });
+}
+
+json to_object(const tensor_report& t) {
+  json j{{"name", t.name}, {"dtype", t.dtype}, {"shape", t.shape}, {"bytes", t.bytes},
+         {"crc32c", t.crc32c ? json(crc32c_text(*t.crc32c)) : json(nullptr)}, {"file", t.file}, {"offset", t.offset}};
+  if (t.value)
+    j["base64"] = to_base64(*t.value);
+  return j;
+}
+
+json to_object(const histogram& h) {
+  return {{"count", h.count}, {"least", h.least}, {"greatest", h.greatest}, {"sum", h.sum}, {"sum_of_squares", h.sum_of_squares}};
+}
+
+json to_object(const tag_report& t) {
+  json j{{"tag", t.tag}, {"kind", to_string(t.last.what)}, {"count", t.count}, {"first_step", t.first_step}, {"last_step", t.last_step}};
+  switch (t.last.what) {
+    case summary_value::kind::scalar: j["last"] = t.last.scalar; break;
+    case summary_value::kind::histogram: j["last"] = to_object(t.last.histogram); break;
+    case summary_value::kind::image: j["last"] = {{"shape", t.last.image.dims().extents()}}; break;
+    case summary_value::kind::text: j["last"] = t.last.text; break;
+  }
+  return j;
+}
+
+json to_object(const program_report& r) {
+  json j{{"rows", r.rows}, {"arena_bytes", r.arena_bytes}, {"live_bytes_max", r.live_bytes_max}, {"flops", r.flops}};
+  const auto to_buffer = [](const auto& b) {
+    return json{{"name", b.name}, {"dtype", b.dtype}, {"shape", b.shape}, {"where", b.where}, {"bytes", b.bytes}};
+  };
+  j["kernels"] = array_of(r.kernels, [&](const auto& k) {
+    return json{{"title", k.title}, {"reads", array_of(k.reads, to_buffer)}, {"writes", array_of(k.writes, to_buffer)},
+                {"scratch_bytes", k.scratch_bytes}, {"flops", k.flops}, {"for_summaries", k.for_summaries}};
+  });
+  return j;
+}
+
+/// Names that are not UTF-8 come from file systems alone.
+std::string dumped(const json& j) {
+  return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string to_json(const checkpoint_report& r) {
+  json j{{"kind", "checkpoint"}, {"path", r.path}, {"step", or_null(r.step)}, {"wall_time", r.wall_time}, {"bytes", r.bytes},
+         {"whole", r.damages.empty()}, {"verified", r.verified}, {"damages", to_array(r.damages)}, {"files", r.files}};
+  j["properties"] = json::object();
+  for (const auto& [name, text] : r.properties)
+    j["properties"][name] = text;
+  j["blobs"] = array_of(r.blobs, [](const blob_report& b) {
+    return json{{"name", b.name}, {"bytes", b.bytes}, {"text", b.text.empty() && b.bytes > 0 ? json(nullptr) : json(b.text)}};
+  });
+  j["tensors"] = array_of(r.tensors, [](const tensor_report& t) { return to_object(t); });
+  return dumped(j);
+}
+
+std::string to_json(const directory_report& r) {
+  json j{{"kind", "directory"}, {"path", r.path}, {"bytes", r.bytes}, {"owner", or_null(r.owner)}, {"newest", or_null(r.newest)},
+         {"verified", r.verified}, {"warnings", r.warnings}};
+  j["checkpoints"] = array_of(r.checkpoints, [](const checkpoint_entry& c) {
+    return json{{"step", c.step}, {"wall_time", c.wall_time}, {"bytes", c.bytes}, {"listed", c.listed}, {"preserved", c.preserved},
+                {"unfinished", c.unfinished},
+                {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
+  });
+  j["evaluations"] = json::object();
+  for (const auto& [name, metrics] : r.evaluations) {
+    j["evaluations"][name] = json::object();
+    for (const auto& [metric, value] : metrics)
+      j["evaluations"][name][metric] = value;
+  }
+  j["event_files"] = r.event_files;
+  return dumped(j);
+}
+
+std::string to_json(const event_report& r) {
+  json j{{"kind", "events"}, {"path", r.path}, {"file_version", r.file_version}, {"events", r.events}, {"bytes", r.bytes},
+         {"bytes_read", r.bytes_read}, {"first_wall_time", r.first_wall_time}, {"last_wall_time", r.last_wall_time},
+         {"truncated", r.truncated}, {"whole", r.damages.empty()}, {"damages", to_array(r.damages)}};
+  j["sessions"] = array_of(r.sessions, [](const session_report& s) {
+    return json{{"what", s.what}, {"step", s.step}, {"wall_time", s.wall_time}, {"checkpoint", s.checkpoint}, {"message", s.message}};
+  });
+  j["tags"] = array_of(r.tags, [](const tag_report& t) { return to_object(t); });
+  return dumped(j);
+}
+
+std::string to_json(const plan_report& r) {
+  json j{{"kind", "plan"}};
+  j["nodes"] = array_of(r.nodes, [](const auto& n) { return json{{"name", n.name}, {"role", n.role}, {"work", n.work}}; });
+  j["edges"] = array_of(r.edges, [](const auto& e) {
+    return json{{"from", e.from}, {"to", e.to}, {"divide", e.divide}, {"credit_blocks", e.credit_blocks}};
+  });
+  j["snapshot_parts"] = r.snapshot_parts;
+  return dumped(j);
+}
+
+std::string to_json(const graph_report& r) {
+  json j{{"kind", "graph"}, {"model", r.model}, {"mode", to_string(r.mode)}, {"parameters", r.parameters},
+         {"trainable_parameters", r.trainable_parameters}};
+  j["variables"] = array_of(r.variables, [](const auto& v) {
+    return json{{"name", v.name}, {"dtype", v.dtype}, {"shape", v.shape}, {"elements", v.elements}, {"trainable", v.trainable}};
+  });
+  j["nodes"] = array_of(r.nodes, [](const auto& n) {
+    return json{{"name", n.name}, {"scope", n.scope}, {"op", n.op}, {"dtype", n.dtype}, {"shape", n.shape}, {"inputs", n.inputs}};
+  });
+  j["program"] = to_object(r.program);
+  return dumped(j);
+}
+
+std::string to_json(const profile_report& r) {
+  json j{{"kind", "profile"}, {"model", r.model}, {"mode", to_string(r.mode)}, {"rows", r.rows}, {"steps", r.steps}, {"seconds", r.seconds}};
+  j["operations"] = array_of(r.operations, [](const auto& o) {
+    return json{{"title", o.title}, {"calls", o.calls}, {"seconds", o.seconds}, {"flops", o.flops}};
+  });
+  j["kernels"] = array_of(r.kernels, [](const auto& k) {
+    return json{{"title", k.title}, {"name", k.name}, {"seconds", k.seconds}, {"flops", k.flops}};
+  });
+  return dumped(j);
+}
+
+std::string to_json(const inspection& r) {
+  return std::visit([](const auto& report) { return to_json(report); }, r);
+}
+
+}  // namespace troupe

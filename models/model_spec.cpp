@@ -1,0 +1,97 @@
+#include "models/model_spec.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+tl::unexpected<error> refuse(const std::string& what) { return fail(errc::invalid_argument, what); }
+
+std::string text(const symbol_shape& dims) {
+  std::string t = "[";
+  for (const extent& e : dims)
+    t += (t.size() > 1 ? ", " : "") + (e.known() ? std::to_string(e.coefficient) : std::string{"unknown"});
+  return t + "]";
+}
+
+bool is_one_element(symbol s) {
+  return std::all_of(s.dims().begin(), s.dims().end(), [](const extent& e) { return e == extent{1}; });
+}
+
+expected<void> check_symbol(const std::string& name, symbol s, const graph& g) {
+  if (!s.valid())
+    return refuse(name + " is not a symbol of any graph");
+  if (s.owner() != &g)
+    return refuse(name + " belongs to another graph");
+  return {};
+}
+
+expected<void> check_loss(symbol loss, const graph& g, mode m) {
+  if (!loss.valid())
+    return refuse("a model needs a loss to " + std::string{to_string(m)});
+  if (auto ok = check_symbol("the loss", loss, g); !ok)
+    return ok;
+  if (!is_one_element(loss))
+    return refuse("the loss must be a scalar or one element, not " + text(loss.dims()));
+  if (loss.type() != dtype::float32 && loss.type() != dtype::float64)
+    return refuse("the loss must be floating, not " + std::string{to_string(loss.type())});
+  return {};
+}
+
+expected<void> check_metrics(const model_spec& spec, const graph& g) {
+  for (const auto& [name, metric] : spec.metrics) {
+    if (name == "loss" || name == "global_step")
+      return refuse("'" + name + "' is a reserved name and cannot be that of a metric");
+    for (const auto& [part, value] : {std::pair{"total", metric.total}, std::pair{"weight", metric.weight}}) {
+      const std::string what = "the " + std::string{part} + " of metric '" + name + "'";
+      if (auto ok = check_symbol(what, value, g); !ok)
+        return ok;
+      if (!is_one_element(value))
+        return refuse(what + " must be a scalar or one element, not " + text(value.dims()));
+      if (value.type() == dtype::boolean)
+        return refuse(what + " must be a number, not boolean");
+    }
+  }
+  return {};
+}
+
+expected<void> check_predictions(const model_spec& spec, const graph& g) {
+  if (spec.predictions.empty())
+    return refuse("a model needs predictions to predict");
+  for (const auto& [name, value] : spec.predictions)
+    if (auto ok = check_symbol("prediction '" + name + "'", value, g); !ok)
+      return ok;
+  return {};
+}
+
+}  // namespace
+
+expected<void> check(const model_spec& spec, const graph& g, mode m) {
+  if (auto ok = g.status(); !ok)
+    return ok;
+  if (spec.mode != m)
+    return refuse("the mode of the model's spec is " + std::string{to_string(spec.mode)} + ", but it was built to " + std::string{to_string(m)});
+  if (m == mode::predict)
+    return check_predictions(spec, g);
+  if (auto ok = check_loss(spec.loss, g, m); !ok)
+    return ok;
+  if (m == mode::evaluate)
+    return check_metrics(spec, g);
+  if (!spec.optimizer)
+    return refuse("a model needs an optimizer to train");
+  return validate(*spec.optimizer);
+}
+
+expected<std::shared_ptr<const model>> checked(const model& m) {
+  if (!m.build)
+    return fail(errc::invalid_argument, "the model " + m.name + " has no function to build it");
+  return std::make_shared<const model>(model{m.name, [build = m.build](graph& g, const features& x, const labels& y, mode wanted) {
+    auto spec = build(g, x, y, wanted);
+    if (auto valid = check(spec, g, wanted); !valid)
+      g.invalid(valid.error());
+    return spec;
+  }, m.texts});
+}
+
+}  // namespace troupe

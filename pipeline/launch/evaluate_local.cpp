@@ -1,0 +1,104 @@
+// An evaluation alone: the evaluator and, for what it found, the writer of an event file.
+#include "actors/chief/decisions.hpp"
+#include "actors/exit_reason.hpp"
+#include "pipeline/launch/job_crew.hpp"
+#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/local_system.hpp"
+
+#include <caf/scoped_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+/// The evaluator has a deadline between batches itself; `deadlines` are for one that cannot look at it, inside a call that does not return.
+/// A `writer` that could not be started is an error before anything is evaluated.
+expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, const summary_writer_actor& writer, int64_t step,
+                        const chief_deadlines& deadlines) {
+  expected<evaluated> answer;
+  me->monitor(worker);
+  if (writer)
+    me->monitor(writer);
+  me->send(worker, evaluate_at{0, step, {}});
+  me->receive(
+    [&](const evaluated& x) {
+      if (x.ok)
+        answer = x;
+      else
+        answer = fail(x.cause);
+    },
+    [&](const caf::down_msg& x) {
+      answer = fail(category_of(x.reason), (x.source == worker->address() ? "the evaluator ended: " : "the summary writer ended: ") + describe(x.reason));
+    },
+    caf::after(deadlines.evaluation) >> [&] {
+      answer = fail(errc::deadline_exceeded, "the evaluation did not end within " + std::to_string(deadlines.evaluation.count() / 1000)
+                                               + " s, waiting for the evaluator");
+    });
+  me->demonitor(worker->address());
+  return answer;
+}
+
+/// What went wrong, if anything did: the result stands without its event file.
+std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor& writer, const evaluated& x, std::chrono::milliseconds deadline) {
+  std::vector<std::string> warnings;
+  for (auto& r : evaluation_records(x))
+    me->send(writer, std::move(r));
+  me->send(writer, finish_log{});
+  bool ended = false;
+  while (!ended)
+    me->receive(
+      [&](const failure& f) { warnings.push_back(to_string(f.what)); },
+      [&](const caf::down_msg& down) {
+        ended = down.source == writer->address();
+        if (ended && down.reason)
+          warnings.push_back("the event file was not written: the summary writer ended: " + describe(down.reason));
+      },
+      caf::after(deadline) >> [&] {
+        warnings.push_back("the event file was not written within " + std::to_string(deadline.count() / 1000) + " s, waiting for the summary writer");
+        ended = true;
+      });
+  return warnings;
+}
+
+}  // namespace
+
+expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
+  tell_time_and_place(*job);
+  auto own = local_system::make();
+  if (!own)
+    return fail(own.error());
+  auto& system = **own;
+  const auto nodes = std::make_shared<node_watch>();
+  const auto deadline = job->description.deadlines.stop;
+  expected<evaluation_result> result;
+  {
+    caf::scoped_actor me{*system};
+    const auto myself = caf::actor_cast<caf::strong_actor_ptr>(me);
+    const auto started = [nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes->started(node); };
+    const auto writer = keeps_eval_summaries(job->description)
+                          ? spawn_eval_summary_writer(*system, job, true, caf::actor_cast<chief_actor>(myself), started)
+                          : summary_writer_actor{};
+    const auto worker = spawn_evaluator(*system, job, true, myself, started);
+    if (const auto x = ask(me, worker, writer, step, job->description.deadlines)) {
+      result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
+      // Without a checkpoint there is no directory yet, and perhaps there is to be none.
+      if (writer && !x->checkpoint.empty())
+        result->warnings = write(me, writer, *x, deadline);
+    } else {
+      result = fail(x.error());
+    }
+    // Whatever it is still reading or computing, nobody waits for it any more.
+    job->evaluation->cancel->store(true);
+    job->evaluation->stop.request_stop();
+    me->send_exit(worker, caf::exit_reason::user_shutdown);
+    if (writer)
+      me->send_exit(writer, caf::exit_reason::user_shutdown);
+  }
+  if (!nodes->all_ended(deadline))
+    system.leave_behind();
+  return result;
+}
+
+}  // namespace troupe

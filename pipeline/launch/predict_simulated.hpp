@@ -1,0 +1,30 @@
+// Predictions in simulation: the same actors, cranked while `next` waits.
+#pragma once
+
+#include "pipeline/launch/launch.hpp"
+
+namespace troupe {
+
+class simulated_prediction final : public running_prediction {
+ public:
+  simulated_prediction(std::shared_ptr<prepared_job> job, uint64_t seed);
+  ~simulated_prediction() override;
+
+  void cancel() override;
+  /// One message of one actor, or one timeout when there is none. False when nothing is left to happen.
+  bool crank();
+  /// Ends a node as a crash would. False when there is none of that name alive.
+  bool kill(const std::string& node);
+  /// Cranks what is left and names the actors that are still alive.
+  std::vector<std::string> left();
+  std::chrono::nanoseconds now() const;
+
+ private:
+  void ask(int64_t until) override;
+  bool wait() override;
+
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace troupe

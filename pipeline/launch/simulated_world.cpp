@@ -1,0 +1,167 @@
+#include "pipeline/launch/simulated_world.hpp"
+
+#include <caf/scheduled_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+simulated_world::settings::settings() {
+  add_message_types<caf::id_block::troupe>();
+  set("scheduler.policy", caf::atom("testing"));
+  set("logger.verbosity", caf::atom("quiet"));
+}
+
+simulated_world::simulated_world(uint64_t seed)
+  : system_(settings_), schedule_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())), drawn_(seed) {}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the schedule needs nothing better.
+uint64_t simulated_world::draw() {
+  uint64_t z = drawn_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+void simulated_world::started(const std::string& name, const caf::strong_actor_ptr& node) {
+  nodes_.emplace_back(name, node->get()->address());
+  if (const auto slow = slow_.find(name); slow != slow_.end())
+    slow_nodes_[node->id()] = slow->second;
+}
+
+void simulated_world::slow_down(const std::string& node, int64_t factor) {
+  slow_[node] = factor;
+  for (const auto& [name, address] : nodes_)
+    if (name == node)
+      slow_nodes_[address.id()] = factor;
+}
+
+void simulated_world::pass(std::chrono::nanoseconds time) {
+  schedule_.clock().current_time += time;
+  time_passed_ = true;
+}
+
+/// Whose turn it is. A slow node that is drawn is mostly passed over, unless nobody else waits for a turn.
+std::ptrdiff_t simulated_world::pick() {
+  const auto one = [this] { return static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size()); };
+  auto picked = one();
+  if (slow_nodes_.empty())
+    return picked;
+  const auto is_slow = [this](std::ptrdiff_t job) {
+    const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs[static_cast<size_t>(job)]);
+    const auto slow = actor ? slow_nodes_.find(actor->id()) : slow_nodes_.end();
+    return slow != slow_nodes_.end() && draw() % static_cast<uint64_t>(slow->second) != 0;
+  };
+  for (size_t tries = 0; tries < 3 * schedule_.jobs.size() && is_slow(picked); ++tries)
+    picked = one();
+  return picked;
+}
+
+namespace {
+
+bool is_alive(const caf::actor_addr& address) {
+  const auto node = caf::actor_cast<caf::strong_actor_ptr>(address);
+  const auto* actor = node ? dynamic_cast<caf::monitorable_actor*>(node->get()) : nullptr;
+  return actor && !actor->getf(caf::abstract_actor::is_terminated_flag);
+}
+
+}  // namespace
+
+/// Only who is to have a turn has messages, so nobody else is looked at.
+void simulated_world::measure() {
+  for (auto* job : schedule_.jobs)
+    if (auto* actor = dynamic_cast<caf::scheduled_actor*>(job); actor && !actor->mailbox().closed() && !actor->mailbox().blocked()) {
+      auto& fullest = fullest_[actor->id()];
+      fullest = std::max(fullest, actor->mailbox().size());
+    }
+  const auto timers = schedule_.clock().schedule().size();
+  if (timers > timers_before_) {
+    timers_ = std::max(timers_, timers);
+    timers_beyond_actors_ = std::max(timers_beyond_actors_, timers - std::min(timers, nodes_.size()));  // One that has ended may leave its own.
+  }
+  timers_before_ = timers;
+}
+
+world_gauge simulated_world::gauge() const {
+  world_gauge all{{}, timers_, timers_beyond_actors_};
+  for (const auto& [name, address] : nodes_)
+    if (const auto found = fullest_.find(address.id()); found != fullest_.end()) {
+      auto& fullest = all.fullest_mailboxes[name];
+      fullest = std::max(fullest, found->second);
+    }
+  return all;
+}
+
+void simulated_world::note_turn_of(caf::actor_id actor) {
+  const auto node = std::find_if(nodes_.begin(), nodes_.end(), [actor](const auto& n) { return n.second.id() == actor; });
+  *trace_ += std::to_string(turns_) + " " + std::to_string(now().count()) + " " + (node == nodes_.end() ? "-" : node->first) + "\n";
+}
+
+bool simulated_world::crank() {
+  if (std::exchange(time_passed_, false))
+    schedule_.clock().trigger_expired_timeouts();
+  if (schedule_.jobs.empty()) {
+    const bool triggered = schedule_.trigger_timeout() || !schedule_.jobs.empty();
+    measure();
+    return triggered;
+  }
+  const auto picked = pick();
+  std::rotate(schedule_.jobs.begin(), schedule_.jobs.begin() + picked, schedule_.jobs.begin() + picked + 1);
+  const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs.front());
+  hash_ = (hash_ ^ (actor ? actor->id() : 0)) * 0x100000001b3u;
+  ++turns_;
+  if (trace_)
+    note_turn_of(actor ? actor->id() : 0);
+  schedule_.run_once();
+  measure();
+  return true;
+}
+
+bool simulated_world::crank_until(const std::function<bool()>& there, int64_t turns) {
+  for (int64_t i = 0; i < turns; ++i) {
+    if (there())
+      return true;
+    if (!crank())
+      return there();
+  }
+  return there();
+}
+
+bool simulated_world::kill(const std::string& node) {
+  for (auto i = nodes_.rbegin(); i != nodes_.rend(); ++i)
+    if (i->first == node)
+      if (auto alive = caf::actor_cast<caf::strong_actor_ptr>(i->second)) {
+        caf::anon_send_exit(alive, caf::exit_reason::kill);
+        return true;
+      }
+  return false;
+}
+
+std::vector<std::string> simulated_world::left() {
+  while (!schedule_.jobs.empty())
+    crank();
+  std::vector<std::string> names;
+  for (const auto& [name, address] : nodes_)
+    if (is_alive(address))
+      names.push_back(name);
+  return names;
+}
+
+void simulated_world::end_all() {
+  // An actor begins with its first message, the exit included: one that had no turn yet starts others as it ends, and those are
+  // killed in the next round.
+  for (size_t killed = 0; killed < nodes_.size();) {
+    for (; killed < nodes_.size(); ++killed)
+      if (auto node = caf::actor_cast<caf::strong_actor_ptr>(nodes_[killed].second))
+        caf::anon_send_exit(node, caf::exit_reason::kill);
+    while (!schedule_.jobs.empty())
+      schedule_.run_once();
+  }
+}
+
+std::chrono::nanoseconds simulated_world::now() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(schedule_.clock().now().time_since_epoch());
+}
+
+}  // namespace troupe

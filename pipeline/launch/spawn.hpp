@@ -1,0 +1,64 @@
+// How actors of a job are spawned: with a thread of their own or on a scheduler, and in either case such that what goes wrong, in a
+// handler or before there is any, is told to whoever monitors the actor, as the reason of its end.
+#pragma once
+
+#include "actors/exit_reason.hpp"
+#include "pipeline/launch/actor_thread.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/detail/private_thread.hpp>
+#include <caf/scheduled_actor.hpp>
+
+#include <exception>
+#include <optional>
+
+namespace troupe {
+
+/// `Base` as CAF infers it from an actor's function.
+template <class Base>
+class job_actor final : public Base {
+ public:
+  job_actor(caf::actor_config& config, std::optional<actor_thread> thread) : Base(config), thread_(std::move(thread)) {
+    this->set_exception_handler([](caf::scheduled_actor*, std::exception_ptr& thrown) { return to_reason(thrown); });
+  }
+
+  void launch(caf::execution_unit* unit, bool lazy, bool hide) override {
+    if (!thread_)
+      return Base::launch(unit, lazy, hide);
+    // As CAF does, but for the thread, which is there already.
+    auto* const on = this->private_thread_ = new caf::detail::private_thread{this};
+    if (!hide)
+      this->register_at_system();
+    thread_->run([on] { caf::detail::private_thread::exec(on); });
+  }
+
+ private:
+  std::optional<actor_thread> thread_;
+};
+
+/// `f(self, xs...)` as an actor; `own_thread` for one that may block. Where there is no thread to be had, the actor that is returned
+/// ends at once, for that reason.
+template <class F, class... Ts>
+caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, bool own_thread, F f, Ts&&... xs) {
+  using base = caf::infer_impl_from_fun_t<F>;
+  using actor = job_actor<base>;
+  caf::actor_config config;
+  std::optional<actor_thread> thread;
+  if (own_thread) {
+    auto made = actor_thread::start();
+    if (!made) {
+      config.init_fun = caf::actor_config::init_fun_type{[reason = to_reason(made.error())](caf::local_actor* self) -> caf::behavior {
+        static_cast<base*>(self)->quit(reason);
+        return {};
+      }};
+      return system.spawn_impl<actor, caf::no_spawn_options>(config, std::optional<actor_thread>{});
+    }
+    thread.emplace(std::move(*made));
+  }
+  caf::detail::init_fun_factory<base, F> factory;
+  config.init_fun = factory(std::move(f), std::forward<Ts>(xs)...);
+  return own_thread ? system.spawn_impl<actor, caf::detached>(config, std::move(thread))
+                    : system.spawn_impl<actor, caf::no_spawn_options>(config, std::move(thread));
+}
+
+}  // namespace troupe

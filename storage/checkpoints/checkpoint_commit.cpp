@@ -1,0 +1,177 @@
+#include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/checkpoint_store_impl.hpp"
+#include "storage/encodings/crc32c.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+bool contains(const std::vector<int64_t>& steps, int64_t step) {
+  return std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+/// The first tensor in which `content` is not what was committed; empty when there is none.
+std::string first_difference(const checkpoint_content& content, const manifest& committed) {
+  std::map<std::string_view, const stored_tensor_info*> by_name;
+  for (const auto& t : committed.tensors)
+    by_name.emplace(t.name, &t);
+  for (const auto& t : content.tensors) {
+    const auto found = by_name.find(t.name);
+    if (found == by_name.end() || found->second->type != t.value.type() || found->second->dims != t.value.dims()
+        || found->second->crc32c != crc32c(t.value.bytes()))
+      return t.name;
+    by_name.erase(found);
+  }
+  return by_name.empty() ? "" : std::string{by_name.begin()->first};
+}
+
+}  // namespace
+
+expected<void> checkpoint_store::impl::settle() {
+  if (!list_uncertain)
+    return {};
+  if (auto synced = fs->sync_directory(directory); !synced)
+    return synced;
+  auto reading = read_state();
+  if (!reading)
+    return fail(std::move(reading.error()));
+  if (reading->state) {
+    marks = std::move(reading->state->marks);
+    std::vector<int64_t> dropped;
+    for (const int64_t step : list)
+      if (!contains(reading->state->steps, step) && !marks.preserved.contains(step))
+        dropped.push_back(step);
+    doomed.merge(identify(dropped));
+    list = std::move(reading->state->steps);
+    for (const int64_t step : list)
+      doomed.erase(step);
+  }
+  list_uncertain = false;
+  return {};
+}
+
+/// Whether the step is committed and whole already, so that its files must stay as they are.
+expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
+  // A step that was dropped from the list may be preserved, or still be read: its files must not be replaced either.
+  const bool listed = contains(list, content.step);
+  if (!listed && !leases.contains(content.step) && !doomed.contains(content.step) && !marks.preserved.contains(content.step))
+    return false;
+  const auto m = load_manifest(*fs, directory, content.step);
+  const auto whole = m ? verify_checkpoint_files(*fs, directory, *m) : fail(m.error());
+  if (!whole) {
+    if (!says_damaged(whole.error()))
+      return fail(whole.error());
+    if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before there was anything.
+      warnings.push_back(checkpoint_name(content.step) + " was damaged and is written anew: " + whole.error().message);
+    return false;
+  }
+  if (const auto tensor = first_difference(content, *m); !tensor.empty())
+    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor
+                       + "; the committed files stay");
+  return true;
+}
+
+expected<void> checkpoint_store::impl::write_files(const checkpoint_content& content) {
+  auto written = write_checkpoint_files(*fs, directory, *lock, content, options.shard_bytes_max);
+  if (written)
+    return {};
+  // Of a full disk the part that was written is given back; of a dead one nothing is expected.
+  if (written.error().category != errc::invalid_argument)
+    discard(content.step);
+  return fail(std::move(written.error()));
+}
+
+void checkpoint_store::impl::discard(int64_t step) {
+  if (check_owned())
+    (void)remove_checkpoint_files(*fs, directory, step);
+}
+
+std::map<int64_t, int64_t> checkpoint_store::impl::identify(std::span<const int64_t> steps) const {
+  std::map<int64_t, int64_t> found;
+  for (const int64_t step : steps) {
+    const auto info = fs->info(join_path(directory, manifest_name(step)));
+    found[step] = info ? info->changed : 0;  // What could not be looked at is not deleted by the next owner.
+  }
+  return found;
+}
+
+expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next, retention_marks next_marks) {
+  if (auto owned = check_owned(); !owned)
+    return owned;
+  list_uncertain = true;
+  const auto text = write_state_file(next, next_marks);
+  if (auto written = write_file_atomically(*fs, directory, std::string{state_file_name}, text, lock.get()); !written)
+    return written;
+  list_uncertain = false;
+  list = std::move(next);
+  marks = std::move(next_marks);
+  return {};
+}
+
+expected<bool> checkpoint_store::impl::remove_doomed(int64_t step) {
+  if (leases.contains(step))
+    return false;
+  if (auto owned = check_owned(); !owned)
+    return fail(std::move(owned.error()));
+  auto removed = remove_unless_leased(*fs, directory, step);
+  if (removed && *removed)
+    doomed.erase(step);
+  return removed;
+}
+
+void checkpoint_store::impl::sweep(commit_result& result) {
+  const auto dropped = doomed;
+  for (const auto& [step, changed] : dropped) {
+    if (const auto removed = remove_doomed(step); !removed)
+      result.warnings.push_back(checkpoint_name(step) + " could not be deleted: " + removed.error().message);
+    else
+      (*removed ? result.deleted : result.held).push_back(step);
+  }
+}
+
+expected<commit_result> checkpoint_store::commit(const checkpoint_content& content) {
+  auto& s = *impl_;
+  const int64_t step = content.step;
+  if (s.options.read_only)
+    return fail(errc::failed_precondition, s.directory + " was opened to be read only");
+  if (auto owned = s.check_owned(); !owned)
+    return fail(std::move(owned.error()));
+  if (auto settled = s.settle(); !settled)
+    return fail(std::move(settled.error()));
+
+  commit_result result{.prefix = s.prefix(step)};
+  const auto kept = s.keep_committed(content, result.warnings);
+  if (!kept)
+    return fail(kept.error());
+  if (!*kept)
+    if (auto written = s.write_files(content); !written)
+      return fail(std::move(written.error()));
+
+  auto next = s.list;
+  std::erase(next, step);
+  next.push_back(step);
+  auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours},
+                                         std::move(next), s.marks, content.wall_time);
+  // Listed as doomed before anything is deleted, so that a process that dies in between leaves that to the next.
+  auto doomed = s.doomed;
+  doomed.merge(s.identify(kept_by_policy.deleted));
+  doomed.erase(step);
+  kept_by_policy.marks.doomed = doomed;
+
+  if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
+    // Which of the two lists is on disk decides whether the files just written belong to anyone.
+    if (s.settle() && !*kept && !contains(s.list, step))
+      s.discard(step);
+    return fail(std::move(listed.error()));
+  }
+  s.doomed = std::move(doomed);
+  s.sweep(result);
+  std::move(s.pending_warnings.begin(), s.pending_warnings.end(), std::back_inserter(result.warnings));
+  s.pending_warnings.clear();
+  return result;
+}
+
+}  // namespace troupe

@@ -1,0 +1,262 @@
+#include "storage/checkpoints/checkpoint_files.hpp"
+
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/encodings/crc32c.hpp"
+#include "storage/encodings/safetensors.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace troupe {
+
+namespace {
+
+constexpr size_t chunk_max = size_t{1} << 20;  // Summed while it is in the cache, then written from there.
+
+expected<void> check_content(const checkpoint_content& content) {
+  if (content.step < 0)
+    return fail(errc::invalid_argument, "a checkpoint cannot have the step " + std::to_string(content.step));
+  std::set<std::string_view> names;
+  for (const auto& t : content.tensors)
+    if (!names.insert(t.name).second)
+      return fail(errc::invalid_argument, "two tensors of step " + std::to_string(content.step) + " are called " + t.name);
+  return {};
+}
+
+/// Indices of the tensors of each shard: filled in order up to `bytes_max`; a larger tensor has one to itself. Within a
+/// shard wide elements come first, so that each tensor starts at a multiple of its element: some readers map the file.
+std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors, int64_t bytes_max) {
+  std::vector<std::vector<size_t>> shards(1);
+  int64_t filled = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const int64_t bytes = tensors[i].value.byte_size();
+    if (!shards.back().empty() && filled > bytes_max - bytes) {
+      shards.emplace_back();
+      filled = 0;
+    }
+    shards.back().push_back(i);
+    filled += bytes;
+  }
+  for (auto& shard : shards)
+    std::stable_sort(shard.begin(), shard.end(),
+                     [&](size_t a, size_t b) { return size_of(tensors[a].value.type()) > size_of(tensors[b].value.type()); });
+  return shards;
+}
+
+/// Writes what `fill` writes under a temporary name, syncs it, gives it its own and syncs the directory.
+template <class Fill>
+expected<void> write_new_file(file_system& fs, const std::string& directory, const directory_lock& lock, const std::string& name, Fill fill) {
+  const std::string path = join_path(directory, name), temporary = path + ".tmp";
+  auto file = fs.create(temporary);
+  if (!file)
+    return fail(std::move(file.error()));
+  return fill(**file)
+    .and_then([&] { return (*file)->sync(); })
+    .and_then([&] { return (*file)->close(); })
+    .and_then([&] { return lock.check(); })
+    .and_then([&] { return fs.rename(temporary, path); })
+    .and_then([&] { return fs.sync_directory(directory); });
+}
+
+expected<uint32_t> append_summed(writable_file& file, std::span<const std::byte> bytes) {
+  uint32_t crc = 0;
+  while (!bytes.empty()) {
+    const auto chunk = bytes.first(std::min(chunk_max, bytes.size()));
+    crc = crc32c(chunk, crc);
+    if (auto done = file.append(chunk); !done)
+      return fail(std::move(done.error()));
+    bytes = bytes.subspan(chunk.size());
+  }
+  return crc;
+}
+
+/// One shard as it will be, before a byte of it is written.
+struct planned_shard {
+  std::string name;
+  std::string header;
+  std::vector<size_t> indices;
+  std::vector<tensor_place> places;
+};
+
+expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& content, int64_t bytes_max) {
+  const auto division = divide(content.tensors, bytes_max);
+  std::vector<planned_shard> shards;
+  for (const auto& indices : division) {
+    planned_shard shard{
+      .name = shard_name(content.step, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())),
+      .indices = indices};
+    for (const size_t i : indices)
+      shard.places.push_back(
+        {.name = content.tensors[i].name, .type = content.tensors[i].value.type(), .dims = content.tensors[i].value.dims()});
+    auto header = lay_out_safetensors(shard.places);
+    if (!header)
+      return fail(std::move(header.error()));
+    shard.header = std::move(*header);
+    shards.push_back(std::move(shard));
+  }
+  return shards;
+}
+
+expected<void> write_shard(file_system& fs, const std::string& directory, const directory_lock& lock, const checkpoint_content& content,
+                           const planned_shard& shard, manifest& m) {
+  const int64_t header_bytes = static_cast<int64_t>(shard.header.size());
+  int64_t bytes = header_bytes;
+  auto written = write_new_file(fs, directory, lock, shard.name, [&](writable_file& file) -> expected<void> {
+    if (auto done = file.append(std::as_bytes(std::span{shard.header})); !done)
+      return done;
+    for (size_t k = 0; k < shard.indices.size(); ++k) {
+      const auto crc = append_summed(file, content.tensors[shard.indices[k]].value.bytes());
+      if (!crc)
+        return fail(crc.error());
+      const auto& place = shard.places[k];
+      m.tensors[shard.indices[k]] = {place.name, place.type, place.dims, *crc, shard.name, place.offset, place.bytes};
+      bytes += place.bytes;
+    }
+    return {};
+  });
+  if (written)
+    m.files.push_back({shard.name, bytes, header_bytes, crc32c(shard.header)});
+  return written;
+}
+
+/// Opens every file once, checks its size and header, and calls `visit` with each of its tensors, in the manifest's order.
+template <class Visit>
+expected<void> visit_tensors(file_system& fs, const std::string& directory, const manifest& m, Visit visit) {
+  std::map<std::string, std::unique_ptr<readable_file>> files;
+  for (const auto& f : m.files) {
+    const std::string path = join_path(directory, f.name);
+    auto file = fs.open(path);
+    if (!file && file.error().category == errc::not_found)
+      return fail(errc::data_loss, path + " is missing");
+    if (!file)
+      return fail(std::move(file.error()));
+    if ((*file)->size() != f.bytes)
+      return fail(errc::data_loss,
+                  path + " has " + std::to_string((*file)->size()) + " bytes and should have " + std::to_string(f.bytes));
+    const auto crc = checksum_tensor(**file, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes});
+    if (!crc)
+      return fail(crc.error());
+    if (*crc != f.header_crc32c)
+      return fail(errc::data_loss, path + ": the header at offset 0 has the checksum " + crc32c_text(*crc) + " and should have "
+                                     + crc32c_text(f.header_crc32c));
+    files.emplace(f.name, std::move(*file));
+  }
+  for (const auto& t : m.tensors) {
+    const std::string path = join_path(directory, t.file);
+    const expected<uint32_t> crc = visit(*files.at(t.file), path, tensor_place{t.name, t.type, t.dims, t.offset, t.bytes});
+    if (!crc)
+      return fail(crc.error());
+    if (*crc != t.crc32c)
+      return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset) + " has the checksum "
+                                     + crc32c_text(*crc) + " and should have " + crc32c_text(t.crc32c));
+  }
+  return {};
+}
+
+expected<void> remove_if_there(file_system& fs, const std::string& path) {
+  auto removed = fs.remove(path);
+  if (!removed && removed.error().category == errc::not_found)
+    return {};
+  return removed;
+}
+
+}  // namespace
+
+expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
+                                          const checkpoint_content& content, int64_t shard_bytes_max) {
+  if (auto sound = check_content(content); !sound)
+    return fail(std::move(sound.error()));
+  auto shards = plan_shards(content, shard_bytes_max);
+  if (!shards)
+    return fail(std::move(shards.error()));
+  manifest m{.step = content.step,
+             .wall_time = content.wall_time,
+             .tensors = std::vector<stored_tensor_info>(content.tensors.size()),
+             .blobs = content.blobs,
+             .properties = content.properties};
+  if (auto text = write_manifest(m); !text)
+    return fail(std::move(text.error()));  // What cannot be written is refused before anything is removed.
+  if (auto removed = remove_checkpoint_files(fs, directory, content.step); !removed)
+    return fail(std::move(removed.error()));
+  for (const auto& shard : *shards)
+    if (auto written = write_shard(fs, directory, lock, content, shard, m); !written)
+      return fail(std::move(written.error()));
+  auto text = write_manifest(m);
+  if (!text)
+    return fail(std::move(text.error()));
+  if (auto written = write_file_atomically(fs, directory, manifest_name(content.step), *text, &lock); !written)
+    return fail(std::move(written.error()));
+  return m;
+}
+
+expected<manifest> load_manifest(file_system& fs, const std::string& directory, int64_t step) {
+  const std::string path = join_path(directory, manifest_name(step));
+  auto text = read_file(fs, path);
+  if (!text)
+    return fail(std::move(text.error()));
+  return parse_manifest(std::move(*text), path, step);
+}
+
+expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
+  checkpoint_content content{.step = m.step, .blobs = m.blobs, .properties = m.properties, .wall_time = m.wall_time};
+  content.tensors.reserve(m.tensors.size());
+  auto visited = visit_tensors(
+    fs, directory, m, [&](const readable_file& file, const std::string& path, const tensor_place& place) -> expected<uint32_t> {
+      auto read = read_tensor(file, path, place);
+      if (!read)
+        return fail(std::move(read.error()));
+      content.tensors.push_back({place.name, std::move(read->value)});
+      return read->crc32c;
+    });
+  if (!visited)
+    return fail(std::move(visited.error()));
+  return content;
+}
+
+expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
+  return visit_tensors(fs, directory, m, checksum_tensor);
+}
+
+expected<std::set<int64_t>> steps_with_files(file_system& fs, const std::string& directory) {
+  const auto files = fs.list(directory);
+  if (!files)
+    return fail(files.error());
+  std::set<int64_t> steps;
+  for (const auto& f : *files)
+    for (const auto step : {step_of_manifest(f.name), step_of_shard(f.name)})
+      if (step)
+        steps.insert(*step);
+  return steps;
+}
+
+expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, int64_t step) {
+  const auto files = fs.list(directory);
+  if (!files)
+    return fail(files.error());
+  std::vector<std::string> names;
+  for (const auto& f : *files) {
+    const auto name = is_temporary(f.name) ? f.name.substr(0, f.name.size() - 4) : f.name;
+    if (step_of_shard(name) == step || step_of_manifest(name) == step)
+      names.push_back(f.name);
+  }
+  if (names.empty())
+    return {};
+  std::stable_partition(names.begin(), names.end(), [&](const auto& name) { return name == manifest_name(step); });
+  for (const auto& name : names)
+    if (auto removed = remove_if_there(fs, join_path(directory, name)); !removed)
+      return removed;
+  return fs.sync_directory(directory);
+}
+
+expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step) {
+  // Nobody can begin to read what has no manifest.
+  auto removed = fs.remove_unless_held(join_path(directory, manifest_name(step)));
+  if (!removed && removed.error().category != errc::not_found)
+    return removed;
+  if (removed && !*removed)
+    return false;
+  return remove_checkpoint_files(fs, directory, step).map([] { return true; });
+}
+
+}  // namespace troupe

@@ -1,0 +1,71 @@
+#include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/checkpoint_store_impl.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+bool contains(std::span<const int64_t> steps, int64_t step) {
+  return std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+}  // namespace
+
+/// Of an empty list there is no state file. Should the process die between the two, a scan finds what is still whole.
+expected<void> checkpoint_store::impl::clear_list() {
+  if (auto owned = check_owned(); !owned)
+    return owned;
+  list_uncertain = true;
+  auto removed = fs->remove(join_path(directory, state_file_name));
+  if (!removed && removed.error().category != errc::not_found)
+    return removed;
+  if (auto synced = fs->sync_directory(directory); !synced)
+    return synced;
+  list_uncertain = false;
+  list.clear();
+  marks = {};
+  return {};
+}
+
+expected<commit_result> checkpoint_store::remove(std::span<const int64_t> steps, bool newest_too) {
+  auto& s = *impl_;
+  if (s.options.read_only)
+    return fail(errc::failed_precondition, s.directory + " was opened to be read only");
+  if (auto owned = s.check_owned(); !owned)
+    return fail(std::move(owned.error()));
+  if (auto settled = s.settle(); !settled)
+    return fail(std::move(settled.error()));
+  const auto there = steps_with_files(*s.fs, s.directory);
+  if (!there)
+    return fail(there.error());
+  for (const int64_t step : steps)
+    if (!there->contains(step) && !contains(s.list, step))
+      return fail(errc::not_found, s.directory + " has no checkpoint of step " + std::to_string(step));
+  if (!newest_too && !s.list.empty() && contains(steps, s.list.back()))
+    return fail(errc::failed_precondition, checkpoint_name(s.list.back()) + " is the newest checkpoint of " + s.directory
+                                             + ": a job would go on from an older one");
+
+  auto next = s.list;
+  auto next_marks = s.marks;
+  std::erase_if(next, [&](int64_t step) { return contains(steps, step); });
+  for (const int64_t step : steps) {
+    next_marks.saved_at.erase(step);
+    next_marks.preserved.erase(step);
+  }
+  auto doomed = s.doomed;
+  doomed.merge(s.identify(steps));
+  if (next != s.list || next_marks != s.marks) {
+    next_marks.doomed = doomed;
+    if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_marks)); !listed)
+      return fail(std::move(listed.error()));
+  }
+  s.doomed = std::move(doomed);
+  commit_result result;
+  s.sweep(result);
+  return result;
+}
+
+}  // namespace troupe

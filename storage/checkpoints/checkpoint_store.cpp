@@ -1,0 +1,240 @@
+#include "storage/checkpoints/checkpoint_store.hpp"
+
+#include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/checkpoint_store_impl.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+/// "/a" of "/a/b", "/" of "/a", "." of "a".
+std::string parent_of(std::string path) {
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+std::string checkpoint_store::impl::prefix(int64_t step) const {
+  return join_path(directory, checkpoint_name(step));
+}
+
+expected<state_reading> checkpoint_store::impl::read_state() const {
+  const std::string path = join_path(directory, state_file_name);
+  auto text = read_file(*fs, path);
+  if (!text && text.error().category == errc::not_found)
+    return state_reading{};
+  if (!text)
+    return fail(std::move(text.error()));
+  state_reading reading{.text = std::move(*text)};
+  auto state = parse_state_file(reading.text, path);
+  if (state) {
+    reading.warnings = state->warnings;
+    reading.state = std::move(*state);
+  } else {
+    reading.warnings.push_back(state.error().message);
+  }
+  return reading;
+}
+
+expected<std::vector<int64_t>> checkpoint_store::impl::scan() const {
+  const auto files = fs->list(directory);
+  if (!files && files.error().category == errc::not_found)
+    return std::vector<int64_t>{};
+  if (!files)
+    return fail(files.error());
+  std::vector<int64_t> steps;
+  for (const auto& f : *files)
+    if (const auto step = step_of_manifest(f.name))
+      steps.push_back(*step);
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+expected<std::vector<int64_t>> checkpoint_store::impl::scan_complete() const {
+  auto steps = scan();
+  if (!steps)
+    return steps;
+  std::vector<int64_t> complete;
+  for (const int64_t step : *steps) {
+    const auto m = load_manifest(*fs, directory, step);
+    if (!m && !says_damaged(m.error()))
+      return fail(m.error());
+    const bool sound = m && std::all_of(m->files.begin(), m->files.end(), [&](const auto& f) {
+      const auto info = fs->info(join_path(directory, f.name));
+      return info && info->size == f.bytes;
+    });
+    if (sound)
+      complete.push_back(step);
+  }
+  return complete;
+}
+
+expected<void> checkpoint_store::impl::prepare_directory() {
+  // A directory that is made here must outlive a crash as much as what is put into it: so must every parent made with it.
+  std::vector<std::string> to_sync;
+  for (std::string at = directory;;) {
+    const auto info = fs->info(at);
+    if (info && !info->directory)
+      return fail(errc::failed_precondition, at + " is a file, and a model directory is wanted there");
+    if (!info && info.error().category != errc::not_found)
+      return fail(info.error());
+    const std::string parent = parent_of(at);
+    if (info || parent == at)
+      break;
+    to_sync.push_back(parent);
+    at = parent;
+  }
+  if (auto made = fs->create_directories(directory); !made)
+    return made;
+  for (const auto& parent : to_sync)
+    if (auto synced = fs->sync_directory(parent); !synced)
+      return synced;
+  // An earlier process may have died between making it and syncing; one may lack the permission to make up for that.
+  if (to_sync.empty())
+    (void)fs->sync_directory(parent_of(directory));
+  return {};
+}
+
+expected<void> checkpoint_store::impl::recover() {
+  auto reading = read_state();
+  if (!reading)
+    return fail(std::move(reading.error()));
+  pending_warnings = std::move(reading->warnings);
+  if (reading->state) {
+    list = std::move(reading->state->steps);
+    marks = std::move(reading->state->marks);
+  } else {
+    // What a restore would find by scanning counts as committed: a job goes on from it and saves that step again. No
+    // more of it is listed than retention keeps, or the first commit would delete what nobody had listed.
+    auto found = scan_complete();
+    if (!found)
+      return fail(std::move(found.error()));
+    const size_t kept =
+      options.keep_checkpoint_max == 0 ? found->size() : std::min(found->size(), static_cast<size_t>(options.keep_checkpoint_max));
+    list.assign(found->end() - static_cast<std::ptrdiff_t>(kept), found->end());
+  }
+  recover_times();
+  // Whoever wrote under temporary names is dead: the lock is ours. Shards without a manifest and a listing are the
+  // remains of a save or a deletion that was cut off; nobody can ever restore them.
+  const auto files = fs->list(directory);
+  if (!files)
+    return fail(files.error());
+  std::set<std::string_view> names;
+  for (const auto& f : *files)
+    names.insert(f.name);
+  for (const auto& f : *files) {
+    const auto step = reading->state ? step_of_shard(f.name) : std::nullopt;
+    const bool remains =
+      step && !names.contains(manifest_name(*step)) && std::find(list.begin(), list.end(), *step) == list.end();
+    if (!is_temporary(f.name) && !remains)
+      continue;
+    if (auto removed = fs->remove(join_path(directory, f.name)); !removed)
+      pending_warnings.push_back(removed.error().message);
+  }
+  finish_deletions();
+  return {};
+}
+
+void checkpoint_store::impl::finish_deletions() {
+  for (const auto& [step, changed] : marks.doomed) {
+    if (std::find(list.begin(), list.end(), step) != list.end() || marks.preserved.contains(step))
+      continue;
+    const auto info = fs->info(join_path(directory, manifest_name(step)));
+    if (info && info->changed == changed)
+      doomed.emplace(step, changed);
+  }
+  commit_result result;
+  sweep(result);
+  std::move(result.warnings.begin(), result.warnings.end(), std::back_inserter(pending_warnings));
+}
+
+expected<void> checkpoint_store::impl::check_owned() const {
+  return lock ? lock->check() : expected<void>{};
+}
+
+void checkpoint_store::impl::recover_times() {
+  std::map<int64_t, double> times;
+  for (const int64_t step : list) {
+    if (const auto known = marks.saved_at.find(step); known != marks.saved_at.end())
+      times.insert(*known);
+    else if (const auto info = fs->info(join_path(directory, manifest_name(step))))
+      times[step] = info->modified;
+  }
+  marks.saved_at = std::move(times);
+}
+
+checkpoint_store::checkpoint_store(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+checkpoint_store::~checkpoint_store() = default;
+
+expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_ptr<file_system> fs, std::string directory,
+                                                                   checkpoint_store_options options,
+                                                                   const std::shared_ptr<directory_claim>& claim) {
+  if (directory.empty())
+    return fail(errc::invalid_argument, "a model directory must have a name");
+  if (options.keep_checkpoint_max < 0)
+    return fail(errc::invalid_argument, "keep_checkpoint_max cannot be " + std::to_string(options.keep_checkpoint_max));
+  if (!(options.keep_checkpoint_every_n_hours > 0))
+    return fail(errc::invalid_argument,
+                "keep_checkpoint_every_n_hours cannot be " + std::to_string(options.keep_checkpoint_every_n_hours));
+  if (options.shard_bytes_max < 1)
+    return fail(errc::invalid_argument, "shard_bytes_max cannot be " + std::to_string(options.shard_bytes_max));
+  auto i = std::make_unique<impl>();
+  i->fs = std::move(fs);
+  i->directory = std::move(directory);
+  i->options = options;
+  if (options.read_only) {
+    const auto info = i->fs->info(i->directory);
+    if (info && !info->directory)
+      return fail(errc::failed_precondition, i->directory + " is a file, and a model directory is wanted there");
+    if (!info && info.error().category != errc::not_found)
+      return fail(info.error());  // One that is missing may be made by its owner later.
+    return std::unique_ptr<checkpoint_store>{new checkpoint_store{std::move(i)}};
+  }
+  if (auto prepared = i->prepare_directory(); !prepared)
+    return fail(std::move(prepared.error()));
+  auto lock = i->fs->lock(i->directory);
+  if (!lock)
+    return fail(std::move(lock.error()));
+  i->lock = std::move(*lock);
+  if (claim)
+    claim->held(i->lock);
+  if (auto recovered = i->recover(); !recovered)
+    return fail(std::move(recovered.error()));
+  return std::unique_ptr<checkpoint_store>{new checkpoint_store{std::move(i)}};
+}
+
+std::vector<int64_t> checkpoint_store::listed() const {
+  const auto reading = impl_->read_state();
+  return reading && reading->state ? reading->state->steps : impl_->list;
+}
+
+std::optional<int64_t> checkpoint_store::newest_step() const {
+  const auto reading = impl_->read_state();
+  if (!reading || !reading->state || !impl_->fs->info(join_path(impl_->directory, manifest_name(reading->state->newest))))
+    return {};
+  return reading->state->newest;
+}
+
+void checkpoint_store::lease(int64_t step) {
+  ++impl_->leases[step];
+}
+
+expected<void> checkpoint_store::release(int64_t step) {
+  const auto held = impl_->leases.find(step);
+  if (held == impl_->leases.end())
+    return fail(errc::state, checkpoint_name(step) + " is not leased");
+  if (--held->second > 0)
+    return {};
+  impl_->leases.erase(held);
+  if (!impl_->doomed.contains(step))
+    return {};
+  return impl_->remove_doomed(step).map([](bool) {});
+}
+
+}  // namespace troupe

@@ -1,0 +1,165 @@
+#include "storage/checkpoints/manifest.hpp"
+
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/encodings/base64.hpp"
+#include "storage/encodings/crc32c.hpp"
+#include "storage/encodings/json_depth.hpp"
+#include "storage/encodings/safetensors.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view format_name = "troupe checkpoint";
+constexpr int64_t format_version = 1;
+constexpr std::string_view no_crc = "00000000";
+constexpr std::string_view before_crc = "\"manifest_crc32c\": \"";
+constexpr std::string_view after_crc = "\"\n}\n";
+
+tl::unexpected<error> damaged(const std::string& path, const std::string& what) {
+  return fail(errc::data_loss, path + ": " + what);
+}
+
+/// One spelling for each checksum: a flipped bit must never leave it readable and equal.
+std::optional<uint32_t> parse_crc(std::string_view text) {
+  uint32_t crc = 0;
+  for (const char c : text) {
+    const size_t digit = std::string_view{"0123456789abcdef"}.find(c);
+    if (digit == std::string_view::npos)
+      return {};
+    crc = crc << 4 | static_cast<uint32_t>(digit);
+  }
+  return text.size() == 8 ? std::optional{crc} : std::nullopt;
+}
+
+std::optional<dtype> parse_dtype(std::string_view text) {
+  for (const auto t : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8})
+    if (to_string(t) == text)
+      return t;
+  return {};
+}
+
+/// Verifies the last member and sets it to zeros.
+expected<void> check_own_crc(std::string& text, const std::string& path) {
+  const size_t ending = before_crc.size() + no_crc.size() + after_crc.size();
+  if (text.size() < ending || !text.ends_with(after_crc)
+      || text.compare(text.size() - ending, before_crc.size(), before_crc) != 0)
+    return damaged(path, "it does not end in its checksum (" + std::to_string(text.size()) + " bytes)");
+  const size_t at = text.size() - after_crc.size() - no_crc.size();
+  const std::string wanted = text.substr(at, no_crc.size());
+  text.replace(at, no_crc.size(), no_crc);
+  const std::string found = crc32c_text(crc32c(text));
+  if (found != wanted)
+    return damaged(path, "its checksum is " + found + " and should be " + wanted);
+  return {};
+}
+
+expected<manifest_file> parse_file(const json& j, const std::string& path, int64_t step) {
+  manifest_file f{j.at("name").get<std::string>(), j.at("bytes").get<int64_t>(), j.at("header_bytes").get<int64_t>(), 0};
+  const auto crc = parse_crc(j.at("header_crc32c").get<std::string>());
+  if (step_of_shard(f.name) != step || !crc || f.header_bytes < 0 || f.bytes < f.header_bytes)
+    return damaged(path, "the file " + f.name + " has an impossible name, size or checksum");
+  f.header_crc32c = *crc;
+  return f;
+}
+
+expected<stored_tensor_info> parse_tensor(const json& j, const std::string& path, const std::vector<manifest_file>& files) {
+  stored_tensor_info t{.name = j.at("name").get<std::string>(), .file = j.at("file").get<std::string>(),
+                       .offset = j.at("offset").get<int64_t>(), .bytes = j.at("bytes").get<int64_t>()};
+  const auto type = parse_dtype(j.at("dtype").get<std::string>());
+  const auto crc = parse_crc(j.at("crc32c").get<std::string>());
+  const auto extents = j.at("shape").get<std::vector<int64_t>>();
+  if (!type || !crc || extents.size() > static_cast<size_t>(shape::max_rank) || byte_size_of(*type, extents) != t.bytes)
+    return damaged(path, "tensor " + t.name + " has an impossible dtype, shape, size or checksum");
+  const auto file = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == t.file; });
+  if (file == files.end() || t.offset < file->header_bytes || t.offset > file->bytes - t.bytes)
+    return damaged(path, "tensor " + t.name + " lies outside of " + t.file + ", at offset " + std::to_string(t.offset));
+  t.type = *type;
+  t.dims = shape{extents};
+  t.crc32c = *crc;
+  return t;
+}
+
+}  // namespace
+
+expected<std::string> write_manifest(const manifest& m) {
+  json j{{"format", format_name}, {"format_version", format_version}, {"step", m.step}};
+  if (m.wall_time > 0)
+    j["wall_time"] = m.wall_time;
+  j["files"] = json::array();
+  for (const auto& f : m.files)
+    j["files"].push_back({{"name", f.name},
+                          {"bytes", f.bytes},
+                          {"header_bytes", f.header_bytes},
+                          {"header_crc32c", crc32c_text(f.header_crc32c)}});
+  j["tensors"] = json::array();
+  for (const auto& t : m.tensors)
+    j["tensors"].push_back({{"name", t.name}, {"dtype", to_string(t.type)}, {"shape", t.dims.extents()}, {"file", t.file},
+                            {"offset", t.offset}, {"bytes", t.bytes}, {"crc32c", crc32c_text(t.crc32c)}});
+  j["blobs"] = json::object();
+  for (const auto& [name, bytes] : m.blobs)
+    j["blobs"][name] = to_base64(bytes);
+  j["properties"] = json::object();
+  for (const auto& [name, text] : m.properties)
+    j["properties"][name] = text;
+  j["manifest_crc32c"] = no_crc;
+  std::string text;
+  try {
+    text = j.dump(1) + "\n";
+  } catch (const json::exception& e) {
+    return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + std::to_string(m.step)
+                                          + " is not UTF-8: " + e.what());
+  }
+  return text.replace(text.size() - after_crc.size() - no_crc.size(), no_crc.size(), crc32c_text(crc32c(text)));
+}
+
+expected<manifest> parse_manifest(std::string text, const std::string& path, int64_t step) {
+  if (auto whole = check_own_crc(text, path); !whole)
+    return fail(std::move(whole.error()));
+  if (const auto deep = too_deep_at(text))
+    return damaged(path, "it " + too_deep_text(*deep));
+  // Past this point only a writer's mistake, or a later writer, can surprise.
+  try {
+    const auto j = json::parse(text);
+    if (j.at("format") != format_name)
+      return damaged(path, "it is not a " + std::string{format_name});
+    if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
+                                         + std::to_string(format_version));
+    manifest m{.step = j.at("step").get<int64_t>()};
+    if (m.step != step)
+      return damaged(path, "it is that of step " + std::to_string(m.step));
+    m.wall_time = j.value("wall_time", 0.0);
+    for (const auto& entry : j.at("files")) {
+      auto f = parse_file(entry, path, step);
+      if (!f)
+        return fail(std::move(f.error()));
+      m.files.push_back(std::move(*f));
+    }
+    for (const auto& entry : j.at("tensors")) {
+      auto t = parse_tensor(entry, path, m.files);
+      if (!t)
+        return fail(std::move(t.error()));
+      m.tensors.push_back(std::move(*t));
+    }
+    for (const auto& [name, value] : j.at("blobs").items()) {
+      auto bytes = from_base64(value.get<std::string>());
+      if (!bytes)
+        return damaged(path, "the blob " + name + " is not base64");
+      m.blobs.emplace(name, std::move(*bytes));
+    }
+    for (const auto& [name, value] : j.at("properties").items())
+      m.properties.emplace(name, value.get<std::string>());
+    return m;
+  } catch (const json::exception& e) {
+    return damaged(path, e.what());
+  }
+}
+
+}  // namespace troupe

@@ -1,0 +1,136 @@
+#include "storage/checkpoints/state_file.hpp"
+
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/proto/checkpoint_state.pb.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+
+namespace troupe {
+
+namespace {
+
+constexpr std::string_view preserved_mark = "# preserved: ";
+constexpr std::string_view doomed_mark = "# doomed: ";
+constexpr int depth_max = 100;  // Of what it does not know the parser would else descend as deep as the file says.
+
+/// "model.ckpt-700 1758000000250000000"
+void parse_doomed(std::string_view line, std::map<int64_t, int64_t>& into) {
+  const size_t space = std::min(line.find(' '), line.size());
+  const auto step = step_of_checkpoint(line.substr(0, space));
+  const auto digits = line.substr(std::min(space + 1, line.size()));
+  int64_t changed = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), changed);
+  if (step && code == std::errc{} && end == digits.data() + digits.size())
+    into[*step] = changed;
+}
+
+/// What comments say.
+retention_marks parse_comments(std::string_view text) {
+  retention_marks marks;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const auto line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.starts_with(doomed_mark))
+      parse_doomed(line.substr(doomed_mark.size()), marks.doomed);
+    else if (line.starts_with(preserved_mark))
+      if (const auto step = step_of_checkpoint(line.substr(preserved_mark.size())))
+        marks.preserved.insert(*step);
+  }
+  return marks;
+}
+
+/// The times of those paths that are steps; none when their number is not that of the paths.
+retention_marks parse_marks(const proto::CheckpointState& state, std::string_view text) {
+  auto marks = parse_comments(text);
+  if (state.last_preserved_timestamp() > 0)
+    marks.last_preserved = state.last_preserved_timestamp();
+  const auto& paths = state.all_model_checkpoint_paths();
+  const auto& times = state.all_model_checkpoint_timestamps();
+  for (int i = 0; paths.size() == times.size() && i < paths.size(); ++i)
+    if (const auto step = step_of_checkpoint(paths[i]))
+      marks.saved_at[*step] = times[i];
+  return marks;
+}
+
+/// Keeps the first error. Warnings (of unknown fields) would otherwise go to the process's stderr.
+class first_error final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
+    if (text.empty())
+      text = "line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1) + ": " + message;
+  }
+  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
+
+  std::string text;
+};
+
+}  // namespace
+
+std::string write_state_file(const std::vector<int64_t>& steps, const retention_marks& marks) {
+  assert(!steps.empty());
+  proto::CheckpointState state;
+  state.set_model_checkpoint_path(checkpoint_name(steps.back()));
+  for (const int64_t step : steps)
+    state.add_all_model_checkpoint_paths(checkpoint_name(step));
+  const auto known = [&](int64_t step) { return marks.saved_at.contains(step); };
+  if (std::all_of(steps.begin(), steps.end(), known))
+    for (const int64_t step : steps)
+      state.add_all_model_checkpoint_timestamps(marks.saved_at.at(step));
+  if (marks.last_preserved)
+    state.set_last_preserved_timestamp(*marks.last_preserved);
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(state, &text);
+  for (const int64_t step : marks.preserved)
+    text += std::string{preserved_mark} + checkpoint_name(step) + "\n";
+  for (const auto& [step, changed] : marks.doomed)
+    text += std::string{doomed_mark} + checkpoint_name(step) + " " + std::to_string(changed) + "\n";
+  return text;
+}
+
+expected<checkpoint_state> parse_state_file(const std::string& text, const std::string& path) {
+  proto::CheckpointState state;
+  first_error errors;
+  google::protobuf::TextFormat::Parser parser;
+  parser.AllowUnknownField(true);
+  parser.AllowUnknownExtension(true);
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(depth_max);
+  if (!parser.ParseFromString(text, &state))
+    return fail(errc::data_loss, "cannot understand the state file " + path + ": " + errors.text);
+  if (state.model_checkpoint_path().empty())
+    return fail(errc::data_loss, "the state file " + path + " has no model_checkpoint_path");
+
+  checkpoint_state result{.marks = parse_marks(state, text)};
+  for (const auto& entry : state.all_model_checkpoint_paths()) {
+    const auto step = step_of_checkpoint(entry);
+    if (!step) {
+      result.warnings.push_back(path + " lists \"" + entry + "\", which is not called like a checkpoint");
+      continue;
+    }
+    std::erase(result.steps, *step);
+    result.steps.push_back(*step);
+  }
+  const auto newest = step_of_checkpoint(state.model_checkpoint_path());
+  if (newest) {
+    result.newest = *newest;
+    if (std::find(result.steps.begin(), result.steps.end(), *newest) == result.steps.end())
+      result.steps.push_back(*newest);
+    return result;
+  }
+  // The name that counts means nothing here; the list still may.
+  result.warnings.push_back(path + " names \"" + state.model_checkpoint_path()
+                            + "\" as the newest, which is not called like a checkpoint");
+  if (result.steps.empty())
+    return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path()
+                                   + "\", which is not called like a checkpoint");
+  result.newest = result.steps.back();
+  return result;
+}
+
+}  // namespace troupe

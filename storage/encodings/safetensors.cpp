@@ -1,0 +1,231 @@
+#include "storage/encodings/safetensors.hpp"
+
+#include "storage/encodings/crc32c.hpp"
+#include "storage/encodings/json_depth.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace troupe {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr size_t alignment = 64;
+constexpr int64_t chunk_max = 1 << 20;  // Small enough to be in the cache still when it is summed.
+constexpr int64_t header_bytes_max = 100'000'000;  // The limit of the format's own reference reader.
+constexpr dtype dtypes[] = {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8};
+
+tl::unexpected<error> damaged(const std::string& path, const std::string& what) {
+  return fail(errc::data_loss, path + ": " + what);
+}
+
+expected<void> check_inside(const readable_file& file, const std::string& path, const tensor_place& place) {
+  if (place.offset < 0 || place.bytes < 0 || place.offset > file.size() - place.bytes)
+    return damaged(path, "tensor " + place.name + " needs " + std::to_string(place.bytes) + " bytes at offset "
+                           + std::to_string(place.offset) + ", and the file has " + std::to_string(file.size()));
+  return {};
+}
+
+/// Sets what it can before it finds what is wrong.
+std::optional<error> parse_entry(safetensors_entry& into, const json& entry, int64_t data_begin, int64_t data_bytes,
+                                 const std::string& path) {
+  auto& place = into.place;
+  const std::string tensor = "tensor " + place.name;
+  const auto wrong = [&](const std::string& what) { return error{errc::data_loss, path + ": " + tensor + what}; };
+  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape")
+      || !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array()
+      || entry["data_offsets"].size() != 2)
+    return wrong(" has no dtype, shape or data_offsets");
+  into.type_name = entry["dtype"].get<std::string>();
+  const auto& offsets = entry["data_offsets"];
+  uint64_t begin = 0, end = 0;
+  if (offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned()) {
+    begin = offsets[0].get<uint64_t>();
+    end = offsets[1].get<uint64_t>();
+    if (begin <= end && end <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - data_begin)) {
+      place.offset = data_begin + static_cast<int64_t>(begin);
+      place.bytes = static_cast<int64_t>(end - begin);
+    }
+  }
+  bool whole = true;
+  for (const auto& extent : entry["shape"])
+    if (whole = whole && extent.is_number_integer(); whole)
+      into.extents.push_back(extent.get<int64_t>());
+  const auto type = std::find_if(std::begin(dtypes), std::end(dtypes), [&](dtype t) { return safetensors_name(t) == into.type_name; });
+  if (type == std::end(dtypes))
+    return error{errc::unimplemented, path + ": " + tensor + " has the dtype " + into.type_name};
+  place.type = *type;
+  if (entry["shape"].size() > static_cast<size_t>(shape::max_rank))
+    return error{errc::unimplemented, path + ": " + tensor + " has rank " + std::to_string(entry["shape"].size())};
+  if (!whole)
+    return wrong(" has an extent that is not a whole number");
+  const auto bytes = byte_size_of(place.type, into.extents);
+  if (!bytes || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
+    return wrong(" has an impossible shape or offset");
+  place.dims = shape{into.extents};
+  if (begin > end || end > static_cast<uint64_t>(data_bytes) || end - begin != static_cast<uint64_t>(*bytes))
+    return wrong(" lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + std::to_string(data_bytes)
+                 + " bytes of data and needs " + std::to_string(*bytes));
+  return {};
+}
+
+expected<json> read_header(const readable_file& file, const std::string& path, int64_t& data_begin) {
+  unsigned char length[sizeof(uint64_t)];
+  if (auto done = file.read(0, std::as_writable_bytes(std::span{length})); !done)
+    return fail(std::move(done.error()));
+  uint64_t header_bytes = 0;
+  for (size_t i = 0; i < sizeof(uint64_t); ++i)
+    header_bytes |= static_cast<uint64_t>(length[i]) << (8 * i);
+  const int64_t room = file.size() - static_cast<int64_t>(sizeof(uint64_t));
+  if (header_bytes > static_cast<uint64_t>(std::min(room, header_bytes_max)))
+    return damaged(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
+                           + std::to_string(file.size()));
+  std::string text(header_bytes, '\0');
+  if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
+    return fail(std::move(done.error()));
+  if (const auto deep = too_deep_at(text))
+    return damaged(path, "the header at byte 8 " + too_deep_text(sizeof(uint64_t) + *deep));
+  auto header = json::parse(text, nullptr, false);
+  if (!header.is_object())
+    return damaged(path, "the header at byte 8 is not a JSON object");
+  data_begin = static_cast<int64_t>(sizeof(uint64_t) + header_bytes);
+  return header;
+}
+
+/// Tensors lie end to end, from the header to the end of the file.
+std::optional<error> check_order(const std::vector<safetensors_entry>& entries, int64_t at, int64_t size, const std::string& path) {
+  for (const auto& [t, type_name, extents, problem] : entries) {
+    if (t.offset != at)
+      return error{errc::data_loss, path + ": tensor " + t.name + " begins at byte " + std::to_string(t.offset)
+                                      + ", and the one before it ends at " + std::to_string(at)};
+    at += t.bytes;
+  }
+  if (at != size)
+    return error{errc::data_loss, path + ": the last tensor ends at byte " + std::to_string(at) + " of " + std::to_string(size)};
+  return {};
+}
+
+}  // namespace
+
+std::string_view safetensors_name(dtype type) noexcept {
+  switch (type) {
+    case dtype::float32: return "F32";
+    case dtype::float64: return "F64";
+    case dtype::int32: return "I32";
+    case dtype::int64: return "I64";
+    case dtype::boolean: return "BOOL";
+    case dtype::uint8: return "U8";
+  }
+  return "unknown";
+}
+
+std::optional<int64_t> byte_size_of(dtype type, std::span<const int64_t> extents) noexcept {
+  int64_t bytes = size_of(type);
+  for (const int64_t e : extents)
+    if (e < 0 || __builtin_mul_overflow(bytes, e, &bytes))
+      return {};
+  return bytes;
+}
+
+expected<std::string> lay_out_safetensors(std::span<tensor_place> tensors) {
+  auto header = json::object();
+  int64_t at = 0;
+  for (auto& t : tensors) {
+    if (t.name.empty() || t.name == "__metadata__")
+      return fail(errc::invalid_argument, "a tensor cannot be called \"" + t.name + "\"");
+    t.bytes = t.dims.elements() * size_of(t.type);
+    header[t.name] = {{"dtype", safetensors_name(t.type)}, {"shape", t.dims.extents()}, {"data_offsets", {at, at + t.bytes}}};
+    t.offset = at;
+    at += t.bytes;
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception& e) {
+    return fail(errc::invalid_argument, std::string{"a tensor's name is not UTF-8: "} + e.what());
+  }
+  const size_t unpadded = sizeof(uint64_t) + text.size();
+  text.append((alignment - unpadded % alignment) % alignment, ' ');
+  std::string bytes(sizeof(uint64_t), '\0');
+  for (size_t i = 0; i < sizeof(uint64_t); ++i)
+    bytes[i] = static_cast<char>(static_cast<uint64_t>(text.size()) >> (8 * i));
+  bytes += text;
+  for (auto& t : tensors)
+    t.offset += static_cast<int64_t>(bytes.size());
+  return bytes;
+}
+
+expected<safetensors_scan> scan_safetensors(const readable_file& file, const std::string& path) {
+  int64_t data_begin = 0;
+  const auto header = read_header(file, path, data_begin);
+  if (!header)
+    return fail(header.error());
+  safetensors_scan scan;
+  for (const auto& [name, entry] : header->items()) {
+    if (name == "__metadata__") {
+      for (const auto& [key, value] : entry.items())
+        scan.metadata[key] = value.is_string() ? value.get<std::string>() : value.dump();
+      continue;
+    }
+    safetensors_entry e{.place = {.name = name}};
+    e.problem = parse_entry(e, entry, data_begin, file.size() - data_begin, path);
+    scan.entries.push_back(std::move(e));
+  }
+  std::stable_sort(scan.entries.begin(), scan.entries.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.place.offset, a.place.bytes} < std::pair{b.place.offset, b.place.bytes};
+  });
+  scan.problem = check_order(scan.entries, data_begin, file.size(), path);
+  return scan;
+}
+
+expected<std::vector<tensor_place>> read_safetensors_header(const readable_file& file, const std::string& path) {
+  auto scan = scan_safetensors(file, path);
+  if (!scan)
+    return fail(std::move(scan.error()));
+  std::vector<tensor_place> tensors;
+  for (auto& e : scan->entries) {
+    if (e.problem)
+      return fail(std::move(*e.problem));
+    tensors.push_back(std::move(e.place));
+  }
+  if (scan->problem)
+    return fail(std::move(*scan->problem));
+  return tensors;
+}
+
+expected<read_tensor_result> read_tensor(const readable_file& file, const std::string& path, const tensor_place& place) {
+  if (auto inside = check_inside(file, path, place); !inside)
+    return fail(std::move(inside.error()));
+  auto buffer = allocate_buffer(place.bytes);
+  if (!buffer)
+    return fail(errc::resource_exhausted,
+                path + ": no memory for the " + std::to_string(place.bytes) + " bytes of tensor " + place.name);
+  uint32_t crc = 0;
+  for (int64_t done = 0; done < place.bytes; done += chunk_max) {
+    const std::span chunk{buffer.get() + done, static_cast<size_t>(std::min(chunk_max, place.bytes - done))};
+    if (auto read = file.read(place.offset + done, chunk); !read)
+      return fail(std::move(read.error()));
+    crc = crc32c(chunk, crc);
+  }
+  return read_tensor_result{{place.type, place.dims, std::move(buffer)}, crc};
+}
+
+expected<uint32_t> checksum_tensor(const readable_file& file, const std::string& path, const tensor_place& place) {
+  if (auto inside = check_inside(file, path, place); !inside)
+    return fail(std::move(inside.error()));
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(chunk_max, place.bytes)));
+  uint32_t crc = 0;
+  for (int64_t done = 0; done < place.bytes; done += chunk_max) {
+    const auto chunk = std::span{buffer}.first(static_cast<size_t>(std::min(chunk_max, place.bytes - done)));
+    if (auto read = file.read(place.offset + done, chunk); !read)
+      return fail(std::move(read.error()));
+    crc = crc32c(chunk, crc);
+  }
+  return crc;
+}
+
+}  // namespace troupe

@@ -1,0 +1,72 @@
+#include "storage/events/event_log.hpp"
+#include "storage/events/event_message.hpp"
+#include "storage/records/record_framing.hpp"
+
+#include <limits>
+
+namespace troupe {
+
+namespace {
+
+/// The error is a reason alone.
+expected<log_event> parse_event(std::string_view payload, bool first) {
+  proto::Event message;
+  if (payload.size() > std::numeric_limits<int>::max() || !message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
+    return fail(errc::data_loss, "its " + std::to_string(payload.size()) + " bytes are no event");
+  auto event = from_message(message);
+  // Without this, a file of records of another kind would pass for one of empty events.
+  if (event && first && event->file_version != event_file_version)
+    return fail(errc::data_loss, "the first event of a file has to say " + std::string{event_file_version});
+  return event;
+}
+
+}  // namespace
+
+expected<event_log> read_event_log(file_system& files, const std::string& path) {
+  const auto file = files.open(path);
+  if (!file)
+    return fail(file.error());
+  const auto content = open_source(**file, path, compression::none);
+  if (!content)
+    return fail(content.error());
+  event_log log;
+  record_parser records{**content, path};
+  for (;;) {
+    log.bytes_read = records.offset();
+    const auto payload = records.next();
+    if (payload && !*payload)
+      return log;
+    if (!payload && records.torn()) {
+      log.truncated = true;
+      return log;
+    }
+    if (!payload && payload.error().category != errc::data_loss)
+      return fail(payload.error());
+    if (!payload) {
+      log.damage = payload.error();
+      return log;
+    }
+    auto event = parse_event(**payload, log.events.empty());
+    if (!event) {
+      log.damage = error{event.error().category, path + ": the record at offset " + std::to_string(log.bytes_read)
+                                                   + " is damaged: " + event.error().message};
+      return log;
+    }
+    log.events.push_back(std::move(*event));
+  }
+}
+
+expected<std::vector<std::string>> list_event_logs(file_system& files, const std::string& directory) {
+  const auto found = files.list(directory.empty() ? "." : directory);
+  if (!found && found.error().category == errc::not_found)
+    return std::vector<std::string>{};
+  if (!found)
+    return fail(found.error());
+  std::vector<std::string> paths;
+  for (const auto& info : *found)
+    if (!info.directory && info.name.starts_with(event_file_prefix))
+      paths.push_back(join_path(directory, info.name));
+  return paths;
+}
+
+}  // namespace troupe

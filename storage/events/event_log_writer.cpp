@@ -1,0 +1,160 @@
+#include "storage/events/event_log.hpp"
+#include "storage/events/event_message.hpp"
+#include "storage/records/record_framing.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace troupe {
+
+namespace {
+
+constexpr int64_t seconds_max = 9'999'999'999;  // Ten digits.
+
+std::string ten_digits(int64_t seconds) {
+  std::string text = std::to_string(seconds);
+  return text.insert(0, 10 - text.size(), '0');
+}
+
+/// The creation seconds in a name; absent where there are none.
+std::optional<int64_t> seconds_of(std::string_view name) {
+  name.remove_prefix(event_file_prefix.size());
+  if (name.size() < 11 || name[10] != '.' || !std::all_of(name.begin(), name.begin() + 10, [](char c) { return c >= '0' && c <= '9'; }))
+    return {};
+  return std::stoll(std::string{name.substr(0, 10)});
+}
+
+/// After `last`, the greatest name that is there: of the clock's second if that sorts after it, else of the second after
+/// the last one, else (there is no such second) the last name and more.
+std::string name_after(const std::string& last, int64_t now, const std::string& host) {
+  const auto of_second = [&](int64_t s) { return std::string{event_file_prefix} + ten_digits(s) + "." + host; };
+  if (auto name = of_second(now); name > last)
+    return name;
+  const auto seconds = seconds_of(last);
+  return seconds && *seconds < seconds_max ? of_second(*seconds + 1) : last + ".1";
+}
+
+expected<void> check(const event_log_options& options) {
+  if (options.host.empty() || options.host.find('/') != std::string::npos || options.host.find('\0') != std::string::npos)
+    return fail(errc::invalid_argument, "\"" + options.host + "\" cannot be the host in the name of an event file");
+  if (!(options.wall_time >= 0 && options.wall_time <= static_cast<double>(seconds_max)))
+    return fail(errc::invalid_argument, "an event file is created between second 0 and " + std::to_string(seconds_max) + ", not at "
+                                          + std::to_string(options.wall_time));
+  return {};
+}
+
+/// Whether the directory is still the one that the job has locked, as far as anybody has.
+expected<void> owned(const std::shared_ptr<const directory_claim>& claim) { return claim ? claim->check() : expected<void>{}; }
+
+/// Sets `path`. Another writer that looked at the same time may have taken the name: then the next one after its.
+expected<std::unique_ptr<writable_file>> create_after_others(file_system& files, const std::string& directory,
+                                                             const event_log_options& options, std::string& path) {
+  constexpr int attempts_max = 100;
+  for (int attempt = 0; attempt < attempts_max; ++attempt) {
+    const auto there = list_event_logs(files, directory);
+    if (!there)
+      return fail(there.error());
+    const std::string last = there->empty() ? "" : there->back().substr(there->back().rfind('/') + 1);
+    path = join_path(directory, name_after(last, static_cast<int64_t>(options.wall_time), options.host));
+    auto file = files.create_new(path);
+    if (!file || *file)
+      return file;
+  }
+  return fail(errc::failed_precondition, "cannot create an event file in " + directory + ": each of " + std::to_string(attempts_max)
+                                           + " names was taken meanwhile, at last " + path);
+}
+
+}  // namespace
+
+struct event_log_writer::impl {
+  std::shared_ptr<file_system> files;
+  std::shared_ptr<const directory_claim> claim;
+  std::string directory;
+  std::string path;
+  std::unique_ptr<writable_file> file;
+  proto::Event message = {};          // Kept, since clearing keeps its memory.
+  std::string pending = {};           // Whole records.
+  std::optional<error> failed = {};
+
+  expected<void> append(const log_event& event) {
+    if (auto ok = to_message(event, message); !ok)
+      return ok;
+    const size_t size = message.ByteSizeLong();
+    if (size > static_cast<size_t>(std::numeric_limits<int>::max()))
+      return fail(errc::invalid_argument, "the event of step " + std::to_string(event.step) + " has " + std::to_string(size)
+                                            + " bytes, and a protobuf message at most 2147483647");
+    const size_t begin = begin_record(pending), payload = pending.size();
+    pending.resize(payload + size);
+    message.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(pending.data() + payload));
+    end_record(pending, begin);
+    return {};
+  }
+  /// What follows a torn record could not be read, so after the first failure there is no second attempt.
+  expected<void> attempt(expected<void> done) {
+    if (!done)
+      failed = done.error();
+    return done;
+  }
+};
+
+event_log_writer::event_log_writer(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+event_log_writer::~event_log_writer() = default;
+
+expected<std::unique_ptr<event_log_writer>> event_log_writer::create(std::shared_ptr<file_system> files, std::string directory,
+                                                                     event_log_options options) {
+  if (auto ok = check(options); !ok)
+    return fail(std::move(ok.error()));
+  if (directory.empty())
+    directory = ".";
+  if (auto ours = owned(options.claim); !ours)
+    return fail(std::move(ours.error()));
+  if (auto made = files->create_directories(directory); !made)
+    return fail(std::move(made.error()));
+  std::string path;
+  auto file = create_after_others(*files, directory, options, path);
+  if (!file)
+    return fail(std::move(file.error()));
+  std::unique_ptr<event_log_writer> writer{new event_log_writer{std::make_unique<impl>(impl{
+    .files = std::move(files), .claim = options.claim, .directory = std::move(directory), .path = path, .file = std::move(*file)})}};
+  auto begun = writer->impl_->append({.wall_time = options.wall_time, .file_version = std::string{event_file_version}}).and_then([&] {
+    return writer->flush();
+  });
+  if (!begun)
+    return fail(std::move(begun.error()));
+  return writer;
+}
+
+expected<void> event_log_writer::add(const log_event& event) {
+  if (impl_->failed)
+    return fail(*impl_->failed);
+  if (!event.file_version.empty())
+    return fail(errc::invalid_argument, impl_->path + " has its file version, and was given another event with one");
+  return impl_->append(event);
+}
+
+expected<void> event_log_writer::flush() {
+  if (impl_->failed)
+    return fail(*impl_->failed);
+  if (impl_->pending.empty())
+    return {};
+  auto done = impl_->attempt(owned(impl_->claim).and_then([&] { return impl_->file->append(std::as_bytes(std::span{impl_->pending})); }));
+  if (done)
+    impl_->pending.clear();
+  return done;
+}
+
+expected<void> event_log_writer::close() {
+  return flush().and_then([&] {
+    auto done = impl_->attempt(impl_->file->sync()
+                                 .and_then([&] { return impl_->file->close(); })
+                                 .and_then([&] { return impl_->files->sync_directory(impl_->directory); }));
+    if (done)
+      impl_->failed = error{errc::state, impl_->path + " is closed"};
+    return done;
+  });
+}
+
+const std::string& event_log_writer::path() const noexcept { return impl_->path; }
+int64_t event_log_writer::unflushed_bytes() const noexcept { return std::ssize(impl_->pending); }
+
+}  // namespace troupe

@@ -1,0 +1,18 @@
+// Between events as we speak of them and the protobuf messages that are kept.
+#pragma once
+
+#include "storage/events/event_log.hpp"
+#include "storage/proto/event.pb.h"
+
+namespace troupe {
+
+inline constexpr std::string_view event_file_version = "brain.Event:2";
+
+/// Replaces `into`, reusing its memory. invalid_argument naming what the event has that cannot be kept.
+expected<void> to_message(const log_event& event, proto::Event& into);
+
+/// Values of kinds that we do not know (a graph, a JPEG, a plugin's tensors) are left out. data_loss: a tag or a text that
+/// is not UTF-8, a histogram with more counts than limits or fewer, an image that does not decode.
+expected<log_event> from_message(const proto::Event& message);
+
+}  // namespace troupe

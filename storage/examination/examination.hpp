@@ -1,0 +1,17 @@
+// What lies in a model directory, whole or not: reports for people and for other tools. Nothing here writes.
+#pragma once
+
+#include "storage/files/file_system.hpp"
+
+#include <troupe/inspect.hpp>
+
+namespace troupe {
+
+/// not_found: neither a manifest nor a shard of this step.
+expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, int64_t step,
+                                               const inspect_options& options);
+expected<checkpoint_report> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options);
+expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options);
+expected<event_report> examine_event_file(file_system& fs, const std::string& path);
+
+}  // namespace troupe

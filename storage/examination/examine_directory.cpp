@@ -1,0 +1,158 @@
+#include "storage/checkpoints/checkpoint_files.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/state_file.hpp"
+#include "storage/events/event_log.hpp"
+#include "storage/examination/examination.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+constexpr int attempts_max = 8;  // A writer would have to replace its list each time.
+constexpr int depth_max = 4;  // Directories below that are somebody else's, or a link that leads back.
+
+bool is_event_file(std::string_view name) {
+  return name.find("tfevents") != std::string_view::npos;
+}
+
+/// Bytes of everything, and the event files, in `below` (relative to the report's path) and deeper.
+expected<void> add_files(file_system& fs, directory_report& report, const std::string& below, int depth) {
+  const auto files = fs.list(join_path(report.path, below));
+  if (!files)
+    return fail(files.error());
+  for (const auto& f : *files) {
+    const std::string name = below.empty() ? f.name : join_path(below, f.name);
+    if (!f.directory) {
+      report.bytes += f.size;
+      if (is_event_file(f.name))
+        report.event_files.push_back(name);
+    } else if (depth < depth_max) {
+      if (auto added = add_files(fs, report, name, depth + 1); !added)
+        report.warnings.push_back(added.error().message);
+    }
+  }
+  return {};
+}
+
+/// The scalars of the last step of the newest event file of each "eval" and "eval_<name>".
+void add_evaluations(file_system& fs, directory_report& report) {
+  std::map<std::string, std::string> newest;
+  for (const auto& f : report.event_files)
+    if (const auto folder = f.substr(0, f.find('/')); folder != f && (folder == "eval" || folder.starts_with("eval_")))
+      newest[folder] = std::max(newest[folder], f);  // Names of event files sort by their age.
+  for (const auto& [folder, name] : newest) {
+    const auto events = examine_event_file(fs, join_path(report.path, name));
+    if (!events) {
+      report.warnings.push_back(events.error().message);
+      continue;
+    }
+    for (const auto& d : events->damages)
+      report.warnings.push_back(d.file + " is damaged: " + d.reason);
+    int64_t step = -1;
+    for (const auto& t : events->tags)
+      step = t.last.what == summary_value::kind::scalar ? std::max(step, t.last_step) : step;
+    for (const auto& t : events->tags)
+      if (t.last.what == summary_value::kind::scalar && t.last_step == step)
+        report.evaluations[folder][t.tag] = t.last.scalar;
+    if (step >= 0)
+      report.evaluations[folder]["global_step"] = static_cast<double>(step);
+  }
+}
+
+/// What the state file says; nothing, and a warning, where it cannot be understood.
+expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_report& report) {
+  const std::string path = join_path(report.path, state_file_name);
+  const auto text = read_file(fs, path);
+  if (!text && text.error().category == errc::not_found)
+    return std::nullopt;
+  if (!text)
+    return fail(text.error());
+  auto state = parse_state_file(*text, path);
+  if (!state) {
+    report.warnings.push_back(state.error().message);
+    return std::nullopt;
+  }
+  report.warnings.insert(report.warnings.end(), state->warnings.begin(), state->warnings.end());
+  report.newest = state->newest;
+  return std::optional{std::move(*state)};
+}
+
+/// Absent where it went while we looked.
+std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, int64_t step,
+                                              const std::optional<checkpoint_state>& state, bool owned, const inspect_options& options) {
+  checkpoint_entry entry{.step = step};
+  if (state) {
+    entry.listed = std::find(state->steps.begin(), state->steps.end(), step) != state->steps.end();
+    entry.preserved = state->marks.preserved.contains(step);
+  }
+  const auto found = examine_checkpoint(fs, directory, step, {.verify = options.verify});
+  if (!found && !entry.listed && found.error().category == errc::not_found)
+    return {};
+  if (found) {
+    const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(step)) != found->files.end();
+    // What its owner has taken from the list goes file by file.
+    const bool in_hand = owned && !entry.preserved && !found->damages.empty();
+    entry.unfinished = !entry.listed && (state || owned) && (!has_manifest || in_hand);
+    entry.wall_time = found->wall_time;
+    entry.bytes = found->bytes;
+    if (!entry.unfinished)
+      entry.damages = found->damages;
+  } else {
+    const bool unreadable = found.error().category != errc::data_loss && found.error().category != errc::not_found;
+    entry.damages.push_back({join_path(directory, manifest_name(step)), "", {}, found.error().message, unreadable});
+  }
+  if (entry.wall_time == 0 && state && state->marks.saved_at.contains(step))
+    entry.wall_time = state->marks.saved_at.at(step);
+  return entry;
+}
+
+expected<directory_report> examine_once(file_system& fs, const std::string& directory, const inspect_options& options) {
+  const auto info = fs.info(directory);
+  if (!info)
+    return fail(info.error());
+  if (!info->directory)
+    return fail(errc::failed_precondition, directory + " is a file, and a model directory is wanted there");
+  directory_report report{.path = directory, .verified = options.verify};
+  if (auto added = add_files(fs, report, "", 0); !added)
+    return fail(std::move(added.error()));
+  add_evaluations(fs, report);
+  const auto state = read_state(fs, report);
+  if (!state)
+    return fail(state.error());
+  auto steps = steps_with_files(fs, directory);
+  if (!steps)
+    return fail(steps.error());
+  // After the steps: whoever has written a shard of a first save is its owner since before.
+  if (auto owner = fs.lock_owner(directory))
+    report.owner = std::move(*owner);
+  if (*state)
+    steps->insert((*state)->steps.begin(), (*state)->steps.end());
+  if (!*state && !steps->empty())
+    report.warnings.push_back(directory + " has no state file that can be used: a job would go on from the newest that is whole");
+  for (const int64_t step : *steps)
+    if (auto entry = examine_entry(fs, directory, step, *state, report.owner.has_value(), options))
+      report.checkpoints.push_back(std::move(*entry));
+  return report;
+}
+
+std::string state_text(file_system& fs, const std::string& directory) {
+  return read_file(fs, join_path(directory, state_file_name)).value_or("");
+}
+
+}  // namespace
+
+expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options) {
+  for (int attempt = 1;; ++attempt) {
+    const auto before = state_text(fs, directory);
+    auto report = examine_once(fs, directory, options);
+    const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
+    const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), is_whole);
+    // What a running job deleted while we looked passes for damage, until the list that it was taken from is read again.
+    if (sound || attempt == attempts_max || state_text(fs, directory) == before)
+      return report;
+  }
+}
+
+}  // namespace troupe

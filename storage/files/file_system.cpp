@@ -1,0 +1,42 @@
+#include "storage/files/file_system.hpp"
+
+namespace troupe {
+
+std::string join_path(std::string_view directory, std::string_view name) {
+  if (directory.empty() || name.starts_with('/'))
+    return std::string{name};
+  std::string path{directory};
+  if (!path.ends_with('/'))
+    path += '/';
+  return path += name;
+}
+
+expected<std::string> read_file(file_system& fs, const std::string& path) {
+  auto file = fs.open(path);
+  if (!file)
+    return fail(std::move(file.error()));
+  std::string bytes(static_cast<size_t>((*file)->size()), '\0');
+  if (auto done = (*file)->read(0, std::as_writable_bytes(std::span{bytes})); !done)
+    return fail(std::move(done.error()));
+  return bytes;
+}
+
+expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name,
+                                     std::string_view bytes, const directory_lock* lock) {
+  const std::string path = join_path(directory, name), temporary = path + ".tmp";
+  auto file = fs.create(temporary);
+  if (!file)
+    return fail(std::move(file.error()));
+  auto renamed = (*file)->append(std::as_bytes(std::span{bytes}))
+    .and_then([&] { return (*file)->sync(); })
+    .and_then([&] { return (*file)->close(); })
+    .and_then([&] { return lock ? lock->check() : expected<void>{}; })
+    .and_then([&] { return fs.rename(temporary, path); });
+  if (!renamed) {
+    (void)fs.remove(temporary);  // Of a full disk.
+    return renamed;
+  }
+  return fs.sync_directory(directory.empty() ? "." : directory);
+}
+
+}  // namespace troupe

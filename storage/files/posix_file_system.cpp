@@ -1,0 +1,361 @@
+#include "storage/files/posix_descriptor.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace troupe {
+
+namespace {
+
+class posix_writable_file final : public writable_file {
+ public:
+  posix_writable_file(descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  expected<void> append(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const auto n = uninterrupted([&] { return ::write(fd_.get(), bytes.data(), bytes.size()); });
+      if (n < 0)
+        return fail_at("write", path_, errno);
+      bytes = bytes.subspan(static_cast<size_t>(n));
+      started(n);
+    }
+    return {};
+  }
+  expected<void> sync() override {
+    if (uninterrupted([&] { return ::fsync(fd_.get()); }) < 0)
+      return fail_at("sync", path_, errno);
+    return {};
+  }
+  expected<void> close() override {
+    if (fd_.valid() && fd_.close() < 0)
+      return fail_at("close", path_, errno);
+    return {};
+  }
+
+ private:
+  /// Lets the disk begin while the rest is still being summed and copied: `sync` then waits for the last part alone.
+  /// A hint, of which failure means nothing.
+  void started(ssize_t n) {
+    unstarted_ += n;
+#ifdef SYNC_FILE_RANGE_WRITE
+    constexpr int64_t part = int64_t{8} << 20;
+    if (unstarted_ < part)
+      return;
+    ::sync_file_range(fd_.get(), begun_, unstarted_, SYNC_FILE_RANGE_WRITE);
+#endif
+    begun_ += std::exchange(unstarted_, 0);
+  }
+
+  descriptor fd_;
+  std::string path_;
+  int64_t begun_ = 0, unstarted_ = 0;
+};
+
+class posix_readable_file final : public readable_file {
+ public:
+  posix_readable_file(descriptor fd, std::string path, int64_t size)
+    : fd_(std::move(fd)), path_(std::move(path)), size_(size) {}
+
+  expected<void> read(int64_t offset, std::span<std::byte> into) const override {
+    for (size_t done = 0; done < into.size();) {
+      const auto n = uninterrupted([&] {
+        return ::pread(fd_.get(), into.data() + done, into.size() - done, offset + static_cast<int64_t>(done));
+      });
+      if (n < 0)
+        return fail_at("read", path_, errno);
+      if (n == 0)
+        return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(offset + static_cast<int64_t>(done))
+                                       + ": wanted " + std::to_string(into.size()) + " bytes at " + std::to_string(offset)
+                                       + ", found " + std::to_string(done));
+      done += static_cast<size_t>(n);
+    }
+    return {};
+  }
+  int64_t size() const noexcept override { return size_; }
+
+ private:
+  descriptor fd_;
+  std::string path_;
+  int64_t size_;
+};
+
+/// Whether `path` still names the file that is open: it may have been removed, or replaced by another of its name.
+expected<bool> is_named(const descriptor& fd, const std::string& path) {
+  struct stat held, named;
+  if (::fstat(fd.get(), &held) < 0)
+    return fail_at("look at", path, errno);
+  if (::stat(path.c_str(), &named) < 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return false;
+    return fail_at("look at", path, errno);
+  }
+  return held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+/// The lock belongs to the open file, so a second open in the same process is refused too, and one may ask who has it without
+/// taking it. The file stays when the lock goes: removing it would let two processes lock two files of one name.
+class posix_lock final : public directory_lock {
+ public:
+  posix_lock(descriptor fd, std::string directory, std::string path)
+    : fd_(std::move(fd)), directory_(std::move(directory)), path_(std::move(path)) {}
+
+  expected<void> check() const override {
+    const auto same = is_named(fd_, path_);
+    if (same && !*same)
+      return fail(errc::failed_precondition, directory_ + " is not the directory that was locked: " + path_
+                                               + " was removed or replaced, and another process may own it now");
+    return same ? expected<void>{} : fail(same.error());
+  }
+
+ private:
+  descriptor fd_;
+  std::string directory_;
+  std::string path_;
+};
+
+/// A shared flock on the file itself, which goes with its descriptor.
+class posix_hold final : public file_hold {
+ public:
+  explicit posix_hold(descriptor fd) : fd_(std::move(fd)) {}
+
+ private:
+  descriptor fd_;
+};
+
+/// Some file systems have no locks; there nobody can hold anything, and nobody is refused.
+bool without_locks(int code) {
+  return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
+}
+
+/// Takes (F_OFD_SETLK) or asks for (F_OFD_GETLK) the whole file; negative, with errno, when that fails.
+int lock_call(const descriptor& fd, int command, struct flock& lock) {
+  return uninterrupted([&] { return ::fcntl(fd.get(), command, &lock); });
+}
+
+std::string owner_of(const descriptor& lock) {
+  char text[32] = {};
+  const auto n = ::pread(lock.get(), text, sizeof text - 1, 0);
+  const std::string id{text, n > 0 ? std::strcspn(text, "\n") : 0};
+  return id.empty() ? "another process" : "process " + id;
+}
+
+std::string kind_of(const struct stat& s) {
+  return S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
+}
+
+/// Where the link at `path` leads: relative to its directory, or as it says.
+expected<std::string> target_of(const std::string& path) {
+  char target[PATH_MAX];
+  const auto n = ::readlink(path.c_str(), target, sizeof target);
+  if (n < 0 || n == static_cast<ssize_t>(sizeof target))
+    return fail_at("follow", path, n < 0 ? errno : ENAMETOOLONG);
+  const size_t slash = path.rfind('/');
+  return join_path(path.substr(0, slash == std::string::npos ? 0 : slash + 1), {target, static_cast<size_t>(n)});
+}
+
+file_info to_info(std::string name, const struct stat& s) {
+  // The time of the last change cannot be set: a copy that keeps the times of its files has another. It goes by the ticks of the
+  // kernel, so that of two files that are made at once only the inode differs.
+  return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
+          static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec),
+          (static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec) ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
+}
+
+class posix final : public file_system {
+ public:
+  expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
+    auto fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!fd.valid())
+      return fail_at("create", path, errno);
+    return std::make_unique<posix_writable_file>(std::move(fd), path);
+  }
+
+  expected<std::unique_ptr<writable_file>> create_new(const std::string& path) override {
+    auto fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+    if (!fd.valid() && errno == EEXIST)
+      return nullptr;
+    if (!fd.valid())
+      return fail_at("create", path, errno);
+    return std::make_unique<posix_writable_file>(std::move(fd), path);
+  }
+
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override {
+    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);  // A pipe would wait for its writer; of a file it means nothing.
+    if (!fd.valid())
+      return fail_at("open", path, errno);
+    struct stat s;
+    if (::fstat(fd.get(), &s) < 0)
+      return fail_at("open", path, errno);
+    if (S_ISDIR(s.st_mode))
+      return fail_at("open", path, EISDIR);
+    if (!S_ISREG(s.st_mode))
+      return fail(errc::failed_precondition, "cannot open " + path + ": it is " + kind_of(s) + ", and a regular file is wanted");
+    return std::make_unique<posix_readable_file>(std::move(fd), path, s.st_size);
+  }
+
+  expected<void> rename(const std::string& from, const std::string& to) override {
+    if (uninterrupted([&] { return ::rename(from.c_str(), to.c_str()); }) < 0)
+      return fail_at("rename", from + " to " + to, errno);
+    return {};
+  }
+
+  expected<std::optional<std::string>> replaceable(const std::string& path) override {
+    struct stat s;
+    if (::stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
+      return std::nullopt;
+    constexpr int links_max = 40;  // As in the kernel.
+    std::string name = path;
+    for (int links = 0; ::lstat(name.c_str(), &s) == 0 && S_ISLNK(s.st_mode); ++links) {
+      if (name.starts_with("/proc/"))
+        return std::nullopt;
+      auto next = links < links_max ? target_of(name) : expected<std::string>{fail_at("follow", path, ELOOP)};
+      if (!next)
+        return fail(next.error());
+      name = std::move(*next);
+    }
+    return name;
+  }
+
+  expected<void> remove(const std::string& path) override {
+    if (uninterrupted([&] { return ::unlink(path.c_str()); }) < 0)
+      return fail_at("remove", path, errno);
+    return {};
+  }
+
+  expected<void> create_directories(const std::string& path) override {
+    for (size_t end = 0; end != std::string::npos;) {
+      end = path.find('/', end + 1);
+      const std::string part = path.substr(0, end);
+      if (part.empty() || ::mkdir(part.c_str(), 0755) == 0)
+        continue;
+      const int code = errno;  // Of an ancestor that is there, a read-only disk and the like may be told too.
+      struct stat s;
+      if (::stat(part.c_str(), &s) < 0)
+        return fail_at("create directory", part, code);
+      if (!S_ISDIR(s.st_mode))
+        return fail_at("create directory", part, ENOTDIR);
+    }
+    return {};
+  }
+
+  expected<void> sync_directory(const std::string& path) override {
+    auto fd = open_file(path, O_RDONLY | O_DIRECTORY);
+    if (!fd.valid())
+      return fail_at("sync directory", path, errno);
+    // Some file systems have no fsync for directories and say EINVAL; there is nothing better to do on them.
+    if (uninterrupted([&] { return ::fsync(fd.get()); }) < 0 && errno != EINVAL)
+      return fail_at("sync directory", path, errno);
+    return {};
+  }
+
+  expected<std::vector<file_info>> list(const std::string& path) override {
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory{::opendir(path.c_str()), ::closedir};
+    if (!directory)
+      return fail_at("list", path, errno);
+    std::vector<file_info> found;
+    for (;;) {
+      errno = 0;
+      const dirent* entry = ::readdir(directory.get());
+      if (!entry && errno != 0)
+        return fail_at("list", path, errno);
+      if (!entry)
+        break;
+      const std::string name = entry->d_name;
+      struct stat s;
+      if (name == "." || name == "..")
+        continue;
+      if (::fstatat(::dirfd(directory.get()), entry->d_name, &s, 0) == 0)
+        found.push_back(to_info(name, s));  // What cannot be looked at was removed meanwhile, or is a broken link.
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return found;
+  }
+
+  expected<file_info> info(const std::string& path) override {
+    struct stat s;
+    if (::stat(path.c_str(), &s) < 0)
+      return fail_at("look at", path, errno);
+    return to_info(path.substr(path.rfind('/') + 1), s);
+  }
+
+  expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {
+    const std::string path = join_path(directory, ".lock");
+    auto fd = open_file(path, O_RDWR | O_CREAT);
+    if (!fd.valid())
+      return fail_at("lock", path, errno);
+    struct flock whole{.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (lock_call(fd, F_OFD_SETLK, whole) < 0) {
+      if (errno != EAGAIN && errno != EACCES)
+        return fail_at("lock", path, errno);
+      return fail(errc::failed_precondition, directory + " is in use by " + owner_of(fd));
+    }
+    // The number is for the message above alone: a full disk must not keep anyone from locking.
+    const std::string text = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(fd.get(), 0) < 0 || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0)
+      errno = 0;
+    auto lock = std::make_unique<posix_lock>(std::move(fd), directory, path);
+    if (auto same = lock->check(); !same)  // Removed between the two calls.
+      return fail(std::move(same.error()));
+    return lock;
+  }
+
+  expected<std::optional<std::string>> lock_owner(const std::string& directory) override {
+    const std::string path = join_path(directory, ".lock");
+    const auto fd = open_file(path, O_RDONLY);
+    if (!fd.valid() && errno == ENOENT)
+      return std::nullopt;
+    if (!fd.valid())
+      return fail_at("look at", path, errno);
+    struct flock whole{.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    if (lock_call(fd, F_OFD_GETLK, whole) < 0)
+      return fail_at("look at", path, errno);
+    return whole.l_type == F_UNLCK ? std::nullopt : std::optional{owner_of(fd)};
+  }
+
+  expected<std::unique_ptr<file_hold>> hold(const std::string& path) override {
+    auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (!fd.valid())
+      return fail_at("hold", path, errno);
+    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) < 0 && !without_locks(errno))
+      return fail_at("hold", path, errno == EWOULDBLOCK ? ENOENT : errno);
+    // Between the two calls it may have gone.
+    const auto same = is_named(fd, path);
+    if (!same)
+      return fail(same.error());
+    if (!*same)
+      return fail_at("hold", path, ENOENT);
+    return std::make_unique<posix_hold>(std::move(fd));
+  }
+
+  expected<bool> remove_unless_held(const std::string& path) override {
+    // Writable, since locks of a network file system want that of whoever excludes others.
+    auto fd = open_file(path, O_RDWR);
+    if (!fd.valid() && (errno == EACCES || errno == EPERM))
+      fd = open_file(path, O_RDONLY);
+    if (!fd.valid())
+      return fail_at("remove", path, errno);
+    if (uninterrupted([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) < 0 && !without_locks(errno)) {
+      if (errno == EWOULDBLOCK)
+        return false;
+      return fail_at("remove", path, errno);
+    }
+    return remove(path).map([] { return true; });
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<file_system> posix_file_system() {
+  return std::make_shared<posix>();
+}
+
+}  // namespace troupe

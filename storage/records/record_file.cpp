@@ -1,0 +1,182 @@
+#include "storage/records/record_file.hpp"
+
+#include <cstring>
+
+#include <zlib.h>
+
+namespace troupe {
+
+namespace {
+
+constexpr size_t part_bytes = size_t{1} << 18;
+
+/// Where a writer's bytes go: into the file, or through zlib.
+class byte_sink {
+ public:
+  virtual ~byte_sink() = default;
+  virtual expected<void> append(std::string_view bytes, bool last) = 0;
+};
+
+class plain_sink final : public byte_sink {
+ public:
+  explicit plain_sink(writable_file& file) : file_(file) {}
+  expected<void> append(std::string_view bytes, bool) override { return file_.append(std::as_bytes(std::span{bytes})); }
+
+ private:
+  writable_file& file_;
+};
+
+class deflating_sink final : public byte_sink {
+ public:
+  explicit deflating_sink(writable_file& file) : file_(file) {}
+  ~deflating_sink() override { deflateEnd(&stream_); }
+
+  expected<void> start(const std::string& path, int window_bits) {
+    constexpr int memory_level = 8;  // zlib's own default.
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+      return fail(errc::resource_exhausted, path + ": no memory to compress");
+    return {};
+  }
+
+  expected<void> append(std::string_view bytes, bool last) override {
+    do {
+      const size_t given = std::min(bytes.size(), size_t{1} << 30);
+      const bool end = last && given == bytes.size();
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // Only read.
+      stream_.avail_in = static_cast<uInt>(given);
+      bytes.remove_prefix(given);
+      do {
+        stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
+        stream_.avail_out = static_cast<uInt>(buffer_.size());
+        deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);  // It can only fail where it is called wrongly.
+        if (auto ok = file_.append(std::span{buffer_}.first(buffer_.size() - stream_.avail_out)); !ok)
+          return ok;
+      } while (stream_.avail_out == 0);
+    } while (!bytes.empty());
+    return {};
+  }
+
+ private:
+  writable_file& file_;
+  z_stream stream_{};
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(part_bytes);
+};
+
+class file_writer final : public record_file_writer {
+ public:
+  file_writer(std::shared_ptr<file_system> files, std::string path, std::unique_ptr<writable_file> file)
+    : files_(std::move(files)), path_(std::move(path)), file_(std::move(file)) {}
+
+  expected<void> start(compression how) {
+    if (how == compression::none) {
+      sink_ = std::make_unique<plain_sink>(*file_);
+      return {};
+    }
+    auto deflating = std::make_unique<deflating_sink>(*file_);
+    auto started = deflating->start(path_, how == compression::gzip ? 16 + MAX_WBITS : MAX_WBITS);
+    sink_ = std::move(deflating);
+    return started;
+  }
+
+  expected<void> write(std::string_view record) override {
+    if (failed_)
+      return fail(*failed_);
+    append_record(pending_, record);
+    return pending_.size() < part_bytes ? expected<void>{} : attempt(drain(false));
+  }
+
+  expected<void> close() override {
+    if (failed_)
+      return fail(*failed_);
+    const auto slash = path_.rfind('/');
+    const std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path_.substr(0, slash);
+    auto done = attempt(drain(true)
+                          .and_then([&] { return file_->sync(); })
+                          .and_then([&] { return file_->close(); })
+                          .and_then([&] { return files_->sync_directory(directory); }));
+    if (done)
+      failed_ = error{errc::state, path_ + " is closed"};
+    return done;
+  }
+
+ private:
+  expected<void> drain(bool last) {
+    auto done = sink_->append(pending_, last);
+    pending_.clear();
+    return done;
+  }
+  /// Behind half a record nothing could be read, so after the first failure there is no second attempt.
+  expected<void> attempt(expected<void> done) {
+    if (!done)
+      failed_ = done.error();
+    return done;
+  }
+
+  std::shared_ptr<file_system> files_;
+  std::string path_;
+  std::unique_ptr<writable_file> file_;
+  std::unique_ptr<byte_sink> sink_;
+  std::string pending_;  ///< Whole records.
+  std::optional<error> failed_;
+};
+
+}  // namespace
+
+expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr<file_system> files, const std::string& path, compression how) {
+  auto file = files->create(path);
+  if (!file)
+    return fail(std::move(file.error()));
+  auto writer = std::make_unique<file_writer>(std::move(files), path, std::move(*file));
+  if (auto started = writer->start(how); !started)
+    return fail(std::move(started.error()));
+  return writer;
+}
+
+expected<std::unique_ptr<record_file_reader>> record_file_reader::open(file_system& files, const std::string& path, compression how) {
+  auto file = files.open(path);
+  if (!file)
+    return fail(std::move(file.error()));
+  auto source = open_source(**file, path, how);
+  if (!source)
+    return fail(std::move(source.error()));
+  return std::unique_ptr<record_file_reader>{new record_file_reader{std::move(*file), std::move(*source), path}};
+}
+
+expected<std::vector<record_place>> index_records(const readable_file& file, const std::string& path) {
+  std::vector<record_place> places;
+  const auto refuse = [&](int64_t at, const std::string& reason) {
+    return fail(errc::data_loss, path + ": record " + std::to_string(places.size()) + " at offset " + std::to_string(at) + " is " + reason);
+  };
+  for (int64_t at = 0; at < file.size();) {
+    const int64_t left = file.size() - at;
+    std::byte header[record_header_bytes];
+    if (left < record_header_bytes)
+      return refuse(at, "cut off: wanted 12 bytes, found " + std::to_string(left));
+    if (auto ok = file.read(at, header); !ok)
+      return fail(std::move(ok.error()));
+    const auto length = record_length(header);
+    if (!length)
+      return refuse(at, "damaged: the checksum of its length is wrong");
+    const int64_t room = left - record_header_bytes - record_footer_bytes;
+    if (room < 0 || *length > static_cast<uint64_t>(room))
+      return refuse(at, "cut off: wanted " + std::to_string(*length) + " + 4 bytes, found " + std::to_string(left - record_header_bytes));
+    places.push_back({at + record_header_bytes, static_cast<int64_t>(*length)});
+    at += record_header_bytes + places.back().bytes + record_footer_bytes;
+  }
+  return places;
+}
+
+expected<void> read_record(const readable_file& file, const std::string& path, record_place place, std::string& payload) {
+  payload.resize(static_cast<size_t>(place.bytes + record_footer_bytes));
+  if (auto ok = file.read(place.offset, std::as_writable_bytes(std::span{payload})); !ok)
+    return ok;
+  uint32_t checksum = 0;
+  std::memcpy(&checksum, payload.data() + place.bytes, sizeof checksum);
+  payload.resize(static_cast<size_t>(place.bytes));
+  if (checksum != masked_crc32c(payload))
+    return fail(errc::data_loss, path + ": the record at offset " + std::to_string(place.offset - record_header_bytes)
+                                   + " is damaged: the checksum of its " + std::to_string(place.bytes) + " bytes is wrong");
+  return {};
+}
+
+}  // namespace troupe

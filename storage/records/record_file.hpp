@@ -1,0 +1,44 @@
+// Record files on any file system: what <troupe/record.hpp> offers on the disk.
+#pragma once
+
+#include "storage/records/record_framing.hpp"
+
+namespace troupe {
+
+class record_file_writer {
+ public:
+  virtual ~record_file_writer() = default;
+  /// `record_writer` has the contract.
+  virtual expected<void> write(std::string_view record) = 0;
+  virtual expected<void> close() = 0;
+};
+expected<std::unique_ptr<record_file_writer>> create_record_file(std::shared_ptr<file_system> files, const std::string& path, compression how);
+
+class record_file_reader {
+ public:
+  static expected<std::unique_ptr<record_file_reader>> open(file_system& files, const std::string& path, compression how);
+
+  /// Valid until the next call; else as `record_reader` has it.
+  expected<std::optional<std::string_view>> next() { return records_.next(); }
+  int64_t offset() const noexcept { return records_.offset(); }
+
+ private:
+  record_file_reader(std::unique_ptr<readable_file> file, std::unique_ptr<byte_source> source, std::string path)
+    : file_(std::move(file)), source_(std::move(source)), records_(*source_, std::move(path)) {}
+
+  std::unique_ptr<readable_file> file_;
+  std::unique_ptr<byte_source> source_;
+  record_parser records_;
+};
+
+/// Where each record of an uncompressed file lies: `offset` is that of its payload. Headers alone are read, so that a
+/// payload's checksum is still to be checked. data_loss as from a reader.
+struct record_place {
+  int64_t offset = 0;
+  int64_t bytes = 0;
+};
+expected<std::vector<record_place>> index_records(const readable_file& file, const std::string& path);
+/// Replaces `payload`. data_loss.
+expected<void> read_record(const readable_file& file, const std::string& path, record_place place, std::string& payload);
+
+}  // namespace troupe

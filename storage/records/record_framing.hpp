@@ -1,0 +1,52 @@
+// How event files and TFRecords hold records: an 8-byte little-endian length, the masked CRC-32C of those 8 bytes, the
+// payload, the masked CRC-32C of the payload. docs/record_format.md.
+#pragma once
+
+#include "storage/files/byte_source.hpp"
+
+namespace troupe {
+
+inline constexpr int64_t record_header_bytes = 12;
+inline constexpr int64_t record_footer_bytes = 4;
+
+/// Rotated right by 15 bits, plus 0xa282ead8: the checksum of bytes that hold checksums would else be a weak one.
+uint32_t masked_crc32c(std::string_view bytes) noexcept;
+
+/// Appends a whole record.
+void append_record(std::string& to, std::string_view payload);
+/// The same in two halves around whatever appends the payload: `end_record` is given what `begin_record` returned.
+size_t begin_record(std::string& to);
+void end_record(std::string& to, size_t begin);
+
+/// The payload's length that a header says; absent when its checksum is wrong.
+std::optional<uint64_t> record_length(std::span<const std::byte, record_header_bytes> header) noexcept;
+
+/// Records in order. What memory it takes is bounded by what there is to read, whatever a length says.
+class record_parser {
+ public:
+  /// `from` must outlive it; `path` is for messages.
+  record_parser(byte_source& from, std::string path) : from_(from), path_(std::move(path)) {}
+
+  /// The next payload, valid until the next call; absent at the end. data_loss naming the record's offset (in the content
+  /// once decompressed) and what is wrong; every later call says it again.
+  expected<std::optional<std::string_view>> next();
+  /// Where the next record begins; after an error, the one that is not whole.
+  int64_t offset() const noexcept { return offset_; }
+  /// The error is that the content ends within a record, the length of which is sound: a writer may be at it.
+  bool torn() const noexcept { return torn_; }
+
+ private:
+  expected<std::optional<std::string_view>> parse();
+  expected<void> read_payload(uint64_t length);
+  error damaged(const std::string& reason) const;
+  error cut_off(const std::string& wanted, const std::string& found);
+
+  byte_source& from_;
+  std::string path_;
+  std::string payload_;  ///< And its checksum, while it is being read.
+  int64_t offset_ = 0;
+  bool torn_ = false;
+  std::optional<error> failed_;
+};
+
+}  // namespace troupe

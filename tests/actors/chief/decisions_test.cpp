@@ -1,0 +1,122 @@
+#include "actors/chief/decisions.hpp"
+#include "words/need.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+constexpr int64_t never = INT64_MAX;
+}
+
+TEST_CASE("what happens every so many steps happens on exact multiples") {
+  CHECK(next_multiple(0, 100) == 100);
+  CHECK(next_multiple(99, 100) == 100);
+  CHECK(next_multiple(100, 100) == 200);
+  CHECK(next_multiple(5, 1) == 6);
+  CHECK(next_multiple(5, std::nullopt) == never);
+  CHECK(next_multiple(5, 0) == never);
+}
+
+TEST_CASE("a need names its first state, then every so many after it") {
+  const need once{.first = 7}, often{.first = 7, .every = 10};
+  CHECK(next_need(0, once) == 7);
+  CHECK(next_need(6, once) == 7);
+  CHECK(next_need(7, once) == never);
+  CHECK(next_need(0, often) == 7);
+  CHECK(next_need(7, often) == 17);
+  CHECK(next_need(16, often) == 17);
+  CHECK(next_need(17, often) == 27);
+  CHECK_MESSAGE(next_need(-1, need{.first = 0, .every = 5}) == 0, "the state at the start can be one");
+}
+
+TEST_CASE("the horizon lies two blocks ahead, or 200 ms where that is more") {
+  CHECK(horizon_ahead(1, 0) == 2);
+  CHECK(horizon_ahead(0, 0) == 2);
+  CHECK(horizon_ahead(8, 0) == 16);
+  CHECK(horizon_ahead(8, 0.001) == 200);
+  CHECK(horizon_ahead(8, 0.1) == 16);
+  CHECK(horizon_ahead(8, 1e9) == 16);
+  CHECK(horizon_ahead(1, 1e-300) > 0);
+}
+
+TEST_CASE("an evaluation is due at first, after the throttle, and at the end") {
+  CHECK(evaluation_due(std::nullopt, 600, false));
+  CHECK_FALSE(evaluation_due(599, 600, false));
+  CHECK(evaluation_due(600, 600, false));
+  CHECK(evaluation_due(0, 0, false));
+  CHECK(evaluation_due(1, 600, true));
+}
+
+TEST_CASE("an input error outranks its consequences, whichever was recorded first") {
+  const error input{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5};
+  const error cancelled{errc::cancelled, "the replica was cancelled", {}, "replica/0"};
+  const error aborted{errc::aborted, "the outfeed ended", {}, "outfeed"};
+  for (const auto& order : std::vector<std::vector<error>>{{cancelled, aborted, input}, {input, aborted, cancelled}, {aborted, input, cancelled}}) {
+    const auto root = root_cause(order);
+    CHECK(root.category == errc::data_loss);
+    CHECK(root.source == "infeed/0");
+    CHECK(root.step == 5);
+    CHECK(root.notes.size() == 2);
+  }
+  CHECK(root_cause(std::vector{cancelled, aborted, input}).notes == std::vector{to_string(cancelled), to_string(aborted)});
+}
+
+TEST_CASE("a cancellation is the cause only where there is nothing else") {
+  const error cancelled{errc::cancelled, "one"}, other{errc::cancelled, "two"}, unavailable{errc::unavailable, "three"}, aborted{errc::aborted, "four"};
+  CHECK(root_cause(std::vector{cancelled, other}).message == "one");
+  CHECK(root_cause(std::vector{cancelled, unavailable, aborted}).message == "three");
+  CHECK(root_cause(std::vector{aborted, unavailable}).message == "four");
+}
+
+TEST_CASE("the checkpoint of an evaluation is told as text, whatever bytes its path has") {
+  const auto records = evaluation_records({.step = 3, .checkpoint = "/runs/\xff/model.ckpt-3"});
+  REQUIRE(records.size() == 2);
+  CHECK(records[1].values.at(0).text == "/runs/\xef\xbf\xbd/model.ckpt-3");
+}
+
+TEST_CASE("of several errors of one weight the earliest is the cause") {
+  const error first{errc::nan_loss, "a"}, second{errc::data_loss, "b"};
+  CHECK(root_cause(std::vector{first, second}).message == "a");
+  CHECK(root_cause(std::vector{second, first}).message == "b");
+}
+
+TEST_CASE("[DF-51] of two errors from one source the earlier is the cause, and the later is its note") {
+  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed/0", 5}, second{errc::not_found, "part 2 is gone", {}, "infeed/0", 6};
+  CHECK(root_cause(std::vector{first, second}).message == first.message);
+  CHECK(root_cause(std::vector{first, second}).notes == std::vector{to_string(second)});
+}
+
+TEST_CASE("the cause keeps its own notes first, and no error becomes a note twice") {
+  const error root{errc::data_loss, "a", {"its own"}}, aborted{errc::aborted, "b"};
+  CHECK(root_cause(std::vector{aborted, root, aborted}).notes == std::vector<std::string>{"its own", to_string(aborted)});
+  CHECK(root_cause(std::vector{root}).notes == std::vector<std::string>{"its own"});
+}
+
+TEST_CASE("a wait that was in vain is not the cause of what had failed before it") {
+  const error died{errc::aborted, "replica/0 ended"}, late{errc::deadline_exceeded, "waited too long"}, input{errc::data_loss, "a"};
+  CHECK(root_cause(std::vector{died, late}).message == "replica/0 ended");
+  CHECK(root_cause(std::vector{late, died}).message == "waited too long");
+  CHECK(root_cause(std::vector{late, input}).message == "a");
+}
+
+TEST_CASE("two progress events are joined to the newer, with the mean over the steps of both") {
+  job_event older{.step = 20, .loss = 4}, newer{.step = 50, .loss = 2};
+  const auto both = joined(10, older, newer);
+  CHECK(both.step == 50);
+  CHECK(both.loss == doctest::Approx(2.5));
+}
+
+TEST_CASE("a checkpoint that does not have the position of every infeed, or has one too many, is refused and both counts are named") {
+  const std::map<std::string, std::string> two{{"infeed/0", "a"}, {"infeed/1", "b"}, {"books", "c"}};
+  CHECK(check_positions("m/model.ckpt-5", two, 2));
+  const auto fewer = check_positions("m/model.ckpt-5", two, 1);
+  REQUIRE_FALSE(fewer);
+  CHECK(fewer.error().category == errc::failed_precondition);
+  CHECK(fewer.error().message.starts_with("m/model.ckpt-5 has the data positions of 2 infeeds, the job has 1"));
+  const auto none = check_positions("m/model.ckpt-5", {}, 1);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("of 0 infeeds, the job has 1 (infeed/0 is missing)") != std::string::npos);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,161 @@
+// Two replicas and the reducer between them.
+#include "actors/steps/reducer.hpp"
+#include "actors/steps/replica.hpp"
+
+#include "support/replica_fixture.hpp"
+
+#include <troupe/graph.hpp>
+
+namespace troupe::test {
+
+namespace {
+
+struct two_replicas : simulation {
+  std::shared_ptr<toy_memory> memory = std::make_shared<toy_memory>();
+  std::shared_ptr<toy_engine> engines[2]{std::make_shared<toy_engine>(memory, 0, 2), std::make_shared<toy_engine>(memory, 1, 2)};
+  recorder<step_report, stream_end, snapshot_part> out[2]{record<step_report, stream_end, snapshot_part>(),
+                                                         record<step_report, stream_end, snapshot_part>()};
+  replica_actor workers[2];
+
+  two_replicas() {
+    graph g;
+    g.variable({.name = "v", .dims = {16}});  // A gradient of 64 bytes, as the toy's.
+    auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
+    const auto sums = spawn(reducer, reducer_options{std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
+    for (int32_t r : {0, 1}) {
+      const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {0},
+                                    .engine = engines[r]};
+      workers[r] = spawn(replica, options, replica_peers{out[r].as<report_sink_actor>(), out[r].as<part_sink_actor>(), sums});
+      tell(workers[r], begin{1, 0, {}});
+    }
+  }
+  void grant(int64_t until, std::vector<mark> marks = {}) {
+    for (auto& w : workers)
+      tell(w, troupe::run{1, until, marks});
+  }
+  void feed(int r, int64_t first, int64_t count) { tell(workers[r], toy_block(first, count, r, 1)); }
+  void end_data(int r, int64_t step) {
+    tell(workers[r], end_of_data{1, 0, step, {errc::out_of_range, "the data ended", {}, "infeed/0"}});
+  }
+  /// The two slices of the newest snapshot, joined.
+  std::vector<float> saved() {
+    auto joined = values_of(out[0].last<snapshot_part>());
+    for (float v : values_of(out[1].last<snapshot_part>()))
+      joined.push_back(v);
+    return joined;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(two_replicas, "two replicas apply the same sum, and reach the state of one that sees all rows") {
+  grant(7, {{7, mark_snapshot}});
+  feed(0, 0, 4);
+  CHECK_MESSAGE(engines[0]->applied.empty(), "a step is made by both or by neither");
+  feed(1, 0, 7);
+  CHECK(engines[0]->applied == first_steps(4));
+  CHECK(engines[1]->applied == first_steps(4));
+  CHECK_MESSAGE(engines[1]->computed == first_steps(5), "and none begins before the last one is applied by every replica");
+  feed(0, 4, 3);
+  CHECK(engines[1]->applied == first_steps(7));
+  CHECK(saved() == toy_state(7));
+}
+
+TEST_CASE_FIXTURE(two_replicas, "data that end unevenly stop both replicas at the smaller step, with everything saved") {
+  grant(10);
+  feed(0, 0, 4);
+  end_data(0, 4);
+  feed(1, 0, 6);
+  end_data(1, 6);
+  for (auto& o : out) {
+    REQUIRE(o.count<stream_end>() == 1);
+    CHECK(o.last<stream_end>().step == 4);
+    CHECK(o.last<stream_end>().cause.category == errc::out_of_range);
+    CHECK(o.order().back() == caf::type_id<stream_end>::value);
+    REQUIRE(o.count<snapshot_part>() == 1);
+    CHECK(o.last<snapshot_part>().step == 4);
+  }
+  CHECK(engines[1]->applied == first_steps(4));
+  CHECK(saved() == toy_state(4));
+}
+
+TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica is applied by none") {
+  engines[1]->before_step = [](int64_t step) { return step == 2 ? step_status::not_finite : step_status::ok; };
+  grant(10);
+  feed(0, 0, 4);
+  feed(1, 0, 4);
+  for (auto& o : out) {
+    REQUIRE(o.count<stream_end>() == 1);
+    CHECK(o.last<stream_end>().step == 2);
+    CHECK(o.last<stream_end>().cause == error{errc::nan_loss, "the loss is not finite", {debug_numerics_hint}, "replica/1", 2});
+    CHECK(o.count<snapshot_part>() == 0);
+  }
+  CHECK(engines[0]->applied == steps{0, 1});
+  CHECK(engines[1]->applied == steps{0, 1});
+}
+
+TEST_CASE_FIXTURE(two_replicas, "a sum that is not finite is applied by none, though every part of it was") {
+  grant(10);
+  for (int r : {0, 1})
+    tell(workers[r], block{1, 0, 0, 1, r, 1, {tensor::of<float>({1, 2}, {3e38f, 3e38f})}});
+  for (auto& o : out) {
+    REQUIRE(o.count<stream_end>() == 1);
+    CHECK(o.last<stream_end>().step == 0);
+    const auto& cause = o.last<stream_end>().cause;
+    CHECK(cause.category == errc::nan_loss);
+    CHECK(cause.notes == std::vector<std::string>{"the gradient of variable v has inf at [0]",
+                                                  "every replica's part of it is finite: their sum overflowed"});
+  }
+  CHECK(engines[0]->applied.empty());
+}
+
+TEST_CASE_FIXTURE(two_replicas, "without debug_numerics a gradient that is not finite is the reducer's to say, with the replica and variable") {
+  grant(10);
+  tell(workers[0], block{1, 0, 0, 1, 0, 1, {tensor::of<float>({1, 2}, {1, 1})}});
+  tell(workers[1], block{1, 0, 0, 1, 1, 1, {tensor::of<float>({1, 2}, {-INFINITY, -INFINITY})}});
+  for (auto& o : out)
+    CHECK(o.last<stream_end>().cause
+          == error{errc::nan_loss, "the reduced gradient is not finite",
+                   {"the gradient of variable v has -inf at [0]", "on replica/1 the gradient of variable v has -inf at [0]", debug_numerics_hint},
+                   "reducer", 0});
+  CHECK(engines[0]->searched.empty());
+  CHECK(engines[1]->searched.empty());
+}
+
+TEST_CASE_FIXTURE(two_replicas, "when one replica's data end where another's are not finite, nothing is saved") {
+  engines[1]->before_step = [](int64_t step) { return step == 2 ? step_status::not_finite : step_status::ok; };
+  grant(10);
+  feed(0, 0, 2);
+  end_data(0, 2);
+  feed(1, 0, 4);
+  for (auto& o : out) {
+    CHECK(o.last<stream_end>().cause.category == errc::nan_loss);
+    CHECK(o.count<snapshot_part>() == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(two_replicas, "replicas write to one arena, though a snapshot is released to one of them first") {
+  feed(0, 0, 8);
+  feed(1, 0, 8);
+  grant(2, {{2, mark_snapshot}});
+  tell(workers[0], released{1, 2});
+  grant(5, {{5, mark_snapshot}});
+  CHECK(saved() == toy_state(5));
+  SUBCASE("nor does it matter to whom another writer is made known first") {
+    auto second = record<snapshot_part>();
+    tell(workers[1], released{1, 2});
+    tell(workers[0], connect_parts{second.address()});
+    grant(8, {{8, mark_snapshot}});
+    tell(workers[1], connect_parts{second.address()});
+    REQUIRE(second.count<snapshot_part>() == 1);
+    REQUIRE(out[1].count<snapshot_part>() == 3);
+    grant(8, {{8, mark_snapshot}});
+    REQUIRE(second.count<snapshot_part>() == 2);
+    auto joined = values_of(second.all<snapshot_part>()[0]);
+    for (float v : values_of(second.all<snapshot_part>()[1]))
+      joined.push_back(v);
+    CHECK(joined == toy_state(8));
+  }
+}
+
+}  // namespace troupe::test

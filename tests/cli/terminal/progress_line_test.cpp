@@ -1,0 +1,83 @@
+#include "cli/terminal/progress_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace troupe::cli {
+
+namespace {
+
+job_progress training() {
+  return {.now = job_progress::phase::training, .step = 1053, .max_steps = 2340, .loss = 0.43211, .steps_per_second = 25.4};
+}
+constexpr job_scale scale{468, 20};
+const std::string evaluation = "accuracy 0.8457 at 936";
+
+std::vector<std::string> fields(const std::string& line) {
+  std::vector<std::string> found;
+  for (size_t at = 0; at < line.size();) {
+    // The bar has spaces of its own.
+    const size_t end = std::min(line.size(), line.find("  ", line[at] == '[' ? line.find(']') : at));
+    found.push_back(line.substr(at, end - at));
+    at = end + 2;
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a wide terminal is told all there is: bar, share, epoch, step, rate, loss, time and the last evaluation") {
+  CHECK(progress_line(training(), scale, 41.5, evaluation, 200)
+        == "[=========>          ]  45%  epoch 3/5  step 1053/2340  25 steps/s  loss 0.4321  after 0:42  0:51 left  accuracy 0.8457 at 936");
+}
+
+TEST_CASE("as a window narrows whole fields go, the least needed first, and the line never fills it") {
+  auto evaluating = training();
+  evaluating.evaluating = 936;
+  evaluating.evaluated_batches = 12;
+  auto endless = training();
+  endless.max_steps = std::nullopt;
+  for (const auto& now : {training(), evaluating, endless, job_progress{}}) {
+    auto wider = fields(progress_line(now, scale, 41.5, evaluation, 200));
+    for (size_t width = 200; width-- > 0;) {
+      CAPTURE(width);
+      const auto line = progress_line(now, scale, 41.5, evaluation, width);
+      CHECK((line.empty() || line.size() < width));
+      const auto shown = fields(line);
+      CHECK(std::includes(wider.begin(), wider.end(), shown.begin(), shown.end(),
+                          [&](const auto& a, const auto& b) { return std::find(wider.begin(), wider.end(), a) < std::find(wider.begin(), wider.end(), b); }));
+      wider = shown;
+    }
+    CHECK(wider.empty());
+  }
+}
+
+TEST_CASE("forty columns have room for the step, the loss and the time that is left") {
+  CHECK(progress_line(training(), scale, 41.5, evaluation, 40) == "step 1053/2340  loss 0.4321  0:51 left");
+  CHECK(progress_line(training(), scale, 41.5, evaluation, 80)
+        == "45%  epoch 3/5  step 1053/2340  25 steps/s  loss 0.4321  0:51 left");
+  CHECK(progress_line(training(), scale, 41.5, evaluation, 20) == "step 1053/2340");
+  CHECK(progress_line(training(), scale, 41.5, evaluation, 10) == "");
+}
+
+TEST_CASE("an evaluation has its own progress, which is among the last to go, and so has the last save") {
+  auto now = training();
+  now.evaluating = 936;
+  now.evaluated_batches = 12;
+  CHECK(progress_line(now, scale, 41.5, "", 40) == "step 1053/2340  evaluating 12/20");
+  CHECK(progress_line(now, {}, 41.5, "", 41) == "step 1053/2340  evaluating 12  0:51 left");
+  now.evaluating = std::nullopt;
+  now.now = job_progress::phase::draining;
+  now.step = 2340;
+  CHECK(progress_line(now, scale, 92, "", 40) == "step 2340/2340  saving  0:00 left");
+  CHECK(progress_line(now, scale, 92, "", 200).starts_with("[====================]  100%  epoch 5/5  "));
+}
+
+TEST_CASE("what is not known is not said: the end, the rate, the epochs") {
+  CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {}, 1, "", 80) == "step 7  loss 2.5  after 0:01");
+  CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {2, {}}, 1, "", 80) == "epoch 4  step 7  loss 2.5  after 0:01");
+  CHECK(progress_line({}, {}, 3'725, "", 80) == "starting  after 1:02:05");
+}
+
+}  // namespace troupe::cli

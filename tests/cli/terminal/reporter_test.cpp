@@ -1,0 +1,114 @@
+#include "cli/terminal/reporter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace troupe::cli {
+
+namespace {
+
+struct no_control final : job_control {
+  void save() override {}
+  void stop() override {}
+};
+
+/// A reporter with a clock moved by hand.
+struct recorded {
+  explicit recorded(speech how, bool quiet = false)
+    : report{{how, quiet, [this](std::string_view text) { return readable && (out += text, true); },
+              [this](std::string_view text) { err += text; }, [this] { return now; }, [this] { return width; }}} {}
+  void event(job_event e) {
+    no_control control;
+    report.on_event(e, control);
+  }
+  void progress(int64_t step) {
+    event({.what = job_event::kind::progress, .step = step, .max_steps = 100, .loss = 0.5, .steps_per_second = 10});
+  }
+
+  double now = 100;
+  size_t width = 40;
+  bool readable = true;
+  std::string out, err;
+  reporter report;
+};
+
+job_event evaluated_at(int64_t step) {
+  return {.what = job_event::kind::evaluated, .step = step, .metrics = {{"accuracy", 0.5}, {"global_step", 8}, {"loss", 1.25}}};
+}
+
+}  // namespace
+
+TEST_CASE("plain progress is at most one line a second, and what was saved or evaluated is always told") {
+  recorded r{speech::plain};
+  r.progress(10);
+  r.now += 0.9;
+  r.progress(20);
+  r.event({.what = job_event::kind::saved, .step = 20, .text = "m/model.ckpt-20"});
+  r.event(evaluated_at(20));
+  r.now += 0.2;
+  r.progress(30);
+  CHECK(r.out == "step 10/100  10%  10 steps/s  loss 0.5  ETA 0:09\nsaved m/model.ckpt-20\nevaluated step 20: accuracy 0.5, loss 1.25\n"
+                 "step 30/100  30%  10 steps/s  loss 0.5  ETA 0:07\n");
+}
+
+TEST_CASE("a terminal's line is redrawn in place at most five times a second, in the width that it has by then") {
+  recorded r{speech::terminal};
+  const job_progress progress{job_progress::phase::training, 50, 100, 0.25, 10, -1, {}};
+  const std::string line = "\r50%  step 50/100  loss 0.25  0:05 left\x1b[K";
+  r.report.redraw(progress);
+  CHECK(r.out == line);
+  r.now += 0.1;
+  r.report.redraw(progress);
+  CHECK(r.out == line);
+  r.now += 0.2;
+  r.width = 30;
+  r.report.redraw(progress);
+  CHECK(r.out == line + "\rstep 50/100  0:05 left\x1b[K");
+  r.width = 60;
+  r.out.clear();
+  r.event(evaluated_at(50));
+  CHECK(r.out == "\r\x1b[Kevaluated step 50: accuracy 0.5, loss 1.25\n");
+  r.out.clear();
+  r.now += 0.2;
+  r.report.redraw({job_progress::phase::training, 60, {}, 0.25, 0, -1, {}});
+  CHECK(r.out == "\rstep 60  loss 0.25  after 0:01  accuracy 0.5 at 50\x1b[K");
+  r.out.clear();
+  r.progress(60);
+  CHECK(r.out.empty());
+}
+
+TEST_CASE("each JSON line is an object with an event, and numbers that are not finite are null") {
+  recorded r{speech::json};
+  r.event({.what = job_event::kind::started, .step = 0, .max_steps = 100, .text = "a fresh start"});
+  r.event({.what = job_event::kind::progress, .step = 4, .max_steps = 100, .loss = std::numeric_limits<double>::quiet_NaN()});
+  r.event({.what = job_event::kind::warning, .step = 4, .text = "\"quoted\"\nand \xff broken"});
+  r.report.finish(train_result{.global_step = 4, .steps_run = 4, .metrics = {{"loss", 0.5}}, .seconds = 2});
+  CHECK(r.out
+        == "{\"event\":\"started\",\"global_step\":0,\"max_steps\":100,\"message\":\"a fresh start\",\"seconds\":0.0}\n"
+           "{\"event\":\"progress\",\"global_step\":4,\"max_steps\":100,\"loss\":null,\"steps_per_second\":0.0,\"seconds\":0.0}\n"
+           "{\"event\":\"warning\",\"global_step\":4,\"message\":\"\\\"quoted\\\"\\nand \xef\xbf\xbd broken\"}\n"
+           "{\"event\":\"finished\",\"global_step\":4,\"metrics\":{\"loss\":0.5},\"seconds\":2.0,\"steps_run\":4}\n");
+  CHECK(r.err == "");
+}
+
+TEST_CASE("quiet leaves the result, warnings and errors") {
+  recorded r{speech::plain, true};
+  r.progress(10);
+  r.event(evaluated_at(10));
+  r.event({.what = job_event::kind::warning, .text = "look out"});
+  r.report.fail({errc::nan_loss, "the loss is not finite", {"try a lower rate"}, "replica/0", 7});
+  CHECK(r.out.empty());
+  CHECK(r.err == "warning: look out\nerror: nan_loss: the loss is not finite (replica/0, step 7)\n  note: try a lower rate\n");
+}
+
+TEST_CASE("nothing is written any more once nobody reads") {
+  recorded r{speech::plain};
+  r.readable = false;
+  r.event(evaluated_at(10));
+  r.readable = true;
+  r.event(evaluated_at(20));
+  CHECK(r.out.empty());
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,141 @@
+#include "input/streams/position_iterator.hpp"
+
+#include "counted_new.hpp"
+#include "reading.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// The message of restoring what `from` saved into `to`; empty when it was taken.
+std::string moved(const dataset& from, const dataset& to, const iterate_options& a = {}, const iterate_options& b = {}) {
+  auto state = iterate(from, a)->save();
+  REQUIRE(state);
+  auto taken = iterate(to, b)->restore(*state);
+  if (!taken)
+    CHECK(taken.error().category == errc::invalid_argument);
+  return taken ? "" : taken.error().message;
+}
+
+bool contains(const std::string& text, const std::string& what) {
+  CAPTURE(text);
+  const bool found = text.find(what) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a restored iterator continues with the batch that would have come next") {
+  const auto data = numbered(17);
+  for (const auto& pipeline : {data.batch(3), data.shuffle().batch(4).repeat(3), data.shuffle(8).repeat().batch(5).take(12),
+                               data.skip(2).repeat(2).shuffle().batch(6), data.batch(2).shuffle().repeat(2), data}) {
+    CAPTURE(pipeline.to_text());
+    const auto all = read(pipeline, {.seed = 3});
+    for (size_t cut = 0; cut <= all.size(); ++cut) {
+      auto first = iterate(pipeline, {.seed = 3});
+      CHECK(read(*first, cut) == batches(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(cut)));
+      const auto state = first->save();
+      REQUIRE(state);
+      auto second = iterate(pipeline, {.seed = 3});
+      read(*second, 2);
+      REQUIRE(second->restore(*state));
+      CHECK(read(*second) == batches(all.begin() + static_cast<std::ptrdiff_t>(cut), all.end()));
+    }
+  }
+}
+
+TEST_CASE("hosts read every example once in each pass, whatever their number") {
+  const auto data = numbered(24).shuffle().batch(2).repeat(2);
+  for (int32_t hosts : {1, 2, 3, 4}) {
+    std::vector<batches> shares;
+    for (int32_t host = 0; host < hosts; ++host)
+      shares.push_back(read(data, {.host = host, .hosts = hosts}));
+    batches together;
+    for (size_t round = 0; round < shares[0].size(); ++round)
+      for (const auto& share : shares)
+        together.push_back(share.at(round));
+    CHECK(together == read(data));
+  }
+}
+
+TEST_CASE("hosts share batches that cross passes too, and the first ones take what is left over") {
+  const auto data = numbered(5).repeat(2).batch(4);
+  CHECK(read(data, {.host = 0, .hosts = 2}) == batches{{0, 1, 2, 3}, {3, 4}});
+  CHECK(read(data, {.host = 1, .hosts = 2}) == batches{{4, 0, 1, 2}});
+}
+
+TEST_CASE("every host saves the same state, and another number of hosts takes it without losing or repeating an example") {
+  const auto data = numbered(48).shuffle().batch(2);
+  std::vector<std::string> states;
+  batches together;
+  for (int32_t host = 0; host < 2; ++host) {
+    auto it = iterate(data, {.host = host, .hosts = 2});
+    for (const auto& one : read(*it, 3))
+      together.push_back(one);
+    states.push_back(it->save().value());
+  }
+  CHECK(states[0] == states[1]);
+  for (int32_t host = 0; host < 3; ++host) {
+    auto it = iterate(data, {.host = host, .hosts = 3});
+    REQUIRE(it->restore(states[0]));
+    for (const auto& one : read(*it))
+      together.push_back(one);
+  }
+  CHECK(sorted(flat(together)) == counting(0, 48));
+}
+
+TEST_CASE("reading a batch allocates nothing, not even the first") {
+  const auto data = numbered(1000);
+  for (const auto& pipeline : {data.batch(300).repeat(), data.shuffle().batch(300).repeat(), data.shuffle().repeat().batch(300),
+                               data.repeat().batch(3000), data.shuffle().batch(7).shuffle().take(50).repeat()}) {
+    CAPTURE(pipeline.to_text());
+    auto it = iterate(pipeline);
+    std::vector<int64_t> ids(static_cast<size_t>(it->batch_rows()));
+    std::byte* into[] = {reinterpret_cast<std::byte*>(ids.data())};
+    const int64_t before = allocations();
+    bool read_all = true;
+    for (int i = 0; i < 100; ++i)
+      read_all = it->read(into, {}) && read_all;
+    CHECK(allocations() == before);
+    CHECK(read_all);
+  }
+}
+
+TEST_CASE("a host that is not one of the hosts is refused") {
+  for (iterate_options options : {iterate_options{.host = 2, .hosts = 2}, iterate_options{.host = -1, .hosts = 2}, iterate_options{.hosts = 0}}) {
+    const auto e = refusal(numbered(4), options);
+    CHECK(e.category == errc::invalid_argument);
+    CHECK(names(e, "host " + std::to_string(options.host)));
+  }
+}
+
+TEST_CASE("the state of another pipeline is refused, naming what differs") {
+  const auto data = numbered(20);
+  contains(moved(data.batch(4), data.batch(5)), "saved by 'batch(4, drop_remainder = false)', here is 'batch(5, drop_remainder = false)'");
+  contains(moved(data.shuffle(1).batch(4), data.shuffle(2).batch(4)), "saved by 'shuffle(seed = 1)', here is 'shuffle(seed = 2)'");
+  contains(moved(data.batch(4), data.batch(4).repeat()), "saved without 'repeat'");
+  contains(moved(data.batch(4).repeat(), data.batch(4)), "saved with 'repeat' at its end");
+  contains(moved(data, numbered(21)), "saved by 'tensors of 20 examples: id int64[]', here is 'tensors of 21 examples: id int64[]'");
+  const auto renamed = dataset::from_tensors({{"key", tensor::zeros(dtype::int64, {20})}});
+  contains(moved(data, *renamed), "here is 'tensors of 20 examples: key int64[]'");
+}
+
+TEST_CASE("what the job leaves to a pipeline is part of its state only where it matters") {
+  const auto data = numbered(20);
+  contains(moved(data.shuffle(), data.shuffle(), {.seed = 1}, {.seed = 2}), "'shuffle(seed = 1)'");
+  contains(moved(data.batch(3), data.batch(3), {}, {.drop_remainder = true}), "drop_remainder = false");
+  CHECK(moved(data.shuffle(5).batch(3, true), data.shuffle(5).batch(3, true), {.seed = 1}, {.seed = 2, .drop_remainder = true}) == "");
+}
+
+TEST_CASE("a refused state leaves the iterator where it was") {
+  auto it = iterate(numbered(9).batch(3));
+  CHECK(next(*it) == counting(0, 3));
+  CHECK_FALSE(it->restore("nonsense"));
+  CHECK_FALSE(it->restore("troupe input 1\nnext -4\ntensors"));
+  CHECK_FALSE(it->restore("troupe input 1\nnext 1x\ntensors"));
+  CHECK_FALSE(it->restore(""));
+  CHECK(next(*it) == counting(3, 6));
+}
+
+}  // namespace troupe

@@ -1,0 +1,116 @@
+#include <troupe/model.hpp>
+
+#include "compute/program/program.hpp"
+#include "models/model_spec.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+/// A head on logits that are fed as they are.
+struct fed_head {
+  graph g;
+  model_spec spec;
+
+  fed_head(mode m, symbol_shape label_dims = {}, int64_t columns = 3, int64_t classes = 3) {
+    const extent batch = g.unknown("batch");
+    const symbol logits = g.placeholder("logits", dtype::float32, {batch, columns});
+    symbol_shape dims{batch};
+    dims.insert(dims.end(), label_dims.begin(), label_dims.end());
+    const symbol label = m == mode::predict ? symbol{} : g.placeholder("label", dtype::int32, dims);
+    spec = multi_class_head(classes).spec(g, {.mode = m, .logits = logits, .labels = label});
+  }
+};
+
+double log_sum_exp(std::initializer_list<double> x) {
+  double sum = 0;
+  for (double v : x)
+    sum += std::exp(v);
+  return std::log(sum);
+}
+
+}  // namespace
+
+TEST_CASE("a head trains on the mean cross-entropy and asks for no more") {
+  fed_head h{mode::train};
+  REQUIRE(h.g.status());
+  CHECK(check(h.spec, h.g, mode::train));
+  CHECK(h.spec.optimizer);
+  CHECK(h.spec.metrics.empty());
+  CHECK(h.spec.predictions.empty());
+}
+
+TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of the batch") {
+  for (const symbol_shape& label_dims : {symbol_shape{}, symbol_shape{extent{1}}}) {
+    fed_head h{mode::evaluate, label_dims};
+    REQUIRE(check(h.spec, h.g, mode::evaluate));
+    const auto layout = parameter_layout::of(h.g, std::nullopt);
+    REQUIRE(layout);
+    auto p = program::plan(h.g, h.spec, *layout, {.batch = 4});
+    REQUIRE(p);
+    const auto logits = tensor::of<float>({4, 3}, {2, 1, 0, 0, 3, 0, 1, 1, 4, 0, 0, 0});
+    const auto label = tensor::of<int32_t>({4}, {0, 1, 0, 2});
+    std::vector<const std::byte*> feeds;
+    for (const auto& c : (*p)->inputs())
+      feeds.push_back(c.name == "logits" ? logits.data() : label.data());
+    REQUIRE((*p)->run({.feeds = feeds}) == step_status::ok);
+    std::map<std::string, float> out;
+    const auto outputs = (*p)->outputs();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      out[outputs[i].name] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
+    const double sum = (log_sum_exp({2, 1, 0}) - 2) + (log_sum_exp({0, 3, 0}) - 3) + (log_sum_exp({1, 1, 4}) - 1) + log_sum_exp({0, 0, 0});
+    CHECK(out.at("accuracy/total") == 2);
+    CHECK(out.at("accuracy/weight") == 4);
+    CHECK(out.at("average_loss/total") == doctest::Approx(sum));
+    CHECK(out.at("average_loss/weight") == 4);
+    CHECK((*p)->loss() == doctest::Approx(sum / 4));
+  }
+}
+
+TEST_CASE("a head that smooths labels has a loss that a certain answer does not bring to 0, and refuses a share above 1") {
+  const auto loss_of = [](double smoothing) {
+    graph g;
+    const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), extent{3}});
+    const auto spec = multi_class_head(3, smoothing).spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
+    if (!g.status())
+      return to_string(g.status().error());
+    auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});
+    REQUIRE(p);
+    const auto x = tensor::of<float>({2, 3}, {2, 1, 0, 0, 3, 0});
+    const auto y = tensor::of<int32_t>({2}, {0, 1});
+    std::vector<const std::byte*> feeds;
+    for (const auto& c : (*p)->inputs())
+      feeds.push_back(c.name == "logits" ? x.data() : y.data());
+    REQUIRE((*p)->run({.feeds = feeds}) == step_status::ok);
+    return std::to_string((*p)->loss());
+  };
+  const double first = log_sum_exp({2, 1, 0}), second = log_sum_exp({0, 3, 0});
+  CHECK(std::stod(loss_of(0)) == doctest::Approx((first - 2 + second - 3) / 2).epsilon(1e-5));
+  CHECK(std::stod(loss_of(0.3)) == doctest::Approx((first - 0.7 * 2 - 0.3 * 1 + second - 0.7 * 3 - 0.3 * 1) / 2).epsilon(1e-5));
+  CHECK(loss_of(1.5).find("label_smoothing must be in [0, 1], not 1.5") != std::string::npos);
+}
+
+TEST_CASE("predictions are the likeliest class and the probabilities of all, and need no label") {
+  fed_head h{mode::predict};
+  REQUIRE(check(h.spec, h.g, mode::predict));
+  CHECK(h.spec.predictions.at("class").type() == dtype::int64);
+  CHECK(h.spec.predictions.at("class").rank() == 1);
+  CHECK(h.spec.predictions.at("probabilities").dims()[1] == extent{3});
+  CHECK_FALSE(h.spec.loss.valid());
+}
+
+TEST_CASE("logits of another width than the classes are an error of the graph with both numbers and the caller's line") {
+  fed_head h{mode::train, {}, 4, 3};
+  const auto e = h.g.status().error();
+  CHECK(e.category == errc::invalid_argument);
+  CHECK(e.message.find("of 3 classes must be [batch, 3], not of rank 2 with 4 at the end") != std::string::npos);
+  CHECK(e.message.find("heads_test.cpp") != std::string::npos);
+  fed_head one{mode::train, {}, 1, 1};
+  CHECK(one.g.status().error().message.find("at least 2 classes, not 1") != std::string::npos);
+}
+
+}  // namespace troupe

@@ -1,0 +1,83 @@
+#include "models/model_spec.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe {
+
+namespace {
+
+symbol number(graph& g) { return g.constant(tensor::scalar(1.0f)); }
+symbol ones(graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); }
+
+/// The message of `check`; empty when the spec may be.
+std::string refused(const model_spec& spec, const graph& g) {
+  auto ok = check(spec, g, spec.mode);
+  if (!ok)
+    CHECK(ok.error().category == errc::invalid_argument);
+  return ok ? "" : ok.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("[EST-16] a spec lacks nothing that its mode needs, and the error names what is missing") {
+  graph g;
+  CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{}}, g) == "");
+  CHECK(refused({.mode = mode::train, .optimizer = adam{}}, g) == "a model needs a loss to train");
+  CHECK(refused({.mode = mode::train, .loss = number(g)}, g) == "a model needs an optimizer to train");
+  CHECK(refused({.mode = mode::evaluate, .loss = number(g)}, g) == "");
+  CHECK(refused({.mode = mode::evaluate}, g) == "a model needs a loss to evaluate");
+  CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(g)}}}, g) == "");
+  CHECK(refused({.mode = mode::predict}, g) == "a model needs predictions to predict");
+}
+
+TEST_CASE("[EST-16] a loss has exactly one element") {
+  graph g;
+  CHECK(refused({.mode = mode::evaluate, .loss = ones(g, {1})}, g) == "");
+  CHECK(refused({.mode = mode::evaluate, .loss = ones(g, {1, 1})}, g) == "");
+  CHECK(refused({.mode = mode::evaluate, .loss = ones(g, {2})}, g) == "the loss must be a scalar or one element, not [2]");
+  const symbol rows = g.placeholder("x", dtype::float32, {g.unknown("batch")});
+  CHECK(refused({.mode = mode::evaluate, .loss = rows}, g) == "the loss must be a scalar or one element, not [unknown]");
+  CHECK(refused({.mode = mode::evaluate, .loss = g.constant(tensor::scalar<int32_t>(1))}, g) == "the loss must be floating, not int32");
+}
+
+TEST_CASE("[EST-32] a metric cannot be called loss or global_step") {
+  graph g;
+  for (const std::string name : {"loss", "global_step"})
+    CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{name, {number(g), number(g)}}}}, g)
+          == "'" + name + "' is a reserved name and cannot be that of a metric");
+  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"loss_1", {number(g), number(g)}}}}, g) == "");
+}
+
+TEST_CASE("both parts of a metric are one number") {
+  graph g;
+  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {number(g), ones(g, {3})}}}}, g)
+        == "the weight of metric 'recall' must be a scalar or one element, not [3]");
+  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {symbol{}, number(g)}}}}, g)
+        == "the total of metric 'recall' is not a symbol of any graph");
+  const symbol yes = equal(number(g), number(g));
+  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {yes, number(g)}}}}, g)
+        == "the total of metric 'recall' must be a number, not boolean");
+}
+
+TEST_CASE("symbols of another graph are refused by name") {
+  graph g, other;
+  CHECK(refused({.mode = mode::train, .loss = number(other), .optimizer = adam{}}, g) == "the loss belongs to another graph");
+  CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(other)}}}, g) == "prediction 'class' belongs to another graph");
+}
+
+TEST_CASE("a spec of another mode, a bad optimizer and an error of the graph are each reported") {
+  graph g;
+  const model_spec spec{.mode = mode::evaluate, .loss = number(g)};
+  CHECK(check(spec, g, mode::train).error().message == "the mode of the model's spec is evaluate, but it was built to train");
+  CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{.rate = -1}}, g).find("rate") != std::string::npos);
+  g.invalid({errc::key_missing, "first"});
+  CHECK(check(spec, g, mode::evaluate).error().category == errc::key_missing);
+}
+
+TEST_CASE("what a mode does not need is not looked at") {
+  graph g, other;
+  CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{}, .predictions = {{"p", number(other)}}, .metrics = {{"loss", {}}}}, g) == "");
+  CHECK(refused({.mode = mode::predict, .loss = ones(g, {7}), .predictions = {{"p", number(g)}}}, g) == "");
+}
+
+}  // namespace troupe

@@ -1,0 +1,89 @@
+// Threads that wait for their work, and actors that tell why they ended.
+#include "pipeline/launch/actor_thread.hpp"
+
+#include "pipeline/launch/local_system.hpp"
+#include "pipeline/launch/spawn.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <doctest/doctest.h>
+
+#include <new>
+#include <stdexcept>
+
+namespace troupe::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+caf::behavior thrower(caf::event_based_actor*) {
+  return {[](int what) {
+    if (what == 1)
+      throw std::runtime_error{"the third wheel came off"};
+    throw std::bad_alloc{};
+  }};
+}
+
+/// How an actor ends that is sent `what`.
+caf::error end_of(caf::actor_system& system, bool own_thread, int what) {
+  caf::scoped_actor me{system};
+  const auto node = spawn_actor(system, own_thread, thrower);
+  me->monitor(node);
+  me->send(node, what);
+  caf::error reason;
+  bool told = false;
+  me->receive([&](const caf::down_msg& x) { reason = x.reason, told = true; }, caf::after(60s) >> [] {});
+  CHECK(told);
+  return reason;
+}
+
+}  // namespace
+
+TEST_CASE("a thread does what it is given later, once") {
+  auto thread = actor_thread::start();
+  REQUIRE(thread);
+  std::promise<int> done;
+  thread->run([&done] { done.set_value(7); });
+  auto answer = done.get_future();
+  REQUIRE(answer.wait_for(60s) == std::future_status::ready);
+  CHECK(answer.get() == 7);
+}
+
+TEST_CASE("what leaves a handler is the reason of the actor's end, with its words, on a thread of its own and on the scheduler") {
+  auto system = local_system::make();
+  REQUIRE(system);
+  for (const bool own_thread : {true, false}) {
+    const auto thrown = end_of(***system, own_thread, 1);
+    CHECK(describe(thrown) == "an exception left a handler: the third wheel came off");
+    CHECK(category_of(thrown) == errc::aborted);
+    const auto hungry = end_of(***system, own_thread, 2);
+    CHECK(describe(hungry) == "there is no more memory");
+    CHECK(category_of(hungry) == errc::resource_exhausted);
+  }
+}
+
+TEST_CASE("a system of ours delivers what is due later, and ends with messages still on their way") {
+  for (int i = 0; i < 20; ++i) {
+    auto system = local_system::make();
+    REQUIRE(system);
+    caf::scoped_actor me{***system};
+    const auto echo = spawn_actor(***system, false, [](caf::event_based_actor* self) -> caf::behavior {
+      return {[self](int x) {
+        if (const auto asker = caf::actor_cast<caf::actor>(self->current_sender()))
+          self->delayed_send(asker, 1ms, x);
+      }};
+    });
+    me->send(echo, i);
+    int got = -1;
+    me->receive([&](int x) { got = x; }, caf::after(60s) >> [] {});
+    CHECK(got == i);
+    for (int more = 0; more < 100; ++more)
+      caf::anon_send(echo, more);
+    caf::anon_send_exit(echo, caf::exit_reason::user_shutdown);
+  }
+}
+
+}  // namespace troupe::test

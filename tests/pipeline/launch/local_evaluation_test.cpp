@@ -1,0 +1,136 @@
+// An evaluation alone, on real threads: what it leaves in event files, and what cannot hold it up.
+#include "pipeline/launch/launch.hpp"
+
+#include "pipeline/launch/launch_simulated.hpp"
+#include "storage/files/faulty_file_system.hpp"
+#include "support/delegating_file_system.hpp"
+#include "support/event_files.hpp"
+#include "support/small_job.hpp"
+#include "support/troubled_dataset.hpp"
+
+#include <doctest/doctest.h>
+
+#include <future>
+
+namespace troupe::test {
+
+namespace {
+
+/// A disk whose opening of files returns only when it is released.
+class silent_disk final : public delegating_file_system {
+ public:
+  silent_disk(std::shared_ptr<file_system> inner, std::shared_future<void> released)
+    : delegating_file_system(std::move(inner)), released_(std::move(released)) {}
+  expected<std::unique_ptr<readable_file>> open(const std::string& path) override { return released_.wait(), delegating_file_system::open(path); }
+
+ private:
+  std::shared_future<void> released_;
+};
+
+/// A directory with a checkpoint of step 10.
+std::shared_ptr<file_system> trained() {
+  small_job_options o{.max_steps = 10};
+  simulated_job job{prepare_small(o), 1};
+  REQUIRE(job.wait(std::chrono::hours{1})->has_value());
+  return o.files;
+}
+
+job_description evaluation_on(std::shared_ptr<file_system> files, const std::string& name = "") {
+  auto d = describe_small({.evaluates = true, .files = std::move(files)});
+  d.train_input.reset();
+  d.eval_name = name;
+  return d;
+}
+
+expected<evaluation_result> run(job_description d, int64_t step = -1) {
+  auto prepared = prepare(std::move(d));
+  REQUIRE(prepared);
+  return evaluate_local(*prepared, step);
+}
+
+/// Of them those that hold values.
+std::vector<log_event> values_in(file_system& files, const std::string& directory) {
+  auto all = events_in(files, directory);
+  std::erase_if(all, [](const log_event& e) { return e.values.empty(); });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's path, too, in a file of its own each time") {
+  for (const std::string name : {"", "test"}) {
+    const auto files = trained();
+    const std::string directory = name.empty() ? "/run/eval" : "/run/eval_test";
+    const auto newest = run(evaluation_on(files, name));
+    REQUIRE(newest);
+    CHECK(newest->warnings.empty());
+    const auto events = values_in(*files, directory);
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].step == 10);
+    CHECK(events[0].values.size() == 3);
+    for (const auto& v : events[0].values) {
+      CAPTURE(v.tag);
+      CHECK(v.scalar == doctest::Approx(newest->metrics.at(v.tag)));
+      CHECK(v.tag != "global_step");
+    }
+    CHECK(events[0].wall_time > 1.7e9);
+    CHECK(events[1].values.at(0).tag == "checkpoint_path");
+    CHECK(events[1].values.at(0).text == "/run/model.ckpt-10");
+
+    REQUIRE(run(evaluation_on(files, name), 5));
+    CHECK(list_event_logs(*files, directory)->size() == 2);
+    CHECK(values_in(*files, directory)[2].step == 5);
+  }
+}
+
+TEST_CASE("an evaluation alone whose event file cannot be written has its result, and a warning that names the file") {
+  const auto disk = faulty_file_system::around(trained());
+  for (const auto operation : {file_operation::create, file_operation::append, file_operation::create_directories}) {
+    disk->inject({.operation = operation, .category = errc::failed_precondition, .reason = "read-only file system", .path_contains = "eval"});
+    const auto result = run(evaluation_on(disk));
+    disk->heal();
+    REQUIRE(result);
+    CHECK(result->global_step == 10);
+    REQUIRE(result->warnings.size() == 1);
+    CAPTURE(result->warnings[0]);
+    CHECK(result->warnings[0].find("/run/eval") != std::string::npos);
+    CHECK(result->warnings[0].find("read-only file system") != std::string::npos);
+  }
+}
+
+TEST_CASE("an evaluation alone of fresh variables makes no directory") {
+  const auto files = memory_disk::make();
+  const auto result = run(evaluation_on(files));
+  REQUIRE(result);
+  CHECK(result->checkpoint.empty());
+  CHECK_FALSE(files->info("/run"));
+}
+
+TEST_CASE("a disk that does not answer holds up an evaluation alone no longer than its deadlines") {
+  std::promise<void> release;
+  auto d = evaluation_on(std::make_shared<silent_disk>(trained(), release.get_future().share()));
+  d.deadlines.evaluation = d.deadlines.stop = std::chrono::milliseconds{50};
+  const auto result = run(std::move(d));
+  release.set_value();
+  REQUIRE_FALSE(result);
+  CHECK(result.error().category == errc::deadline_exceeded);
+  CHECK(result.error().message.find("waiting for the evaluator") != std::string::npos);
+}
+
+TEST_CASE("an input that does not look at its stop holds up an evaluation alone no longer than its deadlines") {
+  std::promise<void> release;
+  auto d = evaluation_on(trained());
+  d.deadlines.silence = d.deadlines.stop = std::chrono::milliseconds{50};
+  const auto until = release.get_future().share();
+  d.eval_input = dataset{std::make_shared<troubled_node>(d.eval_input->node(), 1, [until] {
+    until.wait();
+    return expected<void>{};
+  })};
+  const auto result = run(std::move(d));
+  release.set_value();
+  REQUIRE_FALSE(result);
+  CHECK(result.error().category == errc::deadline_exceeded);
+  CHECK(result.error().source == "evaluator");
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,187 @@
+#include "storage/checkpoints/checkpoint_store.hpp"
+
+#include "storage/files/faulty_file_system.hpp"
+#include "tests/storage/samples.hpp"
+
+namespace troupe {
+
+TEST_CASE("what is restored is what was committed, on every file system") {
+  const temporary_directory disk;
+  for (const auto& [fs, directory] :
+       {std::pair{memory_file_system(), std::string{"/m"}}, std::pair{posix_file_system(), disk.path + "/a/b"}}) {
+    auto store = open_store(fs, {}, directory);
+    const auto done = commit(*store, 1200);
+    CHECK(done.prefix == directory + "/model.ckpt-1200");
+    CHECK(done.warnings.empty());
+    const auto restored = store->restore_newest();
+    REQUIRE(restored);
+    CHECK(restored->prefix == done.prefix);
+    CHECK(restored->warnings.empty());
+    CHECK(same(restored->content, sample(1200)));
+    CHECK(store->newest_step() == 1200);
+    CHECK(read_file(*fs, directory + "/checkpoint").value()
+          == "model_checkpoint_path: \"model.ckpt-1200\"\nall_model_checkpoint_paths: \"model.ckpt-1200\"\n"
+             "all_model_checkpoint_timestamps: 1604320000\nlast_preserved_timestamp: 1604320000\n");
+  }
+}
+
+TEST_CASE("every file is written, synced, renamed and its directory synced before the next one, the state file last") {
+  auto fs = faulty_file_system::around(memory_file_system());
+  auto store = open_store(fs, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
+  commit(*store, 1);
+  const auto before = fs->trace().size();
+  commit(*store, 2);
+  std::vector<std::string> changes;
+  for (size_t i = before; i < fs->trace().size(); ++i)
+    if (const auto call = fs->trace()[i]; !call.starts_with("list") && !call.starts_with("look at") && !call.starts_with("write") && !call.starts_with("close"))
+      changes.push_back(call);
+  std::vector<std::string> wanted;
+  for (const std::string name : {"model.ckpt-2-00000-of-00002.safetensors", "model.ckpt-2-00001-of-00002.safetensors",
+                                 "model.ckpt-2.manifest.json", "checkpoint"})
+    for (const auto& call : {"create /m/" + name + ".tmp", "sync /m/" + name + ".tmp",
+                             "rename /m/" + name + ".tmp to /m/" + name, std::string{"sync directory /m"}})
+      wanted.push_back(call);
+  for (const std::string call : {"remove /m/model.ckpt-1.manifest.json", "remove /m/model.ckpt-1-00000-of-00002.safetensors",
+                                 "remove /m/model.ckpt-1-00001-of-00002.safetensors", "sync directory /m"})
+    wanted.push_back(call);
+  CHECK(changes == wanted);
+}
+
+TEST_CASE("shards are filled in order up to their limit, and a larger tensor has one to itself") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.shard_bytes_max = 100});
+  const checkpoint_content content{
+    .step = 3, .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
+  REQUIRE(store->commit(content));
+  const auto info = store->inspect(3);
+  REQUIRE(info);
+  REQUIRE(info->tensors.size() == 4);
+  CHECK(info->tensors[0].file == "model.ckpt-3-00000-of-00003.safetensors");
+  CHECK(info->tensors[1].file == "model.ckpt-3-00000-of-00003.safetensors");
+  CHECK(info->tensors[2].file == "model.ckpt-3-00001-of-00003.safetensors");
+  CHECK(info->tensors[3].file == "model.ckpt-3-00002-of-00003.safetensors");
+  for (const auto& t : info->tensors)
+    CHECK(t.offset % 4 == 0);
+  CHECK(info->tensors[0].offset % 64 == 0);
+  CHECK(same(store->restore(3)->content, content));
+}
+
+TEST_CASE("a checkpoint of no tensors is a checkpoint") {
+  auto store = open_store(memory_file_system());
+  REQUIRE(store->commit({.step = 0, .blobs = {{"books", "x"}}}));
+  CHECK(same(store->restore_newest()->content, {.step = 0, .blobs = {{"books", "x"}}}));
+}
+
+TEST_CASE("what cannot be written is refused by name, and nothing that is there changes") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  commit(*store, 1);
+  const auto before = names_in(*fs);
+  const auto refused = [&](checkpoint_content content, std::string_view names) {
+    const auto result = store->commit(content);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::invalid_argument);
+    CHECK_MESSAGE(contains(result.error().message, names), result.error().message);
+    CHECK(names_in(*fs) == before);
+  };
+  refused({.step = 2, .tensors = {{"w", numbers({1}, 0)}, {"w", numbers({1}, 0)}}}, "w");
+  refused({.step = 2, .tensors = {{"__metadata__", numbers({1}, 0)}}}, "__metadata__");
+  refused({.step = 2, .tensors = {{"\xff", numbers({1}, 0)}}}, "UTF-8");
+  refused({.step = 2, .properties = {{"p", "\xff"}}}, "UTF-8");
+  refused({.step = -1}, "-1");
+}
+
+TEST_CASE("[EST-52] saving the same step twice moves the entry to the end, and touches none of its files") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2, 3})
+    commit(*store, step);
+  const auto shard = [&] { return fs->info("/m/model.ckpt-1-00000-of-00001.safetensors")->modified; };
+  const double before = shard();
+  CHECK(commit(*store, 1).warnings.empty());
+  CHECK(shard() == before);
+  CHECK(store->listed() == steps{2, 3, 1});
+  CHECK(store->newest_step() == 1);
+}
+
+TEST_CASE("a listed step that comes again with other values keeps its files and says so") {
+  auto store = open_store(memory_file_system());
+  commit(*store, 1);
+  auto other = sample(1);
+  other.tensors[2].value = tensor::of<double>({2}, {7, 7});
+  const auto again = store->commit(other);
+  REQUIRE(again);
+  REQUIRE(again->warnings.size() == 1);
+  CHECK(contains(again->warnings[0], "dense/bias"));
+  CHECK(same(store->restore(1)->content, sample(1)));
+}
+
+TEST_CASE("a listed step that is damaged is written anew, with a warning that says where") {
+  auto fs = memory_disk::make();
+  auto store = open_store(fs);
+  commit(*store, 1);
+  const std::string shard = "/m/model.ckpt-1-00000-of-00001.safetensors";
+  auto bytes = read_file(*fs, shard).value();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  fs->overwrite(shard, bytes);
+  const auto again = commit(*store, 1);
+  REQUIRE(again.warnings.size() == 1);
+  CHECK(contains(again.warnings[0], shard));
+  CHECK(same(store->restore_newest()->content, sample(1)));
+}
+
+TEST_CASE("a full disk is named, gives back what was written, and leaves the older checkpoint") {
+  auto disk = memory_disk::make();
+  auto fs = faulty_file_system::around(disk);
+  auto store = open_store(fs, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
+  commit(*store, 1);
+  const auto before = names_in(*fs);
+  for (const auto operation :
+       {file_operation::create, file_operation::append, file_operation::sync, file_operation::close, file_operation::rename})
+    for (const std::string file : {"00001-of-00002", "manifest", "checkpoint"}) {
+      CAPTURE(to_string(operation));
+      CAPTURE(file);
+      fs->inject({.operation = operation, .path_contains = file});
+      const auto failed = store->commit(sample(2));
+      REQUIRE_FALSE(failed);
+      CHECK(failed.error().category == errc::resource_exhausted);
+      CHECK(contains(failed.error().message, "no space left on device"));
+      CHECK(names_in(*fs) == before);
+      CHECK(store->listed() == steps{1});
+    }
+  CHECK(commit(*store, 2).deleted == steps{1});
+  CHECK(same(store->restore_newest()->content, sample(2)));
+}
+
+TEST_CASE("a store that is read only takes no lock, writes nothing and sees what its owner commits") {
+  auto fs = faulty_file_system::around(memory_file_system());
+  auto reader = open_store(fs, {.read_only = true});
+  CHECK(reader->restore_newest().error().category == errc::not_found);
+  auto owner = open_store(fs);
+  commit(*owner, 1);
+  const auto names = names_in(*fs);
+  CHECK(reader->restore_newest()->content.step == 1);
+  CHECK(reader->listed() == steps{1});
+  CHECK(reader->commit(sample(2)).error().category == errc::failed_precondition);
+  commit(*owner, 2);
+  CHECK(reader->newest_step() == 2);
+}
+
+TEST_CASE("a directory has one owner at a time, and a path that is a file or unusable has none") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  auto owner = open_store(fs, {}, disk.path);
+  const auto second = checkpoint_store::open(fs, disk.path);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().category == errc::failed_precondition);
+  CHECK(contains(second.error().message, std::to_string(::getpid())));
+  owner.reset();
+  CHECK(checkpoint_store::open(fs, disk.path));
+
+  REQUIRE(write_file_atomically(*fs, disk.path, "file", "x"));
+  for (const std::string path : {"/file", "/file/below"})
+    CHECK(checkpoint_store::open(fs, disk.path + path).error().category == errc::failed_precondition);
+  CHECK(checkpoint_store::open(fs, disk.path, {.keep_checkpoint_max = -1}).error().category == errc::invalid_argument);
+}
+
+}  // namespace troupe

@@ -1,0 +1,153 @@
+#include "storage/checkpoints/checkpoint_store.hpp"
+
+#include "storage/files/faulty_file_system.hpp"
+#include "tests/storage/samples.hpp"
+
+namespace troupe {
+
+namespace {
+
+bool there(file_system& fs, int64_t step) {
+  const auto names = names_in(fs);
+  return std::any_of(names.begin(), names.end(), [&](const auto& n) {
+    return n.starts_with("model.ckpt-" + std::to_string(step) + ".")
+        || n.starts_with("model.ckpt-" + std::to_string(step) + "-");
+  });
+}
+
+}  // namespace
+
+TEST_CASE("[EST-50] after 7 saves with keep 5 the state file lists the last five oldest first, and the first two are gone") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2, 3, 4, 5})
+    CHECK(commit(*store, step).deleted.empty());
+  CHECK(commit(*store, 6).deleted == steps{1});
+  CHECK(commit(*store, 7).deleted == steps{2});
+  CHECK(store->listed() == steps{3, 4, 5, 6, 7});
+  CHECK(read_file(*fs, "/m/checkpoint")
+          ->starts_with("model_checkpoint_path: \"model.ckpt-7\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
+  for (const int64_t step : {1, 2})
+    CHECK_FALSE(there(*fs, step));
+  for (const int64_t step : {3, 4, 5, 6, 7})
+    CHECK(same(store->restore(step)->content, sample(step)));
+}
+
+TEST_CASE("[EST-51] with keep 0 nothing is deleted, and the list has all, so that a damaged newest one hides none") {
+  auto disk = memory_disk::make();
+  auto store = open_store(disk, {.keep_checkpoint_max = 0});
+  for (const int64_t step : {1, 2, 3, 4, 5})
+    CHECK(commit(*store, step).deleted.empty());
+  CHECK(store->listed() == steps{1, 2, 3, 4, 5});
+  for (const int64_t step : {1, 2, 3, 4, 5})
+    CHECK(store->restore(step));
+  disk->overwrite("/m/model.ckpt-5-00000-of-00001.safetensors", "rotten");
+  const auto restored = store->restore_newest();
+  REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+  CHECK(same(restored->content, sample(4)));
+  store.reset();
+  REQUIRE(disk->remove("/m/checkpoint"));
+  store = open_store(disk, {.keep_checkpoint_max = 0});
+  commit(*store, 6);
+  CHECK(store->listed() == steps{1, 2, 3, 4, 6});
+}
+
+TEST_CASE("[SUP-8] after a restart with 5 listed and one more save the oldest listed is deleted") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2, 3, 4, 5})
+    commit(*store, step);
+  store.reset();
+  store = open_store(fs);
+  CHECK(commit(*store, 6).deleted == steps{1});
+  CHECK_FALSE(there(*fs, 1));
+}
+
+TEST_CASE("a list recovered longer than the limit shrinks to it at once, oldest first") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2, 3, 4, 5})
+    commit(*store, step);
+  store.reset();
+  store = open_store(fs, {.keep_checkpoint_max = 2});
+  CHECK(commit(*store, 6).deleted == steps{1, 2, 3, 4});
+  CHECK(store->listed() == steps{5, 6});
+}
+
+TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last lease is released") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  commit(*store, 1);
+  store->lease(1);
+  store->lease(1);
+  CHECK(commit(*store, 2).deleted.empty());
+  CHECK(store->listed() == steps{2});
+  CHECK(same(store->restore(1)->content, sample(1)));
+  REQUIRE(store->release(1));
+  CHECK(there(*fs, 1));
+
+  SUBCASE("at the release") {
+    REQUIRE(store->release(1));
+    CHECK_FALSE(there(*fs, 1));
+    CHECK(store->release(1).error().category == errc::state);
+  }
+  SUBCASE("unless it was saved again meanwhile: then it is listed again, its files untouched") {
+    const double before = fs->info("/m/model.ckpt-1.manifest.json")->modified;
+    CHECK(commit(*store, 1).deleted == steps{2});
+    CHECK(fs->info("/m/model.ckpt-1.manifest.json")->modified == before);
+    REQUIRE(store->release(1));
+    CHECK(there(*fs, 1));
+  }
+}
+
+TEST_CASE("a lease may be taken before there is anything to hold") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  store->lease(1);
+  CHECK(commit(*store, 1).warnings.empty());
+  CHECK(commit(*store, 2).deleted.empty());
+  REQUIRE(store->release(1));
+  CHECK_FALSE(there(*fs, 1));
+}
+
+TEST_CASE("a checkpoint that could not be deleted is a warning, and goes at the next commit") {
+  auto fs = faulty_file_system::around(memory_file_system());
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  commit(*store, 1);
+  fs->inject({.operation = file_operation::remove, .category = errc::failed_precondition, .reason = "permission denied"});
+  const auto second = commit(*store, 2);
+  CHECK(second.deleted.empty());
+  REQUIRE(second.warnings.size() == 1);
+  CHECK(contains(second.warnings[0], "model.ckpt-1"));
+  CHECK(commit(*store, 3).deleted == steps{1, 2});
+  CHECK_FALSE(there(*fs, 1));
+}
+
+TEST_CASE("opening removes a dead writer's temporary files and headless shards, and nobody else's files") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  for (const int64_t step : {1, 2})
+    commit(*store, step);
+  store.reset();
+  REQUIRE(fs->remove("/m/model.ckpt-2.manifest.json"));  // Listed: damaged, but not ours to tidy away.
+  const std::vector<std::string> strangers{"notes.tmp", "model.ckpt-1.index", "model.ckpt-01-00000-of-00001.safetensors",
+                                           "export.safetensors"};
+  const std::vector<std::string> remains{"checkpoint.tmp", "model.ckpt-9.manifest.json.tmp",
+                                         "model.ckpt-9-00000-of-00002.safetensors",
+                                         "model.ckpt-9-00001-of-00002.safetensors.tmp"};
+  const auto before = names_in(*fs);
+  for (const auto& list : {strangers, remains})
+    for (const auto& name : list)
+      REQUIRE(fs->create("/m/" + name));
+
+  auto wanted = before;
+  wanted.insert(wanted.end(), strangers.begin(), strangers.end());
+  std::sort(wanted.begin(), wanted.end());
+  const auto crowded = names_in(*fs);
+  open_store(fs, {.read_only = true});
+  CHECK(names_in(*fs) == crowded);
+  open_store(fs);
+  CHECK(names_in(*fs) == wanted);
+}
+
+}  // namespace troupe

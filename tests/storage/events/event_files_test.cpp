@@ -1,0 +1,60 @@
+// The files that event writers make: each its own, and readable whatever paths are told in it.
+#include "storage/events/event_log.hpp"
+
+#include "storage/encodings/utf8.hpp"
+#include "tests/storage/samples.hpp"
+#include "tests/support/delegating_file_system.hpp"
+
+namespace troupe {
+
+namespace {
+
+constexpr double now = 1'700'000'000.25;
+
+/// Its first listing shows nothing: another writer looked before any had created.
+struct blind final : delegating_file_system {
+  using delegating_file_system::delegating_file_system;
+  expected<std::vector<file_info>> list(const std::string& path) override {
+    auto found = delegating_file_system::list(path);
+    if (found && stale-- > 0)
+      found->clear();
+    return found;
+  }
+  int stale = 1;
+};
+
+}  // namespace
+
+TEST_CASE("writers that begin in the same second on the same host have a file each, whichever looked first") {
+  const temporary_directory disk;
+  for (const auto& [fs, directory] : {std::pair{memory_file_system(), std::string{"/m"}}, {posix_file_system(), disk.path}}) {
+    CAPTURE(directory);
+    std::vector<std::string> paths;
+    for (int writer = 0; writer < 3; ++writer) {
+      auto log = event_log_writer::create(std::make_shared<blind>(fs), directory, {.host = "node", .wall_time = now});
+      REQUIRE_MESSAGE(log, (log ? "" : to_string(log.error())));
+      REQUIRE((*log)->add({.wall_time = now, .step = writer + 1, .values = {{.tag = "loss", .scalar = 0.5}}}));
+      REQUIRE((*log)->close());
+      paths.push_back((*log)->path());
+    }
+    CHECK(list_event_logs(*fs, directory) == paths);
+    for (int writer = 0; writer < 3; ++writer)
+      CHECK(read_event_log(*fs, paths[static_cast<size_t>(writer)])->events.at(1).step == writer + 1);
+  }
+}
+
+TEST_CASE("a note of a path that is no text is written as far as it is text, and the file is read to its end") {
+  auto fs = memory_file_system();
+  auto writer = event_log_writer::create(fs, "/m", {.host = "node", .wall_time = now});
+  REQUIRE(writer);
+  REQUIRE((*writer)->add({.step = 3, .note = session_note{session_note::kind::checkpoint, "/runs/\xff\xc3m/model.ckpt-3", "\xe2\x82"}}));
+  REQUIRE((*writer)->close());
+  const auto log = *read_event_log(*fs, (*writer)->path());
+  CHECK_FALSE(log.damage);
+  REQUIRE(log.events.size() == 2);
+  CHECK(log.events[1].note->checkpoint_path == "/runs/\xef\xbf\xbd\xef\xbf\xbdm/model.ckpt-3");
+  CHECK(log.events[1].note->message == "\xef\xbf\xbd\xef\xbf\xbd");
+  CHECK(as_utf8("gr\xc3\xb6\xc3\x9f" "e") == "gr\xc3\xb6\xc3\x9f" "e");
+}
+
+}  // namespace troupe

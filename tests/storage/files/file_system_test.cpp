@@ -1,0 +1,344 @@
+#include "storage/files/file_system.hpp"
+
+#include "storage/files/faulty_file_system.hpp"
+#include "storage/files/memory_file_system.hpp"
+#include "tests/storage/samples.hpp"
+
+#include <csignal>
+#include <thread>
+
+#include <atomic>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+namespace troupe {
+
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text});
+}
+
+/// Every promise of the interface that a caller may rely on, whichever file system it has.
+void check_contract(file_system& fs, const std::string& root) {
+  const std::string directory = root + "/a/b", path = directory + "/x";
+  REQUIRE(fs.create_directories(directory));
+  REQUIRE(fs.create_directories(directory));
+  CHECK(fs.info(directory)->directory);
+
+  auto file = fs.create(path);
+  REQUIRE(file);
+  REQUIRE((*file)->append(bytes_of("hello ")));
+  REQUIRE((*file)->append(bytes_of("world")));
+  REQUIRE((*file)->sync());
+  REQUIRE((*file)->close());
+  CHECK(read_file(fs, path) == "hello world");
+  CHECK(fs.info(path)->name == "x");
+  CHECK(fs.info(path)->size == 11);
+  CHECK_FALSE(fs.info(path)->directory);
+
+  const auto opened = fs.open(path);
+  REQUIRE(opened);
+  std::string part(5, ' ');
+  REQUIRE((*opened)->read(6, std::as_writable_bytes(std::span{part})));
+  CHECK(part == "world");
+  const auto beyond = (*opened)->read(7, std::as_writable_bytes(std::span{part}));
+  REQUIRE_FALSE(beyond);
+  CHECK(beyond.error().category == errc::data_loss);
+  CHECK(contains(beyond.error().message, path));
+  CHECK(contains(beyond.error().message, "wanted 5 bytes at 7, found 4"));
+
+  REQUIRE(write_file_atomically(fs, directory, "y", "new"));
+  CHECK(names_in(fs, directory) == std::vector<std::string>{"x", "y"});
+  REQUIRE(fs.rename(path, directory + "/y"));
+  CHECK(names_in(fs, directory) == std::vector<std::string>{"y"});
+  CHECK(read_file(fs, directory + "/y") == "hello world");
+  REQUIRE(fs.sync_directory(directory));
+  REQUIRE(fs.create(directory + "/y"));
+  CHECK(read_file(fs, directory + "/y") == "");
+
+  {
+    const auto lock = fs.lock(directory);
+    REQUIRE(lock);
+    const auto second = fs.lock(directory);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().category == errc::failed_precondition);
+    CHECK(contains(second.error().message, directory));
+  }
+  CHECK(fs.lock(directory));
+
+  REQUIRE(fs.remove(directory + "/y"));
+  const auto fails = [&](const auto& result, errc category, const std::string& names) {
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == category);
+    CHECK_MESSAGE(contains(result.error().message, names), result.error().message);
+  };
+  const std::string gone = directory + "/gone";
+  fails(fs.open(gone), errc::not_found, "open " + gone);
+  fails(fs.info(gone), errc::not_found, gone);
+  fails(fs.remove(gone), errc::not_found, "remove " + gone);
+  fails(fs.rename(gone, path), errc::not_found, "rename " + gone);
+  fails(fs.list(gone), errc::not_found, "list " + gone);
+  fails(fs.sync_directory(gone), errc::not_found, "sync directory " + gone);
+  fails(fs.create(gone + "/x"), errc::not_found, "create " + gone);
+  REQUIRE(fs.create(path));
+  fails(fs.create(path + "/below"), errc::failed_precondition, path);
+  fails(fs.create_directories(path + "/below"), errc::failed_precondition, path);
+  fails(fs.list(path), errc::failed_precondition, path);
+  fails(fs.open(directory), errc::failed_precondition, directory);
+  fails(fs.create(directory), errc::failed_precondition, directory);
+}
+
+}  // namespace
+
+TEST_CASE("the disk, the one in memory and one wrapped to fail keep the same promises") {
+  const temporary_directory disk;
+  check_contract(*posix_file_system(), disk.path);
+  check_contract(*memory_file_system(), "/m");
+  check_contract(*faulty_file_system::around(memory_file_system()), "/m");
+}
+
+TEST_CASE("a pipe, a device and a directory are no files to read, and a pipe without a writer is refused at once") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  const std::string pipe = disk.path + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  ::alarm(60);  // Whoever waits for a writer waits for ever.
+  for (const auto& [path, kind] : {std::pair{pipe, "a pipe"}, {std::string{"/dev/null"}, "a device"}}) {
+    const auto opened = fs->open(path);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().category == errc::failed_precondition);
+    CHECK(contains(opened.error().message, path + ": it is " + kind + ", and a regular file is wanted"));
+  }
+  CHECK(read_file(*fs, pipe).error().category == errc::failed_precondition);
+  CHECK(fs->hold(pipe));
+  ::alarm(0);
+}
+
+TEST_CASE("a name that is taken is not created anew, and its file stays") {
+  const temporary_directory disk;
+  for (const auto& [fs, root] : {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{}}}) {
+    const std::string path = root + "/x";
+    auto first = fs->create_new(path);
+    REQUIRE((first && *first));
+    REQUIRE((*first)->append(bytes_of("mine")));
+    REQUIRE((*first)->close());
+    const auto second = fs->create_new(path);
+    REQUIRE(second);
+    CHECK_FALSE(*second);
+    CHECK(read_file(*fs, path) == "mine");
+    CHECK(fs->create_new(root + "/gone/x").error().category == errc::not_found);
+  }
+}
+
+TEST_CASE("a file that is put in another's place has another number, a copy of the same bytes too") {
+  const temporary_directory disk;
+  for (const auto& [fs, root] : {std::pair{posix_file_system(), disk.path}, {memory_file_system(), std::string{"/m"}}}) {
+    REQUIRE(fs->create_directories(root));
+    REQUIRE(write_file_atomically(*fs, root, "x", "bytes"));
+    const auto number = fs->info(root + "/x")->changed;
+    CHECK(fs->info(root + "/x")->changed == number);
+    { const auto read = fs->hold(root + "/x"); }
+    CHECK(fs->info(root + "/x")->changed == number);
+    REQUIRE(write_file_atomically(*fs, root, "x", "bytes"));
+    CHECK(fs->info(root + "/x")->changed != number);
+  }
+}
+
+TEST_CASE("paths are joined with one separator, and an absolute name stands alone") {
+  CHECK(join_path("a", "b") == "a/b");
+  CHECK(join_path("a/", "b") == "a/b");
+  CHECK(join_path("", "b") == "b");
+  CHECK(join_path("a", "/b") == "/b");
+}
+
+TEST_CASE("a crash forgets bytes and names that were not synced, each on its own") {
+  auto disk = memory_disk::make();
+  REQUIRE(disk->create_directories("/d"));
+  REQUIRE(disk->sync_directory("/"));
+  const auto write = [&](const std::string& path, bool sync) {
+    auto file = disk->create(path);
+    REQUIRE((*file)->append(bytes_of("abc")));
+    if (sync)
+      REQUIRE((*file)->sync());
+    return std::move(*file);
+  };
+  write("/d/both", true);
+  write("/d/name", false);
+  REQUIRE(disk->sync_directory("/d"));
+  auto open = write("/d/bytes", true);
+  REQUIRE(disk->rename("/d/both", "/d/renamed"));
+  const auto lock = disk->lock("/d");
+  REQUIRE((*lock != nullptr));
+
+  disk->crash();
+  CHECK(names_in(*disk, "/d") == std::vector<std::string>{"both", "name"});
+  CHECK(read_file(*disk, "/d/both") == "abc");
+  CHECK(read_file(*disk, "/d/name") == "");
+  CHECK(open->append(bytes_of("x")).error().category == errc::unavailable);
+  CHECK(disk->lock("/d"));
+}
+
+TEST_CASE("a file that was created anew and not synced is the old one after a crash") {
+  auto disk = memory_disk::make();
+  REQUIRE(write_file_atomically(*disk, "", "f", "old"));
+  auto file = disk->create("/f");
+  REQUIRE((*file)->append(bytes_of("new")));
+  disk->crash();
+  CHECK(read_file(*disk, "/f") == "old");
+}
+
+TEST_CASE("with torn tails every length of an unsynced tail is met, and zeros; a rename never survives by half") {
+  std::vector<std::string> contents;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    auto disk = memory_disk::make();
+    REQUIRE(write_file_atomically(*disk, "", "to", "old"));
+    auto file = disk->create("/from");
+    REQUIRE((*file)->append(bytes_of("ab")));
+    REQUIRE((*file)->sync());
+    REQUIRE((*file)->append(bytes_of("cd")));
+    REQUIRE(disk->rename("/from", "/to"));
+    disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = seed});
+    contents.push_back(read_file(*disk, "/to").value());
+    const bool survived = contents.back() != "old";
+    CHECK_FALSE((survived && disk->info("/from")));
+  }
+  for (const auto& wanted :
+       {std::string{"old"}, std::string{"ab"}, std::string{"abc"}, std::string{"abcd"}, std::string("ab\0\0", 4)})
+    CHECK(std::find(contents.begin(), contents.end(), wanted) != contents.end());
+}
+
+TEST_CASE("a faulty file system fails the n-th call and every one after it, or one call of a kind once") {
+  auto fs = faulty_file_system::around(memory_file_system());
+  fs->fail_after(1);
+  CHECK(fs->create_directories("/d"));
+  CHECK(fs->list("/d").error().category == errc::unavailable);
+  CHECK_FALSE(fs->info("/d"));
+  CHECK(fs->calls() == 3);
+  fs->heal();
+  fs->inject({.operation = file_operation::append, .nth = 2, .path_contains = "f"});
+  auto file = fs->create("/d/f");
+  CHECK((*file)->append(bytes_of("a")));
+  const auto full = (*file)->append(bytes_of("b"));
+  REQUIRE_FALSE(full);
+  CHECK(full.error() == error{errc::resource_exhausted, "cannot write /d/f: no space left on device (injected)"});
+  CHECK((*file)->append(bytes_of("c")));
+  CHECK(read_file(*fs, "/d/f") == "ac");
+}
+
+TEST_CASE("faults injected beside each other each happen once") {
+  auto fs = faulty_file_system::around(memory_disk::make());
+  fs->inject({.operation = file_operation::create, .path_contains = "a"});
+  fs->inject({.operation = file_operation::create, .nth = 2, .reason = "quota exceeded"});
+  fs->inject({.nth = 2, .reason = "input/output error"});
+  CHECK(fs->create("/a").error().message == "cannot create /a: no space left on device (injected)");
+  CHECK(fs->create("/a").error().message == "cannot create /a: quota exceeded (injected)");
+  CHECK(fs->info("/").error().message.find("input/output error") != std::string::npos);
+  CHECK(fs->create("/a"));
+}
+
+TEST_CASE("a full disk and too many open files are resource_exhausted on the real disk") {
+  auto fs = posix_file_system();
+  auto full = fs->create("/dev/full");
+  REQUIRE(full);
+  const auto written = (*full)->append(bytes_of("x"));
+  REQUIRE_FALSE(written);
+  CHECK(written.error().category == errc::resource_exhausted);
+  CHECK(contains(written.error().message, "write /dev/full"));
+
+  const temporary_directory disk;
+  REQUIRE(write_file_atomically(*fs, disk.path, "f", "x"));
+  std::vector<std::unique_ptr<readable_file>> files;
+  const rlim_t before = [] {
+    rlimit limit;
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const rlim_t soft = limit.rlim_cur;
+    limit.rlim_cur = 64;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    return soft;
+  }();
+  std::optional<error> last;
+  while (!last && files.size() < 100) {
+    auto file = fs->open(disk.path + "/f");
+    if (file)
+      files.push_back(std::move(*file));
+    else
+      last = file.error();
+  }
+  rlimit limit;
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = before;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  REQUIRE(last);
+  CHECK(last->category == errc::resource_exhausted);
+}
+
+TEST_CASE("signals that interrupt a slow read or write are not errors") {
+  const temporary_directory disk;
+  const std::string pipe = disk.path + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  struct sigaction action {}, old {};
+  action.sa_handler = [](int) {};  // And no SA_RESTART: calls return EINTR.
+  ::sigaction(SIGUSR1, &action, &old);
+  expected<void> written;
+  std::atomic<bool> done = false;
+  const std::string text(1 << 20, 'x');  // More than a pipe holds, so that the writer waits.
+  std::thread writer{[&] {
+    auto file = posix_file_system()->create(pipe);  // Waits for a reader.
+    written = file ? (*file)->append(bytes_of(text)) : fail(file.error());
+    done = true;
+  }};
+  const auto disturb = [&] {
+    ::pthread_kill(writer.native_handle(), SIGUSR1);
+    for (int i = 0; i < 1000; ++i)
+      std::this_thread::yield();
+  };
+  for (int i = 0; i < 20; ++i)
+    disturb();
+  const int fd = ::open(pipe.c_str(), O_RDONLY | O_CLOEXEC);
+  size_t received = 0;
+  for (std::vector<char> buffer(1 << 16); received < text.size();) {
+    disturb();
+    const auto n = ::read(fd, buffer.data(), buffer.size());
+    if (n == 0)
+      break;
+    received += n > 0 ? static_cast<size_t>(n) : 0;
+  }
+  writer.join();
+  ::close(fd);
+  ::sigaction(SIGUSR1, &old, nullptr);
+  CHECK(written);
+  CHECK(received == text.size());
+}
+
+TEST_CASE("a lock ends with the process that held it, however that ended, and names it until then") {
+  const temporary_directory disk;
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lock = posix_file_system()->lock(disk.path);
+    const char c = lock ? 'y' : 'n';
+    (void)!::write(ready[1], &c, 1);
+    ::alarm(30);  // Should the parent fail before it kills.
+    ::pause();
+    ::_exit(0);
+  }
+  char c = 0;
+  REQUIRE(::read(ready[0], &c, 1) == 1);
+  CHECK(c == 'y');
+  const auto refused = posix_file_system()->lock(disk.path);
+  REQUIRE_FALSE(refused);
+  CHECK(contains(refused.error().message, "process " + std::to_string(child)));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  CHECK(posix_file_system()->lock(disk.path));
+}
+
+}  // namespace troupe

@@ -1,0 +1,20 @@
+// Part of a variable or slot, on its way into a checkpoint.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// A run of elements of one variable or slot. The tensor shares the parameter store's memory.
+struct variable_piece {
+  std::string name;
+  std::vector<int64_t> dims;  ///< Of the whole variable.
+  int64_t first = 0;          ///< First element of the run.
+  bool trainable = false;
+  tensor elements;            ///< Rank 1.
+};
+
+}  // namespace troupe
