@@ -83,6 +83,18 @@ TEST_CASE("a limit on the size of files is an error that names the file, and the
   CHECK(result.events().back()["category"] == "resource_exhausted");
 }
 
+TEST_CASE("inspect says of a shard that it may not read that it may not be read, and calls nothing damaged") {
+  const small_project project;
+  REQUIRE(run_program(project.train({"--max-steps", "8", "--quiet"})).status == 0);
+  for (const auto& path : {project.path("model"), project.path("model/model.ckpt-8")}) {
+    CAPTURE(path);
+    const auto result = run_program(with_fault("DENY_OPEN=model.ckpt-8-00000-of"), {"inspect", path});
+    CHECK(result.status == 1);
+    CHECK_MESSAGE(has(result.out, "may not be read: Permission denied"), result.out);
+    CHECK_FALSE(has(result.out, "damaged"));
+  }
+}
+
 TEST_CASE("the first signal ends the program while it reads data or restores a checkpoint") {
   const small_project project;
   REQUIRE(run_program(project.train({"--max-steps", "8", "--quiet"})).status == 0);

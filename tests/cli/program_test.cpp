@@ -92,7 +92,8 @@ TEST_CASE("a model directory whose name is no text is trained in, evaluated, sho
   CHECK(run_program(project.evaluate({"--model-dir", directory, "--json"})).status == 0);
   const auto shown = run_program({"inspect", directory, "--json"});
   CHECK_MESSAGE(shown.status == 0, shown.err);
-  for (const auto& event_file : nlohmann::json::parse(shown.out)["event_files"]) {
+  const auto report = nlohmann::json::parse(shown.out);
+  for (const auto& event_file : report["event_files"]) {
     const auto log = run_program({"inspect", directory + "/" + event_file.get<std::string>(), "--json"});
     CHECK_MESSAGE(log.status == 0, log.out);
   }

@@ -101,6 +101,20 @@ TEST_CASE("[EST-16] a hook that is null is refused by its index before anything 
   CHECK_FALSE(inspect_directory(directory / "run").has_value());
 }
 
+TEST_CASE("replicas and gradient shards beyond their bounds are refused before anything starts, and not taken for other numbers") {
+  temporary_directory directory;
+  const auto refused = [&](int64_t replicas, std::optional<int64_t> shards) {
+    auto e = small_estimator(directory / "run");
+    e.config.replicas = replicas;
+    e.config.gradient_shards = shards;
+    const auto job = start(e, small_training(20));
+    return job ? std::string{} : job.error().message;
+  };
+  CHECK(refused(4294967298, {}) == "replicas must be at most 1024, not 4294967298");
+  CHECK(refused(1, 4294967296) == "gradient_shards must be at most 1048576, not 4294967296");
+  CHECK_FALSE(inspect_directory(directory / "run").has_value());
+}
+
 TEST_CASE("a deadline for the executor that cannot be is refused before anything starts") {
   temporary_directory directory;
   for (const auto deadline : {std::chrono::milliseconds{0}, std::chrono::milliseconds{-5}, std::chrono::milliseconds::max()}) {

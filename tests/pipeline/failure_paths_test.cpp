@@ -1,12 +1,14 @@
 // What goes wrong, in simulation: each failure names category, actor, step and cause, ends in time, leaves no actor and
 // a last commit that can be gone on with.
-#include "pipeline/launch_simulated.hpp"
+#include "pipeline/launch/launch_simulated.hpp"
 
-#include "storage/faulty_file_system.hpp"
+#include "storage/files/faulty_file_system.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
 
 #include <doctest/doctest.h>
+
+#include <set>
 
 namespace troupe::test {
 
@@ -313,6 +315,35 @@ TEST_CASE("a label out of range fails the job and names it") {
   CHECK(e.category == errc::invalid_argument);
   CHECK(e.step == 1);
   CHECK(e.message.find("9") != std::string::npos);
+}
+
+TEST_CASE("a job whose directory was removed ends with an error that says so, and adds no file to the one that another job has there now") {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    auto disk = memory_disk::make();
+    small_job_options o{.max_steps = 40, .evaluates = true, .files = disk};
+    simulated_job job{prepare_small(o), seed};
+    REQUIRE(train_past(job, 7));
+    const auto content = newest_checkpoint(disk).content;
+    disk->remove_directory("/run");
+    auto other = checkpoint_store::open(disk, "/run");
+    REQUIRE(other);
+    REQUIRE((*other)->commit(content));
+    const auto names = [&] {
+      const auto files = disk->list("/run");
+      REQUIRE(files);
+      std::set<std::string> all;
+      for (const auto& f : *files)
+        all.insert(f.name);
+      return all;
+    };
+    const auto before = names();
+    const auto e = fail_of(job, disk);
+    CHECK(e.category == errc::failed_precondition);
+    CHECK_MESSAGE(e.message.find("/run is not the directory that was locked") != std::string::npos, e.message);
+    CHECK(names() == before);
+    CHECK((*other)->listed() == steps{content.step});
+  }
 }
 
 TEST_CASE("[EST-57] a checkpoint of another model is refused with every variable that differs, and stays") {

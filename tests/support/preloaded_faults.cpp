@@ -2,6 +2,7 @@
 //
 //   REFUSE_THREAD=3    the third thread that the process makes is not to be had (EAGAIN), once
 //   HANG_AT_OPEN=TEXT  opening a file whose path contains TEXT never returns; standard output is told "hanging"
+//   DENY_OPEN=TEXT     a file whose path contains TEXT may not be opened (EACCES), by root either
 //
 // What was refused is said on standard error, so that a test knows when a number was beyond all calls.
 #undef _FILE_OFFSET_BITS  // It makes another name of `open`, which is replaced here under both.
@@ -35,6 +36,14 @@ void maybe_hang(const char* path) {
     pause();
 }
 
+bool is_denied(const char* path) {
+  const char* const text = std::getenv("DENY_OPEN");
+  if (!text || !std::strstr(path, text))
+    return false;
+  errno = EACCES;
+  return true;
+}
+
 template <class F>
 F original(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
@@ -60,6 +69,8 @@ __attribute__((visibility("default"))) int open(const char* path, int flags, ...
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
   maybe_hang(path);
+  if (is_denied(path))
+    return -1;
   return original<open_file>("open")(path, flags, mode);
 }
 __attribute__((visibility("default"))) int open64(const char* path, int flags, ...) {
@@ -68,6 +79,8 @@ __attribute__((visibility("default"))) int open64(const char* path, int flags, .
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
   maybe_hang(path);
+  if (is_denied(path))
+    return -1;
   return original<open_file>("open64")(path, flags, mode);
 }
 
