@@ -1,4 +1,4 @@
-// Learns to foretell a text, character by character: two layers of LSTM, or a small transformer, beside a model that counts.
+// Learns to predict a text, character by character: two layers of LSTM, or a small transformer, beside a model that counts.
 //
 //   ./dev chars --model lstm             # Installs the text, and runs this program.
 //   ./dev chars --model transformer --steps 4000
@@ -125,7 +125,7 @@ tr::expected<void> run(const settings& s) {
 
 int main(int argc, char** argv) {
   settings s;
-  CLI::App flags{"Learns to foretell a text, character by character."};
+  CLI::App flags{"Learns to predict a text, character by character."};
   flags.add_option("--model", s.model, "lstm or transformer")->check(CLI::IsMember({"lstm", "transformer"}))->capture_default_str();
   flags.add_option("--text", s.text, "the text, plain or gzip'ed")->capture_default_str();
   flags.add_option("--model-dir", s.model_dir, "where checkpoints are kept [runs/chars-MODEL]");
