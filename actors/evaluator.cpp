@@ -40,12 +40,7 @@ void evaluator_state::extend(int64_t reached) {
   const int64_t end = options.steps.value_or(INT64_MAX);
   until = std::min(end, reached + ahead_max);
   nodes.grant(attempt, until);
-  wait(reached);
-}
-
-void evaluator_state::wait(int64_t reached) {
-  waiting.disarm_all();
-  waiting.arm(wait_batch, options.silence_max, "batch " + std::to_string(reached));
+  waiting.await(reached);
 }
 
 void evaluator_state::on_progress(const progress& x) {
@@ -59,7 +54,7 @@ void evaluator_state::on_progress(const progress& x) {
   else if (x.step + ahead_max / 2 >= until)
     extend(x.step);
   else
-    wait(x.step);
+    waiting.await(x.step);
 }
 
 void evaluator_state::on_end(const stream_end& x) {
@@ -73,27 +68,6 @@ void evaluator_state::on_end(const stream_end& x) {
     finish(x.cause);
 }
 
-/// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
-void evaluator_state::on_deadline(const deadline& x) {
-  const auto over = waiting.on(x);
-  if (over == wait_answers)
-    return finish_silent();
-  if (over != wait_batch)
-    return;
-  nodes.ask(*self, whereabouts.begin(sub_plan::names(options.name)));
-  waiting.arm(wait_answers, std::min(options.silence_max, std::chrono::milliseconds{30'000}), "");
-}
-
-void evaluator_state::on_standing(const standing& x) {
-  if (whereabouts.on(x) && waiting.armed(wait_answers))
-    finish_silent();
-}
-
-void evaluator_state::finish_silent() {
-  finish(error{errc::deadline_exceeded, waiting.what(wait_batch) + " was not evaluated within " + std::to_string(options.silence_max.count() / 1000)
-                                         + " s: " + whereabouts.text(), {}, options.name});
-}
-
 void evaluator_state::show() const {
   if (options.board)
     options.board->evaluating(running ? std::optional{at_step} : std::nullopt, running ? totals->batches() : 0);
@@ -103,7 +77,7 @@ void evaluator_state::finish(std::optional<error> cause) {
   running = false;
   show();
   lease.reset();
-  waiting.disarm_all();
+  waiting.disarm();
   evaluated result{current.attempt, at_step, !cause, {}, totals->batches()};
   if (cause) {
     if (cause->source.empty())
@@ -124,7 +98,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   state.self = self;
   state.options = std::move(options);
   state.asker = std::move(asker);
-  state.waiting.start(self, waits{evaluator_state::wait_kinds, waits::period_for({state.options.silence_max})});
+  state.waiting.start(self, state.options.name, "evaluated", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (!state.nodes.has(x.source))
       return;
@@ -143,8 +117,14 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
     },
     [&state](const progress& x) { state.on_progress(x); },
     [&state](const stream_end& x) { state.on_end(x); },
-    [&state](const standing& x) { state.on_standing(x); },
-    [&state](const deadline& x) { state.on_deadline(x); },
+    [&state](const standing& x) {
+      if (auto silence = state.waiting.on(x))
+        state.finish(std::move(silence));
+    },
+    [&state](const deadline& x) {
+      if (auto silence = state.waiting.on(x, state.nodes))
+        state.finish(std::move(silence));
+    },
   };
 }
 

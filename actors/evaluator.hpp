@@ -1,10 +1,8 @@
 // The evaluator: a small chief over an `evaluate` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
-#include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
-#include "actors/sub_plan.hpp"
-#include "actors/wait_timer.hpp"
+#include "actors/sub_plan_wait.hpp"
 #include "actors/writers/checkpoint_loading.hpp"
 #include "compute/engine/metric_totals.hpp"
 
@@ -41,20 +39,14 @@ struct evaluator_state {
   int64_t at_step = 0;                          ///< global_step of what is being evaluated.
   int32_t attempt = 0;                          ///< Of the sub-plan: one an evaluation.
   int64_t until = 0;
-  wait_timer<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
-  enum wait : int32_t { wait_batch, wait_answers, wait_kinds };
-  inquiry whereabouts;          ///< Of its nodes, after a silence.
+  sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
   std::optional<metric_totals> totals;
   caf::actor_clock::time_point started{};
 
   void on_evaluate(const evaluate_at& x);
   void extend(int64_t reached);
-  void wait(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
-  void on_standing(const standing& x);
-  void on_deadline(const deadline& x);
-  void finish_silent();
   void finish(std::optional<error> cause);
   void show() const;
 };

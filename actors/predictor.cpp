@@ -39,30 +39,9 @@ void predictor_state::on_progress(const progress& x) {
 }
 
 void predictor_state::wait() {
-  waiting.disarm_all();
+  waiting.disarm();
   if (delivered < until)
-    waiting.arm(wait_batch, options.silence_max, "batch " + std::to_string(delivered));
-}
-
-/// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
-void predictor_state::on_deadline(const deadline& x) {
-  const auto over = waiting.on(x);
-  if (over == wait_answers)
-    return finish_silent();
-  if (over != wait_batch)
-    return;
-  nodes.ask(*self, whereabouts.begin(sub_plan::names(options.name)));
-  waiting.arm(wait_answers, std::min(options.silence_max, std::chrono::milliseconds{30'000}), "");
-}
-
-void predictor_state::on_standing(const standing& x) {
-  if (whereabouts.on(x) && waiting.armed(wait_answers))
-    finish_silent();
-}
-
-void predictor_state::finish_silent() {
-  finish(error{errc::deadline_exceeded, waiting.what(wait_batch) + " was not predicted within " + std::to_string(options.silence_max.count() / 1000)
-                                         + " s: " + whereabouts.text(), {}, options.name});
+    waiting.await(delivered);
 }
 
 void predictor_state::finish(std::optional<error> cause) {
@@ -77,7 +56,7 @@ predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predi
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  state.waiting.start(self, waits{predictor_state::wait_kinds, waits::period_for({state.options.silence_max})});
+  state.waiting.start(self, state.options.name, "predicted", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (state.nodes.has(x.source))
       state.finish(error{errc::aborted, "a node of the prediction ended: " + describe(x.reason), {}, state.options.name});
@@ -88,8 +67,14 @@ predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predi
     [&state](const stream_end& x) {
       state.finish(x.cause.category == errc::out_of_range ? std::nullopt : std::optional{x.cause});
     },
-    [&state](const standing& x) { state.on_standing(x); },
-    [&state](const deadline& x) { state.on_deadline(x); },
+    [&state](const standing& x) {
+      if (auto silence = state.waiting.on(x))
+        state.finish(std::move(silence));
+    },
+    [&state](const deadline& x) {
+      if (auto silence = state.waiting.on(x, state.nodes))
+        state.finish(std::move(silence));
+    },
   };
 }
 

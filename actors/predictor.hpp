@@ -1,10 +1,8 @@
 // The predictor: a small chief over a `predict` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
-#include "actors/inquiry.hpp"
 #include "actors/prediction_board.hpp"
-#include "actors/sub_plan.hpp"
-#include "actors/wait_timer.hpp"
+#include "actors/sub_plan_wait.hpp"
 
 namespace troupe {
 
@@ -34,16 +32,11 @@ struct predictor_state {
   sub_plan nodes;
   int64_t until = 0;            ///< The consumer has room for every batch below this one.
   int64_t delivered = 0;        ///< Batches on the board.
-  wait_timer<predictor_actor::stateful_pointer<predictor_state>> waiting;
-  enum wait : int32_t { wait_batch, wait_answers, wait_kinds };
-  inquiry whereabouts;          ///< Of its nodes, after a silence.
+  sub_plan_wait<predictor_actor::stateful_pointer<predictor_state>> waiting;
 
   void on_pull(const pull& x);
   void on_progress(const progress& x);
   void wait();                  ///< For the next batch, where one was asked for.
-  void on_standing(const standing& x);
-  void on_deadline(const deadline& x);
-  void finish_silent();
   void finish(std::optional<error> cause);
 };
 

@@ -1,0 +1,61 @@
+// The wait for a sub-plan's next batch, and the inquiry after a silence.
+#pragma once
+
+#include "actors/inquiry.hpp"
+#include "actors/sub_plan.hpp"
+#include "actors/wait_timer.hpp"
+
+#include <optional>
+
+namespace troupe {
+
+/// Of an evaluator or a predictor. A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not
+/// is busy with what is waited for.
+template <class Self>
+class sub_plan_wait {
+ public:
+  /// `outcome` is what the batch was not, in time: "evaluated". Nobody waits yet.
+  void start(Self self, std::string driver, std::string outcome, std::chrono::milliseconds silence_max) {
+    self_ = self;
+    driver_ = std::move(driver);
+    outcome_ = std::move(outcome);
+    silence_max_ = silence_max;
+    waiting_.start(self, waits{kinds, waits::period_for({silence_max})});
+  }
+  /// From now on, in place of the batch before.
+  void await(int64_t batch) {
+    disarm();
+    waiting_.arm(for_batch, silence_max_, "batch " + std::to_string(batch));
+  }
+  void disarm() { waiting_.disarm_all(); }
+  /// The error, when the wait is over in vain.
+  std::optional<error> on(const deadline& x, const sub_plan& nodes) {
+    constexpr std::chrono::milliseconds answers_max{30'000};
+    const auto over = waiting_.on(x);
+    if (over == for_answers)
+      return silent();
+    if (over == for_batch) {
+      nodes.ask(*self_, whereabouts_.begin(sub_plan::names(driver_)));
+      waiting_.arm(for_answers, std::min(silence_max_, answers_max), "");
+    }
+    return {};
+  }
+  std::optional<error> on(const standing& x) {
+    return whereabouts_.on(x) && waiting_.armed(for_answers) ? std::optional{silent()} : std::nullopt;
+  }
+
+ private:
+  enum kind : int32_t { for_batch, for_answers, kinds };
+  error silent() const {
+    return {errc::deadline_exceeded, waiting_.what(for_batch) + " was not " + outcome_ + " within " + std::to_string(silence_max_.count() / 1000)
+                                       + " s: " + whereabouts_.text(), {}, driver_};
+  }
+
+  Self self_ = nullptr;
+  std::string driver_, outcome_;
+  std::chrono::milliseconds silence_max_{};
+  wait_timer<Self> waiting_;
+  inquiry whereabouts_;
+};
+
+}  // namespace troupe
