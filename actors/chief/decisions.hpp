@@ -13,7 +13,6 @@ namespace troupe {
 /// The first step after `after` at which something that happens every `every` steps happens; INT64_MAX for never.
 int64_t next_multiple(int64_t after, std::optional<int64_t> every);
 
-
 /// How far ahead of `reached` the horizon may lie: two blocks, and beyond that at most 200 ms of measured steps.
 int64_t horizon_ahead(int64_t block_steps, double seconds_per_step);
 

@@ -10,6 +10,9 @@
 #include <system_error>
 
 #include <unistd.h>
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+#endif
 
 namespace troupe::cli {
 
@@ -44,6 +47,15 @@ bool told() noexcept {
   return true;
 }
 
+/// glibc looks for the unwinder when an exception first passes through a function of its own, such as pthread_once, and ends the process
+/// where it has no memory for that (2.36: nptl/unwind-resume.c): so it looks now. A backtrace needs the same.
+void find_unwinder() {
+#if __has_include(<execinfo.h>)
+  void* frame = nullptr;
+  static_cast<void>(::backtrace(&frame, 1));
+#endif
+}
+
 [[noreturn]] void at_the_end() {
   if (std::current_exception() && told())
     _exit(failed);
@@ -55,6 +67,7 @@ bool told() noexcept {
 
 void end_in_order(bool json) noexcept {
   tells_json = json;
+  find_unwinder();
   if (before == nullptr)
     before = std::set_terminate(at_the_end);
 }
