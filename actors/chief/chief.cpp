@@ -188,6 +188,8 @@ void chief_state::on_request(const request& x) {
     self->send(evaluator, request{request::stop});
   if (now == phase::training)
     drain(until, false);
+  if (by_signal)
+    evaluate_next();  // One that waits for its event file is not made.
   if (now == phase::draining && !ending_said)
     cut_short();
 }

@@ -126,24 +126,27 @@ void chief_state::on_eval_room(const room& x) {
 void chief_state::evaluate_next() {
   if (evaluating || !newest_unevaluated)
     return;
-  if (constexpr int64_t records = 2; eval_summaries && eval_records + records > eval_room) {
-    if (!waiting.armed(wait_eval_room))
-      arm(wait_eval_room, options.deadlines.save, "the results of the evaluation of step " + std::to_string(evaluated_at.value_or(0)) + " to be written");
-    return;
-  }
-  const int64_t step = *std::exchange(newest_unevaluated, std::nullopt);
+  const int64_t step = *newest_unevaluated;
   const auto clock_now = self->clock().now();
   std::optional<double> since;
   if (evaluation_began)
     since = std::chrono::duration<double>(clock_now - *evaluation_began).count();
   const bool last = end_at == step && now == phase::draining;
-  if (!evaluator || by_signal || !evaluation_due(since, options.throttle_secs, last)) {
+  const bool due = evaluator && !by_signal && evaluation_due(since, options.throttle_secs, last);
+  // Only an evaluation that is to be made waits for its event file.
+  if (constexpr int64_t records = 2; due && eval_summaries && eval_records + records > eval_room) {
+    if (!waiting.armed(wait_eval_room))
+      arm(wait_eval_room, options.deadlines.save, "the results of the evaluation of step " + std::to_string(evaluated_at.value_or(0)) + " to be written");
+    return;
+  }
+  disarm(wait_eval_room);
+  newest_unevaluated.reset();
+  if (!due) {
     self->send(writer, unlease{step});
     commit_gates.erase(step);
     extend();
     return check_end();
   }
-  disarm(wait_eval_room);
   evaluating = step;
   evaluation_began = clock_now;
   arm(wait_evaluation, options.deadlines.evaluation, "the evaluation of step " + std::to_string(step));

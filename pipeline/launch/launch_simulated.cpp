@@ -75,6 +75,10 @@ void simulated_job::slow_down(const std::string& node, int64_t factor) {
   impl_->world.slow_down(node, factor);
 }
 
+void simulated_job::hang(const std::string& node) {
+  impl_->world.hang(node);
+}
+
 void simulated_job::pass(std::chrono::nanoseconds time) {
   impl_->world.pass(time);
 }

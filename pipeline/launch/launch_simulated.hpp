@@ -25,6 +25,8 @@ class simulated_job final : public running_job {
   bool crank_until(const std::function<bool()>& there, int64_t turns = 5'000'000);
   /// From now on, nodes of that name take one of `factor` turns that fall to them while others have something to do.
   void slow_down(const std::string& node, int64_t factor);
+  /// From now on, nodes of that name get no turn, as inside a call that does not return; until `left`.
+  void hang(const std::string& node);
   /// Time goes by, as in a call that takes so long. Within a turn or between two.
   void pass(std::chrono::nanoseconds time);
   /// Ends a node as a crash would. False when there is none of that name alive.

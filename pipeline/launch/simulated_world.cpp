@@ -42,19 +42,32 @@ void simulated_world::pass(std::chrono::nanoseconds time) {
   time_passed_ = true;
 }
 
-/// Whose turn it is. A slow node that is drawn is mostly passed over, unless nobody else waits for a turn.
+/// By which factor its node was slowed down; 1 where it was not.
+int64_t simulated_world::slowness(const caf::resumable* job) const {
+  const auto* actor = dynamic_cast<const caf::local_actor*>(job);
+  const auto slow = actor ? slow_nodes_.find(actor->id()) : slow_nodes_.end();
+  return slow == slow_nodes_.end() ? 1 : slow->second;
+}
+
+bool simulated_world::all_hang() const {
+  return !slow_nodes_.empty() && std::all_of(schedule_.jobs.begin(), schedule_.jobs.end(), [this](const auto* job) { return slowness(job) == never; });
+}
+
+/// Whose turn it is, of jobs that do not all hang. A slow node that is drawn is mostly passed over, unless nobody else waits for a turn.
 std::ptrdiff_t simulated_world::pick() {
   const auto one = [this] { return static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size()); };
   auto picked = one();
   if (slow_nodes_.empty())
     return picked;
-  const auto is_slow = [this](std::ptrdiff_t job) {
-    const auto* actor = dynamic_cast<caf::local_actor*>(schedule_.jobs[static_cast<size_t>(job)]);
-    const auto slow = actor ? slow_nodes_.find(actor->id()) : slow_nodes_.end();
-    return slow != slow_nodes_.end() && draw() % static_cast<uint64_t>(slow->second) != 0;
+  const auto slowness_of = [this](std::ptrdiff_t job) { return slowness(schedule_.jobs[static_cast<size_t>(job)]); };
+  const auto passed_over = [&](std::ptrdiff_t job) {
+    const auto factor = slowness_of(job);
+    return factor == never || (factor > 1 && draw() % static_cast<uint64_t>(factor) != 0);
   };
-  for (size_t tries = 0; tries < 3 * schedule_.jobs.size() && is_slow(picked); ++tries)
+  for (size_t tries = 0; tries < 3 * schedule_.jobs.size() && passed_over(picked); ++tries)
     picked = one();
+  while (slowness_of(picked) == never)
+    picked = (picked + 1) % static_cast<std::ptrdiff_t>(schedule_.jobs.size());
   return picked;
 }
 
@@ -101,8 +114,8 @@ void simulated_world::note_turn_of(caf::actor_id actor) {
 bool simulated_world::crank() {
   if (std::exchange(time_passed_, false))
     schedule_.clock().trigger_expired_timeouts();
-  if (schedule_.jobs.empty()) {
-    const bool triggered = schedule_.trigger_timeout() || !schedule_.jobs.empty();
+  if (schedule_.jobs.empty() || all_hang()) {
+    const bool triggered = schedule_.trigger_timeout() || !(schedule_.jobs.empty() || all_hang());
     measure();
     return triggered;
   }
@@ -139,6 +152,7 @@ bool simulated_world::kill(const std::string& node) {
 }
 
 std::vector<std::string> simulated_world::left() {
+  slow_nodes_.clear();
   while (!schedule_.jobs.empty())
     crank();
   std::vector<std::string> names;

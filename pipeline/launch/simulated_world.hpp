@@ -34,6 +34,8 @@ class simulated_world {
   /// From now on, nodes of that name take one of `factor` turns that fall to them while others have something to do: as on a slow
   /// disk, or a busy core.
   void slow_down(const std::string& node, int64_t factor);
+  /// From now on, nodes of that name get no turn, as inside a call that does not return; until `left` or `end_all`.
+  void hang(const std::string& node) { slow_down(node, never); }
   /// Time goes by, as in a call that takes so long. Within a turn or between two.
   void pass(std::chrono::nanoseconds time);
   /// Ends a node as a crash would. False when there is none of that name alive.
@@ -56,7 +58,10 @@ class simulated_world {
   struct settings final : caf::actor_system_config {
     settings();
   };
+  static constexpr int64_t never = 0;  ///< A factor of `slow_down`.
   uint64_t draw();
+  int64_t slowness(const caf::resumable* job) const;
+  bool all_hang() const;
   std::ptrdiff_t pick();
   void note_turn_of(caf::actor_id actor);
   void measure();

@@ -38,6 +38,23 @@ TEST_CASE("the results of evaluations that wait for a slow writer are a few") {
   CHECK(fullest_of("summary_writer/eval", {.max_steps = 120, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits}) <= 16);
 }
 
+TEST_CASE("a stop by a signal does not wait for an event file that hangs, since no evaluation follows") {
+  simulated_job job{prepare_small({.max_steps = 600, .save_steps = 1, .evaluates = true, .when = evaluation_mode::waits}), 7};
+  job.hang("summary_writer/eval");
+  REQUIRE(job.crank_until([&] { return job.progress().step > 2 && job.now() > std::chrono::seconds{60}; }));
+  const auto stands = job.progress().step;
+  CHECK(stands < 10);  // There is room for the results of a few evaluations.
+  const auto asked = job.now();
+  job.ask(request::stop, true);
+  const auto result = job.wait(std::chrono::seconds{500});
+  REQUIRE(result);
+  REQUIRE_MESSAGE(result->has_value(), to_string(result->error()));
+  CHECK((*result)->global_step == stands);
+  CHECK((*result)->stopped);
+  CHECK((*result)->remark == "summary_writer/eval did not end in time");
+  CHECK(job.now() - asked < std::chrono::seconds{32});  // The patience with actors that do not end: 30 s.
+}
+
 TEST_CASE("a job that records every step runs ahead of a slow summary writer by a few records") {
   const simulated_job* running = nullptr;
   int64_t reported = -1;
