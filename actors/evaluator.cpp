@@ -22,14 +22,14 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   totals.emplace(options.outputs);
   running = true;
   at_step = 0;
-  auto loaded = load_or_initialise(options.files, options.directory, current.step, options.seed, *options.parameters);
+  auto loaded = load_or_initialise(options.files, options.directory, current.step, options.seed, options.parameters);
   if (!loaded)
     return finish(loaded.error());
   at_step = loaded->step;
   current.prefix = loaded->prefix;
   lease = std::move(loaded->lease);
   if (!nodes.started())
-    nodes.start(*self, caf::actor_cast<progress_sink_actor>(self), *options.nodes);
+    nodes.start(*self, options.nodes);
   nodes.begin_attempt(++attempt);
   show();
   until = 0;

@@ -19,12 +19,12 @@ void predictor_state::on_pull(const pull& x) {
   const bool first = until == 0;
   until = x.until_step;
   if (first) {
-    auto loaded = load_or_initialise(options.files, options.directory, options.step, options.seed, *options.parameters);
+    auto loaded = load_or_initialise(options.files, options.directory, options.step, options.seed, options.parameters);
     if (!loaded)
       return finish(loaded.error());
     loaded->lease.reset();  // All of it is in memory.
     options.board->loaded(std::move(*loaded));
-    nodes.start(*self, caf::actor_cast<progress_sink_actor>(self), *options.nodes);
+    nodes.start(*self, options.nodes);
     nodes.begin_attempt(only_attempt);
   }
   nodes.grant(only_attempt, until);

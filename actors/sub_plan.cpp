@@ -3,53 +3,62 @@
 #include <caf/local_actor.hpp>
 #include <caf/send.hpp>
 
+#include <array>
+
 namespace troupe {
 
-void sub_plan::start(caf::local_actor& driver, const progress_sink_actor& progress, crew& nodes) {
-  drain = nodes.start_outfeed(progress, {});
-  worker = nodes.start_replica(0, {drain, {}, {}});
-  source = nodes.start_infeed(0, {}, {});
-  for (const auto& [edge, to] : nodes.edges_of(0)) {
-    caf::anon_send(source, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(worker)});
-    caf::anon_send(worker, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(source)});
-  }
-  driver.monitor(drain);
-  driver.monitor(worker);
-  driver.monitor(source);
+namespace {
+
+constexpr std::array roles{role::infeed, role::replica, role::outfeed};
+
+}  // namespace
+
+void sub_plan::start(caf::local_actor& driver, std::shared_ptr<crew> from) {
+  crew_ = std::move(from);
+  nodes_ = start_all(*crew_, driver);
 }
 
 void sub_plan::begin_attempt(int32_t attempt) const {
-  caf::anon_send(drain, begin{attempt, 0, {}});
-  caf::anon_send(worker, begin{attempt, 0, {}});  // Before the infeed, whose first word may be that there are no data.
-  caf::anon_send(source, begin{attempt, 0, {}});
+  const auto tell = [attempt](const auto& node) { caf::anon_send(node, begin{attempt, 0, {}}); };
+  for (const auto& drain : nodes_.all<role::outfeed>())
+    tell(drain);
+  for (const auto& worker : nodes_.all<role::replica>())
+    tell(worker);  // Before the infeed, whose first word may be that there are no data.
+  for (const auto& source : nodes_.all<role::infeed>())
+    tell(source);
 }
 
 void sub_plan::grant(int32_t attempt, int64_t until) const {
-  caf::anon_send(source, run{attempt, until, {}});
-  caf::anon_send(worker, run{attempt, until, {}});
+  for (const auto& source : nodes_.all<role::infeed>())
+    caf::anon_send(source, run{attempt, until, {}});
+  for (const auto& worker : nodes_.all<role::replica>())
+    caf::anon_send(worker, run{attempt, until, {}});
 }
 
 void sub_plan::ask(caf::local_actor& driver, uint64_t number) const {
   const auto from = caf::actor_cast<standing_sink_actor>(&driver);
-  caf::send_as(from, source, probe{number});
-  caf::send_as(from, worker, probe{number});
-  caf::send_as(from, drain, probe{number});
+  for (const auto& source : nodes_.all<role::infeed>())
+    caf::send_as(from, source, probe{number});
+  for (const auto& worker : nodes_.all<role::replica>())
+    caf::send_as(from, worker, probe{number});
+  for (const auto& drain : nodes_.all<role::outfeed>())
+    caf::send_as(from, drain, probe{number});
 }
 
-bool sub_plan::has(const caf::actor_addr& node) const {
-  const auto is = [&node](const auto& handle) { return handle && handle->address() == node; };
-  return is(source) || is(worker) || is(drain);
+std::vector<std::string> sub_plan::names() const {
+  std::vector<std::string> all;
+  for (const auto what : roles)
+    for (auto& name : nodes_.names(what))
+      all.push_back(std::move(name));
+  return all;
 }
 
 void sub_plan::send_home() {
-  const auto home = [](auto& handle) {
-    if (handle)
-      caf::anon_send_exit(handle, caf::exit_reason::user_shutdown);
-    handle = nullptr;
-  };
-  home(source);
-  home(worker);
-  home(drain);
+  for (const auto what : roles)
+    for (const auto& m : nodes_.members())
+      if (m.what == what)
+        crew_->end(m.id);
+  nodes_ = {};
 }
 
 }  // namespace troupe

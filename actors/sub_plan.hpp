@@ -1,4 +1,4 @@
-// A sub-plan: an infeed, a replica and an outfeed beside a job, or without one, driven by an evaluator or a predictor.
+// A sub-plan: the infeeds, replicas and the outfeed beside a job, or without one, that an evaluator or a predictor drives.
 #pragma once
 
 #include "actors/crew.hpp"
@@ -7,23 +7,24 @@
 
 namespace troupe {
 
-struct sub_plan {
-  infeed_actor source;
-  replica_actor worker;
-  outfeed_actor drain;
-
-  bool started() const { return source != nullptr; }
-  /// Starts and connects the nodes of `nodes`; `driver` monitors them and hears of progress.
-  void start(caf::local_actor& driver, const progress_sink_actor& progress, crew& nodes);
+class sub_plan {
+ public:
+  bool started() const { return !nodes_.empty(); }
+  /// Starts and connects the nodes of `from`; `driver` monitors them and hears of progress.
+  void start(caf::local_actor& driver, std::shared_ptr<crew> from);
   /// A new attempt, from the beginning of the data.
   void begin_attempt(int32_t attempt) const;
   void grant(int32_t attempt, int64_t until) const;
-  bool has(const caf::actor_addr& node) const;
+  bool has(const caf::actor_addr& node) const { return nodes_.find(node) != nullptr; }
   /// Asks each node where it stands; `driver` hears of it, from the nodes by these names.
   void ask(caf::local_actor& driver, uint64_t number) const;
-  static std::vector<std::string> names(const std::string& driver) { return {driver + "/infeed/0", driver + "/replica/0", driver + "/outfeed"}; }
+  std::vector<std::string> names() const;
   /// Ends the nodes; a later `start` starts new ones.
   void send_home();
+
+ private:
+  std::shared_ptr<crew> crew_;
+  roster nodes_;
 };
 
 }  // namespace troupe

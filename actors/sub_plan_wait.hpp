@@ -35,7 +35,7 @@ class sub_plan_wait {
     if (over == for_answers)
       return silent();
     if (over == for_batch) {
-      nodes.ask(*self_, whereabouts_.begin(sub_plan::names(driver_)));
+      nodes.ask(*self_, whereabouts_.begin(nodes.names()));
       waiting_.arm(for_answers, std::min(silence_max_, answers_max), "");
     }
     return {};

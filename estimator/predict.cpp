@@ -89,7 +89,7 @@ expected<void> prediction_stream::impl::start() {
   auto prepared = prepare(description);
   if (!prepared)
     return fail(prepared.error());
-  for (const auto& output : (*prepared)->prediction->engines.front()->outputs())
+  for (const auto& output : (*prepared)->in(mode::predict).engines.front()->outputs())
     names.push_back(output.name);
   auto launched = predict_local(std::move(*prepared));
   std::lock_guard lock{guard};

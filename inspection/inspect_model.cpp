@@ -72,7 +72,7 @@ expected<planned_model> plan_model(const estimator& e, const dataset& input, mod
   auto built = build_graph(**source, (*iterator)->spec(), m);
   if (!built)
     return fail(built.error());
-  auto layout = layout_of(**source, (*iterator)->spec(), m);
+  auto layout = layout_of(**built);
   if (!layout)
     return fail(layout.error());
   const auto size = program_size(e.config, (*iterator)->batch_rows(), m);

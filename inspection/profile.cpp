@@ -18,10 +18,9 @@ using steady = std::chrono::steady_clock;
 class fed_batches {
  public:
   fed_batches(dataset_iterator& source, const program& p) : source_(source) {
-    std::vector<component> all = source.spec().features;
-    all.insert(all.end(), source.spec().labels.begin(), source.spec().labels.end());
+    const auto all = source.spec().components();
     for (const auto& c : all) {
-      buffers_.push_back(allocate_buffer(source.batch_rows() * c.dims.elements() * size_of(c.type)));
+      buffers_.push_back(allocate_buffer(source.batch_rows() * c.row_bytes()));
       into_.push_back(buffers_.back().get());
     }
     for (const auto& wanted : p.inputs())

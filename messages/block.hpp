@@ -9,7 +9,7 @@ namespace troupe {
 /// ...]; the reader's rows are [first_row, first_row + rows) of each. Complete when sent, never modified after.
 struct block {
   int32_t attempt = 0;
-  int32_t edge = 0;
+  edge_id edge{};
   int64_t step = 0;
   int64_t count = 0;
   int64_t first_row = 0;
@@ -22,16 +22,17 @@ typename Inspector::result_type inspect(Inspector& f, block& x) {
 }
 
 /// Follows the last block of an edge: there is no batch `first_missing_step`. With a cause other than out_of_range the
-/// data did not end but could not be read.
+/// data did not end but could not be read; `stopped`: the job was stopped, and all that precede that step are to be made.
 struct end_of_data {
   int32_t attempt = 0;
-  int32_t edge = 0;
+  edge_id edge{};
   int64_t first_missing_step = 0;
   error cause;
+  bool stopped = false;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, end_of_data& x) {
-  return f(caf::meta::type_name("end_of_data"), x.attempt, x.edge, x.first_missing_step, x.cause);
+  return f(caf::meta::type_name("end_of_data"), x.attempt, x.edge, x.first_missing_step, x.cause, x.stopped);
 }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 
 #include "messages/fwd.hpp"
 #include "messages/inspect.hpp"
+#include "words/roles.hpp"
 
 #include <caf/actor.hpp>
 
@@ -54,7 +55,7 @@ typename Inspector::result_type inspect(Inspector& f, run& x) {
 /// message, and will not go back below `applied_step`.
 struct pull {
   int32_t attempt = 0;
-  int32_t edge = 0;
+  edge_id edge{};
   int64_t until_step = 0;
   int64_t applied_step = 0;
   int64_t block_steps = 1;
@@ -76,7 +77,7 @@ typename Inspector::result_type inspect(Inspector& f, rewind& x) {
 
 /// To an infeed: the reader of `edge`. To a replica: whom to ask for what comes in by port `edge`.
 struct connect {
-  int32_t edge = 0;
+  edge_id edge{};
   caf::strong_actor_ptr peer;
 };
 template <class Inspector>
@@ -112,6 +113,28 @@ typename Inspector::result_type inspect(Inspector& f, stop& x) {
   return f(caf::meta::type_name("stop"), x.attempt);
 }
 
+/// To both ends of `edge`: nothing flows there from batch `step` on. The sender counts that reader no more; the reader goes on without
+/// it, and is fed zeros in its place.
+struct leave {
+  int32_t attempt = 0;
+  edge_id edge{};
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, leave& x) {
+  return f(caf::meta::type_name("leave"), x.attempt, x.edge, x.step);
+}
+
+/// To all replicas of a group: from state `step` on compute and send what others read, and apply nothing.
+struct retire {
+  int32_t attempt = 0;
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, retire& x) {
+  return f(caf::meta::type_name("retire"), x.attempt, x.step);
+}
+
 /// The job has failed: do nothing further, and tell the checkpoint writer by `gone` that no other part comes.
 struct halt {
   int32_t attempt = 0;
@@ -125,7 +148,7 @@ typename Inspector::result_type inspect(Inspector& f, halt& x) {
 /// travels to the replicas, who may be waiting for something else or have nothing granted any more.
 struct input_failed {
   int32_t attempt = 0;
-  int32_t infeed = 0;
+  node_id infeed{};
   int64_t step = 0;
   error cause;
 };
@@ -137,7 +160,7 @@ typename Inspector::result_type inspect(Inspector& f, input_failed& x) {
 /// From an infeed, to the chief: what the user ought to know of the data, which are read all the same.
 struct input_warned {
   int32_t attempt = 0;
-  int32_t infeed = 0;
+  node_id infeed{};
   std::string text;
 };
 template <class Inspector>

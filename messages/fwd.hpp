@@ -30,12 +30,14 @@ struct fact;
 struct finish_log;
 struct flush;
 struct halt;
+struct leave;
 struct note;
 struct probe;
 struct proceed;
 struct pull;
 struct request;
 struct restore;
+struct retire;
 struct rewind;
 struct room;
 struct run;
@@ -86,6 +88,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::halt))
   CAF_ADD_TYPE_ID(troupe, (troupe::input_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::input_warned))
+  CAF_ADD_TYPE_ID(troupe, (troupe::leave))
   CAF_ADD_TYPE_ID(troupe, (troupe::note))
   CAF_ADD_TYPE_ID(troupe, (troupe::probe))
   CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
@@ -97,6 +100,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::request))
   CAF_ADD_TYPE_ID(troupe, (troupe::restore))
   CAF_ADD_TYPE_ID(troupe, (troupe::restored))
+  CAF_ADD_TYPE_ID(troupe, (troupe::retire))
   CAF_ADD_TYPE_ID(troupe, (troupe::rewind))
   CAF_ADD_TYPE_ID(troupe, (troupe::room))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))

@@ -61,12 +61,17 @@ using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<run>,            // The horizon: nothing is read past `until`.
   caf::reacts_to<rewind>,         // The job ended at an earlier step: send the part of that one.
   caf::reacts_to<halt>,           // The job has failed: read no further.
+  caf::reacts_to<stop>,           // Where several groups read: the step at hand is the first that is missing.
+  caf::reacts_to<leave>,          // One reader is gone.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<connect>,        // The reader of an edge.
   caf::reacts_to<connect_parts>,  // Another checkpoint writer.
   caf::reacts_to<proceed>>;       // To itself.
 
 using replica_actor = block_sink_actor::extend<
+  caf::reacts_to<pull>,           // Credit, from a reader of one of its out-ports.
+  caf::reacts_to<leave>,          // A reader, or a source, is gone.
+  caf::reacts_to<retire>,         // The group is trained no further.
   caf::reacts_to<begin>,          // A new attempt: stand at its step.
   caf::reacts_to<run>,            // The horizon: nothing is computed past `until`.
   caf::reacts_to<connect>,        // Whom to pull from, for an edge.

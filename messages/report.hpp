@@ -24,7 +24,7 @@ typename Inspector::result_type inspect(Inspector& f, recorded_step& x) {
 /// Steps [step, step + losses.size()) are done on one replica: sent for every block, and at every mark and stop.
 struct step_report {
   int32_t attempt = 0;
-  int32_t replica = 0;
+  node_id replica{};
   int64_t step = 0;
   std::vector<double> losses;
   std::vector<step_values> watched;  ///< Of every step while evaluating, of watched ones while training.
@@ -39,7 +39,7 @@ typename Inspector::result_type inspect(Inspector& f, step_report& x) {
 /// Nothing of this replica follows state `step`: the data ended there, or the step could not be made (`cause`).
 struct stream_end {
   int32_t attempt = 0;
-  int32_t replica = 0;
+  node_id replica{};
   int64_t step = 0;
   error cause;
 };
@@ -53,10 +53,11 @@ struct loss_point {
   int64_t step = 0;
   double last = 0;  ///< Mean over replicas of the last step.
   double mean = 0;  ///< Mean over replicas and steps.
+  std::map<std::string, double> of_groups;  ///< Of a job of several groups: the means of the others, by name.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
-  return f(caf::meta::type_name("loss_point"), x.step, x.last, x.mean);
+  return f(caf::meta::type_name("loss_point"), x.step, x.last, x.mean, x.of_groups);
 }
 
 /// From the outfeed: all replicas reached state `step`, and every host call below it has run.

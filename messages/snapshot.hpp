@@ -11,11 +11,15 @@ typename Inspector::result_type inspect(Inspector& f, variable_piece& x) {
   return f(caf::meta::type_name("variable_piece"), x.name, x.dims, x.first, x.trainable, x.elements);
 }
 
+/// Under what a checkpoint keeps the position of the infeed of that number: "infeed/0".
+inline constexpr std::string_view position_prefix = "infeed/";
+inline std::string position_key(int32_t infeed) { return std::string{position_prefix} + std::to_string(infeed); }
+
 /// One part of the snapshot at state `step`: a replica's slice, an infeed's position, the chief's books.
 struct snapshot_part {
   int32_t attempt = 0;
   int64_t step = 0;
-  std::string part;                          ///< As the plan lists it: "replica/0", "infeed/0", "chief".
+  node_id part{};                            ///< Whose: one of those that the plan lists.
   std::vector<variable_piece> pieces;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
@@ -73,7 +77,7 @@ typename Inspector::result_type inspect(Inspector& f, abandon& x) {
 /// No further part of `part` comes: what it has lent or handed over before this, it has.
 struct gone {
   int32_t attempt = 0;
-  std::string part;  ///< As the plan lists it.
+  node_id part{};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, gone& x) {

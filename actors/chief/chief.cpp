@@ -10,66 +10,12 @@
 
 namespace troupe {
 
-namespace {
-
-std::string replica_name(int32_t index) {
-  return "replica/" + std::to_string(index);
-}
-
-std::string infeed_name(int32_t index) {
-  return "infeed/" + std::to_string(index);
-}
-
-}  // namespace
-
 // -- starting ------------------------------------------------------------------------------
 
 void chief_state::start_crew() {
   started = self->clock().now();
-  auto& nodes = *options.nodes;
-  const auto me = caf::actor_cast<chief_actor>(self);
-  const auto enlist = [this](const auto& handle, node what, std::string name, int32_t index = 0) {
-    if (!handle)
-      return;
-    self->monitor(handle);
-    alive.emplace(handle->address(), member{what, index, std::move(name)});
-  };
-  writer = nodes.start_checkpoint_writer(me);
-  enlist(writer, node::checkpoint_writer, "checkpoint_writer");
-  if (options.event_files && options.summary_steps > 0) {
-    summaries = nodes.start_summary_writer(false, me);
-    enlist(summaries, node::summary_writer, "summary_writer");
-    self->send(summaries, connect_parts{caf::actor_cast<caf::strong_actor_ptr>(writer)});
-  }
-  if (options.event_files && options.evaluates) {
-    eval_summaries = nodes.start_summary_writer(true, me);
-    enlist(eval_summaries, node::eval_summary_writer, "summary_writer/eval");
-  }
-  outfeed = nodes.start_outfeed(caf::actor_cast<progress_sink_actor>(self), summaries);
-  enlist(outfeed, node::outfeed, "outfeed");
-  reducer = nodes.start_reducer();
-  enlist(reducer, node::reducer, "reducer");
-  const auto parts = options.checkpoints ? caf::actor_cast<part_sink_actor>(writer) : part_sink_actor{};
-  for (int32_t r = 0; r < nodes.replicas(); ++r) {
-    replicas.push_back(nodes.start_replica(r, {outfeed, parts, reducer}));
-    enlist(replicas.back(), node::replica, replica_name(r), r);
-  }
-  for (int32_t i = 0; i < nodes.infeeds(); ++i) {
-    infeeds.push_back(nodes.start_infeed(i, parts, caf::actor_cast<input_listener_actor>(self)));
-    enlist(infeeds.back(), node::infeed, infeed_name(i), i);
-    for (const auto& [edge, to] : nodes.edges_of(i)) {
-      auto& reader = replicas[static_cast<size_t>(to)];
-      self->send(infeeds.back(), connect{edge, caf::actor_cast<caf::strong_actor_ptr>(reader)});
-      self->send(reader, connect{edge, caf::actor_cast<caf::strong_actor_ptr>(infeeds.back())});
-    }
-  }
-  if (options.evaluates) {
-    evaluator = nodes.start_evaluator(me);
-    enlist(evaluator, node::evaluator, "evaluator");
-  }
-  callbacks = nodes.start_callbacks(me);
-  enlist(callbacks, node::callbacks, "callbacks");
-  self->send(writer, restore{attempt});
+  nodes = start_all(*options.nodes, *self);
+  self->send(writer(), restore{attempt});
   arm(wait_start, options.deadlines.start, "the checkpoint writer to load the newest checkpoint");
   show_status();
 }
@@ -93,15 +39,13 @@ void chief_state::on_restored(const restored& x) {
   const auto finished = x.properties.find("finished");
   data_anew = finished != x.properties.end() && finished->second == "true";
   if (x.found && !data_anew)
-    if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(infeeds.size())); !known)
+    if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
   const begin news{attempt, x.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
-  self->send(outfeed, begin{attempt, x.step, {}});
-  for (auto& r : replicas)
-    self->send(r, begin{attempt, x.step, {}});
-  for (auto& i : infeeds)
-    self->send(i, news);
-  if (!callbacks)
+  self->send(outfeed(), begin{attempt, x.step, {}});
+  tell_all<role::replica>(begin{attempt, x.step, {}});
+  tell_all<role::infeed>(news);
+  if (!callbacks())
     return begin_training();
   fact first;
   first.what = fact::begin_at;
@@ -134,7 +78,7 @@ void chief_state::begin_training() {
     remark = "nothing to train: " + (checkpoint.empty() ? "the job" : checkpoint) + " stands at step "
              + std::to_string(start_step) + " already, and max_steps is " + std::to_string(*end_at);
     end_at = start_step;
-    if (options.evaluates && checkpoint.empty() == false) {
+    if (evaluator() && !checkpoint.empty()) {
       now = phase::draining;
       newest_unevaluated = start_step;
       commit_gates.insert(start_step);
@@ -142,8 +86,8 @@ void chief_state::begin_training() {
     }
     return end();
   }
-  if (summaries)
-    self->send(summaries, note{note::start, start_step, {}});
+  if (summaries())
+    self->send(summaries(), note{note::start, start_step, {}});
   // A step-0 checkpoint at a fresh start; a resumed run verifies and re-lists the one it came from.
   std::vector<mark> first;
   if (options.checkpoints) {
@@ -185,7 +129,7 @@ void chief_state::on_request(const request& x) {
   stopping = true;
   by_signal = by_signal || x.by_signal;
   if (by_signal && evaluating && !std::exchange(cancelled_evaluation, true))
-    self->send(evaluator, request{request::stop});
+    self->send(evaluator(), request{request::stop});
   if (now == phase::training)
     drain(until, false);
   if (by_signal)
@@ -230,8 +174,10 @@ void chief_state::on_deadline(const deadline& x) {
       if (reached >= until || stream_ended)
         return;
       cut = true;
-      for (auto& r : replicas)
-        self->send(r, stop{attempt});
+      if (options.stops_at_infeeds)
+        tell_all<role::infeed>(stop{attempt});
+      else
+        tell_all<role::replica>(stop{attempt});
       return options.nodes->cancel_reads();
     case wait_hooks:
       if (ending_said) {
@@ -263,7 +209,7 @@ double chief_state::seconds() const {
 void chief_state::publish(job_event e) {
   e.seconds = seconds();
   options.board->event(e);
-  if (!callbacks)
+  if (!callbacks())
     return;
   if (e.what == job_event::kind::progress) {
     held_progress = held_progress ? joined(progress_told, *held_progress, std::move(e)) : std::move(e);
@@ -281,7 +227,7 @@ void chief_state::publish(job_event e) {
 }
 
 void chief_state::tell_progress() {
-  if (!held_progress || !callbacks)
+  if (!held_progress || !callbacks())
     return;
   fact f;
   f.what = fact::event;
@@ -294,7 +240,7 @@ void chief_state::tell(fact f, std::optional<int64_t> watch) {
   f.number = facts.told(now_ns(), watch);
   if (f.gate)
     gates_told.insert(f.at);
-  self->send(callbacks, std::move(f));
+  self->send(callbacks(), std::move(f));
   wait_for_hooks(false);
 }
 
@@ -303,7 +249,7 @@ void chief_state::wait_for_hooks(bool anew) {
   if (!anew && waiting.armed(wait_hooks))
     return;
   disarm(wait_hooks);
-  if (!callbacks || facts.unanswered() == 0)
+  if (!callbacks() || facts.unanswered() == 0)
     return;
   if (ending_said)
     arm(wait_hooks, options.deadlines.hooks, "the hooks to see the end");

@@ -25,6 +25,7 @@
 namespace troupe {
 
 struct chief_options {
+  node_id id{};
   std::string name = "chief";
   std::shared_ptr<crew> nodes;
   std::shared_ptr<job_board> board;
@@ -33,9 +34,8 @@ struct chief_options {
   bool checkpoints = true;
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
-  int64_t summary_steps = 0;                    ///< 0: nothing is recorded while training.
-  bool event_files = false;                     ///< There is a directory for them.
-  bool evaluates = false;
+  bool stops_at_infeeds = false;                ///< Several groups end where their data are cut off, and not where each of them stands.
+  int64_t summary_steps = 100;                  ///< Between two records, where the plan has a summary writer.
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
   bool evaluator_may_fail = false;              ///< Policy go_on: training goes on without evaluations.
@@ -50,21 +50,7 @@ struct chief_state {
   phase now = phase::starting;
 
   // -- the crew ---------------------------------------------------------------------------
-  enum class node : uint8_t { infeed, replica, reducer, outfeed, checkpoint_writer, summary_writer, eval_summary_writer, evaluator, callbacks };
-  struct member {
-    node what = node::infeed;
-    int32_t index = 0;
-    std::string name;
-  };
-  std::vector<infeed_actor> infeeds;            ///< By index; null once it has ended, as the other handles are.
-  std::vector<replica_actor> replicas;
-  reducer_actor reducer;
-  outfeed_actor outfeed;
-  checkpoint_writer_actor writer;
-  evaluator_actor evaluator;
-  callbacks_actor callbacks;
-  summary_writer_actor summaries, eval_summaries;
-  std::map<caf::actor_addr, member> alive;
+  roster nodes;
   bool writer_replaced = false;
 
   // -- the books --------------------------------------------------------------------------
@@ -78,6 +64,7 @@ struct chief_state {
   int64_t block_steps = 1;
   pace speed;
   double loss = 0;                              ///< Mean since the report before.
+  std::map<std::string, double> losses_of_groups;  ///< Of a job of several: the others' means since the report before.
   double last_loss = 0;                         ///< Of the last step alone: no matter how reports are cut.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
@@ -115,7 +102,7 @@ struct chief_state {
     settling,  ///< Nothing more can be computed: what the checkpoint writer can still complete is awaited.
   } failing = failing::no;
   std::optional<error> foretold;                ///< An infeed's failure at a step that has not been reached.
-  std::map<int32_t, int64_t> lanes;             ///< Without an outfeed: what each replica has reported.
+  std::map<node_id, int64_t> lanes;             ///< Without an outfeed: what each replica has reported.
   bool stopping = false, by_signal = false, cancelled_evaluation = false, aborted = false;
   bool cut = false;                             ///< Replicas were told to end where they stand.
   bool stream_ended = false;
@@ -144,6 +131,18 @@ struct chief_state {
   std::chrono::nanoseconds now_ns() const;
   double seconds() const;
   double steps_per_second() const;
+  /// None where the plan has none, or once it has ended.
+  checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
+  outfeed_actor outfeed() const { return nodes.the<role::outfeed>(); }
+  summary_writer_actor summaries() const { return nodes.the<role::summary_writer>(); }
+  summary_writer_actor eval_summaries() const { return nodes.the<role::eval_summary_writer>(); }
+  evaluator_actor evaluator() const { return nodes.the<role::evaluator>(); }
+  callbacks_actor callbacks() const { return nodes.the<role::callbacks>(); }
+  template <role R, class M>
+  void tell_all(const M& message) {
+    for (const auto& node : nodes.all<R>())
+      self->send(node, message);
+  }
   std::chrono::milliseconds save_period() const;
   void publish(job_event e);
   void tell(fact f, std::optional<int64_t> watch = {});
@@ -198,13 +197,14 @@ struct chief_state {
   void add_cause(error cause);
   void fail_now(error cause);
   void fail_after_save(error cause);
-  void replace_writer(error cause);
+  void replace_writer(node_id id, error cause);
   void give_up_saves();
   void settle_saves();
   void end();
   void send_home();
   void check_gone();
   error root() const;
+  std::map<std::string, double> training_metrics() const;
   void finish();
 };
 

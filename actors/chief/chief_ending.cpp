@@ -58,15 +58,14 @@ void chief_state::on_input_warned(const input_warned& x) {
 }
 
 void chief_state::on_down(const caf::down_msg& x) {
-  const auto found = alive.find(x.source);
-  if (found == alive.end())
+  const auto* found = nodes.find(x.source);
+  if (!found)
     return;
-  const member who = found->second;
-  alive.erase(found);
+  const member who = *found;
+  nodes.ended(who.id);
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, reached};
   if (ending_said) {
-    if (who.what == node::callbacks) {
-      callbacks = callbacks_actor{};
+    if (who.what == role::callbacks) {
       if (!hooks_done && !sent_home)
         add_cause(std::move(cause));
       send_home();
@@ -74,52 +73,38 @@ void chief_state::on_down(const caf::down_msg& x) {
     return check_gone();
   }
   switch (who.what) {
-    case node::checkpoint_writer:
-      writer = checkpoint_writer_actor{};
-      return replace_writer(std::move(cause));
-    case node::evaluator:
-      evaluator = evaluator_actor{};
+    case role::checkpoint_writer: return replace_writer(who.id, std::move(cause));
+    case role::evaluator:
       if (evaluating)
-        self->send(writer, unlease{*evaluating});
+        self->send(writer(), unlease{*evaluating});
       evaluating.reset();
       if (!options.evaluator_may_fail)
         return fail_after_save(std::move(cause));
-      options.evaluates = false;
       newest_unevaluated.reset();
       disarm(wait_evaluation);
       publish({.what = job_event::kind::warning, .step = reached, .text = to_string(cause)});
       commit_gates.clear();
       extend();
       return check_end();
-    case node::callbacks:
-      callbacks = callbacks_actor{};
+    case role::callbacks:
       disarm(wait_hooks);
       return fail_after_save(std::move(cause));
-    case node::summary_writer:
-      summaries = summary_writer_actor{};
+    case role::summary_writer:
       unbooked = saving;  // What it should have passed on went with it; a book that comes twice does no harm.
       if (failing != failing::no)
         send_books_up_to(until);
       return fail_after_save(std::move(cause));
-    case node::eval_summary_writer:
-      eval_summaries = summary_writer_actor{};
+    case role::eval_summary_writer:
       return fail_after_save(std::move(cause));
-    case node::outfeed:
-      outfeed = outfeed_actor{};
-      for (auto& r : replicas)
-        self->send(r, connect_reports{caf::actor_cast<caf::strong_actor_ptr>(self)});
+    case role::outfeed:
+      tell_all<role::replica>(connect_reports{caf::actor_cast<caf::strong_actor_ptr>(self)});
       fail_after_save(std::move(cause));
       return std::exchange(flushing, false) ? settle_saves() : void();
-    case node::infeed:
-      infeeds[static_cast<size_t>(who.index)] = infeed_actor{};
-      self->send(writer, gone{attempt, who.name});
+    case role::infeed:
+    case role::replica:
+      self->send(writer(), gone{attempt, who.id});
       break;
-    case node::replica:
-      replicas[static_cast<size_t>(who.index)] = replica_actor{};
-      self->send(writer, gone{attempt, who.name});
-      break;
-    case node::reducer:
-      reducer = reducer_actor{};
+    default:
       break;
   }
   // No later step can be made, so no later state can be saved. What the outfeed holds may name the cause; it is heard before
@@ -128,14 +113,14 @@ void chief_state::on_down(const caf::down_msg& x) {
   if (failing == failing::settling || flushing)
     return;
   options.nodes->cancel();
-  if (!outfeed)
+  if (!outfeed())
     return settle_saves();
   flush_outfeed();
 }
 
 void chief_state::flush_outfeed() {
   flushing = true;
-  self->send(outfeed, flush{++flushes});
+  self->send(outfeed(), flush{++flushes});
   arm(wait_flush, options.deadlines.stop, "");
 }
 
@@ -165,26 +150,24 @@ void chief_state::settle_saves() {
     disarm(w);
   newest_unevaluated.reset();
   // The books of a state go the way of its summaries, whose reports are in up to here.
-  saving.erase(saving.upper_bound(outfeed ? reached : until), saving.end());
-  send_books_up_to(outfeed ? reached : until);
+  saving.erase(saving.upper_bound(outfeed() ? reached : until), saving.end());
+  send_books_up_to(outfeed() ? reached : until);
   unbooked.clear();
-  if (!writer || saving.empty() || now == phase::starting || now == phase::restoring)
+  if (!writer() || saving.empty() || now == phase::starting || now == phase::restoring)
     return end();
   now = phase::draining;
   end_at = reached;
-  self->send(writer, abandon{attempt, *saving.rbegin()});
-  for (auto& i : infeeds)
-    self->send(i, halt{attempt});
-  for (auto& r : replicas)
-    self->send(r, halt{attempt});
-  self->send(writer, settle{attempt, {saving.begin(), saving.end()}});
+  self->send(writer(), abandon{attempt, *saving.rbegin()});
+  tell_all<role::infeed>(halt{attempt});
+  tell_all<role::replica>(halt{attempt});
+  self->send(writer(), settle{attempt, {saving.begin(), saving.end()}});
   await_saves();
 }
 
 void chief_state::give_up_saves() {
   const auto what = waiting.what(wait_save);
-  if (writer && !saving.empty() && !std::exchange(overdue, true)) {  // Which part is missing?
-    self->send(writer, abandon{attempt, *saving.begin(), true});
+  if (writer() && !saving.empty() && !std::exchange(overdue, true)) {  // Which part is missing?
+    self->send(writer(), abandon{attempt, *saving.begin(), true});
     return arm(wait_save, options.deadlines.stop, what);
   }
   // The writer does not answer any more; there is nothing left to wait for.
@@ -204,7 +187,7 @@ void chief_state::fail_after_save(error cause) {
   hook_gates.clear();
   gates_told.clear();
   newest_unevaluated.reset();
-  if (!options.checkpoints || !writer)
+  if (!options.checkpoints || !writer())
     return end();
   for (const auto w : {wait_silence, wait_answers, wait_hooks, wait_next_save, wait_evaluation})
     disarm(w);
@@ -214,22 +197,15 @@ void chief_state::fail_after_save(error cause) {
     cut_short();
 }
 
-void chief_state::replace_writer(error cause) {
+void chief_state::replace_writer(node_id id, error cause) {
   if (std::exchange(writer_replaced, true) || failing != failing::no || (now != phase::training && now != phase::draining)) {
     add_cause(std::move(cause));
     return end();  // Nothing can be saved any more.
   }
-  writer = options.nodes->start_checkpoint_writer(caf::actor_cast<chief_actor>(self));
-  self->monitor(writer);
-  alive.emplace(writer->address(), member{node::checkpoint_writer, 0, "checkpoint_writer"});
-  self->send(writer, restore{attempt, false});
-  const connect_parts news{caf::actor_cast<caf::strong_actor_ptr>(writer)};
-  for (auto& r : replicas)
-    self->send(r, news);
-  for (auto& i : infeeds)
-    self->send(i, news);
-  if (summaries)
-    self->send(summaries, news);
+  nodes.started(id, options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self)));
+  self->monitor(writer());
+  self->send(writer(), restore{attempt, false});  // Before any part.
+  options.nodes->connect(id);
   saving.clear();  // Their parts went with the old one; the last save takes their place.
   unbooked.clear();
   disarm(wait_save);
@@ -257,9 +233,9 @@ void chief_state::end() {
   }
   last.seconds = seconds();
   if (last.metrics.empty() && reached > start_step)
-    last.metrics = {{"loss", last_loss}};
+    last.metrics = training_metrics();
   options.board->event(last);
-  if (!callbacks)
+  if (!callbacks())
     return send_home();
   if (causes.empty())
     tell_progress();
@@ -270,6 +246,14 @@ void chief_state::end() {
   tell(std::move(f));
 }
 
+/// Where nothing was evaluated.
+std::map<std::string, double> chief_state::training_metrics() const {
+  std::map<std::string, double> all{{"loss", last_loss}};
+  for (const auto& [group, mean] : losses_of_groups)
+    all["loss/" + group] = mean;
+  return all;
+}
+
 error chief_state::root() const {
   return aborted ? causes.back() : root_cause(causes);
 }
@@ -277,22 +261,12 @@ error chief_state::root() const {
 void chief_state::send_home() {
   if (std::exchange(sent_home, true))
     return;
-  const auto home = [this](const auto& handle) {
-    if (handle)
-      self->send_exit(handle, caf::exit_reason::user_shutdown);
-  };
-  for (auto& i : infeeds)
-    home(i);
-  for (auto& r : replicas)
-    home(r);
-  home(reducer);
-  home(outfeed);
-  home(evaluator);
-  home(callbacks);
-  home(writer);
-  for (auto& log : {summaries, eval_summaries})
-    if (log)
-      self->send(log, finish_log{});  // They end by themselves, when all is written.
+  for (const auto what : {role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks, role::checkpoint_writer})
+    for (const auto& m : nodes.members())
+      if (m.what == what)
+        options.nodes->end(m.id);
+  tell_all<role::summary_writer>(finish_log{});  // They end by themselves, when all is written.
+  tell_all<role::eval_summary_writer>(finish_log{});
   options.nodes->cancel();  // Whoever is still inside a long step or a read has nothing left to do it for.
   waiting.disarm_all();
   arm(wait_stop, options.deadlines.stop, "");
@@ -300,7 +274,7 @@ void chief_state::send_home() {
 }
 
 void chief_state::check_gone() {
-  if (alive.empty())
+  if (!nodes.any_alive())
     finish();
 }
 
@@ -312,18 +286,20 @@ void chief_state::finish() {
   if (causes.empty()) {
     train_result result{reached, reached - start_step, metrics, seconds(), stopping && !end_is_final, checkpoint, remark};
     if (result.metrics.empty() && reached > start_step)
-      result.metrics["loss"] = last_loss;
-    if (!alive.empty()) {
+      result.metrics = training_metrics();
+    if (nodes.any_alive()) {
       std::string names;
-      for (const auto& [address, who] : alive)
-        names += (names.empty() ? "" : ", ") + who.name;
+      for (const auto& who : nodes.members())
+        if (who.handle)
+          names += (names.empty() ? "" : ", ") + who.name;
       result.remark += (result.remark.empty() ? "" : "; ") + names + " did not end in time";
     }
     options.board->finished(std::move(result));
   } else {
     auto cause = root();
-    for (const auto& [address, who] : alive)
-      cause.notes.push_back(who.name + " did not end in time");
+    for (const auto& who : nodes.members())
+      if (who.handle)
+        cause.notes.push_back(who.name + " did not end in time");
     options.board->finished(tl::unexpected<error>(std::move(cause)));
   }
   self->quit();

@@ -13,9 +13,9 @@ namespace troupe {
 
 void chief_state::place_save(int64_t step) {
   saving.insert(step);
-  if (options.evaluates && options.when == evaluation_mode::waits && step != start_step)
+  if (evaluator() && options.when == evaluation_mode::waits && step != start_step)
     commit_gates.insert(step);
-  if (summaries && step > reached && causes.empty())
+  if (summaries() && step > reached && causes.empty())
     unbooked.insert(step);
   else
     send_books(step);
@@ -25,10 +25,10 @@ void chief_state::place_save(int64_t step) {
 /// what a commit stands behind is never summarised again.
 void chief_state::send_books(int64_t step) {
   unbooked.erase(step);
-  snapshot_part books{attempt, step, options.name};
+  snapshot_part books{attempt, step, options.id};
   books.properties["first_step"] = std::to_string(first_step);
   books.properties["finished"] = end_is_final && end_at == step ? "true" : "false";
-  self->send(summaries ? caf::actor_cast<part_sink_actor>(summaries) : caf::actor_cast<part_sink_actor>(writer), std::move(books));
+  self->send(summaries() ? caf::actor_cast<part_sink_actor>(summaries()) : caf::actor_cast<part_sink_actor>(writer()), std::move(books));
 }
 
 void chief_state::send_books_up_to(int64_t step) {
@@ -72,19 +72,19 @@ void chief_state::deal_with(const committed& x) {
     publish({.what = job_event::kind::warning, .step = x.step, .text = w});
   if (fresh) {
     publish({.what = job_event::kind::saved, .step = x.step, .text = x.prefix});
-    if (summaries)
-      self->send(summaries, note{note::checkpoint, x.step, x.prefix});
+    if (summaries())
+      self->send(summaries(), note{note::checkpoint, x.step, x.prefix});
   }
   if (std::exchange(save_again, false) && now == phase::training)
     mark_here(mark_snapshot);
 
-  if (options.evaluates && x.step != start_step && causes.empty()) {
+  if (evaluator() && x.step != start_step && causes.empty()) {
     if (newest_unevaluated && *newest_unevaluated < x.step)
-      self->send(writer, unlease{*newest_unevaluated});
+      self->send(writer(), unlease{*newest_unevaluated});
     newest_unevaluated = x.step;
     evaluate_next();
   } else {
-    self->send(writer, unlease{x.step});
+    self->send(writer(), unlease{x.step});
   }
   show_status();
 }
@@ -107,12 +107,12 @@ void chief_state::on_save_failed(const save_failed& x) {
 
 /// Two records each: a writer whose disk is slow holds the next evaluation.
 void chief_state::record_evaluation(const evaluated& x) {
-  if (!eval_summaries)
+  if (!eval_summaries())
     return;
   for (auto& kept : evaluation_records(x)) {
     kept.attempt = attempt;
     kept.number = eval_records++;
-    self->send(eval_summaries, std::move(kept));
+    self->send(eval_summaries(), std::move(kept));
   }
 }
 
@@ -132,9 +132,9 @@ void chief_state::evaluate_next() {
   if (evaluation_began)
     since = std::chrono::duration<double>(clock_now - *evaluation_began).count();
   const bool last = end_at == step && now == phase::draining;
-  const bool due = evaluator && !by_signal && evaluation_due(since, options.throttle_secs, last);
+  const bool due = evaluator() && !by_signal && evaluation_due(since, options.throttle_secs, last);
   // Only an evaluation that is to be made waits for its event file.
-  if (constexpr int64_t records = 2; due && eval_summaries && eval_records + records > eval_room) {
+  if (constexpr int64_t records = 2; due && eval_summaries() && eval_records + records > eval_room) {
     if (!waiting.armed(wait_eval_room))
       arm(wait_eval_room, options.deadlines.save, "the results of the evaluation of step " + std::to_string(evaluated_at.value_or(0)) + " to be written");
     return;
@@ -142,7 +142,7 @@ void chief_state::evaluate_next() {
   disarm(wait_eval_room);
   newest_unevaluated.reset();
   if (!due) {
-    self->send(writer, unlease{step});
+    self->send(writer(), unlease{step});
     commit_gates.erase(step);
     extend();
     return check_end();
@@ -150,7 +150,7 @@ void chief_state::evaluate_next() {
   evaluating = step;
   evaluation_began = clock_now;
   arm(wait_evaluation, options.deadlines.evaluation, "the evaluation of step " + std::to_string(step));
-  self->send(evaluator, evaluate_at{attempt, step, checkpoint});
+  self->send(evaluator(), evaluate_at{attempt, step, checkpoint});
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
@@ -158,7 +158,7 @@ void chief_state::on_evaluated(const evaluated& x) {
     return;
   const int64_t step = *std::exchange(evaluating, std::nullopt);
   disarm(wait_evaluation);
-  self->send(writer, unlease{step});
+  self->send(writer(), unlease{step});
   commit_gates.erase(step);
   evaluated_at = step;  // One that failed, where that is allowed, is not made again.
   if (x.ok) {

@@ -18,7 +18,7 @@ int64_t chief_state::limit() const {
     limit = std::min(limit, *commit_gates.begin());
   if (!hook_gates.empty())
     limit = std::min(limit, *hook_gates.begin());
-  if (options.evaluates && options.when == evaluation_mode::waits && options.checkpoints)
+  if (evaluator() && options.when == evaluation_mode::waits && options.checkpoints)
     limit = std::min(limit, next_multiple(until, options.save_steps));
   for (const auto& n : needs)
     if (n.gate)
@@ -33,7 +33,7 @@ bool chief_state::far_ahead(int64_t step) const {
   constexpr int64_t records_max = 32;
   if (options.checkpoints && next_multiple(step - 1, options.save_steps) == step && saving.size() >= saves_max)
     return true;
-  return summaries && step % options.summary_steps == 0 && step / options.summary_steps - reached / options.summary_steps > records_max;
+  return summaries() && step % options.summary_steps == 0 && step / options.summary_steps - reached / options.summary_steps > records_max;
 }
 
 uint8_t chief_state::marks_at(int64_t step) {
@@ -42,7 +42,7 @@ uint8_t chief_state::marks_at(int64_t step) {
     kinds |= mark_snapshot;
   if (end_at == step)
     kinds |= mark_end;
-  if (summaries && step % options.summary_steps == 0)
+  if (summaries() && step % options.summary_steps == 0)
     kinds |= mark_summary;
   for (const auto& n : needs)
     if (next_need(step - 1, n) == step) {
@@ -61,13 +61,13 @@ void chief_state::extend() {
   if (now != phase::training || ending_said)
     return;
   // Facts that show no watch are not marked beforehand; they hold the horizon when hooks leave more than one behind.
-  if (callbacks && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
+  if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
     return;
   int64_t target = std::min(reached + horizon_ahead(block_steps, speed.cautious_seconds_per_step()), limit());
   std::vector<mark> marks;
   for (int64_t step = until; step < target;) {
     int64_t next = std::min(target, options.checkpoints ? next_multiple(step, options.save_steps) : INT64_MAX);
-    if (summaries)
+    if (summaries())
       next = std::min(next, next_multiple(step, options.summary_steps));
     for (const auto& n : needs)
       next = std::min(next, next_need(step, n));
@@ -98,10 +98,8 @@ void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
   const bool idle = reached >= until;
   until = std::max(until, new_until);
   const run news{attempt, until, std::move(marks)};
-  for (auto& i : infeeds)
-    self->send(i, news);
-  for (auto& r : replicas)
-    self->send(r, news);
+  tell_all<role::infeed>(news);
+  tell_all<role::replica>(news);
   if (idle) {
     speed.begins(now_ns());
     await_reports();
@@ -130,15 +128,18 @@ void chief_state::on_progress(const progress& x) {
     block_steps = x.block_steps;
     loss = x.loss.mean;
     last_loss = x.loss.last;
+    losses_of_groups = x.loss.of_groups;
     await_reports();
   }
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = end_at, .loss = point.mean};
     e.steps_per_second = steps_per_second();
+    for (const auto& [group, mean] : point.of_groups)
+      e.metrics["loss/" + group] = mean;
     publish(std::move(e));
   }
   for (const auto& values : x.watched) {
-    if (!callbacks)
+    if (!callbacks())
       continue;
     tell_progress();
     fact f;
@@ -162,16 +163,14 @@ void chief_state::await_reports() {
 /// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
 void chief_state::ask_around() {
   std::vector<std::string> asked;
-  for (const auto& [address, who] : alive)
-    if (who.what == node::infeed || who.what == node::replica || who.what == node::outfeed)
+  for (const auto& who : nodes.members())
+    if (who.handle && (who.what == role::infeed || who.what == role::replica || who.what == role::outfeed))
       asked.push_back(who.name);
   std::sort(asked.begin(), asked.end());
   const probe where{whereabouts.begin(std::move(asked))};
-  for (auto& i : infeeds)
-    self->send(i, where);
-  for (auto& r : replicas)
-    self->send(r, where);
-  self->send(outfeed, where);
+  tell_all<role::infeed>(where);
+  tell_all<role::replica>(where);
+  tell_all<role::outfeed>(where);
   arm(wait_answers, std::min(options.deadlines.silence, options.deadlines.stop), "");
 }
 
@@ -183,11 +182,11 @@ void chief_state::fail_of_silence() {
 
 /// Without an outfeed only how far everyone is can be known.
 void chief_state::on_lane(const step_report& x) {
-  if (x.attempt != attempt || outfeed || now != phase::draining || ending_said)
+  if (x.attempt != attempt || outfeed() || now != phase::draining || ending_said)
     return;
   auto& lane = lanes[x.replica];
   lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
-  if (lanes.size() < replicas.size())
+  if (lanes.size() < nodes.count(role::replica))
     return;
   for (const auto& [replica, step] : lanes)
     lane = std::min(lane, step);
@@ -229,9 +228,8 @@ void chief_state::on_stream_end(const stream_end& x) {
   commit_gates.erase(commit_gates.upper_bound(x.step), commit_gates.end());
   hook_gates.erase(hook_gates.upper_bound(x.step), hook_gates.end());
   facts.ends_at(x.step);
-  self->send(writer, abandon{attempt, x.step});
-  for (auto& i : infeeds)
-    self->send(i, rewind{attempt, x.step});
+  self->send(writer(), abandon{attempt, x.step});
+  tell_all<role::infeed>(rewind{attempt, x.step});
   now = phase::draining;
   end_at = x.step;
   until = x.step;  // Nobody will get beyond it; receivers keep the greater horizon they know.
@@ -299,12 +297,12 @@ void chief_state::check_end() {
   if (failing != failing::no) {  // Only the saves matter, and that what has been made is told before the end.
     if (!saving.empty() || flushing)
       return;
-    return outfeed && (reached < until || facts.expects()) ? flush_outfeed() : end();
+    return outfeed() && (reached < until || facts.expects()) ? flush_outfeed() : end();
   }
   if (reached < *end_at || !saving.empty() || !held.empty() || evaluating || newest_unevaluated || !hook_gates.empty()
       || facts.expects())
     return;
-  if (options.evaluates && !by_signal && evaluated_at != end_at && committed_at == end_at && *end_at > start_step) {
+  if (evaluator() && !by_signal && evaluated_at != end_at && committed_at == end_at && *end_at > start_step) {
     newest_unevaluated = *end_at;  // The last checkpoint is evaluated whatever the throttle says.
     return evaluate_next();
   }

@@ -28,14 +28,13 @@ job_event joined(int64_t since, const job_event& older, job_event newer) {
 }
 
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds) {
-  const std::string role = "infeed/";
   int32_t found = 0;
   std::string missing;
   for (const auto& [name, position] : positions)
-    found += name.starts_with(role) ? 1 : 0;
+    found += name.starts_with(position_prefix) ? 1 : 0;
   for (int32_t i = 0; i < infeeds && missing.empty(); ++i)
-    if (!positions.contains(role + std::to_string(i)))
-      missing = role + std::to_string(i);
+    if (!positions.contains(position_key(i)))
+      missing = position_key(i);
   if (missing.empty() && found == infeeds)
     return {};
   return fail(errc::failed_precondition,

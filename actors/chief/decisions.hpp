@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/evaluation.hpp"
+#include "messages/snapshot.hpp"
 #include "messages/summary.hpp"
 
 #include <troupe/hook.hpp>

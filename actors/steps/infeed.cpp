@@ -27,11 +27,14 @@ void infeed_state::on_begin(const begin& x) {
   marks.clear();
   positions.clear();
   last_part.reset();
-  for (auto& r : readers)
+  for (auto& r : readers) {
     r.credit = r.applied = x.step;
+    r.left = false;
+  }
   begun = true;
-  ended = broken = false;
-  const auto position = x.positions.find(options.name);
+  ended = broken = stopping = false;
+  cut_off.reset();
+  const auto position = x.positions.find(options.position);
   if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
     broken = true;
     end(opened.error());
@@ -46,9 +49,9 @@ expected<void> infeed_state::open_at(const std::string* position) {
     return fail(opened.error());
   source = std::move(*opened);
   row_bytes.clear();
-  for (const auto* group : {&source->spec().features, &source->spec().labels})
-    for (const auto& c : *group)
-      row_bytes.push_back(c.dims.elements() * size_of(c.type));
+  parts_of_row = source->spec().components();
+  for (const auto& c : parts_of_row)
+    row_bytes.push_back(c.row_bytes());
   pools.resize(row_bytes.size());
   if (!position)
     return {};
@@ -59,7 +62,7 @@ expected<void> infeed_state::open_at(const std::string* position) {
     return fail(warnings.error());
   for (auto& text : *warnings)
     if (listener && told.insert(text).second)
-      self->send(listener, input_warned{attempt, options.index, std::move(text)});
+      self->send(listener, input_warned{attempt, options.id, std::move(text)});
   return {};
 }
 
@@ -89,7 +92,8 @@ void infeed_state::on_pull(const pull& x) {
       r.credit = std::max(r.credit, x.until_step);
       r.applied = std::max(r.applied, x.applied_step);
     }
-    applied = std::min(applied, r.applied);
+    if (!r.left)
+      applied = std::min(applied, r.applied);
   }
   block_steps = std::max<int64_t>(1, x.block_steps);
   while (positions.size() > 1 && positions[1].first <= applied)
@@ -102,16 +106,35 @@ void infeed_state::advance() {
     return;
   int64_t limit = until;
   for (const auto& r : readers)
-    limit = std::min(limit, r.sink ? r.credit : step);
+    if (!r.left)
+      limit = std::min(limit, r.sink ? r.credit : step);
   if (step >= limit)
     return;
   read_block(std::min(limit - step, block_steps));
-  if (!ended && step < limit)
+  if (!ended && !cut_off && step < limit)
     self->send(self, proceed{attempt});
 }
 
+expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, const std::stop_token& stop) {
+  if (options.batches_per_step == 1)
+    return caught([&] { return source->read(into, stop); });
+  auto at = into;
+  for (int64_t batch = 0; batch < options.batches_per_step; ++batch) {
+    auto rows = caught([&] { return source->read(at, stop); });
+    if (rows && *rows != source->batch_rows())
+      rows = fail(errc::out_of_range, "a partial batch is no whole one for each of " + std::to_string(options.batches_per_step) + " replicas");
+    if (!rows) {
+      broken = broken || batch > 0;  // What was read of this step is to be read again.
+      return rows;
+    }
+    for (size_t c = 0; c < at.size(); ++c)
+      at[c] += *rows * row_bytes[c];
+  }
+  return rows_of_step();
+}
+
 void infeed_state::read_block(int64_t count) {
-  const int64_t rows_max = source->batch_rows();
+  const int64_t rows_max = rows_of_step();
   int64_t batch_bytes = 0;
   for (int64_t b : row_bytes)
     batch_bytes += b * rows_max;
@@ -142,13 +165,16 @@ void infeed_state::read_block(int64_t count) {
     }
     for (size_t c = 0; c < into.size(); ++c)
       into[c] = memory[c].get() + i * rows_max * row_bytes[c];
-    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")}
-                          : caught([&] { return source->read(into, options.stop.get_token()); });
+    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")} : read_step(into, options.stop.get_token());
     if (!rows || *rows != rows_max) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
       if (!rows) {
-        broken = rows.error().category != errc::out_of_range;
+        broken = broken || rows.error().category != errc::out_of_range;
+        if (options.ends_steps && rows.error().category == errc::cancelled && !ended) {
+          cut_off = rows.error();  // If it is for a stop, that is in the mailbox already.
+          return self->send(self, proceed{attempt});
+        }
         return end(rows.error());
       }
       if (ended)
@@ -188,10 +214,11 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
     }
   std::vector<tensor> components;
   size_t c = 0;
-  for (const auto* group : {&source->spec().features, &source->spec().labels})
-    for (const auto& part : *group)
-      components.emplace_back(part.type, part.dims.prepend(rows).prepend(count), memory[c++]);
+  for (const auto& part : parts_of_row)
+    components.emplace_back(part.type, part.dims.prepend(rows).prepend(count), memory[c++]);
   for (auto& r : readers) {
+    if (r.left)
+      continue;
     const int64_t share = rows / r.edge.parts;
     self->send(r.sink, block{attempt, r.edge.id, first, count, share * r.edge.part, share, components});
   }
@@ -205,8 +232,9 @@ void infeed_state::end(error cause) {
   if (!cause.step)
     cause.step = step;
   for (auto& r : readers)
-    self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause});
-  if (cause.category != errc::out_of_range)
+    if (!r.left)
+      self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause, stopping});
+  if (cause.category != errc::out_of_range && !stopping)
     tell_failure(std::move(cause), step);
 }
 
@@ -216,7 +244,7 @@ void infeed_state::tell_failure(error cause, int64_t at) {
   if (!cause.step)
     cause.step = at;
   if (listener)
-    self->send(listener, input_failed{attempt, options.index, at, std::move(cause)});
+    self->send(listener, input_failed{attempt, options.id, at, std::move(cause)});
 }
 
 expected<void> infeed_state::reach() {
@@ -238,8 +266,8 @@ void infeed_state::send_part(int64_t at, std::string position) {
   if (!parts || last_part == at)
     return;
   last_part = at;
-  sent = {attempt, at, options.name};
-  sent.blobs[options.name] = std::move(position);
+  sent = {attempt, at, options.id};
+  sent.blobs[options.position] = std::move(position);
   self->send(parts, sent);
 }
 
@@ -270,14 +298,14 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
   std::vector<std::shared_ptr<std::byte>> memory;
   std::vector<std::byte*> into;
   for (size_t c = 0; c < row_bytes.size(); ++c) {
-    memory.push_back(pools[c].take(source->batch_rows() * row_bytes[c]));
+    memory.push_back(pools[c].take(rows_of_step() * row_bytes[c]));
     if (!memory.back())
-      return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(source->batch_rows() * row_bytes[c]) + " bytes");
+      return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(rows_of_step() * row_bytes[c]) + " bytes");
     into.push_back(memory.back().get());
   }
   // Reads that were cancelled so that the job can end here are not those of the way back.
   for (int64_t s = from; s < earlier; ++s)
-    if (auto rows = caught([&] { return source->read(into, {}); }); !rows)
+    if (auto rows = read_step(into, {}); !rows)
       return fail(rows.error());
   return caught([&] { return source->save(); });
 }
@@ -288,7 +316,26 @@ void infeed_state::on_halt(const halt& x) {
   ended = true;
   marks.clear();
   if (parts)
-    self->send(parts, gone{x.attempt, options.name});
+    self->send(parts, gone{x.attempt, options.id});
+}
+
+void infeed_state::on_stop(const stop& x) {
+  if (x.attempt != attempt || !begun || ended)
+    return;
+  stopping = true;
+  stop_here();
+}
+
+void infeed_state::stop_here() {
+  cut_off.reset();
+  end(error{errc::cancelled, "the job was stopped"});
+}
+
+void infeed_state::on_leave(const leave& x) {
+  for (auto& r : readers)
+    if (r.edge.id == x.edge && x.attempt == attempt)
+      r.left = true;
+  advance();
 }
 
 infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
@@ -306,6 +353,8 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
     [&state](const run& x) { state.on_run(x); },
     [&state](const rewind& x) { state.on_rewind(x); },
     [&state](const halt& x) { state.on_halt(x); },
+    [&state](const stop& x) { state.on_stop(x); },
+    [&state](const leave& x) { state.on_leave(x); },
     [&state](const probe& x) {
       int64_t credit = INT64_MAX;
       for (const auto& r : state.readers)
@@ -327,8 +376,11 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
         state.last_part.reset();
     },
     [&state](const proceed& x) {
-      if (x.attempt == state.attempt)
-        state.advance();
+      if (x.attempt != state.attempt)
+        return;
+      if (auto cause = std::exchange(state.cut_off, std::nullopt))
+        return state.end(std::move(*cause));
+      state.advance();
     },
   };
 }

@@ -12,17 +12,20 @@
 namespace troupe {
 
 struct infeed_options {
+  node_id id{};
   std::string name = "infeed/0";
-  int32_t index = 0;
+  std::string position = position_key(0);      ///< Under which its position is stored.
   /// The dataset from its beginning; called at the first attempt, at later ones, and to rebuild an earlier position.
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
   /// Its readers: rows are divided evenly among `parts`, and this edge gets number `part`.
   struct edge {
-    int32_t id = 0;
+    edge_id id{};
     int32_t part = 0;
     int32_t parts = 1;
   };
   std::vector<edge> edges;
+  int64_t batches_per_step = 1;                ///< That a step is put together from, one after the other: one a reader where each gets its own.
+  bool ends_steps = false;                     ///< A `stop` ends the job here, for all groups alike, and not where a replica stands.
   int64_t block_bytes_max = int64_t{2} << 20;  ///< A block holds no more, or one batch.
   std::chrono::milliseconds block_time_max{20};  ///< What has been read for so long is sent, however little it is.
   std::stop_source stop;                       ///< Shared with the crew: frees a read that blocks.
@@ -40,13 +43,16 @@ struct infeed_state {
     block_sink_actor sink;
     int64_t credit = 0;
     int64_t applied = 0;
+    bool left = false;      ///< Nobody reads on that edge any more.
   };
   std::vector<reader> readers;
   std::vector<pull> early;  ///< Credit of an attempt that this actor has not begun yet: a reader may be quicker.
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
-  bool broken = false;      ///< A read or a save failed: where the source stands is not known.
+  bool broken = false;      ///< A read or a save failed, or a step was begun and not made: where the source stands is not known.
+  bool stopping = false;    ///< The step at hand is the first that is missing.
+  std::optional<error> cut_off;  ///< A read was cancelled: by a stop, of which the mailbox may know.
   int64_t step = 0;         ///< Of the next batch to read.
   int64_t until = 0;        ///< The horizon.
   int64_t block_steps = 1;
@@ -55,7 +61,8 @@ struct infeed_state {
   std::set<std::string> told;        ///< Warnings of the source, each once.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
   std::unique_ptr<dataset_iterator> source;
-  std::vector<int64_t> row_bytes;
+  std::vector<component> parts_of_row;
+  std::vector<int64_t> row_bytes;  ///< Of each of them.
   std::vector<buffer_pool> pools;
   /// Positions at the starts of blocks not yet applied everywhere: what `rewind` goes back to.
   std::deque<std::pair<int64_t, std::string>> positions;
@@ -65,9 +72,15 @@ struct infeed_state {
   void on_pull(const pull& x);
   void on_rewind(const rewind& x);
   void on_halt(const halt& x);
+  void on_stop(const stop& x);
+  void on_leave(const leave& x);
   void advance();
   expected<void> open_at(const std::string* position);
+  int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
+  /// One step's batches into `into`, which has room for all of them; the rows, all of them or those of the last batch of the data.
+  expected<int64_t> read_step(const std::vector<std::byte*>& into, const std::stop_token& stop);
+  void stop_here();
   expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
   void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
   void end(error cause);    ///< Tells the readers, and the chief unless the data have simply ended.

@@ -12,36 +12,45 @@ void outfeed_state::on_begin(const begin& x) {
     return;
   attempt = x.attempt;
   step = x.step;
-  lanes.assign(static_cast<size_t>(options.replicas), {});
-  since_progress = since_log = {};
+  lanes.clear();
+  for (size_t g = 0; g < options.groups.size(); ++g)
+    for (const auto& r : options.groups[g].replicas)
+      lanes.push_back({.from = r.id, .group = g});
+  meters.assign(options.groups.size(), {});
   records = 0;
   room_until = options.records_ahead;
   last_record.reset();
   end_passed = false;
 }
 
+outfeed_state::lane* outfeed_state::lane_of(node_id replica) {
+  const auto l = std::find_if(lanes.begin(), lanes.end(), [replica](const lane& x) { return x.from == replica; });
+  return l == lanes.end() ? nullptr : &*l;
+}
+
 void outfeed_state::on_report(const step_report& x) {
-  if (x.attempt != attempt)
+  auto* const l = lane_of(x.replica);
+  if (x.attempt != attempt || !l)
     return;
-  auto& l = lanes[static_cast<size_t>(x.replica)];
-  if (!x.losses.empty() && x.step != step + static_cast<int64_t>(l.losses.size()))
+  if (!x.losses.empty() && x.step != step + static_cast<int64_t>(l->losses.size()))
     return;  // A repeated one.
-  l.losses.insert(l.losses.end(), x.losses.begin(), x.losses.end());
+  l->losses.insert(l->losses.end(), x.losses.begin(), x.losses.end());
   for (const auto& w : x.watched)
-    if (w.step >= l.next_watched) {
-      l.watched.push_back(w);
-      l.next_watched = w.step + 1;
+    if (w.step >= l->next_watched) {
+      l->watched.push_back(w);
+      l->next_watched = w.step + 1;
     }
-  l.recorded.insert(l.recorded.end(), x.recorded.begin(), x.recorded.end());
+  l->recorded.insert(l->recorded.end(), x.recorded.begin(), x.recorded.end());
   if (!x.losses.empty())
-    l.seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
+    l->seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
   pass_on();
 }
 
 void outfeed_state::on_end(const stream_end& x) {
-  if (x.attempt != attempt)
+  auto* const l = lane_of(x.replica);
+  if (x.attempt != attempt || !l)
     return;
-  lanes[static_cast<size_t>(x.replica)].end = x;
+  l->end = x;
   pass_end(false);
 }
 
@@ -57,35 +66,71 @@ bool outfeed_state::record_due() const {
   return !lanes.front().recorded.empty() && lanes.front().recorded.front().step == step + 1;
 }
 
-void outfeed_state::send_record(double loss) {
+void outfeed_state::record_group(size_t group, double loss, record& into) {
   recorded_sets sets;
   for (auto& l : lanes)
-    if (!l.recorded.empty() && l.recorded.front().step <= step) {
+    if (l.group == group && !l.recorded.empty() && l.recorded.front().step <= step) {
       sets.insert(sets.end(), l.recorded.front().sets.begin(), l.recorded.front().sets.end());
       l.recorded.pop_front();
     }
   if (!writer)
     return;
-  record r{attempt, records, step, {}};
+  const auto& [name, replicas, outputs, summaries] = options.groups[group];
+  const std::string prefix = name.empty() ? "" : name + "/";
   const auto by_default = [&](const std::string& tag, double value) {
     // What the model records under the same tag takes its place: two values of one tag and step are no curve.
-    const auto& own = options.summaries.all;
+    const auto& own = summaries.all;
     if (std::none_of(own.begin(), own.end(), [&](const summary_recipe& o) { return o.tag == tag; }))
-      r.values.push_back({.tag = tag, .scalar = value});
+      into.values.push_back({.tag = prefix + tag, .scalar = value});
   };
   // Of that step alone, as the Estimator keeps it: a mean since the last record would change with where a job was resumed.
   by_default("loss", loss);
-  if (options.summaries.by)
-    by_default("learning_rate", learning_rate(*options.summaries.by, step));
+  if (summaries.by)
+    by_default("learning_rate", learning_rate(*summaries.by, step));
   const auto now = self->clock().now();
-  if (last_record && now > last_record->second)
+  if (group == 0 && last_record && now > last_record->second)
     by_default("global_step/sec", static_cast<double>(step - last_record->first)
                                     / std::chrono::duration<double>(now - last_record->second).count());
-  last_record.emplace(step, now);
-  for (auto& value : summarise(options.summaries.all, sets, records == 0))
-    r.values.push_back(std::move(value));
+  if (group == 0)
+    last_record.emplace(step, now);
+  for (auto& value : summarise(summaries.all, sets, records == 0)) {
+    value.tag = prefix + value.tag;
+    into.values.push_back(std::move(value));
+  }
+}
+
+void outfeed_state::send_record(const std::vector<double>& losses) {
+  record r{attempt, records, step, {}};
+  for (size_t g = 0; g < losses.size(); ++g)
+    record_group(g, losses[g], r);
+  if (!writer)
+    return;
   ++records;
   self->send(writer, std::move(r));
+}
+
+std::vector<double> outfeed_state::take_losses() {
+  std::vector<double> all, of_step;
+  for (size_t l = 0; l < lanes.size(); ++l) {
+    of_step.push_back(lanes[l].losses.front());
+    lanes[l].losses.pop_front();
+    if (l + 1 < lanes.size() && lanes[l + 1].group == lanes[l].group)
+      continue;
+    all.push_back(tree_mean(of_step));
+    of_step.clear();
+  }
+  for (size_t g = 0; g < all.size(); ++g) {
+    meters[g].since_progress.add(all[g]);
+    meters[g].since_log.add(all[g]);
+  }
+  return all;
+}
+
+loss_point outfeed_state::point(loss_meter loss_meters::*meter) const {
+  loss_point p{step, (meters.front().*meter).last(), (meters.front().*meter).mean(), {}};
+  for (size_t g = 1; g < meters.size(); ++g)
+    p.of_groups[options.groups[g].name] = (meters[g].*meter).mean();
+  return p;
 }
 
 void outfeed_state::pass_on(bool whatever_there_is) {
@@ -96,7 +141,6 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     ready = std::min(ready, l.losses.size());
     p.seconds_per_step = std::max(p.seconds_per_step, l.seconds_per_step);
   }
-  std::vector<double> of_step(lanes.size());
   auto& first = lanes.front();
   size_t shown = 0;
   for (size_t i = 0; i < ready; ++i) {
@@ -105,23 +149,18 @@ void outfeed_state::pass_on(bool whatever_there_is) {
       ready = i;
       break;
     }
-    for (size_t r = 0; r < lanes.size(); ++r) {
-      of_step[r] = lanes[r].losses.front();
-      lanes[r].losses.pop_front();
-    }
-    const double loss = tree_mean(of_step);
-    since_progress.add(loss);
-    since_log.add(loss);
+    const auto losses = take_losses();
     ++step;
     while (shown < first.watched.size() && first.watched[shown].step < step)
       ++shown;
     if (shown < first.watched.size() && first.watched[shown].step == step)
-      show_mean_loss(options.outputs, loss, first.watched[shown].values);
+      show_mean_loss(options.groups.front().outputs, losses.front(), first.watched[shown].values);
     if (due)
-      send_record(loss);
+      send_record(losses);
     if (options.log_every > 0 && step % options.log_every == 0) {
-      p.logged.push_back({step, since_log.last(), since_log.mean()});
-      since_log.clear();
+      p.logged.push_back(point(&loss_meters::since_log));
+      for (auto& m : meters)
+        m.since_log.clear();
     }
   }
   // Replica 0 speaks for the values of a step, now that its loss is that of all.
@@ -136,23 +175,26 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     return;
   p.step = step;
   p.block_steps = static_cast<int64_t>(ready);
-  p.loss = {step, since_progress.last(), since_progress.mean()};
-  since_progress.clear();
+  p.loss = point(&loss_meters::since_progress);
+  for (auto& m : meters)
+    m.since_progress.clear();
   self->send(sink, std::move(p));
 }
 
+/// The end of a stream overtakes no report of any. All replicas of a group stop at the same step; the last one to say so speaks for
+/// its own reports too. Where a group has failed, others may never be able to say so.
 void outfeed_state::pass_end(bool whatever_there_is) {
-  const stream_end* end = nullptr;
-  for (const auto& l : lanes) {
-    if (!l.losses.empty() && !whatever_there_is)
-      return;  // The end of a stream overtakes no report of it.
-    if (!l.end && !whatever_there_is)
-      return;  // All replicas stop at the same step; the last one to say so speaks for its own reports too.
-    if (l.end && !end)
-      end = &*l.end;
-  }
-  if (end && !std::exchange(end_passed, true))
-    self->send(sink, *end);
+  const lane* ended = nullptr;
+  for (const auto& l : lanes)
+    if (l.end && (!ended || l.end->step < ended->end->step))
+      ended = &l;
+  if (!ended || end_passed)
+    return;
+  if (!whatever_there_is
+      && (step < ended->end->step || std::any_of(lanes.begin(), lanes.end(), [&](const lane& l) { return l.group == ended->group && !l.end; })))
+    return;
+  end_passed = true;
+  self->send(sink, *ended->end);
 }
 
 outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,
@@ -169,8 +211,10 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const probe& x) {
       standing here{x.number, state.options.name, {{"reported", state.step}}};
-      for (size_t r = 0; r < state.lanes.size(); ++r)
-        here.counts.emplace_back("by replica/" + std::to_string(r), state.step + static_cast<int64_t>(state.lanes[r].losses.size()));
+      auto lane = state.lanes.begin();
+      for (const auto& g : state.options.groups)
+        for (size_t r = 0; r < g.replicas.size() && lane != state.lanes.end(); ++r, ++lane)
+          here.counts.emplace_back("by " + g.replicas[r].name, state.step + static_cast<int64_t>(lane->losses.size()));
       if (state.writer && state.records >= state.room_until)
         here.counts.emplace_back("records that the summary writer has no room for, from", state.records);
       state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()), std::move(here));

@@ -13,14 +13,22 @@ namespace troupe {
 
 struct outfeed_options {
   std::string name = "outfeed";
-  int32_t replicas = 1;
-  int64_t log_every = 100;  ///< Steps between logged loss points; 0: none.
-  std::vector<component> outputs;  ///< Of a program that trains, whose loss is shown as the mean over all replicas; else none.
-  summary_recipes summaries;  ///< What becomes of what the replicas record.
+  struct source {
+    node_id id{};
+    std::string name;
+  };
+  struct group {
+    std::string name;                ///< Before the tags of what is recorded; empty where there is one.
+    std::vector<source> replicas;    ///< In order: their losses are added up by a tree.
+    std::vector<component> outputs = {};  ///< Of a program that trains, whose loss is shown as the mean over all replicas; else none.
+    summary_recipes summaries = {};  ///< What becomes of what the replicas record.
+  };
+  std::vector<group> groups;         ///< The loss of the first is that of the job, and its first replica shows the values of a step.
+  int64_t log_every = 100;           ///< Steps between logged loss points; 0: none.
   int64_t records_ahead = record_window;  ///< Credit that the summary writer gives before it is asked.
 };
 
-/// Holds entries until all R replicas have sent theirs, then passes them on in step order. A step whose record the summary
+/// Holds entries until all replicas of all groups have sent theirs, then passes them on in step order. A step whose record the summary
 /// writer has no room for is not passed on, nor is any after it: so the horizon stands still while the disk does.
 struct outfeed_state {
   static inline const char* name = "outfeed";
@@ -32,6 +40,8 @@ struct outfeed_state {
   int32_t attempt = 0;
   int64_t step = 0;                         ///< All replicas reached this state.
   struct lane {
+    node_id from{};
+    size_t group = 0;
     std::deque<double> losses;              ///< Of steps `step`, step + 1, …
     std::deque<step_values> watched;
     std::deque<recorded_step> recorded;
@@ -39,8 +49,11 @@ struct outfeed_state {
     double seconds_per_step = 0;
     std::optional<stream_end> end;
   };
-  std::vector<lane> lanes;
-  loss_meter since_progress, since_log;
+  std::vector<lane> lanes;                  ///< Group after group.
+  struct loss_meters {
+    loss_meter since_progress, since_log;
+  };
+  std::vector<loss_meters> meters;               ///< One a group.
   int64_t records = 0, room_until = 0;      ///< Of this attempt: sent, and paid for.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
   bool end_passed = false;
@@ -51,7 +64,11 @@ struct outfeed_state {
   void on_room(const room& x);
   void pass_on(bool whatever_there_is = false);
   bool record_due() const;                  ///< Whether the step that leads to state `step + 1` recorded something.
-  void send_record(double loss);
+  void send_record(const std::vector<double>& losses);
+  void record_group(size_t group, double loss, record& into);
+  lane* lane_of(node_id replica);
+  std::vector<double> take_losses();        ///< Of the next step, one a group.
+  loss_point point(loss_meter loss_meters::*meter) const;
   void pass_end(bool whatever_there_is);
 };
 

@@ -28,8 +28,20 @@ void replica_state::on_begin(const begin& x) {
     p.blocks.clear();
     p.end.reset();
     p.arrived = p.granted = step;
+    p.left_at.reset();
+  }
+  retires_at.reset();
+  filled_steps = 0;
+  for (auto& out : outs) {
+    out.memory.reset();
+    for (auto& r : out.readers) {
+      r.credit = step;
+      r.left = false;
+    }
   }
   give_credit(true);
+  for (const auto& credit : std::exchange(early, {}))
+    on_pull(credit);
 }
 
 void replica_state::on_run(const run& x) {
@@ -108,7 +120,7 @@ void replica_state::on_halt(const halt& x) {
     return;
   ended = true;
   if (peers.parts)
-    self->send(peers.parts, gone{x.attempt, options.name});
+    self->send(peers.parts, gone{x.attempt, options.id});
 }
 
 // -- the firing rule -------------------------------------------------------------------
@@ -117,9 +129,9 @@ bool replica_state::can_fire() const {
   if (!begun || ended || waiting != wait::none || until <= step)
     return false;
   for (const auto& p : ports)
-    if (p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
+    if (!p.has_left(step) && p.arrived <= step && !(p.end && p.end->first_missing_step <= step) && !stopping)
       return false;
-  return options.mode != mode::train || !lent[moves() ? 1 - current : current];
+  return (leading() || stopping) && has_room() && (!trains() || !lent[moves() ? 1 - current : current]);
 }
 
 bool replica_state::moves() const {
@@ -133,9 +145,11 @@ void replica_state::advance() {
     fire();
     if (step >= turn_end) {
       self->send(self, proceed{attempt});
-      return;
+      break;
     }
   }
+  if (waiting == wait::none)
+    send_exposed();  // Whoever stands still keeps nothing back.
 }
 
 const end_of_data* replica_state::earliest_end() const {
@@ -157,17 +171,19 @@ void replica_state::fire() {
     status = step_status::ended;
     cause = error{errc::cancelled, "the job was stopped"};
   } else if (end) {
-    status = end->cause.category == errc::out_of_range ? step_status::ended : step_status::bad_input;
+    status = end->cause.category == errc::out_of_range || end->stopped ? step_status::ended : step_status::bad_input;
     cause = end->cause;
+  } else if (auto looked = feeds.empty() ? look_at_blocks() : expected<void>{}; !looked) {
+    status = step_status::bad_input;
+    cause = looked.error();
   } else {
-    if (feeds.empty())
-      look_at_blocks();
     const auto next = marks.find(step + 1);
     has_records = options.mode == mode::train && next != marks.end() && (next->second & mark_summary) != 0;
-    const batch_feeds in{feeds, ports.front().blocks.front().rows, has_records};
-    status = options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
+    const int64_t rows = leading()->blocks.front().rows;
+    const batch_feeds in{feeds, rows, has_records, exposed};
+    status = !expose(rows) ? step_status::bad_input : options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
     // Of several replicas the reducer looks at the sum, once. Who is to say why looks at its own part.
-    const bool looks = options.mode == mode::train && (options.replicas == 1 || options.debug_numerics);
+    const bool looks = trains() && (options.replicas == 1 || options.debug_numerics);
     if (status == step_status::ok && looks && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
       cause = error{errc::nan_loss, "the gradient is not finite"};
@@ -178,7 +194,9 @@ void replica_state::fire() {
     } else if (has(status, step_status::cancelled)) {
       cause = error{errc::cancelled, "the step was cancelled"};
     } else if (status != step_status::ok) {
-      cause = engine.last_error();
+      cause = std::any_of(exposed.begin(), exposed.end(), [](auto* at) { return at == nullptr; })
+                ? error{errc::resource_exhausted, "no memory for what others are to read of this step"}
+                : engine.last_error();
     }
     has_values = status == step_status::ok;
   }
@@ -187,8 +205,8 @@ void replica_state::fire() {
       cause.source = options.name;
     cause.step = step;
   }
-  target = moves() ? 1 - current : current;
-  if (options.replicas > 1 && options.mode == mode::train) {
+  target = trains() && moves() ? 1 - current : current;
+  if (options.replicas > 1 && trains()) {
     waiting = wait::sum;
     self->send(peers.reducer, gradient_part{attempt, step, options.index, static_cast<uint32_t>(status),
                                             status == step_status::ok ? engine.gradient() : tensor{}, cause});
@@ -196,25 +214,43 @@ void replica_state::fire() {
   }
   if (status != step_status::ok)
     return stop_at(status, std::move(cause));
-  if (options.mode == mode::train)
+  if (trains())
     engine.apply(step, engine.gradient(), current, target);
   finish_step();
 }
 
-void replica_state::look_at_blocks() {
+expected<void> replica_state::look_at_blocks() {
   strides.clear();
-  for (const auto& p : ports) {
+  feeds.clear();
+  const auto& first = leading()->blocks.front();
+  for (size_t i = 0; i < ports.size(); ++i) {
+    auto& p = ports[i];
+    if (p.has_left(step)) {
+      for (const int64_t row : options.in_row_bytes[i]) {
+        strides.push_back(0);
+        feeds.push_back(zeros_of(first.rows * row));
+        if (!feeds.back())
+          return fail(errc::resource_exhausted, "no memory for the zeros in place of a source that has left");
+      }
+      continue;
+    }
     const auto& b = p.blocks.front();
+    if (b.rows != first.rows)
+      return fail(errc::invalid_argument, "edge " + std::to_string(index_of(p.edge)) + " brought " + std::to_string(b.rows) + " rows for step "
+                                            + std::to_string(step) + ", and edge " + std::to_string(index_of(leading()->edge)) + " brought "
+                                            + std::to_string(first.rows));
     for (const auto& c : b.components) {
       strides.push_back(c.byte_size() / b.count);
       const int64_t row_bytes = strides.back() / c.dims()[1];
       feeds.push_back(c.data() + (step - b.step) * strides.back() + b.first_row * row_bytes);
     }
   }
+  return {};
 }
 
 void replica_state::finish_step() {
   current = target;
+  keep_exposed();
   if (pending.losses.empty())
     pending.step = step;
   pending.losses.push_back(options.engine->loss());
@@ -284,8 +320,15 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
                                      replica_peers peers) {
   auto& state = self->state;
   state.self = self;
-  for (int32_t edge : options.in_edges)
-    state.ports.push_back({edge, {}, {}, {}, 0, 0});
+  for (const auto edge : options.in_edges)
+    state.ports.push_back({.edge = edge});
+  for (size_t c = 0; c < options.out_edges.size(); ++c) {
+    auto& out = state.outs.emplace_back();
+    out.what = options.engine->exposed()[c];
+    for (const auto edge : options.out_edges[c])
+      out.readers.push_back({.edge = edge});
+  }
+  state.exposed.resize(state.outs.size());
   state.options = std::move(options);
   state.peers = std::move(peers);
   return {
@@ -297,6 +340,10 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       for (auto& p : state.ports)
         if (p.edge == x.edge)
           p.source = caf::actor_cast<credit_source_actor>(x.peer);
+      for (auto& out : state.outs)
+        for (auto& r : out.readers)
+          if (r.edge == x.edge)
+            r.sink = caf::actor_cast<block_sink_actor>(x.peer);
       if (state.begun)
         state.give_credit(true);
     },
@@ -314,6 +361,9 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       if (state.said)
         state.self->send(state.peers.outfeed, *state.said);
     },
+    [&state](const pull& x) { state.on_pull(x); },
+    [&state](const leave& x) { state.on_leave(x); },
+    [&state](const retire& x) { state.on_retire(x); },
     [&state](const stop& x) { state.on_stop(x); },
     [&state](const halt& x) { state.on_halt(x); },
     [&state](const probe& x) {

@@ -3,6 +3,7 @@
 // A firing rule, not a loop in a handler. It fires step s when
 //   until > s;
 //   batch s, or the end at or before s, is on every in-port;
+//   every reader of an out-port has room for what step s yields;
 //   step s - 1 is applied by every replica;
 //   and, if a snapshot holds the current arena, the other one is free to write into.
 // `advance()` runs after every message and fires while it can; it yields after each block, so that a stop, a pull or an
@@ -11,6 +12,7 @@
 
 #include "compute/engine/step_engine.hpp"
 #include "messages/interfaces.hpp"
+#include "words/buffer_pool.hpp"
 
 #include <caf/actor_clock.hpp>
 
@@ -19,11 +21,14 @@
 namespace troupe {
 
 struct replica_options {
+  node_id id{};
   std::string name = "replica/0";
-  int32_t index = 0;
+  int32_t index = 0;                           ///< Among the `replicas` of its group.
   int32_t replicas = 1;
   troupe::mode mode = mode::train;
-  std::vector<int32_t> in_edges;               ///< One in-port each; their components, in this order, are the feeds.
+  std::vector<edge_id> in_edges;               ///< One in-port each; their components, in this order, are the feeds.
+  std::vector<std::vector<int64_t>> in_row_bytes = {};  ///< Of each component that comes in by each of them: so wide are the zeros that take the place of one that leaves.
+  std::vector<std::vector<edge_id>> out_edges = {};  ///< The readers of each component that the engine exposes.
   std::shared_ptr<step_engine> engine;
   int64_t window_blocks = 3;                   ///< Credit: blocks in flight or held.
   int64_t block_bytes_max = int64_t{2} << 20;  ///< Of one block, or one batch.
@@ -44,15 +49,37 @@ struct replica_state {
   replica_peers peers;
 
   struct in_port {
-    int32_t edge = 0;
+    edge_id edge{};
     credit_source_actor source;
     std::deque<block> blocks;
     std::optional<end_of_data> end;
     int64_t arrived = 0;         ///< First step not yet received.
     int64_t granted = 0;
     int64_t batch_bytes = 0;     ///< Of the last block that came.
+    std::optional<int64_t> left_at;  ///< From this batch on zeros are read in its place.
+    bool has_left(int64_t step) const { return left_at && *left_at <= step; }
   };
   std::vector<in_port> ports;
+  struct reader {
+    edge_id edge{};
+    block_sink_actor sink;
+    int64_t credit = 0;          ///< It has room for every batch below.
+    int64_t block_steps = 1;     ///< It wants at most so many in one message.
+    bool left = false;           ///< It reads no more.
+  };
+  struct out_port {
+    component what;
+    std::vector<reader> readers;
+    buffer_pool pool;
+    std::shared_ptr<std::byte> memory;  ///< Of the block that is being filled.
+  };
+  std::vector<out_port> outs;
+  std::vector<pull> early;       ///< Credit of an attempt that this actor has not begun yet: a reader may be quicker.
+  int64_t filled_from = 0;       ///< The first step of the blocks that are being filled: all ports' alike.
+  int64_t filled_steps = 0, filled_room = 0, filled_rows = 0;
+  std::vector<std::byte*> exposed;  ///< Where the step being made puts what others read.
+  tensor zeros;                  ///< As many as were ever asked for.
+  std::optional<int64_t> retires_at;  ///< From this state on it applies nothing.
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
@@ -88,13 +115,26 @@ struct replica_state {
   void on_released(const released& x);
   void on_stop(const stop& x);
   void on_halt(const halt& x);
+  void on_pull(const pull& x);
+  void on_leave(const leave& x);
+  void on_retire(const retire& x);
 
   void advance();
   bool can_fire() const;
   bool moves() const;           ///< Whether the next update goes to the other arena.
   void fire();
   void explain(error& cause, const batch_feeds& in);  ///< Why the step at hand is not finite, or how to learn that.
-  void look_at_blocks();        ///< Where in the blocks at hand batch `step` lies.
+  expected<void> look_at_blocks();  ///< Where in the blocks at hand batch `step` lies.
+  bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
+
+  // replica_ports.cpp: what other groups read, and who leaves
+  const in_port* leading() const;  ///< The first in-port that has not left: its batches say how many rows a step has.
+  const std::byte* zeros_of(int64_t bytes);
+  bool has_room() const;        ///< For what the step at hand yields.
+  bool expose(int64_t rows);    ///< Finds room for it; false where there is no memory.
+  void keep_exposed();          ///< The step is made: what it yielded will be sent.
+  void send_exposed();          ///< What is kept.
+  void end_exposed(const error& cause, bool stopped);
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at the state where it stands.
   uint8_t take_marks();         ///< Of the state where it stands.

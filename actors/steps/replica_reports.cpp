@@ -12,7 +12,7 @@ void replica_state::lend() {
   if (!peers.parts || last_part == step)
     return;
   last_part = moves_at = step;
-  snapshot_part part{attempt, step, options.name};
+  snapshot_part part{attempt, step, options.id};
   for (auto& piece : options.engine->pieces(current))
     part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
                            piece.trainable, std::move(piece.elements)});
@@ -25,10 +25,13 @@ void replica_state::stop_at(step_status status, error cause) {
   ended = true;
   const bool healthy = has(status, step_status::ended) && !has(status, step_status::not_finite) && !has(status, step_status::cancelled)
                        && !has(status, step_status::bad_input);
+  send_exposed();
+  if (healthy)
+    end_exposed(cause, cause.category == errc::cancelled);
   if (healthy && options.mode == mode::train)
     lend();  // The end of the data, or a stop, is a snapshot mark that nobody could place in advance.
   send_report();
-  said = stream_end{attempt, options.index, step, std::move(cause)};
+  said = stream_end{attempt, options.id, step, std::move(cause)};
   self->send(peers.outfeed, *said);
 }
 
@@ -36,7 +39,7 @@ void replica_state::send_report() {
   if (pending.losses.empty() && pending.watched.empty())
     return;
   pending.attempt = attempt;
-  pending.replica = options.index;
+  pending.replica = options.id;
   if (!pending.losses.empty()) {
     pending.seconds = std::chrono::duration<double>(self->clock().now() - pending_since).count();
     seconds_per_step = pending.seconds / static_cast<double>(pending.losses.size());
@@ -53,7 +56,7 @@ void replica_state::give_credit(bool at_once) {
     if (p.batch_bytes > 0)
       block_steps = std::clamp(options.block_bytes_max / std::max<int64_t>(p.batch_bytes, 1), int64_t{1}, block_steps);
     const int64_t until_step = step + options.window_blocks * block_steps;
-    if (!p.source || (until_step <= p.granted && !at_once))
+    if (!p.source || p.left_at || (until_step <= p.granted && !at_once))
       continue;
     p.granted = std::max(p.granted, until_step);
     self->send(p.source, pull{attempt, p.edge, p.granted, step, block_steps});

@@ -10,29 +10,20 @@ namespace {
 bool by_name(const component& a, const component& b) { return a.name < b.name; }
 }  // namespace
 
-std::vector<component> wanted_tensors(const parameter_layout& layout) {
+std::vector<component> wanted_tensors(stores groups) {
   std::vector<component> wanted;
-  for (const auto& e : layout.entries())
-    wanted.push_back({e.name, e.type, e.dims});
+  for (const auto& store : groups)
+    for (const auto& e : store->layout().entries())
+      wanted.push_back({e.name, e.type, e.dims});
   wanted.push_back({std::string{global_step_name}, dtype::int64, {}});
   std::sort(wanted.begin(), wanted.end(), by_name);
   return wanted;
 }
 
-expected<void> load_into(parameter_store& store, const restored_checkpoint& from, bool exact) {
+namespace {
+
+expected<void> fill(parameter_store& store, const restored_checkpoint& from) {
   const auto& layout = store.layout();
-  const auto wanted = wanted_tensors(layout);
-  checkpoint_info found{from.content.step, from.prefix, {}, {}, {}};
-  for (const auto& t : from.content.tensors)
-    if (exact || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
-      found.tensors.push_back({t.name, t.value.type(), t.value.dims(), 0, {}, 0, 0});
-  if (auto all = differences(wanted, found); !all.empty()) {
-    error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
-                                         + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
-    for (size_t i = 0; i < all.size(); ++i)
-      e.message += (i ? "; " : "") + all[i];
-    return fail(std::move(e));
-  }
   for (const auto& t : from.content.tensors)
     if (layout.find(t.name) >= 0)
       if (auto done = store.assign(t.name, t.value); !done)
@@ -48,12 +39,33 @@ expected<void> load_into(parameter_store& store, const restored_checkpoint& from
   return {};
 }
 
+}  // namespace
+
+expected<void> load_into(stores groups, const restored_checkpoint& from, bool exact) {
+  const auto wanted = wanted_tensors(groups);
+  checkpoint_info found{from.content.step, from.prefix, {}, {}, {}};
+  for (const auto& t : from.content.tensors)
+    if (exact || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
+      found.tensors.push_back({t.name, t.value.type(), t.value.dims(), 0, {}, 0, 0});
+  if (auto all = differences(wanted, found); !all.empty()) {
+    error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
+                                         + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
+    for (size_t i = 0; i < all.size(); ++i)
+      e.message += (i ? "; " : "") + all[i];
+    return fail(std::move(e));
+  }
+  for (const auto& store : groups)
+    if (auto done = fill(*store, from); !done)
+      return done;
+  return {};
+}
+
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory, int64_t step,
-                                          uint64_t seed, parameter_store& store) {
+                                          uint64_t seed, const std::shared_ptr<parameter_store>& store) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
     if (why.category != errc::not_found || step >= 0)
       return fail(why);
-    store.initialise(seed);
+    store->initialise(seed);
     return loaded_state{};
   };
   if (directory.empty())
@@ -64,7 +76,7 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
   auto found = step < 0 ? (*opened)->restore_newest() : (*opened)->restore(step);
   if (!found)
     return initialised(found.error());
-  if (auto loaded = load_into(store, *found, false); !loaded)
+  if (auto loaded = load_into({&store, 1}, *found, false); !loaded)
     return fail(loaded.error());
   return loaded_state{found->content.step, found->prefix, found->warnings, found->lease};
 }

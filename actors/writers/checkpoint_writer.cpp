@@ -41,7 +41,8 @@ expected<void> checkpoint_writer_state::open() {
 }
 
 expected<restored> checkpoint_writer_state::load() {
-  options.parameters->initialise(options.seed);
+  for (const auto& store : options.parameters)
+    store->initialise(options.seed);
   if (options.directory.empty())
     return restored{};
   if (auto opened = open(); !opened)
@@ -51,7 +52,7 @@ expected<restored> checkpoint_writer_state::load() {
     return restored{};
   if (!found)
     return fail(found.error());
-  if (auto loaded = load_into(*options.parameters, *found, true); !loaded)
+  if (auto loaded = load_into(options.parameters, *found, true); !loaded)
     return fail(loaded.error());
   auto warnings = found->warnings;
   for (auto& difference : differences_in_arithmetic(found->content.properties, options.properties))
@@ -106,7 +107,7 @@ expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& s
   std::vector<const variable_piece*> pieces;
   const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
   checkpoint_content content{step, {}, {}, options.properties, options.wall_offset + since_origin.count()};
-  for (auto& [part_name, part] : snapshot.parts) {
+  for (auto& [owner, part] : snapshot.parts) {
     for (const auto& piece : part.pieces)
       pieces.push_back(&piece);
     content.blobs.insert(part.blobs.begin(), part.blobs.end());
@@ -173,8 +174,8 @@ void checkpoint_writer_state::settle_all() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)
     for (const auto& part : options.parts)
-      if (!snapshot.parts.contains(part) && gone_parts.contains(part)) {
-        hopeless.emplace_back(step, part);
+      if (!snapshot.parts.contains(part.id) && gone_parts.contains(part.id)) {
+        hopeless.emplace_back(step, part.name);
         break;
       }
   for (const auto& [step, part] : hopeless)

@@ -1,6 +1,7 @@
 // The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing.
 #pragma once
 
+#include "actors/writers/snapshot_assembly.hpp"
 #include "compute/parameters/parameter_store.hpp"
 #include "messages/interfaces.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -15,8 +16,8 @@ struct checkpoint_writer_options {
   std::string directory;                       ///< Empty: nothing is kept; restore initialises, parts are not expected.
   std::shared_ptr<directory_claim> claim; ///< Told whose the directory is; may be null.
   checkpoint_store_options store;
-  std::vector<std::string> parts;              ///< The plan's list; a set is complete when all of them have come.
-  std::shared_ptr<parameter_store> parameters; ///< Filled by `restore`.
+  std::vector<expected_part> parts;            ///< The plan's list; a set is complete when all of them have come.
+  std::vector<std::shared_ptr<parameter_store>> parameters;  ///< One a group; filled by `restore`.
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`: an evaluator reads them.
   uint64_t seed = 0;                           ///< Of freshly initialised variables.
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
@@ -35,13 +36,13 @@ struct checkpoint_writer_state {
   int32_t attempt = 0;
   bool stands_in = false;                      ///< Started in the place of one that died.
   struct pending {
-    std::map<std::string, snapshot_part> parts;
+    std::map<node_id, snapshot_part> parts;
     std::vector<arena_owner_actor> lenders;
   };
   std::map<int64_t, pending> snapshots;
   std::optional<int64_t> newest;               ///< Committed in this attempt: later parts are duplicates.
   std::set<int64_t> refused;                   ///< Steps that will not be committed any more.
-  std::set<std::string> gone_parts;            ///< Nodes that hand over no further part.
+  std::set<node_id> gone_parts;                ///< Nodes that hand over no further part.
   bool settling = false;
 
   void on_restore(const restore& x);

@@ -49,11 +49,11 @@ expected<void> check_finite(std::span<const variable_piece* const> pieces) {
   return {};
 }
 
-std::string missing_parts(std::span<const std::string> wanted, const std::map<std::string, snapshot_part>& have) {
+std::string missing_parts(std::span<const expected_part> wanted, const std::map<node_id, snapshot_part>& have) {
   std::string missing;
   for (const auto& part : wanted)
-    if (!have.contains(part))
-      missing += (missing.empty() ? "" : ", ") + part;
+    if (!have.contains(part.id))
+      missing += (missing.empty() ? "" : ", ") + part.name;
   return missing;
 }
 

@@ -13,7 +13,12 @@ expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* 
 /// nan_loss naming the first trainable variable with a non-finite element.
 expected<void> check_finite(std::span<const variable_piece* const> pieces);
 
+/// A part of every snapshot: whose, and what people call it.
+struct expected_part {
+  node_id id{};
+  std::string name;
+};
 /// "infeed/0, chief": those of `wanted` that are not keys of `have`.
-std::string missing_parts(std::span<const std::string> wanted, const std::map<std::string, snapshot_part>& have);
+std::string missing_parts(std::span<const expected_part> wanted, const std::map<node_id, snapshot_part>& have);
 
 }  // namespace troupe

@@ -2,7 +2,6 @@
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "compute/graph/graph.hpp"
-#include "compute/graph/model_graph.hpp"
 #include "words/buffer_pool.hpp"
 
 #include <bit>
@@ -13,13 +12,9 @@ namespace {
 
 class program_engine final : public step_engine {
  public:
-  explicit program_engine(program_engine_options options) : options_(std::move(options)) {}
+  explicit program_engine(program_engine_options options) : options_(std::move(options)), model_(options_.graph) {}
 
   expected<void> prepare() {
-    auto d = build_graph(*options_.source, options_.element, options_.mode);
-    if (!d)
-      return fail(d.error());
-    model_ = std::move(*d);
     local_shards_ = options_.shards / options_.replicas;
     if (options_.shards % options_.replicas != 0 || (local_shards_ > 1 && !std::has_single_bit(static_cast<uint32_t>(local_shards_))))
       return fail(errc::invalid_argument, std::to_string(options_.shards) + " gradient shards cannot be divided among "
@@ -40,7 +35,7 @@ class program_engine final : public step_engine {
     slice_ = layout().slice(options_.replica, options_.replicas);
     // One buffer a level of the pairwise tree, and one for the shard at hand; a single shard is its own tree.
     const int buffers = local_shards_ == 1 ? 1 : static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))) + 1;
-    if (options_.mode == mode::train)
+    if (model_->what == mode::train)
       for (int b = 0; b < buffers; ++b) {
         sums_.push_back(allocate_buffer(layout().gradient_bytes()));
         if (!sums_.back())
@@ -48,12 +43,18 @@ class program_engine final : public step_engine {
         std::fill_n(sums_.back().get(), layout().gradient_bytes(), std::byte{0});
       }
     losses_.resize(static_cast<size_t>(local_shards_));
+    outputs_ = static_cast<size_t>(std::ssize(current_->outputs()) - std::ssize(options_.expose));
+    for (size_t i = outputs_; i < current_->outputs().size(); ++i) {
+      exposed_.push_back(current_->outputs()[i]);
+      exposed_.back().dims = exposed_.back().dims.inner();
+    }
     feeds_.resize(current_->inputs().size());
     return {};
   }
 
   std::span<const component> inputs() const override { return current_->inputs(); }
-  std::span<const component> outputs() const override { return current_->outputs(); }
+  std::span<const component> outputs() const override { return current_->outputs().first(outputs_); }
+  std::span<const component> exposed() const override { return exposed_; }
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, local_shards_); ready != step_status::ok)
@@ -62,6 +63,7 @@ class program_engine final : public step_engine {
     if (local_shards_ == 1) {
       const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
       losses_.front() = current_->loss();
+      expose(in, 0);
       if (in.record)
         recorded_.push_back(current_->recorded());
       return status;
@@ -75,6 +77,7 @@ class program_engine final : public step_engine {
       if (status != step_status::ok)
         return status;
       losses_[static_cast<size_t>(shard)] = current_->loss();
+      expose(in, shard);
       if (in.record)
         recorded_.push_back(current_->recorded());
       size_t level = 0;
@@ -106,15 +109,16 @@ class program_engine final : public step_engine {
   }
 
   std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override {
-    const bool trains = options_.mode == mode::train;
+    const bool trains = model_->what == mode::train;
     const int32_t shards = trains ? local_shards_ : 1;
     auto again = in;
     again.record = false;
+    again.exposed = {};
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
     // The same bits from kernels that each keep their value, so that the first one to blame is seen.
     const auto apart = program::plan(model_->g, model_->spec, layout(),
-                                     {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false});
+                                     {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false, .expose = options_.expose});
     if (!apart)
       return std::nullopt;
     for (int32_t shard = 0; shard < shards; ++shard)
@@ -138,13 +142,13 @@ class program_engine final : public step_engine {
 
   std::vector<tensor> values() const override {
     std::vector<tensor> all;
-    for (size_t i = 0; i < current_->outputs().size(); ++i)
+    for (size_t i = 0; i < outputs_; ++i)
       all.push_back(current_->output(static_cast<int32_t>(i)));
     return all;
   }
 
   summary_recipes summaries() const override {
-    summary_recipes recipes{{}, options_.mode == mode::train ? model_->spec.optimizer : std::nullopt};
+    summary_recipes recipes{{}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt};
     // Tensors first, texts last: the sets of `recorded` have none for those.
     for (const bool texts : {false, true}) {
       for (const auto& s : model_->g.internals().summaries)
@@ -210,13 +214,21 @@ class program_engine final : public step_engine {
         return p.get();
     auto planned = program::plan(model_->g, model_->spec, layout(),
                                  {.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                                  .recompute = options_.recompute});
+                                  .expose = options_.expose, .recompute = options_.recompute});
     if (!planned)
       return fail(planned.error());
     if (programs_.size() == bindings_max)
       programs_.erase(programs_.begin() + 1);  // The first is the full batch, which comes back.
     programs_.emplace_back(rows, std::move(*planned));
     return programs_.back().second.get();
+  }
+
+  /// The rows of the shard that ran last.
+  void expose(const batch_feeds& in, int32_t shard) const {
+    for (size_t c = 0; c < in.exposed.size(); ++c) {
+      const auto bytes = current_->output_bytes(static_cast<int32_t>(outputs_ + c));
+      std::memcpy(in.exposed[c] + shard * rows_ * exposed_[c].row_bytes(), bytes.data(), bytes.size());
+    }
   }
 
   step_status bind(const batch_feeds& in, int32_t shards) {
@@ -248,10 +260,9 @@ class program_engine final : public step_engine {
   }
 
  public:
-  /// Where each of the program's inputs is among the components that the infeed delivers.
+  /// Where each of the program's inputs is among the components that are delivered.
   expected<void> find_inputs() {
-    std::vector<component> delivered = options_.element.features;
-    delivered.insert(delivered.end(), options_.element.labels.begin(), options_.element.labels.end());
+    const auto& delivered = options_.delivered;
     for (const auto& wanted : current_->inputs()) {
       size_t at = 0;
       while (at < delivered.size() && delivered[at].name != wanted.name)
@@ -259,7 +270,7 @@ class program_engine final : public step_engine {
       if (at == delivered.size())
         return fail(errc::key_missing, "the model is fed " + wanted.name + ", which the dataset does not have");
       order_.push_back(at);
-      row_bytes_.push_back(delivered[at].dims.elements() * size_of(delivered[at].type));
+      row_bytes_.push_back(delivered[at].row_bytes());
     }
     return {};
   }
@@ -267,9 +278,11 @@ class program_engine final : public step_engine {
  private:
   program_engine_options options_;
   std::shared_ptr<thread_pool> pool_;       ///< Null: the caller's thread is enough.
-  std::unique_ptr<model_graph> model_;
+  std::shared_ptr<const model_graph> model_;
   std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
   program* current_ = nullptr;
+  size_t outputs_ = 0;                      ///< Of the program's, those that are not exposed.
+  std::vector<component> exposed_;
   std::pair<int64_t, int64_t> slice_;
   int32_t local_shards_ = 1;
   int64_t rows_ = 0;
@@ -301,13 +314,10 @@ expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_option
   return engine;
 }
 
-expected<parameter_layout> layout_of(const model& source, const element_spec& element, mode m) {
-  auto d = build_graph(source, element, m);
-  if (!d)
-    return fail(d.error());
-  const auto& o = (*d)->spec.optimizer;
-  auto layout = parameter_layout::of((*d)->g, m == mode::train ? o : std::nullopt);
-  if (layout && m != mode::train && o && o->moving_average > 0)
+expected<parameter_layout> layout_of(const model_graph& built) {
+  const auto& o = built.spec.optimizer;
+  auto layout = parameter_layout::of(built.g, built.what == mode::train ? o : std::nullopt);
+  if (layout && built.what != mode::train && o && o->moving_average > 0)
     layout->read_averages();
   return layout;
 }

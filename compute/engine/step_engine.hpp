@@ -6,6 +6,7 @@
 #include <troupe/dataset.hpp>
 
 #include "compute/engine/summaries.hpp"
+#include "compute/graph/model_graph.hpp"
 #include "compute/program/program.hpp"
 
 namespace troupe {
@@ -24,6 +25,7 @@ struct batch_feeds {
   std::span<const std::byte* const> components;
   int64_t rows = 0;
   bool record = false;  ///< Train: `recorded` will be asked for this step.
+  std::span<std::byte* const> exposed = {};  ///< Train: where `rows` rows of each component of `step_engine::exposed` go.
 };
 
 class step_engine {
@@ -33,6 +35,8 @@ class step_engine {
   /// What it is fed, in order, without the batch.
   virtual std::span<const component> inputs() const = 0;
   virtual std::span<const component> outputs() const = 0;
+  /// Train: what `gradients` writes for other groups to read, in order, without the batch.
+  virtual std::span<const component> exposed() const = 0;
 
   /// Train: the gradient of this replica's shards, added up by a fixed pairwise tree, reading `arena`.
   virtual step_status gradients(int64_t step, const batch_feeds& in, int arena) = 0;
@@ -71,9 +75,8 @@ class step_engine {
 void show_mean_loss(std::span<const component> outputs, double loss, std::vector<tensor>& values);
 
 struct program_engine_options {
-  std::shared_ptr<const model> source;        ///< Built once per binding of the batch (at most 8 are kept).
-  troupe::mode mode = mode::train;
-  element_spec element;
+  std::shared_ptr<const model_graph> graph;   ///< Shared by all engines of a program; planned once per binding of the batch (at most 8 are kept).
+  std::vector<component> delivered;           ///< What a step is fed, in this order; the graph's inputs are among them.
   std::shared_ptr<parameter_store> store;
   int32_t replica = 0;
   int32_t replicas = 1;
@@ -82,13 +85,14 @@ struct program_engine_options {
   uint64_t seed = 0;
   int32_t intra_op_threads = 1;               ///< That share each step, the caller's among them; at least 1.
   bool recompute = false;                     ///< As program_options.
+  std::vector<std::string> expose = {};       ///< As program_options.
   std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the crew: ends a long step.
 };
-/// Builds and plans the model for `batch_rows` rows. invalid_argument as `program::plan`.
+/// Plans the graph for `batch_rows` rows. invalid_argument as `program::plan`; key_missing for an input that is not delivered.
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options);
 
 /// The layout of a model's training graph: its variables and its optimizer's slots. With a mode other than train: the
 /// variables alone, to be read as moving averages where the optimizer of its spec keeps some.
-expected<parameter_layout> layout_of(const model& source, const element_spec& element, mode m);
+expected<parameter_layout> layout_of(const model_graph& built);
 
 }  // namespace troupe

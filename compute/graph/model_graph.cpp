@@ -6,6 +6,7 @@ namespace troupe {
 
 expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m) {
   auto d = std::make_unique<model_graph>();
+  d->what = m;
   const extent batch = d->g.unknown("batch");
   const auto placeholders = [&](const std::vector<component>& group) {
     std::map<std::string, symbol> symbols;

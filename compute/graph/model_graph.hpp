@@ -10,6 +10,7 @@ namespace troupe {
 struct model_graph {
   graph g;
   model_spec spec;
+  mode what = mode::train;
 };
 
 /// The first error that the graph keeps.

@@ -22,6 +22,7 @@ struct program_options {
   std::shared_ptr<thread_pool> pool = nullptr;
   /// The work that is worth a thread of the pool, about nanoseconds of it.
   int64_t least_work = 4000;
+  std::vector<std::string> expose = {};  ///< To train: predictions that are outputs too, for other programs to read; after the others.
   bool recompute = false;  ///< To train: values that take less memory when they are made twice are; the bits are the same.
 };
 

@@ -13,7 +13,7 @@ bool is_one_number(const graph& g, symbol s) {
 }
 
 /// What a run of this mode has to yield, in the order of `outputs()`.
-expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec) {
+expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec, const program_options& options) {
   std::vector<std::pair<std::string, symbol>> all;
   if (spec.mode != mode::predict) {
     if (!spec.loss.valid() || spec.loss.owner() != &g)
@@ -38,6 +38,16 @@ expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, con
         return fail(trouble("prediction '" + name + "' is not a valid symbol of this graph"));
       all.emplace_back(name, s);
     }
+  }
+  for (const auto& name : options.expose) {
+    const auto value = spec.predictions.find(name);
+    if (value == spec.predictions.end())
+      return fail(trouble("the model makes no prediction '" + name + "' while it trains, which another one is to read: its spec needs one in that mode too"));
+    const auto& dims = value->second.dims();
+    if (value->second.owner() != &g || dims.empty() || dims.front().known() || dims.front().coefficient != 1)
+      return fail(trouble("prediction '" + name + "', which another model is to read, must have a row for each example, not the shape "
+                          + to_string(g, dims)));
+    all.emplace_back(name, value->second);
   }
   return all;
 }
@@ -179,7 +189,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
     return fail(level.error());
   if (options.batch < 1 || options.shards < 1)
     return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
-  auto outputs = wanted(source, spec);
+  auto outputs = wanted(source, spec, options);
   if (!outputs)
     return fail(outputs.error());
   auto i = std::make_unique<impl>();

@@ -21,6 +21,8 @@ struct component {
   std::string name;
   dtype type = dtype::float32;
   shape dims;
+  /// Of one row.
+  int64_t row_bytes() const noexcept { return dims.elements() * size_of(type); }
   friend bool operator==(const component&, const component&) = default;
 };
 
@@ -28,6 +30,12 @@ struct component {
 struct element_spec {
   std::vector<component> features;
   std::vector<component> labels;
+  /// All of them: the order in which an iterator fills its buffers.
+  std::vector<component> components() const {
+    auto all = features;
+    all.insert(all.end(), labels.begin(), labels.end());
+    return all;
+  }
   friend bool operator==(const element_spec&, const element_spec&) = default;
 };
 

@@ -46,7 +46,7 @@ class memory_node final : public row_source {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const column& c = columns_[i];
       const auto elements = c.what.dims.elements();
-      const auto width = static_cast<int64_t>(row_bytes(c.what));
+      const auto width = c.what.row_bytes();
       const std::byte* rows = c.rows.data();
       std::byte* to = into[i];
       if (c.convert == column::conversion::none) {

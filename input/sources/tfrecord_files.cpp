@@ -9,9 +9,7 @@ namespace troupe {
 namespace input {
 
 std::vector<component> tfrecord_parts::columns() const {
-  auto all = options.features;
-  all.insert(all.end(), options.labels.begin(), options.labels.end());
-  return all;
+  return spec().components();
 }
 
 std::string tfrecord_parts::name() const {

@@ -21,8 +21,8 @@ class tfrecord_node final : public row_source {
 
   tfrecord_node(tfrecord_parts parts, std::vector<shard> shards, example_columns columns)
     : parts_(std::move(parts)), shards_(std::move(shards)), columns_(std::move(columns)), open_(shards_.size()) {
-    for (const auto& c : parts_.columns())
-      row_bytes_.push_back(row_bytes(c));
+    for (const auto& c : parts_.spec().components())
+      row_bytes_.push_back(static_cast<size_t>(c.row_bytes()));
   }
 
   element_spec spec() const override { return parts_.spec(); }

@@ -105,9 +105,4 @@ class indexed_stage : public indexed_node {
   std::shared_ptr<const indexed_node> inner_;
 };
 
-/// Bytes of one row of a component.
-inline size_t row_bytes(const component& c) noexcept {
-  return static_cast<size_t>(c.dims.elements() * size_of(c.type));
-}
-
 }  // namespace troupe::input

@@ -80,9 +80,8 @@ class batch_iterator final : public stage_iterator {
  public:
   batch_iterator(std::string stage, iterator_ptr inner, int64_t size, bool drop_remainder)
     : stage_iterator(std::move(stage), std::move(inner)), size_(size), drop_remainder_(drop_remainder) {
-    for (const auto* side : {&spec().features, &spec().labels})
-      for (const auto& c : *side)
-        row_bytes_.push_back(row_bytes(c));
+    for (const auto& c : spec().components())
+      row_bytes_.push_back(static_cast<size_t>(c.row_bytes()));
     at_.resize(row_bytes_.size());
   }
 

@@ -77,10 +77,9 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
     caf::scoped_actor me{*system};
     const auto myself = caf::actor_cast<caf::strong_actor_ptr>(me);
     const auto started = [nodes](const std::string&, const caf::strong_actor_ptr& node) { nodes->started(node); };
-    const auto writer = keeps_eval_summaries(job->description)
-                          ? spawn_eval_summary_writer(*system, job, true, caf::actor_cast<chief_actor>(myself), started)
-                          : summary_writer_actor{};
-    const auto worker = spawn_evaluator(*system, job, true, myself, started);
+    const auto crew = make_crew(*system, job, no_node, true, started);
+    const auto writer = start_head<summary_writer_actor>(*crew, role::eval_summary_writer, myself);
+    const auto worker = start_head<evaluator_actor>(*crew, role::evaluator, myself);
     if (const auto x = ask(me, worker, writer, step, job->description.deadlines)) {
       result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
       // Without a checkpoint there is no directory yet, and perhaps there is to be none.
@@ -90,8 +89,7 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
       result = fail(x.error());
     }
     // Whatever it is still reading or computing, nobody waits for it any more.
-    job->evaluation->cancel->store(true);
-    job->evaluation->stop.request_stop();
+    job->switch_of(role::evaluator).all();
     me->send_exit(worker, caf::exit_reason::user_shutdown);
     if (writer)
       me->send_exit(writer, caf::exit_reason::user_shutdown);

@@ -1,8 +1,7 @@
-// The crew of a prepared job: spawns its nodes into one actor system, on threads of their own or on its scheduler.
+// The crew of a prepared job: spawns the nodes of its plan into one actor system, on threads of their own or on its scheduler.
 #pragma once
 
-#include "actors/chief/chief.hpp"
-#include "actors/prediction_board.hpp"
+#include "actors/crew.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 
 #include <caf/fwd.hpp>
@@ -12,20 +11,23 @@ namespace troupe {
 /// Told of every node that is started, by name: how a simulation finds whom to kill.
 using node_listener = std::function<void(const std::string& name, const caf::strong_actor_ptr& node)>;
 
+/// Of the nodes that `driver` drives; no_node: the launcher, whose crew is the chief, or an evaluator and its event file, or a predictor.
 /// `threads` true: whatever may block is detached (local); false: everything is on the scheduler (simulation, where a
 /// detached actor would have a thread that nobody cranks).
-std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, node_listener started = {});
-
-/// Chief options of a training job.
-chief_options make_chief_options(const prepared_job& job, std::shared_ptr<crew> nodes, std::shared_ptr<job_board> board);
-/// The evaluator of a job, with a crew of its own.
-evaluator_actor spawn_evaluator(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, caf::strong_actor_ptr asker,
+std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, node_id driver, bool threads,
                                 node_listener started = {});
-/// The writer of the event file of a job's evaluations; what it cannot write is a `failure` to `told`.
-summary_writer_actor spawn_eval_summary_writer(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads, chief_actor told,
-                                               node_listener started = {});
-/// The predictor of a job, with a crew of its own. Nothing happens before it is pulled.
-predictor_actor spawn_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, bool threads,
-                                std::shared_ptr<prediction_board> board, node_listener started = {});
+
+/// The only node of that role in the launcher's crew, started by it, which reports to `asker`.
+template <class Handle>
+Handle start_head(crew& launcher, role what, const caf::strong_actor_ptr& asker = {}) {
+  for (const auto& m : launcher.members())
+    if (m.what == what)
+      return caf::actor_cast<Handle>(launcher.start(m.id, asker));
+  return {};
+}
+
+/// The predictor of a job, which fills `board`. Nothing happens before it is pulled.
+predictor_actor start_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, std::shared_ptr<prediction_board> board, bool threads,
+                                node_listener started = {});
 
 }  // namespace troupe

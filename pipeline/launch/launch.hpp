@@ -18,6 +18,9 @@ struct prepared_job;
 /// Before any actor exists, so that what is wrong with a model, an input or a configuration is said at once: invalid_argument, and
 /// whatever the model, the datasets and memory have to say.
 expected<std::shared_ptr<prepared_job>> prepare(job_description description);
+/// The same by a plan of the caller's, with a model and a dataset for each that it numbers; of `description`'s own only what no plan says
+/// counts. Also invalid_argument as `check`.
+expected<std::shared_ptr<prepared_job>> prepare(job_description description, planned_job planned);
 
 /// A job that runs, seen from outside. Every call from any thread; none blocks but `wait` and the destructor.
 class running_job {

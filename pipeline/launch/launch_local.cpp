@@ -1,8 +1,8 @@
 #include "pipeline/launch/launch.hpp"
 
+#include "actors/exit_reason.hpp"
 #include "pipeline/launch/job_crew.hpp"
 #include "pipeline/launch/local_system.hpp"
-#include "pipeline/launch/spawn.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -75,11 +75,10 @@ class local_job final : public running_job {
     tell_time_and_place(*job);
     job->board = board_;
     auto& system = host ? *host : **own_;
-    auto nodes = make_crew(system, job, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
-    chief_ = spawn_actor(system, false, chief, make_chief_options(*job, std::move(nodes), board_));
+    const auto nodes = make_crew(system, job, no_node, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
+    chief_ = start_head<chief_actor>(*nodes, role::chief);
     // Whatever becomes of the chief, whoever waits for the job is told.
     chief_->attach_functor([board = board_](const caf::error& reason) { board->chief_ended(reason); });
-    nodes_->started(caf::actor_cast<caf::strong_actor_ptr>(chief_));
   }
 
   ~local_job() override {

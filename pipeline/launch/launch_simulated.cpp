@@ -31,9 +31,8 @@ struct simulated_job::impl {
     if (job->wall_offset == 0)  // A test may have its own.
       job->wall_offset = 1'700'000'000;
     const auto started = [this](const std::string& name, const caf::strong_actor_ptr& node) { world.started(name, node); };
-    auto crew = make_crew(world.system(), job, false, started);
-    chief = world.system().spawn(troupe::chief, make_chief_options(*job, std::move(crew), board));
-    world.started("chief", caf::actor_cast<caf::strong_actor_ptr>(chief));
+    job->board = board;
+    chief = start_head<chief_actor>(*make_crew(world.system(), job, no_node, false, started), role::chief);
     chief->attach_functor([b = board] { b->finished(fail(errc::aborted, "the chief ended without a result")); });
   }
 

@@ -15,7 +15,7 @@ class local_prediction final : public running_prediction {
  public:
   local_prediction(std::shared_ptr<prepared_job> job, std::unique_ptr<local_system> system)
     : running_prediction(job->description.batches_ahead), job_(std::move(job)), system_(std::move(system)),
-      predictor_(spawn_predictor(**system_, job_, true, queue(),
+      predictor_(start_predictor(**system_, job_, queue(), true,
                                  [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); })) {}
 
   ~local_prediction() override {
@@ -26,8 +26,7 @@ class local_prediction final : public running_prediction {
 
   void cancel() override {
     running_prediction::cancel();
-    job_->prediction->cancel->store(true);
-    job_->prediction->stop.request_stop();
+    job_->switch_of(role::predictor).all();
     caf::anon_send_exit(predictor_, caf::exit_reason::user_shutdown);
   }
 

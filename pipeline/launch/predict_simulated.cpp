@@ -11,7 +11,7 @@ namespace troupe {
 
 struct simulated_prediction::impl {
   impl(std::shared_ptr<prepared_job> prepared, uint64_t seed, std::shared_ptr<prediction_board> board) : job(std::move(prepared)), world(seed) {
-    predictor = spawn_predictor(world.system(), job, false, std::move(board),
+    predictor = start_predictor(world.system(), job, std::move(board), false,
                                 [this](const std::string& name, const caf::strong_actor_ptr& node) { world.started(name, node); });
   }
 
@@ -30,8 +30,7 @@ simulated_prediction::~simulated_prediction() {
 
 void simulated_prediction::cancel() {
   running_prediction::cancel();
-  impl_->job->prediction->cancel->store(true);
-  impl_->job->prediction->stop.request_stop();
+  impl_->job->switch_of(role::predictor).all();
   caf::anon_send_exit(impl_->predictor, caf::exit_reason::user_shutdown);
 }
 

@@ -1,88 +1,205 @@
+#include "compute/graph/model_graph.hpp"
 #include "input/streams/open_input.hpp"
 #include "pipeline/launch/launch.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace troupe {
+
+prepared_program& prepared_job::in(mode m) {
+  size_t p = 0;
+  while (plan.programs[p].mode != m)
+    ++p;
+  return programs[p];
+}
+
+crew_switch& prepared_job::switch_of(role driver) {
+  const auto head = std::find_if(plan.nodes.begin(), plan.nodes.end(), [driver](const plan_node& n) { return n.what == driver; });
+  return switches.at(head->id);
+}
 
 namespace {
 
-expected<prepared_crew> prepare_crew(const job_description& job, const dataset& input, mode what, int32_t hosts, int32_t replicas) {
-  prepared_crew crew{what, input, {job.config.seed.value_or(0), what == mode::train, 0, hosts}, hosts, {}, {}, {},
-                     std::make_shared<std::atomic<bool>>(false), {}, {}};
-  // A first look at the data: its structure and its batch size decide what is planned. An input that cannot be opened
-  // is an error of the job before anything else is.
-  auto iterator = open_input(input, crew.iterate);
+/// A first look at the data: their structure and their batch size decide what is planned. An input that cannot be opened
+/// is an error of the job before anything else is.
+expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
+  const auto& planned = job.plan.datasets[number];
+  const auto hosts = std::count_if(job.plan.nodes.begin(), job.plan.nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
+  prepared_dataset data{input, {job.description.config.seed.value_or(0), planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
+  auto iterator = open_input(input, data.iterate);
   if (!iterator)
     return fail(iterator.error());
-  const element_spec element = (*iterator)->spec();
-  const int64_t rows = (*iterator)->batch_rows();
-  const int32_t readers = replicas / hosts;
-  const int32_t shards = what == mode::train ? static_cast<int32_t>(job.config.gradient_shards.value_or(replicas)) : 1;
+  data.first = std::move(*iterator);
+  data.element = data.first->spec();
+  data.batch_rows = data.first->batch_rows();
+  return data;
+}
+
+/// Rows of a step that an edge brings.
+expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std::vector<int64_t>& rows_of_programs) {
+  const auto& plan = job.plan;
+  const auto& source = plan.at(e.from);
+  if (source.program)
+    return rows_of_programs[*source.program];
+  const auto rows = job.datasets[*source.dataset].batch_rows;
+  if (e.how != divide::split)
+    return rows;
+  const auto readers = std::count_if(plan.edges.begin(), plan.edges.end(), [&](const plan_edge& other) {
+    return other.from == e.from && plan.at(other.to).group == plan.at(e.to).group;
+  });
   if (rows % readers != 0)
-    return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
-                                          + std::to_string(readers) + " replicas");
+    return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among " + std::to_string(readers)
+                                          + " replicas");
+  return rows / readers;
+}
+
+/// What one replica of a program is fed, by all of its ports.
+struct fed {
+  element_spec element;
+  std::vector<component> delivered;  ///< In the order of the ports.
+  int64_t rows = 0;                  ///< A step.
+};
+
+expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const std::vector<int64_t>& rows_of_programs) {
+  fed all;
+  for (const auto* e : job.plan.edges_to(replica.id)) {
+    const auto rows = rows_by(job, *e, rows_of_programs);
+    if (!rows)
+      return fail(rows.error());
+    if (all.rows != 0 && *rows != all.rows)
+      return fail(errc::invalid_argument, "'" + replica.name + "' is fed " + std::to_string(all.rows) + " rows a step, and '"
+                                            + job.plan.at(e->from).name + "." + e->out + "' has " + std::to_string(*rows) + " for it");
+    all.rows = *rows;
+    auto carried = carried_by(job, *e);
+    for (const auto& c : carried)
+      if (std::any_of(all.delivered.begin(), all.delivered.end(), [&](const component& other) { return other.name == c.name; }))
+        return fail(errc::invalid_argument, "'" + replica.name + "' is fed '" + c.name + "' by two of its ports");
+    const auto& source = job.plan.at(e->from);
+    const auto element = source.dataset ? job.datasets[*source.dataset].element : element_spec{carried, {}};
+    all.element.features.insert(all.element.features.end(), element.features.begin(), element.features.end());
+    all.element.labels.insert(all.element.labels.end(), element.labels.begin(), element.labels.end());
+    all.delivered.insert(all.delivered.end(), std::make_move_iterator(carried.begin()), std::make_move_iterator(carried.end()));
+  }
+  std::sort(all.element.features.begin(), all.element.features.end(), [](const component& a, const component& b) { return a.name < b.name; });
+  return all;
+}
+
+/// A program whose sources are not prepared waits for them; there is no cycle.
+bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t>& rows_of_programs) {
+  for (const auto* e : job.plan.edges_to(job.plan.replicas_of(program).front()->id))
+    if (const auto& source = job.plan.at(e->from); source.program && rows_of_programs[*source.program] == 0)
+      return false;
+  return true;
+}
+
+expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs) {
+  const auto& config = job.description.config;
+  const auto& planned = job.plan.programs[number];
+  const auto replicas = job.plan.replicas_of(number);
+  const auto in = feeds_of(job, *replicas.front(), rows_of_programs);
+  if (!in)
+    return fail(in.error());
+  rows_of_programs[number] = in->rows;
+  const auto count = static_cast<int32_t>(replicas.size());
+  const auto shards = planned.mode == mode::train ? static_cast<int32_t>(config.gradient_shards.value_or(count)) : 1;
   const auto refused = std::make_shared<std::optional<error>>();
-  const auto source = what == mode::predict ? std::make_shared<const model>(choose_predictions(job.source, job.predictions, rows, refused)) : job.source;
-  auto layout = layout_of(*source, element, what);
+  if (planned.mode == mode::predict)
+    source = std::make_shared<const model>(choose_predictions(source, job.description.predictions, in->rows, refused));
+  auto graph = build_graph(*source, in->element, planned.mode);
+  if (!graph)
+    return fail(refused->value_or(graph.error()));  // As it was said, without a line of the model's.
+  const std::shared_ptr<const model_graph> built = std::move(*graph);
+  auto layout = layout_of(*built);
   if (!layout)
-    return fail(refused->value_or(layout.error()));  // As it was said, without a line of the model's.
-  const bool checkpoints = saves(job) && what == mode::train;
-  auto store = parameter_store::create(std::move(*layout), checkpoints ? 2 : 1);
+    return fail(layout.error());
+  auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && !job.plan.snapshot_parts.empty() ? 2 : 1);
   if (!store)
     return fail(store.error());
-  crew.parameters = *store;
-  for (int32_t r = 0; r < replicas; ++r) {
-    auto engine = make_program_engine({source, what, element, crew.parameters, r, replicas, shards, rows / readers,
-                                       job.config.seed.value_or(0), static_cast<int32_t>(job.config.intra_op_threads),
-                                       job.config.recompute, crew.cancel});
+  prepared_program program{*store, {}, {}};
+  for (const auto* n : replicas) {
+    auto engine = make_program_engine({built, in->delivered, program.parameters, n->index, count, shards, in->rows, config.seed.value_or(0),
+                                       static_cast<int32_t>(config.intra_op_threads), config.recompute, n->out_ports, job.switches.at(n->driver).cancel});
     if (!engine)
       return fail(engine.error());
-    crew.engines.push_back(std::move(*engine));
+    program.engines.push_back(std::move(*engine));
   }
-  if (replicas > 1) {
-    auto sums = gradient_reduction::plan({crew.parameters, &crew.parameters->layout()}, replicas);
+  if (count > 1 && planned.mode == mode::train) {
+    auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, count);
     if (!sums)
       return fail(sums.error());
-    crew.reduction = std::make_shared<gradient_reduction>(std::move(*sums));
+    program.reduction = std::make_shared<gradient_reduction>(std::move(*sums));
   }
-  return crew;
+  return program;
+}
+
+/// A checkpoint has the variables of all groups by name.
+expected<void> check_variables(const prepared_job& job) {
+  std::map<std::string, std::string> owners;
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (const auto& planned = job.plan.programs[p]; planned.mode == mode::train)
+      for (const auto& e : job.programs[p].parameters->layout().entries())
+        if (const auto [owner, added] = owners.emplace(e.name, job.plan.find(planned.group)->name); !added)
+          return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + owner->second + "' and '"
+                                                + job.plan.find(planned.group)->name + "': build each model in a scope of its own");
+  return {};
 }
 
 }  // namespace
 
+std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge) {
+  const auto& source = job.plan.at(edge.from);
+  if (source.dataset)
+    return job.datasets[*source.dataset].element.components();
+  const auto port = std::find(source.out_ports.begin(), source.out_ports.end(), edge.out) - source.out_ports.begin();
+  auto c = job.programs[*source.program].engines.front()->exposed()[static_cast<size_t>(port)];
+  c.name = edge.in;
+  return {c};
+}
+
 expected<std::shared_ptr<prepared_job>> prepare(job_description description) {
+  auto planned = plan_of(description);
+  if (!planned)
+    return fail(planned.error());
+  return prepare(std::move(description), std::move(*planned));
+}
+
+expected<std::shared_ptr<prepared_job>> prepare(job_description description, planned_job planned) {
+  if (auto possible = check(planned.plan); !possible)
+    return fail(possible.error());
+  if (planned.resources.models.size() != planned.plan.programs.size() || planned.resources.datasets.size() != planned.plan.datasets.size())
+    return fail(errc::invalid_argument, "the plan lists " + std::to_string(planned.plan.programs.size()) + " programs and "
+                                          + std::to_string(planned.plan.datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
+                                          + " models and " + std::to_string(planned.resources.datasets.size()) + " datasets came with it");
   auto job = std::make_shared<prepared_job>();
   job->description = std::move(description);
-  auto& d = job->description;
-  if (!d.files)
-    d.files = posix_file_system();
-  if (d.train_input) {
-    auto shape = training_plan(d);
-    if (!shape)
-      return fail(shape.error());
-    job->shape = std::move(*shape);
-    auto crew = prepare_crew(d, *d.train_input, mode::train, d.hosts, static_cast<int32_t>(d.config.replicas));
-    if (!crew)
-      return fail(crew.error());
-    job->training.emplace(std::move(*crew));
-    for (const auto& e : job->shape.edges)
-      if (!e.from.starts_with("evaluator/"))
-        job->training->edges.push_back(e);
+  job->plan = std::move(planned.plan);
+  if (!job->description.files)
+    job->description.files = posix_file_system();
+  job->switches[no_node];
+  for (const auto& n : job->plan.nodes)
+    job->switches[n.driver];
+  for (size_t d = 0; d < planned.resources.datasets.size(); ++d) {
+    auto data = open(*job, d, planned.resources.datasets[d]);
+    if (!data)
+      return fail(data.error());
+    job->datasets.push_back(std::move(*data));
   }
-  if (d.eval_input) {
-    auto crew = prepare_crew(d, *d.eval_input, mode::evaluate, 1, 1);
-    if (!crew)
-      return fail(crew.error());
-    job->evaluation.emplace(std::move(*crew));
-    job->evaluation->edges.push_back({0, "evaluator/infeed/0", "evaluator/replica/0"});
-  }
-  if (d.predict_input) {
-    auto crew = prepare_crew(d, *d.predict_input, mode::predict, 1, 1);
-    if (!crew)
-      return fail(crew.error());
-    job->prediction.emplace(std::move(*crew));
-    job->prediction->edges.push_back({0, "predictor/infeed/0", "predictor/replica/0"});
-  }
+  const auto& models = planned.resources.models;
+  std::vector<int64_t> rows_of_programs(models.size());
+  job->programs.resize(models.size());
+  for (size_t prepared = 0; prepared < models.size();)
+    for (size_t p = 0; p < models.size(); ++p)
+      if (rows_of_programs[p] == 0 && is_ready(*job, p, rows_of_programs)) {
+        auto program = plan_program_of(*job, p, models[p], rows_of_programs);
+        if (!program)
+          return fail(program.error());
+        job->programs[p] = std::move(*program);
+        ++prepared;
+      }
+  if (auto apart = check_variables(*job); !apart)
+    return fail(apart.error());
   return job;
 }
 

@@ -17,15 +17,30 @@ bool keeps_eval_summaries(const job_description& job) {
   return job.config.model_dir && job.eval_input;
 }
 
-expected<job_plan> training_plan(const job_description& job) {
-  const auto trains_on = text_of(*job.train_input);
-  if (!trains_on)
-    return fail(trains_on.error());
-  const auto evaluates_on = job.eval_input ? text_of(*job.eval_input) : expected<std::string>{};
-  if (!evaluates_on)
-    return fail(evaluates_on.error());
-  return make_training_plan({job.hosts, static_cast<int32_t>(job.config.replicas), saves(job), keeps_summaries(job), keeps_eval_summaries(job),
-                             job.eval_input.has_value(), !job.hooks.empty() || job.log != nullptr, job.source->name, *trains_on, *evaluates_on});
+expected<planned_job> plan_of(const job_description& job) {
+  planned_job planned;
+  plan_options o{.hosts = job.hosts, .replicas = static_cast<int32_t>(job.config.replicas), .checkpoints = saves(job),
+                 .summaries = keeps_summaries(job), .eval_summaries = keeps_eval_summaries(job), .hooks = !job.hooks.empty() || job.log != nullptr,
+                 .program = job.source->name};
+  const auto read = [&planned, &job](const std::optional<dataset>& input, std::optional<std::string>& into) -> expected<void> {
+    if (!input)
+      return {};
+    auto text = text_of(*input);
+    if (!text)
+      return fail(text.error());
+    into = std::move(*text);
+    planned.resources.datasets.push_back(*input);
+    planned.resources.models.push_back(job.source);
+    return {};
+  };
+  for (const auto& [input, into] : {std::pair{&job.train_input, &o.dataset}, {&job.eval_input, &o.eval_dataset}, {&job.predict_input, &o.predict_dataset}})
+    if (auto ok = read(*input, *into); !ok)
+      return fail(ok.error());
+  auto plan = make_plan(o);
+  if (!plan)
+    return fail(plan.error());
+  planned.plan = std::move(*plan);
+  return planned;
 }
 
 }  // namespace troupe

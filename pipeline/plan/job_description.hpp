@@ -42,7 +42,17 @@ bool saves(const job_description& job);
 bool keeps_summaries(const job_description& job);
 bool keeps_eval_summaries(const job_description& job);
 
-/// The plan of a job that trains. invalid_argument as `make_training_plan`.
-expected<job_plan> training_plan(const job_description& job);
+/// What a plan numbers: a model for each of its programs, a dataset for each of its datasets, in its order.
+struct plan_resources {
+  std::vector<std::shared_ptr<const model>> models;
+  std::vector<dataset> datasets;
+};
+struct planned_job {
+  job_plan plan;
+  plan_resources resources;
+};
+
+/// The plan of a job of one model, and what it numbers. invalid_argument as `make_plan`.
+expected<planned_job> plan_of(const job_description& job);
 
 }  // namespace troupe

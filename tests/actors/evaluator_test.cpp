@@ -37,7 +37,7 @@ struct evaluator_alone : simulation {
     tell(judge, p);
   }
   void end(int32_t attempt, int64_t step, error cause = {errc::out_of_range, "the data ended"}) {
-    tell(judge, stream_end{attempt, 0, step, std::move(cause)});
+    tell(judge, stream_end{attempt, {}, step, std::move(cause)});
   }
   void commit(int64_t step, float value) {
     auto store = checkpoint_store::open(disk, "/m");
@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation connects its nodes, begins the
   CHECK(nodes->sources[0].order() == order_of<connect, begin, troupe::run>());
   CHECK(nodes->sources[0].last<connect>().peer == nodes->workers[0].address());
   CHECK(nodes->workers[0].last<connect>().peer == nodes->sources[0].address());
-  CHECK(nodes->workers[0].last<connect>().edge == 4);
+  CHECK(nodes->workers[0].last<connect>().edge == 4_edge);
   CHECK(nodes->workers[0].last<troupe::run>().until == 3);
   CHECK(asker.count<evaluated>() == 0);
 }

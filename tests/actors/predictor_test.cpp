@@ -21,7 +21,7 @@ struct board_of_records final : prediction_board {
 };
 
 struct predictor_alone : simulation {
-  std::shared_ptr<crew_of_recorders> nodes = std::make_shared<crew_of_recorders>(*this);
+  std::shared_ptr<crew_of_recorders> nodes = std::make_shared<crew_of_recorders>(*this, "predictor");
   std::shared_ptr<board_of_records> board = std::make_shared<board_of_records>();
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<parameter_store> parameters;
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(predictor_alone, "the end of the data is an end without a caus
   error cause{errc::out_of_range, "the data ended"};
   SUBCASE("data") {}
   SUBCASE("trouble") { cause = {errc::data_loss, "record 1 has a wrong checksum", {}, "predictor/infeed/0", 1}; }
-  tell(seer, stream_end{1, 0, 1, cause});
+  tell(seer, stream_end{1, {}, 1, cause});
   REQUIRE(board->ends.size() == 1);
   CHECK(board->ends[0] == (cause.category == errc::out_of_range ? std::nullopt : std::optional{cause}));
   CHECK(gone());

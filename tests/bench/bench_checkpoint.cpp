@@ -234,7 +234,7 @@ void measure(suite& s, bool trained, int rounds) {
   d.max_steps = int64_t{1} << 40;
   d.hooks = {saved};
   const auto prepared = need_of(prepare(std::move(d)));
-  auto& crew = *prepared->training;
+  auto& crew = prepared->in(mode::train);
   const auto engine = std::make_shared<timed_engine>(crew.engines.front(), trained ? crew.parameters->arena(0) : crew.parameters->shared());
   crew.engines.front() = engine;
   const auto files = prepared->description.files;

@@ -159,9 +159,10 @@ class recording_step {
       return spec;
     }});
     const element_spec element{{{"x", dtype::float32, {inputs}}}, {{"y", dtype::int32, {}}}};
-    store_ = *parameter_store::create(*layout_of(*source_, element, mode::train), 1);
+    const std::shared_ptr<const model_graph> built = *build_graph(*source_, element, mode::train);
+    store_ = *parameter_store::create(*layout_of(*built), 1);
     store_->initialise(1);
-    auto made = make_program_engine({.source = source_, .element = element, .store = store_, .batch_rows = rows});
+    auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store_, .batch_rows = rows});
     if (!made)
       throw std::runtime_error(to_string(made.error()));
     engine_ = std::move(*made);

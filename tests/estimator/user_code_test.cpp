@@ -151,11 +151,17 @@ TEST_CASE("an input that throws while it is read is an error that names it, in t
   }
 }
 
-TEST_CASE("an input that opens only once, and throws when the job opens it to read, ends the job with its words") {
-  const auto result = train(kept_nowhere(), {.input = throwing({.in = "iterate", .from = 1}), .max_steps = 5});
+TEST_CASE("an input that opens only once is enough to train; where a second evaluation opens it again its words end the job") {
+  const auto once = throwing({.in = "iterate", .from = 1});
+  CHECK(train(kept_nowhere(), {.input = once, .max_steps = 5}).has_value());
+  const temporary_directory dir;
+  auto kept = small_estimator(dir / "run");
+  kept.config.save_checkpoints_steps = 2;
+  const auto result = train_and_evaluate(kept, {.input = throwing({}), .max_steps = 4},
+                                         {.input = throwing({.in = "iterate", .from = 1}), .steps = 2, .throttle_secs = 0});
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().message == "an exception left iterate() of the input 'mine': no disk");
-  CHECK(result.error().source == "infeed/0");
+  CHECK(result.error().source == "evaluator/infeed/0");
 }
 
 TEST_CASE("an input that cannot be is refused: no node, no iterator, batches of no row") {

@@ -23,12 +23,10 @@ void measure(const char* what, const dataset& data, int batches) {
     return void(std::printf("%s\n", to_string(it.error()).c_str()));
   std::vector<std::shared_ptr<std::byte>> buffers;
   std::vector<std::byte*> into;
-  const auto spec = (*it)->spec();
-  for (const auto* side : {&spec.features, &spec.labels})
-    for (const auto& c : *side) {
-      buffers.push_back(allocate_buffer((*it)->batch_rows() * c.dims.elements() * size_of(c.type)));
-      into.push_back(buffers.back().get());
-    }
+  for (const auto& c : (*it)->spec().components()) {
+    buffers.push_back(allocate_buffer((*it)->batch_rows() * c.row_bytes()));
+    into.push_back(buffers.back().get());
+  }
   double best = 1e30;
   for (int repetition = 0; repetition < 20; ++repetition) {
     const double start = microseconds();

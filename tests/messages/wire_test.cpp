@@ -31,15 +31,15 @@ template <> answered sample(simulation&) { return {40, true, true, {{1, 2, true}
 template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}}; }
 template <> block sample(simulation&) {
-  return {4, 1, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
+  return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
                               tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}), tensor::zeros(dtype::float32, {0, 4})}};
 }
 template <> committed sample(simulation&) { return {5, 34, "/m/model.ckpt-34", {"one", "two"}}; }
-template <> connect sample(simulation& world) { return {6, world.record<pull>().address()}; }
+template <> connect sample(simulation& world) { return {6_edge, world.record<pull>().address()}; }
 template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part>().address()}; }
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().address()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
-template <> end_of_data sample(simulation&) { return {7, 2, 35, trouble()}; }
+template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), true}; }
 template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
 template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
 template <> fact sample(simulation&) {
@@ -50,18 +50,20 @@ template <> fact sample(simulation&) {
 template <> failure sample(simulation&) { return {10, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
-template <> gone sample(simulation&) { return {61, "replica/1"}; }
+template <> gone sample(simulation&) { return {61, 1_node}; }
 template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), trouble()}; }
 template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
 template <> halt sample(simulation&) { return {62}; }
-template <> input_failed sample(simulation&) { return {63, 1, 64, trouble()}; }
-template <> input_warned sample(simulation&) { return {65, 2, "the file has changed"}; }
+template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
+template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
+template <> leave sample(simulation&) { return {74, 75_edge, 76}; }
+template <> retire sample(simulation&) { return {77, 78}; }
 template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
-  return {16, 42, 7, 0.01, {42, 0.5, 0.75}, {{40, 0.1, 0.2}, {41, 0.3, 0.4}}, {some_values()}};
+  return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", 0.125}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}}, {some_values()}};
 }
-template <> pull sample(simulation&) { return {17, 3, 43, 44, 8}; }
+template <> pull sample(simulation&) { return {17, 3_edge, 43, 44, 8}; }
 template <> finish_log sample(simulation&) { return {54}; }
 template <> note sample(simulation&) { return {note::checkpoint, 55, "/m/model.ckpt-55"}; }
 template <> record sample(simulation&) {
@@ -70,7 +72,7 @@ template <> record sample(simulation&) {
 }
 template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
-template <> step_report sample(simulation&) { return {19, 1, 46, {0.5, -0.25}, {some_values()}, {{46, {{floats()}, {}}}}, 0.125}; }
+template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{floats()}, {}}}}, 0.125}; }
 template <> request sample(simulation&) { return {request::abort, true}; }
 template <> restore sample(simulation&) { return {20, false}; }
 template <> restored sample(simulation&) {
@@ -81,12 +83,12 @@ template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark
 template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
 template <> settle sample(simulation&) { return {67, {68, 69}}; }
 template <> snapshot_part sample(simulation&) {
-  return {25, 51, "replica/1", {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
+  return {25, 51, 1_node, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
           {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}};
 }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
 template <> stop sample(simulation&) { return {73}; }
-template <> stream_end sample(simulation&) { return {26, 1, 52, trouble()}; }
+template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble()}; }
 template <> unlease sample(simulation&) { return {53}; }
 
 // -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------

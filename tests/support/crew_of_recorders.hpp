@@ -8,27 +8,33 @@ namespace troupe::test {
 
 /// Recorders for nodes, new ones at every start.
 struct crew_of_recorders final : crew {
-  explicit crew_of_recorders(simulation& w) : world(w) {}
-
-  using node = recorder<begin, troupe::run, connect, probe>;
+  using node = recorder<begin, troupe::run, troupe::connect, probe>;
   simulation& world;
+  std::string driver_name;
   std::vector<node> sources, workers, drains;
 
   static node& add(simulation& world, std::vector<node>& to) {
-    to.push_back(world.record<begin, troupe::run, connect, probe>());
+    to.push_back(world.record<begin, troupe::run, troupe::connect, probe>());
     return to.back();
   }
-  int32_t infeeds() const override { return 1; }
-  int32_t replicas() const override { return 1; }
-  std::vector<std::pair<int32_t, int32_t>> edges_of(int32_t) const override { return {{4, 0}}; }
-  infeed_actor start_infeed(int32_t, part_sink_actor, input_listener_actor) override { return add(world, sources).as<infeed_actor>(); }
-  replica_actor start_replica(int32_t, const replica_peers&) override { return add(world, workers).as<replica_actor>(); }
-  outfeed_actor start_outfeed(progress_sink_actor, summary_writer_actor) override { return add(world, drains).as<outfeed_actor>(); }
-  summary_writer_actor start_summary_writer(bool, chief_actor) override { return {}; }
-  reducer_actor start_reducer() override { return {}; }
-  checkpoint_writer_actor start_checkpoint_writer(chief_actor) override { return {}; }
-  evaluator_actor start_evaluator(chief_actor) override { return {}; }
-  callbacks_actor start_callbacks(chief_actor) override { return {}; }
+  explicit crew_of_recorders(simulation& w, std::string driver = "evaluator") : world(w), driver_name(std::move(driver)) {}
+  std::vector<member> members() const override {
+    return {{0_node, role::outfeed, {}, driver_name + "/outfeed"}, {1_node, role::replica, {}, driver_name + "/replica/0"},
+            {2_node, role::infeed, {}, driver_name + "/infeed/0"}};
+  }
+  caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
+    return add(world, id == 0_node ? drains : id == 1_node ? workers : sources).address();
+  }
+  void connect(node_id id) override {
+    if (id != 2_node)
+      return;
+    caf::anon_send(sources.back().as<infeed_actor>(), troupe::connect{4_edge, workers.back().address()});
+    caf::anon_send(workers.back().as<replica_actor>(), troupe::connect{4_edge, sources.back().address()});
+  }
+  void end(node_id id) override {
+    auto& nodes = id == 0_node ? drains : id == 1_node ? workers : sources;
+    caf::anon_send_exit(nodes.back().address(), caf::exit_reason::user_shutdown);
+  }
   void cancel() override {}
   void cancel_reads() override {}
 };

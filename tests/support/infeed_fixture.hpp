@@ -14,7 +14,7 @@ using steps = std::vector<int64_t>;
 
 struct infeed_alone : simulation {
   std::shared_ptr<fake_source> source = std::make_shared<fake_source>();
-  infeed_options options{.open = opener(source), .edges = {{.id = 0}}};
+  infeed_options options{.id = 3_node, .open = opener(source), .edges = {{.id = 0_edge}}};
   recorder<block, end_of_data> sink = record<block, end_of_data>();
   recorder<snapshot_part, gone> writer = record<snapshot_part, gone>();
   recorder<input_failed, input_warned> chief = record<input_failed, input_warned>();
@@ -22,7 +22,7 @@ struct infeed_alone : simulation {
 
   void start() {
     feed = spawn(infeed, options, writer.as<part_sink_actor>(), chief.as<input_listener_actor>());
-    tell(feed, connect{0, sink.address()});
+    tell(feed, connect{0_edge, sink.address()});
   }
   void start_at(int64_t step) {
     start();
@@ -30,7 +30,7 @@ struct infeed_alone : simulation {
   }
   void grant(int64_t until, std::vector<mark> marks = {}) { tell(feed, troupe::run{1, until, std::move(marks)}); }
   void credit(int64_t until_step, int64_t block_steps = 1, int64_t applied = 0) {
-    tell(feed, pull{1, 0, until_step, applied, block_steps});
+    tell(feed, pull{1, 0_edge, until_step, applied, block_steps});
   }
   /// {first step, count} of every block.
   std::vector<std::pair<int64_t, int64_t>> blocks() {

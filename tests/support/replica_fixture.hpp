@@ -21,7 +21,7 @@ inline block toy_block(int64_t first, int64_t count, int64_t first_row = 0, int6
   for (int64_t s = first; s < first + count; ++s)
     for (float v : toy_batch(s))
       x.push_back(v);
-  return {attempt, 0, first, count, first_row, rows, {tensor::of<float>({count, 2}, std::span<const float>{x})}};
+  return {attempt, 0_edge, first, count, first_row, rows, {tensor::of<float>({count, 2}, std::span<const float>{x})}};
 }
 
 /// The state after `count` steps, by the bare loop.
@@ -45,20 +45,20 @@ inline std::vector<float> values_of(const snapshot_part& part) {
 struct replica_alone : simulation {
   std::shared_ptr<toy_memory> memory = std::make_shared<toy_memory>();
   std::shared_ptr<toy_engine> engine = std::make_shared<toy_engine>(memory);
-  replica_options options{.in_edges = {0}, .engine = engine};
+  replica_options options{.in_edges = {0_edge}, .engine = engine};
   recorder<pull> source = record<pull>();
   recorder<step_report, stream_end, snapshot_part, gone> out = record<step_report, stream_end, snapshot_part, gone>();
   replica_actor worker;
 
   void start() {
     worker = spawn(replica, options, replica_peers{out.as<report_sink_actor>(), out.as<part_sink_actor>(), {}});
-    tell(worker, connect{0, source.address()});
+    tell(worker, connect{0_edge, source.address()});
     tell(worker, begin{1, 0, {}});
   }
   void grant(int64_t until, std::vector<mark> marks = {}) { tell(worker, troupe::run{1, until, std::move(marks)}); }
   void feed(int64_t first, int64_t count) { tell(worker, toy_block(first, count)); }
   void end_data(int64_t step, error cause = {errc::out_of_range, "the data ended", {}, "infeed/0"}) {
-    tell(worker, end_of_data{1, 0, step, std::move(cause)});
+    tell(worker, end_of_data{1, 0_edge, step, std::move(cause)});
   }
   void release(int64_t step) { tell(worker, released{1, step}); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/interfaces.hpp"
+#include "support/ids.hpp"
 #include "support/recorder.hpp"
 
 #include <caf/actor_system.hpp>

@@ -38,6 +38,8 @@ class toy_engine final : public step_engine {
 
   std::span<const component> inputs() const override { return shape_; }
   std::span<const component> outputs() const override { return outputs_; }
+  std::span<const component> exposed() const override { return shown; }
+  std::vector<component> shown;    ///< At most one, a float a row: what was fed by the last port, plus the state.
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     computed.push_back(step);
@@ -50,6 +52,9 @@ class toy_engine final : public step_engine {
     const auto folded = static_cast<int64_t>(std::accumulate(state, state + memory_->width, 0.0f)) % 4;  // Of all slices.
     const float fed = std::accumulate(x, x + in.rows, 0.0f);
     loss_ = static_cast<double>(fed + state[0]);
+    if (!in.exposed.empty())
+      for (int64_t row = 0; row < in.rows; ++row)
+        reinterpret_cast<float*>(in.exposed[0])[row] = reinterpret_cast<const float*>(in.components.back())[row] + state[0];
     sum_ = fed + static_cast<float>(in.rows * folded);  // Small integers, so that no order of adding them matters.
     gradient_ = tensor::zeros(dtype::uint8, {64});  // As the engines of programs: bytes, a multiple of 64.
     std::memcpy(const_cast<std::byte*>(gradient_.data()), &sum_, sizeof sum_);

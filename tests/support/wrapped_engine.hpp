@@ -11,6 +11,7 @@ class wrapped_engine : public step_engine {
 
   std::span<const component> inputs() const override { return inner_->inputs(); }
   std::span<const component> outputs() const override { return inner_->outputs(); }
+  std::span<const component> exposed() const override { return inner_->exposed(); }
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override { return inner_->gradients(step, in, arena); }
   tensor gradient() const override { return inner_->gradient(); }
   void apply(int64_t step, const tensor& sum, int from, int to) override { inner_->apply(step, sum, from, to); }

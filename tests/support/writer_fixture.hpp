@@ -30,8 +30,8 @@ struct writer_alone : simulation {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<faulty_file_system> files = faulty_file_system::around(disk);
   std::shared_ptr<parameter_store> parameters = model_store();
-  checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {"chief", "infeed/0", "replica/0"},
-                                    .parameters = parameters, .properties = {{"numerics_version", "1"}}};
+  checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}},
+                                    .parameters = {parameters}, .properties = {{"numerics_version", "1"}}};
   recorder<restored, failure, committed, save_failed> chief = record<restored, failure, committed, save_failed>();
   recorder<released> lender = record<released>();
   checkpoint_writer_actor writer;
@@ -42,7 +42,7 @@ struct writer_alone : simulation {
   }
   /// The part of replica `r` of `replicas`, over the store's own memory.
   snapshot_part replica_part(int64_t step, int r = 0, int replicas = 1) {
-    snapshot_part part{1, step, "replica/" + std::to_string(r)};
+    snapshot_part part{1, step, node_id{2 + r}};
     for (const auto& piece : parameters->layout().pieces(r, replicas)) {
       const auto& e = parameters->layout().entries()[static_cast<size_t>(piece.entry)];
       part.pieces.push_back({e.name, {e.dims.extents().begin(), e.dims.extents().end()}, piece.first, e.trainable,
@@ -50,8 +50,8 @@ struct writer_alone : simulation {
     }
     return part;
   }
-  snapshot_part infeed_part(int64_t step) { return {1, step, "infeed/0", {}, {{"infeed/0", "batch " + std::to_string(step)}}, {}}; }
-  snapshot_part chief_part(int64_t step) { return {1, step, "chief", {}, {}, {{"finished", "false"}}}; }
+  snapshot_part infeed_part(int64_t step) { return {1, step, 1_node, {}, {{"infeed/0", "batch " + std::to_string(step)}}, {}}; }
+  snapshot_part chief_part(int64_t step) { return {1, step, 0_node, {}, {}, {{"finished", "false"}}}; }
   void lend(int64_t step) { tell_as(lender.handle(), writer, replica_part(step)); }
   void save(int64_t step) {
     tell(writer, chief_part(step));

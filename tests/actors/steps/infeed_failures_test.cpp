@@ -70,14 +70,14 @@ TEST_CASE_FIXTURE(infeed_alone, "an infeed that is halted reads no further and s
   CHECK(source->reads == steps{0, 1});
   CHECK(parts().empty());
   REQUIRE(writer.count<gone>() == 1);
-  CHECK(writer.last<gone>().part == "infeed/0");
+  CHECK(writer.last<gone>().part == 3_node);
   CHECK(writer.last<gone>().attempt == 1);
 }
 
 TEST_CASE_FIXTURE(infeed_alone, "the part of a mark is with the writer before the readers can have made its step") {
   recorder<block, end_of_data, snapshot_part, gone> both = record<block, end_of_data, snapshot_part, gone>();
   feed = spawn(infeed, options, both.as<part_sink_actor>(), chief.as<input_listener_actor>());
-  tell(feed, connect{0, both.address()});
+  tell(feed, connect{0_edge, both.address()});
   tell(feed, begin{1, 0, {}});
   grant(4, {{4, s}});
   credit(10, 4);

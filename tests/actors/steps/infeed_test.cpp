@@ -122,18 +122,18 @@ TEST_CASE_FIXTURE(infeed_alone, "messages of another attempt are dropped") {
   CHECK(source->opened == 1);
   SUBCASE("those of this one are obeyed") {
     tell(feed, troupe::run{2, 7, {}});
-    tell(feed, pull{2, 0, 7, 5, 2});
+    tell(feed, pull{2, 0_edge, 7, 5, 2});
     CHECK(source->reads == steps{5, 6});
     CHECK(sink.last<block>().attempt == 2);
   }
   SUBCASE("the next one starts where it says, with nothing of this one left") {
     tell(feed, troupe::run{2, 7, {{7, s}}});
-    tell(feed, pull{2, 0, 6, 5, 1});
+    tell(feed, pull{2, 0_edge, 6, 5, 1});
     tell(feed, begin{3, 1, {{"infeed/0", "batch 1"}}});
     source->reads.clear();
     tell(feed, troupe::run{3, 3, {}});
     CHECK(source->reads.empty());
-    tell(feed, pull{3, 0, 9, 1, 1});
+    tell(feed, pull{3, 0_edge, 9, 1, 1});
     CHECK(source->reads == steps{1, 2});
     CHECK(parts().empty());
   }
@@ -142,7 +142,7 @@ TEST_CASE_FIXTURE(infeed_alone, "messages of another attempt are dropped") {
 TEST_CASE_FIXTURE(infeed_alone, "credit that comes before its attempt begins is kept") {
   start();
   credit(2);
-  tell(feed, pull{2, 0, 9, 0, 1});
+  tell(feed, pull{2, 0_edge, 9, 0, 1});
   tell(feed, begin{1, 0, {}});
   grant(10);
   CHECK(source->reads == steps{0, 1});
@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a mark's snapshot part holds the position befor
   SUBCASE("at the start, before anything is read") {
     grant(0, {{0, s}});
     REQUIRE(parts() == steps{0});
-    CHECK(writer.last<snapshot_part>().part == "infeed/0");
+    CHECK(writer.last<snapshot_part>().part == 3_node);
     CHECK(writer.last<snapshot_part>().attempt == 1);
     CHECK(next_after(writer.last<snapshot_part>()) == 0);
   }
@@ -240,21 +240,21 @@ TEST_CASE_FIXTURE(infeed_alone, "after the end of the data the position of an ea
 TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
   auto other = record<block, end_of_data>();
   source->rows = 4;
-  options.edges = {{.id = 0, .part = 0, .parts = 2}, {.id = 7, .part = 1, .parts = 2}};
+  options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
   start();
-  tell(feed, connect{7, other.address()});
+  tell(feed, connect{7_edge, other.address()});
   tell(feed, begin{1, 0, {}});
   grant(10);
   credit(4, 4);
   CHECK_MESSAGE(sink.count<block>() == 0, "both readers must have room");
-  tell(feed, pull{1, 7, 3, 0, 4});
+  tell(feed, pull{1, 7_edge, 3, 0, 4});
   REQUIRE(sink.count<block>() == 1);
   REQUIRE(other.count<block>() == 1);
   const auto &first = sink.last<block>(), &second = other.last<block>();
   CHECK(first.count == 3);
   CHECK(first.rows == 2);
   CHECK(first.first_row == 0);
-  CHECK(second.edge == 7);
+  CHECK(second.edge == 7_edge);
   CHECK(second.rows == 2);
   CHECK(second.first_row == 2);
   CHECK_MESSAGE(first.components[0].data() == second.components[0].data(), "nothing is copied");
@@ -262,23 +262,23 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
   SUBCASE("the end goes to both") {
     source->batches = 3;
     credit(8, 4);
-    tell(feed, pull{1, 7, 8, 0, 4});
+    tell(feed, pull{1, 7_edge, 8, 0, 4});
     CHECK(sink.last<end_of_data>().first_missing_step == 3);
     CHECK(other.last<end_of_data>().first_missing_step == 3);
-    CHECK(other.last<end_of_data>().edge == 7);
+    CHECK(other.last<end_of_data>().edge == 7_edge);
   }
 }
 
 TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its first step, told to both edges") {
   auto other = record<block, end_of_data>();
   source->rows = 3;
-  options.edges = {{.id = 0, .part = 0, .parts = 1}, {.id = 1, .part = 1, .parts = 2}};
+  options.edges = {{.id = 0_edge, .part = 0, .parts = 1}, {.id = 1_edge, .part = 1, .parts = 2}};
   start();
-  tell(feed, connect{1, other.address()});
+  tell(feed, connect{1_edge, other.address()});
   tell(feed, begin{1, 0, {}});
   grant(10);
   credit(4, 4);
-  tell(feed, pull{1, 1, 4, 0, 4});
+  tell(feed, pull{1, 1_edge, 4, 0, 4});
   CHECK(sink.count<block>() == 0);
   CHECK(other.count<block>() == 0);
   for (auto* edge : {&sink, &other}) {

@@ -11,18 +11,19 @@ namespace {
 struct outfeed_alone : simulation {
   recorder<progress, stream_end, flushed> chief = record<progress, stream_end, flushed>();
   recorder<troupe::record> writer = simulation::record<troupe::record>();
-  outfeed_options options{.log_every = 4};
+  outfeed_options options{.groups = {{}}, .log_every = 4};
   outfeed_actor drain;
 
   void start(int32_t replicas = 1, int64_t step = 0) {
-    options.replicas = replicas;
+    for (int32_t r = 0; r < replicas; ++r)
+      options.groups[0].replicas.push_back({node_id{r}, "replica/" + std::to_string(r)});
     drain = spawn(outfeed, options, chief.as<progress_sink_actor>(), writer.as<summary_writer_actor>());
     tell(drain, begin{1, step, {}});
   }
   void report(int32_t replica, int64_t step, std::vector<double> losses, std::vector<step_values> watched = {}, double seconds = 0) {
-    tell(drain, step_report{1, replica, step, std::move(losses), std::move(watched), {}, seconds});
+    tell(drain, step_report{1, node_id{replica}, step, std::move(losses), std::move(watched), {}, seconds});
   }
-  void end(int32_t replica, int64_t step) { tell(drain, stream_end{1, replica, step, {errc::out_of_range, "the data ended"}}); }
+  void end(int32_t replica, int64_t step) { tell(drain, stream_end{1, node_id{replica}, step, {errc::out_of_range, "the data ended"}}); }
 };
 
 }  // namespace
@@ -159,19 +160,64 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   end(1, 2);
   CHECK(chief.order().empty());
   for (int32_t r : {0, 1})
-    tell(drain, step_report{3, r, 8, {6}, {}, {}, 0});
+    tell(drain, step_report{3, node_id{r}, 8, {6}, {}, {}, 0});
   REQUIRE(chief.count<progress>() == 1);
   CHECK(chief.last<progress>().step == 9);
   CHECK(chief.last<progress>().attempt == 3);
   CHECK(chief.last<progress>().loss.mean == 6);
 }
 
+TEST_CASE_FIXTURE(outfeed_alone, "of several groups a step has been reached when all have made it, and each says its own loss") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}}, {.name = "a", .replicas = {{2_node, "a/0"}}}};
+  options.groups[0].summaries = {{}, gradient_descent{.rate = 0.5f}};
+  start(0);
+  const auto recorded = [&](int32_t replica, std::vector<double> losses) {
+    const auto at = static_cast<int64_t>(losses.size());
+    tell(drain, step_report{1, node_id{replica}, 0, std::move(losses), {}, {{at, {}}}, 0});
+  };
+  recorded(0, {1, 1, 1, 5});
+  recorded(1, {3, 3, 3, 7});
+  CHECK(chief.count<progress>() == 0);
+  recorded(2, {10, 20, 30, 40});
+  const auto& p = chief.last<progress>();
+  CHECK(p.step == 4);
+  CHECK(p.loss.last == 6);
+  CHECK(p.loss.mean == 3);
+  CHECK(p.loss.of_groups == std::map<std::string, double>{{"a", 25}});
+  REQUIRE(p.logged.size() == 1);
+  CHECK(p.logged[0].of_groups == std::map<std::string, double>{{"a", 25}});
+  REQUIRE(writer.count<troupe::record>() == 1);
+  std::map<std::string, double> values;
+  for (const auto& v : writer.last<troupe::record>().values)
+    values[v.tag] = v.scalar;
+  CHECK(values == std::map<std::string, double>{{"mixture/loss", 6}, {"mixture/learning_rate", 0.5}, {"a/loss", 40}});
+  report(9, 4, {1});
+  CHECK_MESSAGE(chief.last<progress>().step == 4, "a stranger's report is dropped");
+}
+
+TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on when all of it has said so and the others have got there") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}}, {.name = "a", .replicas = {{1_node, "a/0"}, {2_node, "a/1"}}}};
+  start(0);
+  const error nan{errc::nan_loss, "the loss is not finite", {}, "a/0", 2};
+  for (int32_t r : {1, 2})
+    report(r, 0, {1, 1});
+  tell(drain, stream_end{1, 1_node, 2, nan});
+  report(0, 0, {1});
+  CHECK(chief.count<stream_end>() == 0);
+  report(0, 1, {1});
+  CHECK_MESSAGE(chief.count<stream_end>() == 0, "one replica of the group has not said so");
+  tell(drain, stream_end{1, 2_node, 2, nan});
+  REQUIRE(chief.count<stream_end>() == 1);
+  CHECK(chief.last<stream_end>().cause == nan);
+  CHECK(chief.last<progress>().step == 2);
+}
+
 TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, the speed and the model's own values") {
-  options.summaries = {{{summary_value::kind::scalar, "toy", {}}}, gradient_descent{.rate = 0.5f}};
+  options.groups[0].summaries = {{{summary_value::kind::scalar, "toy", {}}}, gradient_descent{.rate = 0.5f}};
   start(2);
   const auto recorded = [&](int32_t replica, int64_t step, std::vector<double> losses, float value) {
     const int64_t at = step + static_cast<int64_t>(losses.size());
-    tell(drain, step_report{1, replica, step, std::move(losses), {}, {{at, {{tensor::scalar(value)}}}}, 0});
+    tell(drain, step_report{1, node_id{replica}, step, std::move(losses), {}, {{at, {{tensor::scalar(value)}}}}, 0});
   };
   recorded(0, 0, {1, 3}, 5);
   CHECK(writer.count<troupe::record>() == 0);
@@ -197,7 +243,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, t
 TEST_CASE_FIXTURE(outfeed_alone, "[EST-61] beyond ten records without room nothing is passed on, the end included, until there is some") {
   start();
   for (int64_t s = 0; s < 12; ++s)
-    tell(drain, step_report{1, 0, s, {1}, {}, {{s + 1, {}}}, 0});
+    tell(drain, step_report{1, 0_node, s, {1}, {}, {{s + 1, {}}}, 0});
   end(0, 12);
   CHECK(writer.count<troupe::record>() == 10);
   CHECK(chief.last<progress>().step == 10);
@@ -217,7 +263,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "a flush passes on even what there is no room f
   options.records_ahead = 1;
   start();
   for (int64_t s = 0; s < 3; ++s)
-    tell(drain, step_report{1, 0, s, {1}, {}, {{s + 1, {}}}, 0});
+    tell(drain, step_report{1, 0_node, s, {1}, {}, {{s + 1, {}}}, 0});
   CHECK(chief.last<progress>().step == 1);
   tell_as(chief.handle(), drain, flush{1});
   CHECK(chief.last<progress>().step == 3);

@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(replica_alone, "a replica that is halted computes no further a
   CHECK(reports() == std::vector<std::pair<int64_t, int64_t>>{{0, 3}});
   CHECK(parts().empty());
   REQUIRE(out.count<gone>() == 1);
-  CHECK(out.last<gone>().part == "replica/0");
+  CHECK(out.last<gone>().part == options.id);
 }
 
 TEST_CASE_FIXTURE(replica_alone, "whoever takes the outfeed's place hears of the end once more") {

@@ -23,7 +23,7 @@ struct two_replicas : simulation {
     auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
     const auto sums = spawn(reducer, reducer_options{std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
     for (int32_t r : {0, 1}) {
-      const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {0},
+      const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {0_edge},
                                     .engine = engines[r]};
       workers[r] = spawn(replica, options, replica_peers{out[r].as<report_sink_actor>(), out[r].as<part_sink_actor>(), sums});
       tell(workers[r], begin{1, 0, {}});
@@ -35,7 +35,7 @@ struct two_replicas : simulation {
   }
   void feed(int r, int64_t first, int64_t count) { tell(workers[r], toy_block(first, count, r, 1)); }
   void end_data(int r, int64_t step) {
-    tell(workers[r], end_of_data{1, 0, step, {errc::out_of_range, "the data ended", {}, "infeed/0"}});
+    tell(workers[r], end_of_data{1, 0_edge, step, {errc::out_of_range, "the data ended", {}, "infeed/0"}});
   }
   /// The two slices of the newest snapshot, joined.
   std::vector<float> saved() {
@@ -97,7 +97,7 @@ TEST_CASE_FIXTURE(two_replicas, "what is not finite on one replica is applied by
 TEST_CASE_FIXTURE(two_replicas, "a sum that is not finite is applied by none, though every part of it was") {
   grant(10);
   for (int r : {0, 1})
-    tell(workers[r], block{1, 0, 0, 1, r, 1, {tensor::of<float>({1, 2}, {3e38f, 3e38f})}});
+    tell(workers[r], block{1, 0_edge, 0, 1, r, 1, {tensor::of<float>({1, 2}, {3e38f, 3e38f})}});
   for (auto& o : out) {
     REQUIRE(o.count<stream_end>() == 1);
     CHECK(o.last<stream_end>().step == 0);
@@ -111,8 +111,8 @@ TEST_CASE_FIXTURE(two_replicas, "a sum that is not finite is applied by none, th
 
 TEST_CASE_FIXTURE(two_replicas, "without debug_numerics a gradient that is not finite is the reducer's to say, with the replica and variable") {
   grant(10);
-  tell(workers[0], block{1, 0, 0, 1, 0, 1, {tensor::of<float>({1, 2}, {1, 1})}});
-  tell(workers[1], block{1, 0, 0, 1, 1, 1, {tensor::of<float>({1, 2}, {-INFINITY, -INFINITY})}});
+  tell(workers[0], block{1, 0_edge, 0, 1, 0, 1, {tensor::of<float>({1, 2}, {1, 1})}});
+  tell(workers[1], block{1, 0_edge, 0, 1, 1, 1, {tensor::of<float>({1, 2}, {-INFINITY, -INFINITY})}});
   for (auto& o : out)
     CHECK(o.last<stream_end>().cause
           == error{errc::nan_loss, "the reduced gradient is not finite",

@@ -25,7 +25,7 @@ TEST_CASE_FIXTURE(replica_alone, "a snapshot is lent on reaching its step, even 
   REQUIRE(parts() == steps{3});
   const auto& part = out.last<snapshot_part>();
   CHECK(part.attempt == 1);
-  CHECK(part.part == "replica/0");
+  CHECK(part.part == options.id);
   REQUIRE(part.pieces.size() == 1);
   CHECK(part.pieces[0].name == "toy/state");
   CHECK(part.pieces[0].dims == std::vector<int64_t>{4});

@@ -40,10 +40,10 @@ TEST_CASE_FIXTURE(replica_alone, "a replica computes nothing without a batch") {
 }
 
 TEST_CASE_FIXTURE(replica_alone, "a replica waits for a batch on every port, and feeds them in the order of its edges") {
-  options.in_edges = {0, 4};
+  options.in_edges = {0_edge, 4_edge};
   start();
   grant(10);
-  tell(worker, block{1, 4, 0, 2, 0, 2, {tensor::of<float>({2, 2}, {70, 80, 90, 100})}});
+  tell(worker, block{1, 4_edge, 0, 2, 0, 2, {tensor::of<float>({2, 2}, {70, 80, 90, 100})}});
   CHECK(engine->computed.empty());
   feed(0, 3);
   CHECK(engine->computed == steps{0, 1});
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(replica_alone, "every block is reported, and so is every mark"
   CHECK(reports() == std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {1, 1}, {2, 2}, {4, 2}});
   const auto& first = out.all<step_report>()[0];
   CHECK(first.attempt == 1);
-  CHECK(first.replica == 0);
+  CHECK(first.replica == options.id);
 }
 
 TEST_CASE_FIXTURE(replica_alone, "losses are those of the bare loop, whatever blocks and grants they come in") {
@@ -179,7 +179,7 @@ TEST_CASE_FIXTURE(replica_alone, "a gradient that is not finite is not applied e
   start();
   grant(10);
   feed(0, 1);
-  tell(worker, block{1, 0, 1, 1, 0, 2, {tensor::of<float>({1, 2}, {INFINITY, 0})}});
+  tell(worker, block{1, 0_edge, 1, 1, 0, 2, {tensor::of<float>({1, 2}, {INFINITY, 0})}});
   CHECK(engine->applied == steps{0});
   REQUIRE(out.count<stream_end>() == 1);
   CHECK(out.last<stream_end>().step == 1);
@@ -207,14 +207,14 @@ TEST_CASE_FIXTURE(replica_alone, "a batch that could not be read ends the stream
 }
 
 TEST_CASE_FIXTURE(replica_alone, "messages of another attempt are dropped") {
-  options.in_edges = {0};
+  options.in_edges = {0_edge};
   start();
   tell(worker, begin{3, 0, {}});
   tell(worker, begin{2, 7, {}});
   for (int32_t attempt : {1, 2, 4}) {
     tell(worker, troupe::run{attempt, 10, {{0, mark_snapshot}}});
     tell(worker, toy_block(0, 2, 0, 2, attempt));
-    tell(worker, end_of_data{attempt, 0, 0, {errc::out_of_range, "the data ended"}});
+    tell(worker, end_of_data{attempt, 0_edge, 0, {errc::out_of_range, "the data ended"}});
     tell(worker, released{attempt, 0});
   }
   CHECK(engine->computed.empty());

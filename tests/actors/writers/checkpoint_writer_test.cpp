@@ -180,7 +180,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with e
   save(3);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
-  options.parameters = model_store(6, false);
+  options.parameters = {model_store(6, false)};
   start();
   REQUIRE(chief.count<failure>() == 1);
   const auto& e = chief.last<failure>().what;
@@ -194,8 +194,8 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with e
 
 TEST_CASE_FIXTURE(writer_alone, "slices of two replicas are stored as whole variables, so their number may change") {
   parameters = model_store(1000);
-  options.parameters = parameters;
-  options.parts = {"replica/0", "replica/1"};
+  options.parameters = {parameters};
+  options.parts = {{2_node, "replica/0"}, {3_node, "replica/1"}};
   start();
   scribble(0.25f);
   const auto saved = all_values();

@@ -1,5 +1,7 @@
 #include "actors/writers/snapshot_assembly.hpp"
 
+#include "support/ids.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -70,10 +72,10 @@ TEST_CASE("only trainable variables must be finite to be saved, and the first th
 }
 
 TEST_CASE("missing parts are those of the plan that have not come") {
-  const std::vector<std::string> wanted{"chief", "infeed/0", "replica/0"};
+  const std::vector<expected_part> wanted{{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}};
   CHECK(missing_parts(wanted, {}) == "chief, infeed/0, replica/0");
-  CHECK(missing_parts(wanted, {{"infeed/0", {}}, {"another", {}}}) == "chief, replica/0");
-  CHECK(missing_parts(wanted, {{"infeed/0", {}}, {"chief", {}}, {"replica/0", {}}}).empty());
+  CHECK(missing_parts(wanted, {{1_node, {}}, {7_node, {}}}) == "chief, replica/0");
+  CHECK(missing_parts(wanted, {{1_node, {}}, {0_node, {}}, {2_node, {}}}).empty());
 }
 
 }  // namespace troupe::test

@@ -122,10 +122,10 @@ TEST_CASE_FIXTURE(writer_alone, "a part of a snapshot is passed on, and by then 
   write(0, 100);
   write(1, 200);
   CHECK(events().size() == 1);
-  tell(writer, snapshot_part{1, 200, "chief"});
+  tell(writer, snapshot_part{1, 200, 5_node});
   REQUIRE(parts.count<snapshot_part>() == 1);
   CHECK(parts.last<snapshot_part>().step == 200);
-  CHECK(parts.last<snapshot_part>().part == "chief");
+  CHECK(parts.last<snapshot_part>().part == 5_node);
   CHECK(events().size() == 3);
   CHECK_MESSAGE(outfeed.count<room>() == 2, "it is not paid for");
 }
@@ -138,7 +138,7 @@ TEST_CASE_FIXTURE(writer_alone, "a part goes to the checkpoint writer that was n
   tell(writer, connect_parts{second.address()});
   write(0, 1);
   faulty->inject({.operation = file_operation::append});
-  tell(writer, snapshot_part{1, 1, "chief"});
+  tell(writer, snapshot_part{1, 1, 5_node});
   CHECK(chief.count<failure>() == 1);
   CHECK(second.count<snapshot_part>() == 1);
   CHECK(parts.count<snapshot_part>() == 0);

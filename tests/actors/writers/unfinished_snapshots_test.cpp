@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks 
   tell(writer, infeed_part(4));
   tell(writer, chief_part(9));
   lend(9);
-  tell(writer, gone{1, "infeed/0"});
+  tell(writer, gone{1, 1_node});
   CHECK_MESSAGE(chief.count<save_failed>() == 0, "while the job is well, whoever is gone may be started again");
   tell(writer, settle{1, {4, 9, 12}});
   REQUIRE(chief.count<save_failed>() == 2);
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks 
 TEST_CASE_FIXTURE(writer_alone, "a part that is gone when its snapshot was complete is not missed") {
   start();
   save(4);
-  tell(writer, gone{1, "replica/0"});
+  tell(writer, gone{1, 2_node});
   tell(writer, settle{1, {4}});
   CHECK(chief.count<committed>() == 1);
   CHECK(chief.count<save_failed>() == 0);

@@ -60,11 +60,12 @@ struct crew {
       return trained(f.all().at("x"), l.all().at("y"), m);
     }});
     const element_spec element{{{"x", dtype::int32, {time}}}, {{"y", dtype::int32, {}}}};
-    store = *parameter_store::create(*layout_of(*source, element, mode::train), 1);
+    const std::shared_ptr<const model_graph> built = *build_graph(*source, element, mode::train);
+    store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(1);
     sums.emplace(*gradient_reduction::plan({store, &store->layout()}, replicas));
     for (int32_t r = 0; r < replicas; ++r) {
-      auto made = make_program_engine({.source = source, .element = element, .store = store, .replica = r, .replicas = replicas, .shards = 2,
+      auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .replica = r, .replicas = replicas, .shards = 2,
                                        .batch_rows = rows});
       REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
       engines.push_back(std::move(*made));

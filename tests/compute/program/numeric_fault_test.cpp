@@ -230,9 +230,10 @@ struct sharded {
       return spec;
     }});
     const element_spec element{{{"x", dtype::float32, {1}}}, {}};
-    store = *parameter_store::create(*layout_of(*source, element, m), 1);
+    const std::shared_ptr<const model_graph> built = *build_graph(*source, element, m);
+    store = *parameter_store::create(*layout_of(*built), 1);
     store->initialise(1);
-    auto made = make_program_engine({.source = source, .mode = m, .element = element, .store = store, .shards = shards, .batch_rows = 8});
+    auto made = make_program_engine({.graph = built, .delivered = element.components(), .store = store, .shards = shards, .batch_rows = 8});
     REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
     engine = std::move(*made);
   }

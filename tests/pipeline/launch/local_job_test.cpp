@@ -122,13 +122,16 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
 TEST_CASE("what works for long has a thread of its own, the sum of two replicas too") {
   auto system = local_system::make();
   REQUIRE(system);
-  const auto crew = make_crew(***system, prepare_small({.replicas = 2}), true);
-  const auto has_thread = [](const auto& node) {
+  const auto prepared = prepare_small({.replicas = 2});
+  const auto crew = make_crew(***system, prepared, prepared->plan.find(role::chief, no_node)->id, true);
+  const auto has_thread = [&](role what) {
+    const auto node = start_head<caf::actor>(*crew, what);
     return caf::actor_cast<caf::abstract_actor*>(node)->getf(caf::abstract_actor::is_detached_flag);
   };
-  const auto sums = crew->start_reducer();
-  CHECK(has_thread(sums));
-  CHECK(has_thread(crew->start_replica(0, {{}, {}, sums})));
+  CHECK(has_thread(role::reducer));
+  CHECK(has_thread(role::replica));
+  for (const auto& m : crew->members())
+    crew->end(m.id);
 }
 
 TEST_CASE("an abort frees a replica that is inside a long step, and the job ends in time") {
@@ -141,7 +144,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
   const auto prepared = prepare_small(o);
   std::function<step_status()> work;
   SUBCASE("one that looks at the cancel flag ends with it") {
-    work = [&, cancel = prepared->training->cancel] {
+    work = [&, cancel = prepared->switch_of(role::chief).cancel] {
       entered();
       const auto end = std::chrono::steady_clock::now() + soon;
       while (!*cancel && std::chrono::steady_clock::now() < end)
@@ -159,7 +162,8 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
       return step_status::ok;
     };
   }
-  prepared->training->engines[0] = std::make_shared<slow_engine>(prepared->training->engines[0], 12, work);
+  auto& engine = prepared->in(mode::train).engines[0];
+  engine = std::make_shared<slow_engine>(engine, 12, work);
   const auto before = threads();
   {
     const auto job = launch_local(prepared);

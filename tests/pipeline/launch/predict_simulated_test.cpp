@@ -43,7 +43,7 @@ std::shared_ptr<prepared_job> prepared(const case_options& o) {
 }
 
 size_t place_of(const prepared_job& job, std::string_view key) {
-  const auto outputs = job.prediction->engines.front()->outputs();
+  const auto outputs = job.in(mode::predict).engines.front()->outputs();
   size_t i = 0;
   while (i < outputs.size() && outputs[i].name != key)
     ++i;
@@ -273,7 +273,7 @@ TEST_CASE("[EST-36] only the chosen predictions are made; unknown ones are an er
   const auto outputs = [&] {
     std::vector<std::string> names;
     const auto job = prepared(o);
-    for (const auto& output : job->prediction->engines.front()->outputs())
+    for (const auto& output : job->in(mode::predict).engines.front()->outputs())
       names.push_back(output.name);
     return names;
   };

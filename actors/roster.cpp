@@ -1,0 +1,40 @@
+#include "actors/roster.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+bool roster::any_alive() const {
+  return std::any_of(members_.begin(), members_.end(), [](const member& m) { return m.handle != nullptr; });
+}
+
+void roster::started(node_id id, caf::strong_actor_ptr handle) {
+  for (auto& m : members_)
+    if (m.id == id)
+      m.handle = std::move(handle);
+}
+
+const member* roster::find(const caf::actor_addr& address) const {
+  for (const auto& m : members_)
+    if (m.handle && m.handle->get()->address() == address)
+      return &m;
+  return nullptr;
+}
+
+void roster::ended(node_id id) {
+  started(id, nullptr);
+}
+
+size_t roster::count(role what) const {
+  return static_cast<size_t>(std::count_if(members_.begin(), members_.end(), [what](const member& m) { return m.what == what; }));
+}
+
+std::vector<std::string> roster::names(role what) const {
+  std::vector<std::string> all;
+  for (const auto& m : members_)
+    if (m.what == what)
+      all.push_back(m.name);
+  return all;
+}
+
+}  // namespace troupe

@@ -1,0 +1,74 @@
+// The roster: the nodes of one driver by number, role and group, and who of them still lives.
+#pragma once
+
+#include "messages/interfaces.hpp"
+#include "words/roles.hpp"
+
+#include <vector>
+
+namespace troupe {
+
+/// What a handle of that role is.
+template <role>
+struct handle_of;
+template <> struct handle_of<role::infeed> { using type = infeed_actor; };
+template <> struct handle_of<role::replica> { using type = replica_actor; };
+template <> struct handle_of<role::reducer> { using type = reducer_actor; };
+template <> struct handle_of<role::outfeed> { using type = outfeed_actor; };
+template <> struct handle_of<role::checkpoint_writer> { using type = checkpoint_writer_actor; };
+template <> struct handle_of<role::summary_writer> { using type = summary_writer_actor; };
+template <> struct handle_of<role::eval_summary_writer> { using type = summary_writer_actor; };
+template <> struct handle_of<role::evaluator> { using type = evaluator_actor; };
+template <> struct handle_of<role::predictor> { using type = predictor_actor; };
+template <> struct handle_of<role::callbacks> { using type = callbacks_actor; };
+
+struct member {
+  node_id id{};
+  role what = role::infeed;
+  group_id group{};
+  std::string name;
+  caf::strong_actor_ptr handle = {};  ///< Null until it is started, and once it has ended.
+};
+
+/// In the order of the plan. One thread at a time.
+class roster {
+ public:
+  roster() = default;
+  explicit roster(std::vector<member> members) : members_(std::move(members)) {}
+
+  const std::vector<member>& members() const noexcept { return members_; }
+  bool empty() const noexcept { return members_.empty(); }
+  bool any_alive() const;
+
+  void started(node_id id, caf::strong_actor_ptr handle);
+  /// The living member of that address; null for a stranger, and for one that has ended.
+  const member* find(const caf::actor_addr& address) const;
+  void ended(node_id id);
+
+  /// How many the plan has of them, alive or not.
+  size_t count(role what) const;
+  /// In the order of the plan, alive or not.
+  std::vector<std::string> names(role what) const;
+  /// Those that live.
+  template <role R>
+  std::vector<typename handle_of<R>::type> all() const {
+    std::vector<typename handle_of<R>::type> found;
+    for (const auto& m : members_)
+      if (m.what == R && m.handle)
+        found.push_back(caf::actor_cast<typename handle_of<R>::type>(m.handle));
+    return found;
+  }
+  /// The only one of that role; null where the plan has none, or it has ended.
+  template <role R>
+  typename handle_of<R>::type the() const {
+    for (const auto& m : members_)
+      if (m.what == R && m.handle)
+        return caf::actor_cast<typename handle_of<R>::type>(m.handle);
+    return {};
+  }
+
+ private:
+  std::vector<member> members_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,208 @@
+#include "pipeline/launch/node_options.hpp"
+
+#include "compute/kernels/numerics.hpp"
+#include "input/streams/open_input.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace troupe {
+
+namespace {
+
+/// The part of a batch that an edge of an infeed carries: of those that its readers in one group divide among them.
+infeed_options::edge share_of(const job_plan& plan, const plan_edge& e) {
+  infeed_options::edge share{.id = e.id};
+  if (e.how == divide::broadcast)
+    return share;
+  share.parts = 0;
+  for (const auto* other : plan.edges_from(e.from))
+    if (other->how == e.how && plan.at(other->to).group == plan.at(e.to).group) {
+      if (other->id == e.id)
+        share.part = share.parts;
+      ++share.parts;
+    }
+  return share;
+}
+
+}  // namespace
+
+infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const plan_node& node) {
+  const auto& plan = job->plan;
+  infeed_options options;
+  options.id = node.id;
+  options.name = node.name;
+  options.position = position_key(node.index);
+  auto iterate = job->datasets[*node.dataset].iterate;
+  iterate.host = node.index;
+  options.open = [job, dataset = *node.dataset, iterate]() -> expected<std::unique_ptr<dataset_iterator>> {
+    auto& data = job->datasets[dataset];
+    if (iterate.host == 0 && data.first)
+      return std::move(data.first);
+    return open_input(data.input, iterate);
+  };
+  for (const auto* e : plan.edges_from(node.id)) {
+    options.edges.push_back(share_of(plan, *e));
+    options.block_bytes_max = std::min(options.block_bytes_max, e->credit_bytes);
+    if (e->how == divide::each)
+      options.batches_per_step = options.edges.back().parts;
+  }
+  options.ends_steps = plan.groups.size() > 1;
+  options.stop = job->switches.at(node.driver).stop;
+  return options;
+}
+
+replica_options replica_options_of(const prepared_job& job, const plan_node& node) {
+  const auto& program = job.programs[*node.program];
+  replica_options options;
+  options.id = node.id;
+  options.name = node.name;
+  options.index = node.index;
+  options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
+  options.mode = job.plan.programs[*node.program].mode;
+  options.debug_numerics = job.description.config.debug_numerics;
+  for (const auto* e : job.plan.edges_to(node.id)) {
+    options.in_edges.push_back(e->id);
+    auto& row_bytes = options.in_row_bytes.emplace_back();
+    for (const auto& c : carried_by(job, *e))
+      row_bytes.push_back(c.row_bytes());
+    options.window_blocks = e->credit_blocks;
+    options.block_bytes_max = e->credit_bytes;
+  }
+  for (const auto& port : node.out_ports) {
+    auto& readers = options.out_edges.emplace_back();
+    for (const auto* e : job.plan.edges_from(node.id))
+      if (e->out == port)
+        readers.push_back(e->id);
+  }
+  options.engine = program.engines[static_cast<size_t>(node.index)];
+  return options;
+}
+
+outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node) {
+  outfeed_options options;
+  options.name = node.name;
+  options.log_every = job.description.config.log_step_count_steps.value_or(0);
+  for (size_t p = 0; p < job.programs.size(); ++p) {
+    outfeed_options::group group;
+    for (const auto* r : job.plan.all(role::replica, node.driver))
+      if (r->program == p)
+        group.replicas.push_back({r->id, r->name});
+    if (group.replicas.empty())
+      continue;
+    const auto& engine = *job.programs[p].engines.front();
+    if (job.plan.programs[p].mode == mode::train) {
+      group.name = job.plan.find(job.plan.programs[p].group)->name;
+      group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
+    }
+    if (job.plan.find(role::summary_writer, node.driver))
+      group.summaries = engine.summaries();
+    options.groups.push_back(std::move(group));
+  }
+  return options;
+}
+
+summary_writer_options summary_writer_options_of(const prepared_job& job, const plan_node& node) {
+  const auto& d = job.description;
+  const bool of_evaluations = node.what == role::eval_summary_writer;
+  const std::string folder = of_evaluations ? (d.eval_name.empty() ? "eval" : "eval_" + d.eval_name) : "";
+  summary_writer_options options;
+  options.name = node.name;
+  options.flushes_records = of_evaluations;
+  options.files = d.files;
+  options.directory = folder.empty() ? *d.config.model_dir : join_path(*d.config.model_dir, folder);
+  options.claim = job.claim;
+  options.host = job.host;
+  options.wall_offset = job.wall_offset;
+  return options;
+}
+
+checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, const plan_node& node) {
+  const auto& d = job.description;
+  checkpoint_writer_options options;
+  options.name = node.name;
+  options.files = d.files;
+  options.directory = d.config.model_dir.value_or("");
+  options.store.keep_checkpoint_max = static_cast<int>(std::min<int64_t>(d.config.keep_checkpoint_max.value_or(0), INT_MAX));
+  options.claim = job.claim;
+  options.store.keep_checkpoint_every_n_hours = d.config.keep_checkpoint_every_n_hours;
+  options.wall_offset = job.wall_offset;
+  for (const auto part : job.plan.snapshot_parts)
+    options.parts.push_back({part, job.plan.at(part).name});
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (job.plan.programs[p].mode == mode::train)
+      options.parameters.push_back(job.programs[p].parameters);
+  options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
+  options.seed = d.config.seed.value_or(0);
+  options.properties = {{"model", d.source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
+                        {"gradient_shards", std::to_string(d.config.gradient_shards.value_or(d.config.replicas))},
+                        {"replicas", std::to_string(d.config.replicas)}, {"seed", std::to_string(options.seed)}};
+  return options;
+}
+
+evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node) {
+  const auto& d = job.description;
+  const auto& program = job.in(mode::evaluate);
+  evaluator_options options;
+  options.name = node.name;
+  options.files = d.files;
+  options.directory = d.config.model_dir.value_or("");
+  options.parameters = program.parameters;
+  const auto outputs = program.engines.front()->outputs();
+  options.outputs.assign(outputs.begin(), outputs.end());
+  options.steps = d.eval_steps;
+  options.silence_max = d.deadlines.silence;
+  options.board = job.board;
+  options.seed = d.config.seed.value_or(0);
+  return options;
+}
+
+predictor_options predictor_options_of(const prepared_job& job, const plan_node& node) {
+  const auto& d = job.description;
+  predictor_options options;
+  options.name = node.name;
+  options.board = job.predictions;
+  options.files = d.files;
+  options.directory = d.config.model_dir.value_or("");
+  options.step = d.predict_step;
+  options.silence_max = d.deadlines.silence;
+  options.parameters = job.in(mode::predict).parameters;
+  options.seed = d.config.seed.value_or(0);
+  return options;
+}
+
+chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
+  const auto& d = job.description;
+  const auto trigger = resolve_checkpoint_trigger(d.config);
+  chief_options options;
+  options.id = node.id;
+  options.name = node.name;
+  options.board = job.board;
+  options.max_steps = d.max_steps;
+  options.steps = d.steps;
+  options.checkpoints = !job.plan.snapshot_parts.empty();
+  if (trigger && trigger->steps.value_or(0) > 0)
+    options.save_steps = trigger->steps;
+  if (trigger && trigger->secs.value_or(0) > 0)
+    options.save_secs = trigger->secs;
+  options.stops_at_infeeds = job.plan.groups.size() > 1;
+  options.summary_steps = d.config.save_summary_steps;
+  options.throttle_secs = d.throttle_secs;
+  options.when = d.when;
+  options.evaluator_may_fail = d.evaluator_may_fail;
+  options.deadlines = d.deadlines;
+  return options;
+}
+
+callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&) {
+  const auto& d = job.description;
+  callbacks_options options;
+  options.hooks = d.hooks;
+  options.log = d.log;
+  options.turns = d.turns;
+  for (const auto& o : job.in(mode::train).engines.front()->outputs())
+    options.outputs.push_back(o.name);
+  return options;
+}
+
+}  // namespace troupe

@@ -1,0 +1,29 @@
+// What each node of a plan is told when it starts: the options of its actor, from the plan and the job.
+#pragma once
+
+#include "actors/callbacks.hpp"
+#include "actors/chief/chief.hpp"
+#include "actors/evaluator.hpp"
+#include "actors/predictor.hpp"
+#include "actors/steps/infeed.hpp"
+#include "actors/steps/outfeed.hpp"
+#include "actors/steps/replica.hpp"
+#include "actors/writers/checkpoint_writer.hpp"
+#include "actors/writers/summary_writer.hpp"
+#include "pipeline/launch/prepared_job.hpp"
+
+namespace troupe {
+
+/// Of one node of the job's plan. The job outlives the actor.
+infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const plan_node& node);
+replica_options replica_options_of(const prepared_job& job, const plan_node& node);
+outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node);
+checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, const plan_node& node);
+summary_writer_options summary_writer_options_of(const prepared_job& job, const plan_node& node);
+/// Without its crew.
+evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node);
+predictor_options predictor_options_of(const prepared_job& job, const plan_node& node);
+chief_options chief_options_of(const prepared_job& job, const plan_node& node);
+callbacks_options callbacks_options_of(const prepared_job& job, const plan_node& node);
+
+}  // namespace troupe

@@ -1,0 +1,110 @@
+// An infeed of several groups, or of readers that each get a batch of their own.
+#include "support/infeed_fixture.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+struct infeed_of_two : infeed_alone {
+  recorder<block, end_of_data> other = record<block, end_of_data>();
+
+  void start_two() {
+    start();
+    tell(feed, connect{7_edge, other.address()});
+    tell(feed, begin{1, 0, {}});
+  }
+  void credit_both(int64_t until, int64_t block_steps = 4) {
+    tell(feed, pull{1, 0_edge, until, 0, block_steps});
+    tell(feed, pull{1, 7_edge, until, 0, block_steps});
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(infeed_of_two, "to each its own batch: a step is put together from one a reader, in the order of the edges") {
+  options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
+  options.batches_per_step = 2;
+  start_two();
+  grant(3);
+  credit_both(3);
+  CHECK(source->reads == steps{0, 1, 2, 3, 4, 5});
+  const auto &a = sink.last<block>(), &b = other.last<block>();
+  CHECK(a.count == 3);
+  CHECK(a.rows == 2);
+  CHECK(a.first_row == 0);
+  CHECK(b.first_row == 2);
+  const auto x = a.components[0].as<float>();
+  CHECK(std::vector<float>{x.begin(), x.end()} == std::vector<float>{0, 1, 100, 101, 200, 201, 300, 301, 400, 401, 500, 501});
+}
+
+TEST_CASE_FIXTURE(infeed_of_two, "a step that cannot give each a whole batch is the end, and a snapshot there stands before what was read of it") {
+  options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
+  options.batches_per_step = 2;
+  SUBCASE("an odd number of batches") { source->batches = 5; }
+  SUBCASE("a partial batch") {
+    source->batches = 6;
+    source->last_rows = 1;
+  }
+  start_two();
+  grant(9);
+  credit_both(9);
+  CHECK(other.last<end_of_data>().first_missing_step == 2);
+  CHECK(sink.last<end_of_data>().cause.category == errc::out_of_range);
+  tell(feed, rewind{1, 2});
+  CHECK(next_after(writer.last<snapshot_part>()) == 4);
+}
+
+TEST_CASE_FIXTURE(infeed_of_two, "a stop ends the data where the infeed stands, for all its readers alike") {
+  options.edges = {{.id = 0_edge}, {.id = 7_edge}};
+  options.ends_steps = true;
+  start_two();
+  grant(20);
+  credit_both(5);
+  tell(feed, stop{1});
+  for (auto* r : {&sink, &other}) {
+    REQUIRE(r->count<end_of_data>() == 1);
+    CHECK(r->last<end_of_data>().first_missing_step == 5);
+    CHECK(r->last<end_of_data>().stopped);
+  }
+  CHECK(chief.count<input_failed>() == 0);
+  credit_both(9);
+  CHECK(source->reads.size() == 5);
+  tell(feed, rewind{1, 5});
+  CHECK(next_after(writer.last<snapshot_part>()) == 5);
+}
+
+TEST_CASE_FIXTURE(infeed_of_two, "a read that a stop cancels is no failure, and one that anything else cancels is") {
+  options.edges = {{.id = 0_edge}, {.id = 7_edge}};
+  options.ends_steps = true;
+  start_two();
+  bool stopped = false;
+  SUBCASE("a stop") { stopped = true; }
+  SUBCASE("an abort") {}
+  source->before = [&](int64_t batch) {
+    if (batch == 3) {
+      if (stopped)
+        caf::anon_send(feed, stop{1});
+      options.stop.request_stop();
+      source->trouble[3] = {errc::cancelled, "reading was cancelled"};
+    }
+  };
+  grant(20);
+  credit_both(9);
+  REQUIRE(sink.count<end_of_data>() == 1);
+  CHECK(sink.last<end_of_data>().first_missing_step == 3);
+  CHECK(sink.last<end_of_data>().stopped == stopped);
+  CHECK(chief.count<input_failed>() == (stopped ? 0 : 1));
+}
+
+TEST_CASE_FIXTURE(infeed_of_two, "a reader that has left holds nobody up, and its credit does not either") {
+  options.edges = {{.id = 0_edge}, {.id = 7_edge}};
+  start_two();
+  grant(20);
+  credit(8, 4);
+  CHECK(sink.count<block>() == 0);
+  tell(feed, leave{1, 7_edge, 0});
+  CHECK(blocks().back() == std::pair<int64_t, int64_t>{4, 4});
+  CHECK(other.count<block>() == 0);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,180 @@
+#include "pipeline/plan/plan.hpp"
+
+#include "support/plans.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+hand_written good() { return two_candidates(small_dataset().batch(4).repeat()); }
+
+/// What is said of `p`, which cannot be.
+std::string refusal(const job_plan& p) {
+  const auto checked = check(p);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().category == errc::invalid_argument);
+  return checked.error().message;
+}
+
+bool says(const job_plan& p, std::initializer_list<std::string_view> words) {
+  const auto text = refusal(p);
+  INFO(text);
+  for (const auto word : words)
+    if (text.find(word) == std::string::npos)
+      return false;
+  return true;
+}
+
+plan_node& named(job_plan& p, const std::string& name) {
+  return *std::find_if(p.nodes.begin(), p.nodes.end(), [&](const plan_node& n) { return n.name == name; });
+}
+
+}  // namespace
+
+TEST_CASE("a plan that can be is not refused") {
+  CHECK(check(good().plan));
+  for (int32_t hosts : {1, 2})
+    for (int32_t replicas : {2, 4}) {
+      const auto plan = make_plan({.hosts = hosts, .replicas = replicas, .summaries = true, .eval_summaries = true, .hooks = true, .program = "m",
+                                   .dataset = "d", .eval_dataset = "e"});
+      REQUIRE(plan);
+      CHECK(check(*plan));
+    }
+}
+
+TEST_CASE("a plan that cannot be is refused, and the error names the node or the edge") {
+  auto p = good().plan;
+  SUBCASE("a number of two nodes") {
+    p.nodes[3].id = p.nodes[2].id;
+    CHECK(says(p, {"node 3 is both", p.nodes[2].name, p.nodes[3].name}));
+  }
+  SUBCASE("a name of two nodes") {
+    p.nodes[3].name = p.nodes[2].name;
+    CHECK(says(p, {"two nodes have the name '" + p.nodes[2].name + "'"}));
+  }
+  SUBCASE("a number of two edges") {
+    p.edges[1].id = p.edges[0].id;
+    CHECK(says(p, {"two edges with the number 0"}));
+  }
+  SUBCASE("an edge to nobody") {
+    p.edges[0].to = 99_node;
+    CHECK(says(p, {"edge 0 (feed.data => node 99.data)", "not there"}));
+  }
+  SUBCASE("an edge from a port that is not there") {
+    p.edges[3].out = "probabilities";
+    CHECK(says(p, {"'a/replica/0' has no out-port 'probabilities'"}));
+  }
+  SUBCASE("an in-port of two sources") {
+    p.edges[4].in = "a";
+    CHECK(says(p, {"in-port 'a' of 'mixture/replica/0' is filled by two edges"}));
+  }
+  SUBCASE("an in-port without a source") {
+    p.edges.pop_back();
+    named(p, "b/replica/0").out_ports.clear();
+    CHECK(says(p, {"in-port 'b' of 'mixture/replica/0' has no edge that fills it"}));
+  }
+  SUBCASE("an out-port without a reader") {
+    p.edges.pop_back();
+    named(p, "mixture/replica/0").in_ports.pop_back();
+    CHECK(says(p, {"out-port 'logits' of 'b/replica/0' has no reader"}));
+  }
+  SUBCASE("no credit") {
+    p.edges[3].credit_blocks = 0;
+    CHECK(says(p, {"edge 3 (a/replica/0.logits => mixture/replica/0.a)", "credit of 0 blocks", "at least 1"}));
+  }
+  SUBCASE("a cycle") {
+    named(p, "mixture/replica/0").out_ports = {"logits"};
+    named(p, "a/replica/0").in_ports.push_back("feedback");
+    p.edges.push_back({.id = 9_edge, .from = named(p, "mixture/replica/0").id, .out = "logits", .to = named(p, "a/replica/0").id, .in = "feedback",
+                       .how = divide::broadcast});
+    CHECK(says(p, {"cycle", "'a/replica/0'", "'mixture/replica/0'", "first step"}));
+  }
+  SUBCASE("what a replica computed, divided") {
+    p.edges[3].how = divide::split;
+    CHECK(says(p, {"edge 3", "divides by split", "broadcast"}));
+  }
+  SUBCASE("a part of somebody who makes none") {
+    p.snapshot_parts.push_back(named(p, "outfeed").id);
+    CHECK(says(p, {"part of 'outfeed'", "makes none"}));
+  }
+  SUBCASE("a part of nobody") {
+    p.snapshot_parts.push_back(50_node);
+    CHECK(says(p, {"part of node 50", "not there"}));
+  }
+  SUBCASE("a part twice") {
+    p.snapshot_parts.push_back(p.snapshot_parts.front());
+    CHECK(says(p, {"part of 'feed' twice"}));
+  }
+  SUBCASE("a replica without a program") {
+    named(p, "a/replica/0").program = 7;
+    CHECK(says(p, {"'a/replica/0' has no program", "3 in the plan"}));
+  }
+  SUBCASE("a replica of another group than its program") {
+    named(p, "a/replica/0").group = 0_group;
+    CHECK(says(p, {"'a/replica/0' is of another group than its program"}));
+  }
+  SUBCASE("an infeed without a dataset") {
+    named(p, "feed").dataset.reset();
+    CHECK(says(p, {"'feed' has no dataset"}));
+  }
+  SUBCASE("driven by somebody who drives nobody") {
+    named(p, "a/replica/0").driver = named(p, "feed").id;
+    CHECK(says(p, {"'a/replica/0' is driven by 'feed'", "no chief, evaluator or predictor"}));
+  }
+  SUBCASE("a program that nobody runs") {
+    p.programs.push_back({"idle", mode::train, 0_group});
+    CHECK(says(p, {"no replica runs program 3 ('idle')"}));
+  }
+  SUBCASE("batches of their own for some") {
+    p.edges[0].how = divide::each;
+    CHECK(says(p, {"'feed' gives each of 1 readers a batch of its own"}));
+  }
+}
+
+TEST_CASE("what the data and the models decide is refused before anything starts, too") {
+  const auto refused = [](const hand_written& w) {
+    const auto job = prepare(describe_small({}), {w.plan, w.resources});
+    REQUIRE_FALSE(job);
+    CHECK(job.error().category == errc::invalid_argument);
+    return job.error().message;
+  };
+  auto w = good();
+  SUBCASE("two groups with one variable name") {
+    w.resources.models[2] = w.resources.models[1];
+    CHECK(refused(w) == "variable 'a/dense/kernel' is of two groups, 'a' and 'b': build each model in a scope of its own");
+  }
+  SUBCASE("rows that cannot be divided") {
+    CHECK(refused(two_candidates(small_dataset().batch(5).repeat(), 2)) == "a batch of 5 rows cannot be split evenly among 2 replicas");
+  }
+  SUBCASE("ports of different rows") {
+    auto split = two_candidates(small_dataset().batch(4).repeat(), 2);
+    for (auto& e : split.plan.edges)
+      if (e.from == split.plan.nodes.front().id && split.plan.at(e.to).group == 0_group)
+        e.how = divide::broadcast;
+    CHECK(refused(split) == "'mixture/replica/0' is fed 4 rows a step, and 'a/replica/0.logits' has 2 for it");
+  }
+  SUBCASE("an output that the model does not make") {
+    auto silent = *w.resources.models[1];
+    w.resources.models[1] = std::make_shared<const model>(model{"a", [silent](graph& g, const features& x, const labels& y, mode m) {
+      auto spec = silent.build(g, x, y, m);
+      spec.predictions.clear();
+      return spec;
+    }});
+    CHECK(refused(w).find("no prediction 'logits' while it trains") != std::string::npos);
+  }
+  SUBCASE("fewer models than programs") {
+    w.resources.models.pop_back();
+    CHECK(refused(w) == "the plan lists 3 programs and 1 datasets; 2 models and 1 datasets came with it");
+  }
+}
+
+TEST_CASE("a plan says what its nodes do and what flows between them") {
+  const auto text = to_text(good().plan);
+  CHECK(text.find("node a/replica/0: replica of a\n") != std::string::npos);
+  CHECK(text.find("edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n") != std::string::npos);
+  CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));
+}
+
+}  // namespace troupe::test

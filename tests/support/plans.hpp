@@ -1,0 +1,115 @@
+// Plans written by hand: a few lines a node, and what stands beside them.
+#pragma once
+
+#include "pipeline/launch/launch.hpp"
+#include "support/ids.hpp"
+#include "support/small_job.hpp"
+
+namespace troupe::test {
+
+/// Nodes of a training under one chief, whose number is 0.
+struct hand_written {
+  job_plan plan;
+  plan_resources resources;
+
+  group_id group(std::string name) {
+    plan.groups.push_back({group_id{static_cast<int32_t>(plan.groups.size())}, std::move(name)});
+    return plan.groups.back().id;
+  }
+  size_t program(const model& m, group_id of) {
+    plan.programs.push_back({m.name, mode::train, of});
+    resources.models.push_back(std::make_shared<const model>(m));
+    return plan.programs.size() - 1;
+  }
+  size_t data(const dataset& d) {
+    plan.datasets.push_back({d.to_text(), mode::train});
+    resources.datasets.push_back(d);
+    return plan.datasets.size() - 1;
+  }
+  plan_node& node(role what, std::string name) {
+    const auto id = node_id{static_cast<int32_t>(plan.nodes.size() + 1)};
+    plan.nodes.push_back({.id = id, .what = what, .name = std::move(name), .driver = 0_node});
+    return plan.nodes.back();
+  }
+  node_id infeed(std::string name, size_t dataset, int32_t index = 0) {
+    auto& n = node(role::infeed, std::move(name));
+    n.dataset = dataset;
+    n.index = index;
+    n.out_ports = {"data"};
+    plan.snapshot_parts.push_back(n.id);
+    return n.id;
+  }
+  node_id replica(std::string name, size_t program, int32_t index, std::vector<std::string> in_ports, std::vector<std::string> out_ports = {}) {
+    auto& n = node(role::replica, std::move(name));
+    n.program = program;
+    n.group = plan.programs[program].group;
+    n.index = index;
+    n.in_ports = std::move(in_ports);
+    n.out_ports = std::move(out_ports);
+    plan.snapshot_parts.push_back(n.id);
+    return n.id;
+  }
+  void edge(node_id from, std::string out, node_id to, std::string in, divide how = divide::broadcast) {
+    plan.edges.push_back({.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
+  }
+  void reducer(std::string name, group_id of) { node(role::reducer, std::move(name)).group = of; }
+  /// What every job has, and the chief's part of a snapshot.
+  void finish() {
+    node(role::outfeed, "outfeed");
+    node(role::checkpoint_writer, "checkpoint_writer");
+    plan.nodes.push_back({.id = 0_node, .what = role::chief, .name = "chief"});
+    plan.snapshot_parts.push_back(0_node);
+  }
+  std::shared_ptr<prepared_job> prepared(job_description d) const {
+    auto job = prepare(std::move(d), {plan, resources});
+    if (!job)
+      throw std::runtime_error(to_string(job.error()));
+    return *job;
+  }
+};
+
+/// A dense layer or two in a scope of its own, whose logits others may read.
+inline model candidate(const std::string& name, int64_t units) {
+  return {name, [name, units](graph& g, const features& x, const labels& y, mode m) {
+    const auto scope = g.scope(name);
+    const auto logits = nn::dense(nn::dense(x["x"], {.units = units, .activation = relu}), {.units = 3});
+    auto spec = multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
+    spec.predictions = {{"logits", logits}};
+    return spec;
+  }};
+}
+
+/// Learns how much to trust each of the two.
+inline model mixture_of_two() {
+  return {"mixture", [](graph& g, const features& x, const labels& y, mode m) {
+    const auto scope = g.scope("mixture");
+    const auto weight = [&](const char* name) { return g.variable({.name = name, .dims = {3}, .initial = init::ones()}); };
+    const auto logits = add(mul(x["a"], weight("a")), mul(x["b"], weight("b")));
+    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = 0.05f}});
+  }};
+}
+
+/// Two candidates fed by one infeed, and a mixture that reads their logits; `replicas` in each group.
+inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
+  hand_written w;
+  const auto mixture = w.group("mixture"), a = w.group("a"), b = w.group("b");  // The first one's loss is the job's.
+  const auto mixes = w.program(mixture_of_two(), mixture), runs_a = w.program(candidate("a", 5), a), runs_b = w.program(candidate("b", 7), b);
+  const auto feed = w.infeed("feed", w.data(input));
+  const auto how = replicas > 1 ? divide::split : divide::broadcast;
+  for (int32_t r = 0; r < replicas; ++r) {
+    const auto number = "/replica/" + std::to_string(r);
+    const auto of_a = w.replica("a" + number, runs_a, r, {"data"}, {"logits"}), of_b = w.replica("b" + number, runs_b, r, {"data"}, {"logits"});
+    const auto mix = w.replica("mixture" + number, mixes, r, {"data", "a", "b"});
+    for (const auto to : {of_a, of_b, mix})
+      w.edge(feed, "data", to, "data", how);
+    w.edge(of_a, "logits", mix, "a");
+    w.edge(of_b, "logits", mix, "b");
+  }
+  if (replicas > 1)
+    for (const auto& g : w.plan.groups)
+      w.reducer(g.name + "/reducer", g.id);
+  w.finish();
+  return w;
+}
+
+}  // namespace troupe::test
