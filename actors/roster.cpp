@@ -25,6 +25,11 @@ void roster::ended(node_id id) {
   started(id, nullptr);
 }
 
+node_id roster::id_of(role what) const {
+  const auto m = std::find_if(members_.begin(), members_.end(), [what](const member& x) { return x.what == what; });
+  return m == members_.end() ? no_node : m->id;
+}
+
 size_t roster::count(role what) const {
   return static_cast<size_t>(std::count_if(members_.begin(), members_.end(), [what](const member& m) { return m.what == what; }));
 }

@@ -45,6 +45,8 @@ class roster {
   const member* find(const caf::actor_addr& address) const;
   void ended(node_id id);
 
+  /// The only one of that role, alive or not.
+  node_id id_of(role what) const;
   /// How many the plan has of them, alive or not.
   size_t count(role what) const;
   /// In the order of the plan, alive or not.

@@ -94,11 +94,12 @@ typename Inspector::result_type inspect(Inspector& f, flushed& x) {
 /// What went wrong, to whoever decides. An error with a step comes by the report edge, after the reports before it.
 struct failure {
   int32_t attempt = 0;
-  error what;  ///< `source` and `step` say where.
+  role from = role::chief;  ///< Who cannot go on.
+  error what;               ///< `source` and `step` say where.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, failure& x) {
-  return f(caf::meta::type_name("failure"), x.attempt, x.what);
+  return f(caf::meta::type_name("failure"), x.attempt, x.from, x.what);
 }
 
 }  // namespace troupe

@@ -21,7 +21,7 @@ void chief_state::start_crew() {
 }
 
 void chief_state::on_restored(const restored& x) {
-  if (now != phase::starting || x.attempt != attempt || ending_said)
+  if (now != phase::starting || x.attempt != attempt || ends())
     return;
   disarm(wait_start);
   now = phase::restoring;
@@ -41,6 +41,7 @@ void chief_state::on_restored(const restored& x) {
   if (x.found && !data_anew)
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
+  show_status();
   const begin news{attempt, x.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
   self->send(outfeed(), begin{attempt, x.step, {}});
   tell_all<role::replica>(begin{attempt, x.step, {}});
@@ -66,6 +67,7 @@ std::optional<int64_t> chief_state::goal() const {
 
 void chief_state::begin_training() {
   now = phase::training;
+  show_status();
   const bool nothing_left = end_at && *end_at <= start_step;
   std::string how = "a fresh start";
   if (committed_at)
@@ -109,7 +111,7 @@ void chief_state::begin_training() {
 // -- requests and waits ----------------------------------------------------------------------
 
 void chief_state::on_request(const request& x) {
-  if (now == phase::finished || now == phase::failed || ending_said)
+  if (ends())
     return;
   if (x.what == request::save) {
     if (!options.checkpoints || now != phase::training)
@@ -121,8 +123,7 @@ void chief_state::on_request(const request& x) {
     return;
   }
   if (x.what == request::abort) {
-    aborted = causes.empty();
-    causes.push_back(error{errc::cancelled, "the job was aborted", {}, options.name, reached});
+    causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, reached});
     options.nodes->cancel();
     return end();
   }
@@ -134,7 +135,7 @@ void chief_state::on_request(const request& x) {
     drain(until, false);
   if (by_signal)
     evaluate_next();  // One that waits for its event file is not made.
-  if (now == phase::draining && !ending_said)
+  if (now == phase::draining && !ends())
     cut_short();
 }
 
@@ -168,7 +169,7 @@ void chief_state::on_deadline(const deadline& x) {
     case wait_flush:
       return on_flushed({flushes});
     case wait_news:
-      return fail_now(*std::exchange(foretold, std::nullopt));
+      return fail_now(*std::exchange(announced, std::nullopt));
     case wait_cut:
       // They end at the step at hand, as at the end of the data; a read that blocks has nothing left to do it for.
       if (reached >= until || stream_ended)
@@ -180,15 +181,25 @@ void chief_state::on_deadline(const deadline& x) {
         tell_all<role::replica>(stop{attempt});
       return options.nodes->cancel_reads();
     case wait_hooks:
-      if (ending_said) {
-        add_cause(error{errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(wait_hooks)
-                                                   + ": their last call was not made", {}, "callbacks", reached});
-        return send_home();
-      }
-      return fail_after_save(error{errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(wait_hooks), {}, "callbacks", reached});
-    default:
-      fail_now(error{errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(*over), {}, options.name, reached});
+      if (!ends())
+        return respond(role::callbacks, trouble::hangs, waited_for(wait_hooks, "callbacks"));
+      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(wait_hooks) + ": their last call was not made",
+                       {}, "callbacks", reached});
+      return send_home();
+    case wait_evaluation:
+      if (evaluating)
+        self->send(writer(), unlease{*evaluating});
+      evaluating.reset();
+      return respond(role::evaluator, trouble::hangs, waited_for(wait_evaluation, options.name));
+    case wait_eval_room:
+      return respond(role::eval_summary_writer, trouble::hangs, waited_for(wait_eval_room, options.name));
+    default:  // wait_start
+      respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
   }
+}
+
+error chief_state::waited_for(int32_t kind, std::string source) const {
+  return {errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(kind), {}, std::move(source), reached};
 }
 
 std::chrono::milliseconds chief_state::save_period() const {
@@ -251,7 +262,7 @@ void chief_state::wait_for_hooks(bool anew) {
   disarm(wait_hooks);
   if (!callbacks() || facts.unanswered() == 0)
     return;
-  if (ending_said)
+  if (ends())
     arm(wait_hooks, options.deadlines.hooks, "the hooks to see the end");
   else if (now == phase::restoring)
     arm(wait_hooks, options.deadlines.hooks, "the hooks to begin");
@@ -266,7 +277,7 @@ double chief_state::steps_per_second() const {
 }
 
 void chief_state::show_status() {
-  options.board->status({now, reached, end_at, loss, steps_per_second(),
+  options.board->status({shown(now), reached, end_at, loss, steps_per_second(),
                          committed_at.value_or(-1), metrics});
 }
 
@@ -286,7 +297,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const step_report& x) { state.on_lane(x); },
     [&state](const input_failed& x) { state.on_input_failed(x); },
     [&state](const input_warned& x) { state.on_input_warned(x); },
-    [&state](const failure& x) { state.on_failure(x.what); },
+    [&state](const failure& x) { state.on_failure(x); },
     [&state](const flushed& x) { state.on_flushed(x); },
     [&state](const standing& x) {
       if (state.whereabouts.on(x) && state.waiting.armed(chief_state::wait_answers))

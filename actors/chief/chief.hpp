@@ -14,7 +14,9 @@
 
 #include "actors/chief/deadlines.hpp"
 #include "actors/chief/fact_window.hpp"
+#include "actors/chief/failures.hpp"
 #include "actors/chief/pace.hpp"
+#include "actors/chief/phase.hpp"
 #include "actors/crew.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
@@ -46,7 +48,7 @@ struct chief_state {
   static inline const char* name = "chief";
   chief_actor::stateful_pointer<chief_state> self = nullptr;
   chief_options options;
-  using phase = job_progress::phase;
+  using phase = chief_phase;
   phase now = phase::starting;
 
   // -- the crew ---------------------------------------------------------------------------
@@ -95,20 +97,20 @@ struct chief_state {
   std::string checkpoint;
 
   // -- the end ------------------------------------------------------------------------------
-  std::vector<error> causes;
+  failure_log causes;
   enum class failing : uint8_t {
     no,
     saving,    ///< The model is well: its state at the horizon is saved, then the job ends.
     settling,  ///< Nothing more can be computed: what the checkpoint writer can still complete is awaited.
   } failing = failing::no;
-  std::optional<error> foretold;                ///< An infeed's failure at a step that has not been reached.
+  std::optional<error> announced;                ///< An infeed's failure at a step that has not been reached.
   std::map<node_id, int64_t> lanes;             ///< Without an outfeed: what each replica has reported.
-  bool stopping = false, by_signal = false, cancelled_evaluation = false, aborted = false;
+  bool stopping = false, by_signal = false, cancelled_evaluation = false;
   bool cut = false;                             ///< Replicas were told to end where they stand.
   bool stream_ended = false;
   bool flushing = false;                        ///< What the outfeed holds is awaited.
   bool overdue = false;                         ///< The checkpoint writer was asked which part a save lacks.
-  bool ending_said = false, sent_home = false, hooks_done = false;
+  bool sent_home = false, hooks_done = false;
   std::string remark;
 
   // -- waits: one of each kind at a time -----------------------------------------------------
@@ -126,11 +128,14 @@ struct chief_state {
   void begin_training();
   void on_request(const request& x);
   void on_deadline(const deadline& x);
+  error waited_for(int32_t kind, std::string source) const;
   void arm(wait w, std::chrono::milliseconds patience, std::string what);
   void disarm(wait w) { waiting.disarm(w); }
   std::chrono::nanoseconds now_ns() const;
   double seconds() const;
   double steps_per_second() const;
+  bool ends() const { return now >= phase::ending; }
+  bool trains() const { return now == phase::training || now == phase::draining; }
   /// None where the plan has none, or once it has ended.
   checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
   outfeed_actor outfeed() const { return nodes.the<role::outfeed>(); }
@@ -188,22 +193,23 @@ struct chief_state {
   void on_eval_room(const room& x);
 
   // chief_ending.cpp: failures, downs, the last waits
-  void on_failure(const error& cause);
+  void on_failure(const failure& x);
   void on_input_failed(const input_failed& x);
   void on_input_warned(const input_warned& x);
   void on_down(const caf::down_msg& x);
   void on_flushed(const flushed& x);
   void flush_outfeed();
-  void add_cause(error cause);
+  void respond(role who, trouble what, error cause);
+  void lose_evaluator(error cause);
   void fail_now(error cause);
   void fail_after_save(error cause);
-  void replace_writer(node_id id, error cause);
+  void flush_then_settle(error cause);
+  void replace_writer(error cause);
   void give_up_saves();
   void settle_saves();
   void end();
   void send_home();
   void check_gone();
-  error root() const;
   std::map<std::string, double> training_metrics() const;
   void finish();
 };

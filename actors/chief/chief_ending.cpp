@@ -11,47 +11,61 @@
 
 namespace troupe {
 
-/// What fails after the user has given up is a consequence.
-void chief_state::add_cause(error cause) {
-  if (std::find(causes.begin(), causes.end(), cause) != causes.end())
-    return;  // It came by another way before.
-  if (aborted)
-    causes.back().notes.push_back(to_string(cause));
-  else
-    causes.push_back(std::move(cause));
+// -- failures -----------------------------------------------------------------------------------
+
+/// By the table of failures.hpp.
+void chief_state::respond(role who, trouble what, error cause) {
+  switch (response_to(who, what)) {
+    case response::save_and_fail: return fail_after_save(std::move(cause));
+    case response::replace_and_fail: return replace_writer(std::move(cause));
+    case response::settle_and_fail: return fail_now(std::move(cause));
+    case response::by_policy: return options.evaluator_may_fail ? lose_evaluator(std::move(cause)) : fail_after_save(std::move(cause));
+  }
 }
 
-void chief_state::on_failure(const error& cause) {
-  if (ending_said) {
-    if (is_beside_training(cause.source))
-      add_cause(cause);  // A hook's last call failed, or the last write of an event file: the job ends as that.
-    return;
-  }
-  // A hook, a host call or an event file that fails leaves the model healthy: its state is saved first.
-  if (is_beside_training(cause.source))
-    return fail_after_save(cause);
-  fail_now(cause);
+void chief_state::on_failure(const failure& x) {
+  if (!ends())
+    return respond(x.from, trouble::throws, x.what);
+  if (is_heard_at_the_end(x.from))
+    causes.add(x.what);  // A hook's last call failed, or the last write of an event file: the job ends as that.
+}
+
+/// Training goes on without evaluations.
+void chief_state::lose_evaluator(error cause) {
+  for (const auto& m : nodes.members())
+    if (m.what == role::evaluator && m.handle) {  // It hangs, and is told to end when it comes back.
+      options.nodes->end(m.id);
+      nodes.ended(m.id);
+      break;
+    }
+  newest_unevaluated.reset();
+  disarm(wait_evaluation);
+  disarm(wait_eval_room);
+  publish({.what = job_event::kind::warning, .step = reached, .text = to_string(cause)});
+  commit_gates.clear();
+  extend();
+  check_end();
 }
 
 /// The replicas report the same cause at its step, after all that precedes it: so it is waited for, unless nobody gets there.
 void chief_state::on_input_failed(const input_failed& x) {
-  if (x.attempt != attempt || ending_said || (cut && x.cause.category == errc::cancelled))
+  if (x.attempt != attempt || ends() || (cut && x.cause.category == errc::cancelled))
     return;
   if (failing == failing::settling)
-    return x.cause.category == errc::cancelled ? void() : add_cause(x.cause);  // Its reads were cancelled.
-  if ((now != phase::training && now != phase::draining) || x.step <= reached)
+    return x.cause.category == errc::cancelled ? void() : causes.add(x.cause);  // Its reads were cancelled.
+  if (!trains() || x.step <= reached)
     return fail_now(x.cause);
-  if (foretold && *foretold->step <= x.step)
+  if (announced && *announced->step <= x.step)
     return;
-  foretold = x.cause;
-  foretold->step = x.step;
+  announced = x.cause;
+  announced->step = x.step;
   arm(wait_news, options.deadlines.stop, "");
 }
 
 void chief_state::on_input_warned(const input_warned& x) {
-  if (x.attempt != attempt || ending_said)
+  if (x.attempt != attempt || ends())
     return;
-  if (now == phase::training || now == phase::draining)
+  if (trains())
     publish({.what = job_event::kind::warning, .step = reached, .text = x.text});
   else
     restore_warnings.push_back(x.text);
@@ -64,38 +78,28 @@ void chief_state::on_down(const caf::down_msg& x) {
   const member who = *found;
   nodes.ended(who.id);
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, reached};
-  if (ending_said) {
+  if (ends()) {
     if (who.what == role::callbacks) {
       if (!hooks_done && !sent_home)
-        add_cause(std::move(cause));
+        causes.add(std::move(cause));
       send_home();
     }
     return check_gone();
   }
   switch (who.what) {
-    case role::checkpoint_writer: return replace_writer(who.id, std::move(cause));
     case role::evaluator:
       if (evaluating)
         self->send(writer(), unlease{*evaluating});
       evaluating.reset();
-      if (!options.evaluator_may_fail)
-        return fail_after_save(std::move(cause));
-      newest_unevaluated.reset();
-      disarm(wait_evaluation);
-      publish({.what = job_event::kind::warning, .step = reached, .text = to_string(cause)});
-      commit_gates.clear();
-      extend();
-      return check_end();
+      break;
     case role::callbacks:
       disarm(wait_hooks);
-      return fail_after_save(std::move(cause));
+      break;
     case role::summary_writer:
       unbooked = saving;  // What it should have passed on went with it; a book that comes twice does no harm.
       if (failing != failing::no)
         send_books_up_to(until);
-      return fail_after_save(std::move(cause));
-    case role::eval_summary_writer:
-      return fail_after_save(std::move(cause));
+      break;
     case role::outfeed:
       tell_all<role::replica>(connect_reports{caf::actor_cast<caf::strong_actor_ptr>(self)});
       fail_after_save(std::move(cause));
@@ -103,13 +107,19 @@ void chief_state::on_down(const caf::down_msg& x) {
     case role::infeed:
     case role::replica:
       self->send(writer(), gone{attempt, who.id});
-      break;
+      return flush_then_settle(std::move(cause));
+    case role::reducer:
+      return flush_then_settle(std::move(cause));
     default:
       break;
   }
-  // No later step can be made, so no later state can be saved. What the outfeed holds may name the cause; it is heard before
-  // anything is decided.
-  add_cause(std::move(cause));
+  respond(who.what, trouble::dies, std::move(cause));
+}
+
+/// No later step can be made, so no later state can be saved. What the outfeed holds may name the cause; it is heard before
+/// anything is decided.
+void chief_state::flush_then_settle(error cause) {
+  causes.add(std::move(cause));
   if (failing == failing::settling || flushing)
     return;
   options.nodes->cancel();
@@ -125,7 +135,7 @@ void chief_state::flush_outfeed() {
 }
 
 void chief_state::on_flushed(const flushed& x) {
-  if (x.number != flushes || ending_said || !flushing)
+  if (x.number != flushes || ends() || !flushing)
     return;
   flushing = false;
   if (saving.empty() && failing != failing::no)
@@ -134,8 +144,8 @@ void chief_state::on_flushed(const flushed& x) {
 }
 
 void chief_state::fail_now(error cause) {
-  add_cause(std::move(cause));
-  if (!ending_said && !flushing)
+  causes.add(std::move(cause));
+  if (!ends() && !flushing)
     settle_saves();
 }
 
@@ -177,10 +187,10 @@ void chief_state::give_up_saves() {
 }
 
 void chief_state::fail_after_save(error cause) {
-  add_cause(std::move(cause));
-  if (ending_said || failing != failing::no)
+  causes.add(std::move(cause));
+  if (ends() || failing != failing::no)
     return;
-  if (now != phase::training && now != phase::draining)
+  if (!trains())
     return end();
   failing = failing::saving;
   commit_gates.clear();
@@ -193,15 +203,16 @@ void chief_state::fail_after_save(error cause) {
     disarm(w);
   send_books_up_to(until);  // Reports may not come any more, nor their records be written: the model is saved all the same.
   drain(until, false);
-  if (!ending_said)
+  if (!ends())
     cut_short();
 }
 
-void chief_state::replace_writer(node_id id, error cause) {
-  if (std::exchange(writer_replaced, true) || failing != failing::no || (now != phase::training && now != phase::draining)) {
-    add_cause(std::move(cause));
+void chief_state::replace_writer(error cause) {
+  if (std::exchange(writer_replaced, true) || failing != failing::no || !trains()) {
+    causes.add(std::move(cause));
     return end();  // Nothing can be saved any more.
   }
+  const auto id = nodes.id_of(role::checkpoint_writer);
   nodes.started(id, options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self)));
   self->monitor(writer());
   self->send(writer(), restore{attempt, false});  // Before any part.
@@ -215,19 +226,19 @@ void chief_state::replace_writer(node_id id, error cause) {
 // -- ending ---------------------------------------------------------------------------------------
 
 void chief_state::end() {
-  if (ending_said)
+  if (ends())
     return;
   publish_held();
   for (const auto& [step, x] : held) {  // Committed all the same, and not told: the reports below them did not come.
     committed_at = step;
     checkpoint = x.prefix;
   }
-  ending_said = true;
+  now = phase::ending;
   waiting.disarm_all();
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = end_at, .loss = loss, .metrics = metrics, .text = remark};
   if (!causes.empty()) {
     last.what = job_event::kind::failed;
-    last.failure = root();
+    last.failure = causes.root();
   } else if (stopping && !end_is_final) {
     last.what = job_event::kind::stopped;
   }
@@ -252,10 +263,6 @@ std::map<std::string, double> chief_state::training_metrics() const {
   for (const auto& [group, mean] : losses_of_groups)
     all["loss/" + group] = mean;
   return all;
-}
-
-error chief_state::root() const {
-  return aborted ? causes.back() : root_cause(causes);
 }
 
 void chief_state::send_home() {
@@ -296,7 +303,7 @@ void chief_state::finish() {
     }
     options.board->finished(std::move(result));
   } else {
-    auto cause = root();
+    auto cause = causes.root();
     for (const auto& who : nodes.members())
       if (who.handle)
         cause.notes.push_back(who.name + " did not end in time");

@@ -45,7 +45,7 @@ void chief_state::await_saves() {
 }
 
 void chief_state::on_committed(const committed& x) {
-  if (x.attempt != attempt || ending_said)
+  if (x.attempt != attempt || ends())
     return;
   saving.erase(x.step);
   disarm(wait_save);
@@ -90,7 +90,7 @@ void chief_state::deal_with(const committed& x) {
 }
 
 void chief_state::on_save_failed(const save_failed& x) {
-  if (x.attempt != attempt || ending_said)
+  if (x.attempt != attempt || ends())
     return;
   saving.erase(x.step);
   given_up.insert(x.step);
@@ -98,7 +98,7 @@ void chief_state::on_save_failed(const save_failed& x) {
   disarm(wait_save);
   if (failing == failing::no)
     return fail_now(x.cause);
-  add_cause(x.cause);  // The final save after a failure did not work out either.
+  causes.add(x.cause);  // The final save after a failure did not work out either.
   await_saves();
   check_end();
 }
@@ -117,7 +117,7 @@ void chief_state::record_evaluation(const evaluated& x) {
 }
 
 void chief_state::on_eval_room(const room& x) {
-  if (x.attempt != attempt || ending_said)
+  if (x.attempt != attempt || ends())
     return;
   eval_room = std::max(eval_room, x.until_number);
   evaluate_next();
@@ -154,7 +154,7 @@ void chief_state::evaluate_next() {
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
-  if (x.attempt != attempt || !evaluating || ending_said)
+  if (x.attempt != attempt || !evaluating || ends())
     return;
   const int64_t step = *std::exchange(evaluating, std::nullopt);
   disarm(wait_evaluation);

@@ -58,7 +58,7 @@ bool chief_state::watched(int64_t step) const {
 }
 
 void chief_state::extend() {
-  if (now != phase::training || ending_said)
+  if (now != phase::training || ends())
     return;
   // Facts that show no watch are not marked beforehand; they hold the horizon when hooks leave more than one behind.
   if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
@@ -120,7 +120,7 @@ void chief_state::mark_here(uint8_t kinds) {
 // -- reports ----------------------------------------------------------------------------------
 
 void chief_state::on_progress(const progress& x) {
-  if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said)
+  if (x.attempt != attempt || !trains() || ends())
     return;
   if (x.step > reached) {
     speed.goes_on(now_ns(), x.step - reached);
@@ -182,7 +182,7 @@ void chief_state::fail_of_silence() {
 
 /// Without an outfeed only how far everyone is can be known.
 void chief_state::on_lane(const step_report& x) {
-  if (x.attempt != attempt || outfeed() || now != phase::draining || ending_said)
+  if (x.attempt != attempt || outfeed() || now != phase::draining || ends())
     return;
   auto& lane = lanes[x.replica];
   lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
@@ -198,17 +198,17 @@ void chief_state::on_reached() {
   send_books_up_to(reached);
   await_saves();
   publish_held();
-  if (foretold && *foretold->step <= reached)
-    return fail_now(*std::exchange(foretold, std::nullopt));
+  if (announced && *announced->step <= reached)
+    return fail_now(*std::exchange(announced, std::nullopt));
   extend();
   show_status();
   check_end();
 }
 
 void chief_state::on_stream_end(const stream_end& x) {
-  if (x.attempt != attempt || (now != phase::training && now != phase::draining) || ending_said || std::exchange(stream_ended, true))
+  if (x.attempt != attempt || !trains() || ends() || std::exchange(stream_ended, true))
     return;
-  foretold.reset();
+  announced.reset();
   disarm(wait_news);
   const bool stopped = cut && x.cause.category == errc::cancelled;
   if (x.cause.category != errc::out_of_range && !stopped)
@@ -257,7 +257,7 @@ void chief_state::on_answered(const answered& x) {
     hooks_done = true;
     return send_home();
   }
-  if (ending_said)
+  if (ends())
     return;
   if (x.at_begin) {
     if (now != phase::restoring)
@@ -292,7 +292,7 @@ void chief_state::cut_short() {
 }
 
 void chief_state::check_end() {
-  if (now != phase::draining || ending_said || !end_at)
+  if (now != phase::draining || ends() || !end_at)
     return;
   if (failing != failing::no) {  // Only the saves matter, and that what has been made is told before the end.
     if (!saving.empty() || flushing)

@@ -43,10 +43,6 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
                 + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into another directory");
 }
 
-bool is_beside_training(std::string_view source) {
-  return source == "callbacks" || source.starts_with("summary_writer");
-}
-
 std::vector<record> evaluation_records(const evaluated& x) {
   record metrics{.step = x.step};
   for (const auto& [name, value] : x.metrics)
@@ -58,27 +54,6 @@ std::vector<record> evaluation_records(const evaluated& x) {
 
 bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {
   return at_the_end || !seconds_since_last || *seconds_since_last >= throttle_secs;
-}
-
-error root_cause(std::span<const error> causes) {
-  const auto weight = [](const error& e) {
-    switch (e.category) {
-      case errc::cancelled: return 2;
-      case errc::aborted:
-      case errc::deadline_exceeded:  // Somebody waited in vain for what had failed before.
-      case errc::unavailable: return 1;
-      default: return 0;
-    }
-  };
-  const auto root = std::min_element(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
-  error chosen = *root;
-  for (auto e = causes.begin(); e != causes.end(); ++e)
-    if (e != root) {
-      const auto note = to_string(*e);
-      if (std::find(chosen.notes.begin(), chosen.notes.end(), note) == chosen.notes.end())
-        chosen.notes.push_back(note);
-    }
-  return chosen;
 }
 
 }  // namespace troupe

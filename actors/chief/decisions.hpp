@@ -7,7 +7,6 @@
 
 #include <troupe/hook.hpp>
 
-#include <span>
 
 namespace troupe {
 
@@ -26,12 +25,6 @@ job_event joined(int64_t since, const job_event& older, job_event newer);
 /// failed_precondition when a checkpoint of an interrupted job does not have the position of every infeed, or has one of another.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);
 
-/// Which of several errors was the cause (dataflow.md 12.1): the earliest that is not cancelled, aborted, unavailable or
-/// deadline_exceeded; else the earliest that is not cancelled; else the first. `causes` is in order of time; the others become its notes.
-error root_cause(std::span<const error> causes);
-
-/// Whose failures leave the model healthy, so that its state is saved before the job fails.
-bool is_beside_training(std::string_view source);
 /// What is kept of an evaluation: its metrics without global_step, and which checkpoint it was of (estimator.md 8).
 std::vector<record> evaluation_records(const evaluated& x);
 

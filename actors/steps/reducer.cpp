@@ -1,5 +1,7 @@
 #include "actors/steps/reducer.hpp"
 
+#include "words/severity.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -9,12 +11,11 @@ namespace troupe {
 
 namespace {
 
-/// What a step is reported as when several replicas had something to say: an error first, then a non-finite value, then
-/// the end of the data; among equals the lowest replica's.
-int weight(const gradient_part& x) {
-  const auto status = static_cast<step_status>(x.status);
-  return has(status, step_status::bad_input) ? 4 : has(status, step_status::not_finite) ? 3
-         : has(status, step_status::ended) ? 2 : status == step_status::ok ? 0 : 1;
+/// Whether a step is reported as `x` rather than as `than`, where several replicas had something to say; among equals the lowest replica's.
+bool outranks(const gradient_part& x, const gradient_part& than) {
+  if (x.status == 0 || than.status == 0)
+    return x.status != 0;
+  return severity_of(static_cast<step_status>(x.status)) > severity_of(static_cast<step_status>(than.status));
 }
 
 /// The gradient of the first variable that is not finite, and whose part of it is not either.
@@ -85,7 +86,7 @@ gradient_sum reducer_state::reduce() {
   gradients.clear();
   for (const auto& p : parts) {
     sum.status |= p.status;
-    if (weight(p) > weight(*worst))
+    if (outranks(p, *worst))
       worst = &p;
     gradients.push_back(p.gradient);
   }

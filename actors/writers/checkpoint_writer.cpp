@@ -21,7 +21,7 @@ void checkpoint_writer_state::on_restore(const restore& x) {
   if (!loaded) {
     auto cause = loaded.error();
     cause.source = options.name;
-    self->send(chief, failure{attempt, std::move(cause)});
+    self->send(chief, failure{attempt, role::checkpoint_writer, std::move(cause)});
   } else if (x.load) {
     loaded->attempt = attempt;
     self->send(chief, std::move(*loaded));

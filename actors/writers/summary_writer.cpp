@@ -11,7 +11,7 @@ double summary_writer_state::wall_time() {
 
 void summary_writer_state::on_record(const record& x) {
   write({.step = x.step, .values = x.values});
-  if (options.flushes_records)
+  if (options.of_evaluations)
     flush();
   if (x.number >= 0)
     self->send(caf::actor_cast<record_source_actor>(self->current_sender()), room{x.attempt, x.number + 1 + options.window});
@@ -58,7 +58,7 @@ void summary_writer_state::fail_with(error cause) {
   failed = true;
   log.reset();
   cause.source = options.name;
-  self->send(chief, failure{0, std::move(cause)});
+  self->send(chief, failure{0, options.of_evaluations ? role::eval_summary_writer : role::summary_writer, std::move(cause)});
 }
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,

@@ -16,7 +16,7 @@ struct summary_writer_options {
   std::string host = "localhost";             ///< In the file's name.
   double wall_offset = 0;                     ///< Seconds since the epoch when the actor clock stood at 0.
   int64_t window = record_window;                        ///< Credit: records it has room for.
-  bool flushes_records = false;               ///< Each is on its way to the disk at once: nobody would make an evaluation again whose result was told.
+  bool of_evaluations = false;                ///< Each record is on its way to the disk at once: nobody would make an evaluation again whose result was told.
   int64_t unflushed_bytes_max = int64_t{256} << 10;
   std::chrono::milliseconds flush_period{2'000};
 };

@@ -108,7 +108,7 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   const std::string folder = of_evaluations ? (d.eval_name.empty() ? "eval" : "eval_" + d.eval_name) : "";
   summary_writer_options options;
   options.name = node.name;
-  options.flushes_records = of_evaluations;
+  options.of_evaluations = of_evaluations;
   options.files = d.files;
   options.directory = folder.empty() ? *d.config.model_dir : join_path(*d.config.model_dir, folder);
   options.claim = job.claim;

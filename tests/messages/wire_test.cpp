@@ -47,7 +47,7 @@ template <> fact sample(simulation&) {
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble()};
   return {fact::step, news, some_values(), 39, true, 60};
 }
-template <> failure sample(simulation&) { return {10, trouble()}; }
+template <> failure sample(simulation&) { return {10, role::summary_writer, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
 template <> gone sample(simulation&) { return {61, 1_node}; }
@@ -211,7 +211,7 @@ TEST_CASE_FIXTURE(simulation, "every message of the type-id block arrives over t
 TEST_CASE_FIXTURE(simulation, "optional fields that are absent arrive absent") {
   std::vector<char> bytes;
   caf::binary_serializer sink{system, bytes};
-  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, {errc::state, "no step"}})));
+  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, role::callbacks, {errc::state, "no step"}})));
   caf::message arrived;
   caf::binary_deserializer source{system, bytes};
   REQUIRE_FALSE(source(arrived));

@@ -1,4 +1,5 @@
 #include "actors/chief/decisions.hpp"
+#include "actors/chief/failures.hpp"
 #include "words/need.hpp"
 
 #include <doctest/doctest.h>

@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(writer_alone, "a record that is paid for is answered by room f
 }
 
 TEST_CASE_FIXTURE(writer_alone, "the result of an evaluation is in the file at once, whether it is paid for or not") {
-  options.flushes_records = true;
+  options.of_evaluations = true;
   start();
   write(-1, 300);
   REQUIRE(events().size() == 2);

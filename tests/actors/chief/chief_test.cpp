@@ -1,0 +1,164 @@
+// Every arrow of the drawing in chief.hpp.
+#include "support/chief_fixture.hpp"
+
+namespace troupe::test {
+
+using shown_phase = job_progress::phase;
+
+TEST_CASE_FIXTURE(chief_alone, "starting: the nodes of the plan are started and connected in its order, and the newest checkpoint is asked for") {
+  start();
+  CHECK(crew->started == std::vector<node_id>{0_node, 1_node, 2_node, 3_node});
+  CHECK(crew->connected == crew->started);
+  CHECK(node(role::checkpoint_writer).order() == order_of<restore>());
+  CHECK(phase() == shown_phase::starting);
+  CHECK(node(role::replica).order().empty());
+}
+
+TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begins where the checkpoint stands, and hooks begin before the first grant") {
+  add(role::callbacks);
+  start();
+  tell(boss, restored{1, true, 20, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
+  CHECK(node(role::outfeed).last<begin>().step == 20);
+  CHECK(node(role::replica).order() == order_of<begin>());
+  CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "here");
+  CHECK(node(role::callbacks).last<fact>().what == fact::begin_at);
+  answer_hooks();
+  CHECK(phase() == shown_phase::training);
+  CHECK(node(role::replica).order() == order_of<begin, troupe::run, troupe::run>());
+  CHECK_MESSAGE(marked(mark_snapshot) == std::vector<int64_t>{20}, "a resumed job lists again what it came from");
+}
+
+TEST_CASE_FIXTURE(chief_alone, "training: the horizon grows with the reports, by two blocks at least, and saves are marked before it gets there") {
+  train();
+  const auto first = granted();
+  CHECK(first >= 2);
+  int64_t reached = 0;
+  for (int64_t before = 0; reached < 25; before = granted()) {
+    reach(reached = granted());
+    CHECK(granted() > before);
+    for (const auto& r : node(role::infeed).all<troupe::run>())
+      CHECK(r.until <= 100);
+  }
+  CHECK(marked(mark_snapshot).at(0) == 0);
+  CHECK(marked(mark_snapshot).at(1) == 10);
+  CHECK(marked(mark_snapshot).at(2) == 20);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "training to draining to ending to finished: the end is marked, saved, and everyone is sent home") {
+  train();
+  let_finish();
+  REQUIRE(board->result->has_value());
+  CHECK((*board->result)->global_step == 100);
+  CHECK_FALSE((*board->result)->stopped);
+  CHECK(marked(mark_end | mark_snapshot) == std::vector<int64_t>{100});
+  CHECK(board->phases == std::vector<shown_phase>{shown_phase::starting, shown_phase::restoring, shown_phase::training, shown_phase::draining, shown_phase::finished});
+  CHECK(node(role::infeed).address()->get()->getf(caf::abstract_actor::is_terminated_flag));
+}
+
+TEST_CASE_FIXTURE(chief_alone, "training to draining: a stop marks the end at the horizon, and the job can go on later") {
+  train();
+  reach(2);
+  const auto until = granted();
+  tell(boss, request{request::stop});
+  CHECK(phase() == shown_phase::draining);
+  CHECK(marked(mark_end | mark_snapshot) == std::vector<int64_t>{until});
+  let_finish();
+  REQUIRE(board->result->has_value());
+  CHECK((*board->result)->stopped);
+  CHECK((*board->result)->global_step == until);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "training to draining: data that end cancel the saves beyond, and the end is saved") {
+  options.save_steps = std::nullopt;
+  train();
+  reach(2);
+  const auto until = granted();
+  tell(boss, stream_end{1, {}, 3, {errc::out_of_range, "the data ended", {}, "infeed"}});
+  REQUIRE(until > 3);
+  CHECK(node(role::infeed).last<rewind>().step == 3);
+  CHECK(node(role::checkpoint_writer).last<abandon>().step == 3);
+  CHECK(node(role::checkpoint_writer).last<snapshot_part>().step == 3);
+  commit(0);
+  commit(3);
+  REQUIRE(board->result);
+  REQUIRE(board->result->has_value());
+  CHECK((*board->result)->global_step == 3);
+  CHECK((*board->result)->remark == "the data ended at step 3, before max_steps 100");
+}
+
+TEST_CASE_FIXTURE(chief_alone, "restoring to ending: a job that has nothing left to train ends at once") {
+  start();
+  restore_at(100);
+  REQUIRE(board->result);
+  REQUIRE(board->result->has_value());
+  CHECK((*board->result)->steps_run == 0);
+  CHECK(node(role::replica).count<troupe::run>() == 0);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "ending: hooks see the end before anyone is sent home, and who does not go home in time is named") {
+  add(role::callbacks);
+  train();
+  reach(2);
+  tell(boss, request{request::abort});
+  CHECK(node(role::callbacks).last<fact>().what == fact::end_at);
+  CHECK(crew->cancelled == 1);
+  CHECK_FALSE(board->result);
+  SUBCASE("they go") {
+    answer_hooks();
+    REQUIRE(board->result);
+    CHECK(board->result->error().category == errc::cancelled);
+    CHECK(board->phases.back() == shown_phase::failed);
+  }
+  SUBCASE("the hooks do not answer: everyone is sent home all the same") {
+    let_pass(std::chrono::seconds{6});
+    REQUIRE(board->result);
+    CHECK(board->result->error().notes.at(0).find("their last call was not made") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(chief_alone, "from any phase to ending: a failure ends the job as itself, and nothing is saved before there is anything to save") {
+  add(role::callbacks);
+  start();
+  SUBCASE("starting") {}
+  SUBCASE("restoring") { tell(boss, restored{1, false, 0, "", {}, {}, {}}); }
+  tell(boss, failure{1, role::checkpoint_writer, {errc::data_loss, "no checkpoint is whole", {}, "checkpoint_writer"}});
+  CHECK(node(role::callbacks).last<fact>().what == fact::end_at);
+  answer_hooks();
+  REQUIRE(board->result);
+  CHECK(board->result->error().category == errc::data_loss);
+  CHECK(node(role::checkpoint_writer).count<settle>() == 0);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "a gate holds the horizon until the hooks have answered") {
+  add(role::callbacks);
+  start();
+  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  answer_hooks({{.first = 4, .every = 0, .gate = true}});
+  for (int i = 0; i < 10; ++i)
+    reach(granted());
+  CHECK(granted() == 4);
+  progress there{1, 4, 1, 0.001, {4, 0.5, 0.5, {}}, {}, {{4, {}}}};
+  tell(boss, there);
+  CHECK(granted() == 4);
+  CHECK(node(role::callbacks).last<fact>().gate);
+  answer_hooks();
+  CHECK(granted() > 4);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "an evaluation that training waits for is a gate at its checkpoint") {
+  add(role::evaluator);
+  options.throttle_secs = 0;
+  train();
+  for (int i = 0; i < 20; ++i)
+    reach(granted());
+  CHECK(granted() == 10);
+  commit(0);
+  commit(10);
+  CHECK(node(role::evaluator).last<evaluate_at>().step == 10);
+  CHECK(granted() == 10);
+  tell(boss, evaluated{1, 10, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
+  CHECK(granted() > 10);
+  CHECK(node(role::checkpoint_writer).last<unlease>().step == 10);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,194 @@
+// What becomes of a job when a node dies, hangs or fails: the log of causes, and each row of the table, shown by a chief.
+#include "actors/chief/failures.hpp"
+
+#include "support/chief_fixture.hpp"
+
+#include <fstream>
+
+namespace troupe::test {
+
+namespace {
+
+/// Trains to step 2 with a save of step 0 on its way, then meets the trouble of one row.
+struct failing_chief : chief_alone {
+  explicit failing_chief(bool go_on = false) {
+    for (const auto what : {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
+      add(what);
+    options.max_steps = 1'000;
+    options.evaluator_may_fail = go_on;
+    options.when = evaluation_mode::beside;
+    options.throttle_secs = 0;
+    start();
+    tell(boss, restored{1, false, 0, "", {}, {}, {}});
+    answer_hooks({{.first = 4, .every = 0, .gate = true}});
+    reach(2);
+    answer_hooks();
+  }
+
+  void meet(const failure_rule& rule) {
+    const error cause{errc::data_loss, "as the row says", {}, std::string{to_string(rule.who)}, 1};
+    if (rule.what == trouble::dies) {
+      kill(rule.who);
+      if (rule.then == response::settle_and_fail)
+        answer_flush();
+      return;
+    }
+    if (rule.what == trouble::throws)
+      return say(rule.who, cause);
+    switch (rule.who) {
+      case role::checkpoint_writer: return keep_on(std::chrono::seconds{30 + 1 + 3 + 1}, false);
+      case role::evaluator:
+        evaluate(10);
+        return keep_on(std::chrono::seconds{41}, true);
+      case role::eval_summary_writer:
+        for (int64_t step = 10; step <= 60; step += 10) {
+          evaluate(step);
+          if (node(role::evaluator).last<evaluate_at>().step == step)
+            tell(boss, evaluated{1, step, true, {{"loss", 0.5}}, 1, 0.1, {}, ""});
+        }
+        return keep_on(std::chrono::seconds{31}, true);
+      case role::callbacks:
+        pass_gate(false);
+        return let_pass(std::chrono::seconds{6});
+      default: return let_pass(std::chrono::seconds{20 + 1 + 3 + 1});  // Nobody reports.
+    }
+  }
+  void say(role who, const error& cause) {
+    switch (who) {
+      case role::infeed: return tell(boss, input_failed{1, 3_node, 1, cause});
+      case role::replica: return tell(boss, stream_end{1, 2_node, 2, cause});
+      case role::evaluator:
+        evaluate(10);
+        return tell(boss, evaluated{1, 10, false, {}, 0, 0.1, cause, ""});
+      default: return tell(boss, failure{1, who, cause});
+    }
+  }
+  void pass_gate(bool answered) {
+    while (granted() < 4)
+      reach(granted());
+    tell(boss, progress{1, 4, 1, 0.001, {4, 0.5, 0.5, {}}, {}, {{4, {}}}});
+    if (answered)
+      answer_hooks();
+  }
+  /// The checkpoint of `step` is there, and an evaluation of it is due.
+  void evaluate(int64_t step) {
+    if (granted() <= 4)
+      pass_gate(true);
+    while (granted() < step)
+      reach(granted());
+    reach(step);
+    commit(step);
+    answer_hooks();
+  }
+  /// Steps are made all the while, and saved or not.
+  void keep_on(std::chrono::seconds time, bool saves) {
+    if (granted() <= 4)
+      pass_gate(true);
+    for (auto t = std::chrono::seconds{0}; t < time; ++t) {
+      if (trains())
+        reach(granted());
+      for (const auto step : marked(mark_snapshot))
+        if (saves && committed_so_far.insert(step).second)
+          commit(step);
+      answer_hooks();
+      let_pass(std::chrono::seconds{1});
+    }
+  }
+  bool trains() const { return phase() == job_progress::phase::training; }
+
+  // How a response shows.
+  bool saved_last() { return !marked(mark_end | mark_snapshot).empty(); }
+  bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::callbacks).last<fact>().what == fact::end_at; }
+  int writers_started() const { return static_cast<int>(std::count(crew->started.begin(), crew->started.end(), 0_node)); }
+};
+
+std::string row_of(const failure_rule& r) {
+  return "| " + std::string{r.who == role::eval_summary_writer ? "summary_writer of evaluations" : to_string(r.who)} + " | "
+         + std::string{to_string(r.what)} + " | " + std::string{to_string(r.then)} + " |";
+}
+
+}  // namespace
+
+TEST_CASE("every row of the failure table is what a chief does") {
+  for (const auto& rule : failure_rules())
+    for (const bool go_on : {false, true}) {
+      if (go_on && rule.then != response::by_policy)
+        continue;
+      CAPTURE(row_of(rule));
+      CAPTURE(go_on);
+      failing_chief c{go_on};
+      c.meet(rule);
+      const auto then = rule.then == response::by_policy && !go_on ? response::save_and_fail : rule.then;
+      switch (then) {
+        case response::save_and_fail:
+          CHECK(c.saved_last());
+          CHECK(c.phase() == job_progress::phase::draining);
+          CHECK(c.writers_started() == 1);
+          break;
+        case response::replace_and_fail:
+          CHECK(c.writers_started() == 2);
+          CHECK(c.node(role::checkpoint_writer).order().front() == caf::type_id<restore>::value);
+          CHECK_FALSE(c.node(role::checkpoint_writer).all<restore>()[0].load);
+          CHECK(c.crew->connected.back() == 0_node);
+          CHECK(c.saved_last());
+          break;
+        case response::settle_and_fail:
+          CHECK_FALSE(c.saved_last());
+          CHECK(c.crew->cancelled > 0);
+          CHECK(c.settled());
+          break;
+        case response::by_policy:
+          CHECK(c.board->warned());
+          CHECK(c.trains());
+          CHECK_FALSE(c.board->result);
+          break;
+      }
+    }
+}
+
+TEST_CASE("the table in docs/actors.md is the one that the chief goes by") {
+  std::ifstream in{TROUPE_SOURCE_DIR "/docs/actors.md"};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  REQUIRE_FALSE(text.empty());
+  size_t rows = 0;
+  for (const auto& rule : failure_rules()) {
+    CAPTURE(row_of(rule));
+    CHECK(text.find("\n" + row_of(rule)) != std::string::npos);
+  }
+  for (const auto what : {"dies", "hangs", "throws"})
+    for (size_t at = text.find("| " + std::string{what} + " | "); at != std::string::npos; at = text.find("| " + std::string{what} + " | ", at + 1))
+      ++rows;
+  CHECK(rows == failure_rules().size());
+}
+
+TEST_CASE("each role's troubles are in the table once") {
+  for (const auto& a : failure_rules())
+    CHECK(std::count_if(failure_rules().begin(), failure_rules().end(), [&](const failure_rule& b) { return a.who == b.who && a.what == b.what; }) == 1);
+}
+
+TEST_CASE("a log keeps each cause once, and after an abort all others are notes of it") {
+  failure_log log;
+  CHECK(log.empty());
+  const error died{errc::aborted, "replica/0 ended"}, input{errc::data_loss, "record 5"};
+  SUBCASE("the severest of those that follow from something, the earliest of the others") {
+    log.add(died);
+    log.add(input);
+    log.add(input);
+    CHECK(log.root().message == "record 5");
+    CHECK(log.root().notes == std::vector<std::string>{to_string(died)});
+  }
+  SUBCASE("an abort") {
+    log.abort({errc::cancelled, "the job was aborted"});
+    log.add(input);
+    CHECK(log.aborted());
+    CHECK(log.root().category == errc::cancelled);
+    CHECK(log.root().notes == std::vector<std::string>{to_string(input)});
+  }
+  SUBCASE("an abort of what had failed") {
+    log.add(input);
+    log.abort({errc::cancelled, "the job was aborted"});
+    CHECK(log.root().message == "record 5");
+  }
+}
+
+}  // namespace troupe::test

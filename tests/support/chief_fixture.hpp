@@ -1,0 +1,151 @@
+// A chief whose nodes are stand-ins: they remember what they are told, and end when they are told to.
+#pragma once
+
+#include "actors/chief/chief.hpp"
+#include "support/simulation.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+struct shown_job final : job_board {
+  void status(const job_progress& now) override {
+    if (phases.empty() || phases.back() != now.now)
+      phases.push_back(now.now);
+  }
+  void event(const job_event& what) override { events.push_back(what); }
+  void finished(expected<train_result> x) override { result = std::move(x); }
+  bool warned() const {
+    return std::any_of(events.begin(), events.end(), [](const job_event& e) { return e.what == job_event::kind::warning; });
+  }
+  std::vector<job_progress::phase> phases;  ///< As they followed one another.
+  std::vector<job_event> events;
+  std::optional<expected<train_result>> result;
+};
+
+/// For every node a recorder of all that a chief says to anybody.
+struct crew_of_stand_ins final : crew {
+  using stand_in = recorder<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, abandon, settle, unlease,
+                            snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
+  explicit crew_of_stand_ins(simulation& w) : world(w) {}
+
+  std::vector<member> members() const override { return plan; }
+  caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
+    started.push_back(id);
+    nodes.insert_or_assign(id, world.record<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, abandon, settle,
+                                            unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>());
+    return nodes.at(id).address();
+  }
+  void connect(node_id id) override { connected.push_back(id); }
+  void end(node_id id) override { caf::anon_send_exit(nodes.at(id).address(), caf::exit_reason::user_shutdown); }
+  void cancel() override { ++cancelled; }
+  void cancel_reads() override { ++reads_cancelled; }
+
+  simulation& world;
+  std::vector<member> plan;
+  std::map<node_id, stand_in> nodes;      ///< The newest of each.
+  std::vector<node_id> started, connected;
+  int cancelled = 0, reads_cancelled = 0;
+};
+
+/// One replica and one infeed; saves every 10 steps unless told otherwise.
+struct chief_alone : simulation {
+  std::shared_ptr<crew_of_stand_ins> crew = std::make_shared<crew_of_stand_ins>(*this);
+  std::shared_ptr<shown_job> board = std::make_shared<shown_job>();
+  chief_options options;
+  chief_actor boss;
+
+  chief_alone() {
+    options.nodes = crew;
+    options.board = board;
+    options.max_steps = 100;
+    options.save_steps = 10;
+    options.deadlines = {.start = std::chrono::seconds{10}, .silence = std::chrono::seconds{20}, .save = std::chrono::seconds{30},
+                         .evaluation = std::chrono::seconds{40}, .hooks = std::chrono::seconds{5}, .cut = std::chrono::seconds{1},
+                         .stop = std::chrono::seconds{3}};
+    for (const auto what : {role::checkpoint_writer, role::outfeed, role::replica, role::infeed})
+      add(what);
+  }
+  void add(role what) {
+    crew->plan.push_back({node_id{static_cast<int32_t>(crew->plan.size())}, what, {}, std::string{to_string(what)}});
+  }
+  bool has(role what) const {
+    return std::any_of(crew->plan.begin(), crew->plan.end(), [what](const member& m) { return m.what == what; });
+  }
+  crew_of_stand_ins::stand_in& node(role what) {
+    const auto m = std::find_if(crew->plan.begin(), crew->plan.end(), [what](const member& x) { return x.what == what; });
+    REQUIRE(m != crew->plan.end());
+    return crew->nodes.at(m->id);
+  }
+
+  void start() {
+    boss = spawn(chief, options);
+    run();
+  }
+  void restore_at(int64_t step) {
+    const bool found = step > 0;
+    std::map<std::string, std::string> positions;
+    if (found)
+      positions["infeed/0"] = "batch " + std::to_string(step);
+    tell(boss, restored{1, found, step, found ? "/m/model.ckpt-" + std::to_string(step) : "", positions, {}, {}});
+    if (has(role::callbacks))
+      answer_hooks();
+  }
+  /// A job that trains, without a commit of the state where it began.
+  void train() {
+    start();
+    restore_at(0);
+    REQUIRE(phase() == job_progress::phase::training);
+  }
+  job_progress::phase phase() const { return board->phases.back(); }
+  void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
+  void commit(int64_t step) { tell(boss, committed{1, step, "/m/model.ckpt-" + std::to_string(step), {}}); }
+  /// Every fact that has come; `needs` of the first.
+  void answer_hooks(std::vector<need> needs = {}) {
+    auto& facts = node(role::callbacks).all<fact>();
+    for (; answered_facts < facts.size(); ++answered_facts) {
+      const auto& f = facts[answered_facts];
+      tell(boss, answered{f.at, f.what == fact::begin_at, f.what == fact::end_at, f.what == fact::begin_at ? needs : std::vector<need>{}, f.gate, f.number});
+    }
+  }
+  size_t answered_facts = 0;
+  void kill(role what) {
+    caf::anon_send_exit(node(what).address(), caf::exit_reason::kill);
+    run();
+  }
+  void answer_flush() {
+    if (node(role::outfeed).count<flush>() > 0)
+      tell(boss, flushed{node(role::outfeed).last<flush>().number});
+  }
+  int64_t granted() { return node(role::replica).last<troupe::run>().until; }
+  /// The marks of all grants so far, of these kinds.
+  std::vector<int64_t> marked(uint8_t kinds) {
+    std::vector<int64_t> steps;
+    for (const auto& r : node(role::replica).all<troupe::run>())
+      for (const auto& m : r.marks)
+        if ((m.kinds & kinds) == kinds)
+          steps.push_back(m.step);
+    return steps;
+  }
+  /// To its end, by a world that does all that is asked for.
+  void let_finish() {
+    for (int round = 0; round < 200 && !board->result; ++round) {
+      if (!board->phases.empty() && granted() > reached_so_far)
+        reach(reached_so_far = granted());
+      for (const auto step : marked(mark_snapshot))
+        if (committed_so_far.insert(step).second)
+          commit(step);
+      if (has(role::callbacks))
+        answer_hooks();
+      for (const auto what : {role::summary_writer, role::eval_summary_writer})
+        if (has(what) && node(what).count<finish_log>() > 0)
+          kill(what);
+      answer_flush();
+    }
+    REQUIRE(board->result);
+  }
+  int64_t reached_so_far = 0;
+  std::set<int64_t> committed_so_far;
+};
+
+}  // namespace troupe::test

@@ -1,0 +1,38 @@
+// Which of several errors is the cause of what happened: one order for all who have to choose.
+#pragma once
+
+#include "words/step_status.hpp"
+
+#include <troupe/error.hpp>
+
+namespace troupe {
+
+/// Greater is more likely the cause (dataflow.md 12.1).
+enum class severity : uint8_t {
+  request,      ///< cancelled: somebody asked for it, or it followed from that.
+  consequence,  ///< aborted, unavailable, deadline_exceeded: somebody waited in vain for what had failed before.
+  end,          ///< out_of_range: the data ended.
+  not_finite,   ///< nan_loss.
+  failure,      ///< Everything else.
+};
+constexpr severity severity_of(errc category) noexcept {
+  switch (category) {
+    case errc::cancelled: return severity::request;
+    case errc::aborted:
+    case errc::unavailable:
+    case errc::deadline_exceeded: return severity::consequence;
+    case errc::out_of_range: return severity::end;
+    case errc::nan_loss: return severity::not_finite;
+    default: return severity::failure;
+  }
+}
+
+/// Of a step, whatever the category of its cause: an input that could not be read may call that unavailable.
+constexpr severity severity_of(step_status status) noexcept {
+  return has(status, step_status::bad_input)    ? severity::failure
+         : has(status, step_status::not_finite) ? severity::not_finite
+         : has(status, step_status::ended)      ? severity::end
+                                                : severity::request;
+}
+
+}  // namespace troupe
