@@ -17,11 +17,12 @@ namespace troupe {
 /// caf::first_custom_type_id + 2000; a block of the program's own must end before.
 TROUPE_API void add_troupe_types(caf::actor_system_config& config);
 
-/// As `start` of job.hpp, with the job's actors in `system`, which has to outlive the handle. What may block has a thread of
-/// its own there too; the chief shares the system's workers and needs a moment of one every few milliseconds.
-/// The actors end with the job and the system goes on. An actor that is inside a call of the program's that never returns is
-/// left behind after the deadline for stopping, and then keeps the system from ending.
-/// failed_precondition when the messages are not known to `system`; otherwise as there.
+/// Like `start` of job.hpp, but the job's actors run in `system`, which must outlive the handle. Actors that may block
+/// have threads of their own there too; the chief shares the system's workers and needs one for a moment every few
+/// milliseconds.
+/// The actors end with the job; the system goes on. An actor inside a call into the program that never returns is left
+/// behind after the stop deadline, and then keeps the system from ending.
+/// failed_precondition when the messages are not known to `system`; other errors as in job.hpp.
 TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training,
                                std::optional<eval_spec> evaluation = {}, const start_options& options = {});
 

@@ -26,7 +26,7 @@ struct component {
   friend bool operator==(const component&, const component&) = default;
 };
 
-/// What one element holds: features, then labels, each sorted by name.
+/// The components of one element: features, then labels, each sorted by name.
 struct element_spec {
   std::vector<component> features;
   std::vector<component> labels;
@@ -50,17 +50,18 @@ class TROUPE_API dataset {
   /// A keyed permutation of the elements (examples; whole batches after `batch`), another one for each epoch. Without a
   /// seed the job's seed is used.
   dataset shuffle(std::optional<uint64_t> seed = {}) const;
-  /// `size` consecutive examples as one element. A partial last one is dropped while training and kept otherwise,
-  /// unless said here.
+  /// `size` consecutive examples as one element. Unless `drop_remainder` is given, a partial last batch is dropped in
+  /// training and kept otherwise.
   dataset batch(int64_t size, std::optional<bool> drop_remainder = {}) const;
   /// `epochs` passes; without end when absent.
   dataset repeat(std::optional<int64_t> epochs = {}) const;
   /// The first `count` elements; without the first `count` elements.
   dataset take(int64_t count) const;
   dataset skip(int64_t count) const;
-  /// Element i is the elements [i·shift, i·shift + size) of what is here, side by side: a component of dims d becomes one of
-  /// [size, d...]. What does not fill a window at the end is left out. Windows overlap where shift < size; a row is kept once all
-  /// the same, and copied as it is read. Before `batch`, and of sources that can be read in any order.
+  /// Element i holds the elements [i·shift, i·shift + size) of this dataset, stacked: a component of dims d becomes
+  /// [size, d...]. Elements at the end that do not fill a window are dropped. Windows overlap where shift < size, yet
+  /// each row is stored once and copied as it is read. Only before `batch`, and only over sources that can be read in
+  /// any order.
   dataset window(int64_t size, int64_t shift) const;
 
   element_spec spec() const;
@@ -90,23 +91,24 @@ struct idx_options {
 TROUPE_API expected<dataset> open_idx(const idx_options& options);
 /// The four files of Fashion-MNIST (or MNIST) in `directory`, named as published, plain or `.gz`.
 TROUPE_API expected<train_and_test> fashion_mnist(const std::string& directory);
-/// The half that is named; the other's files need not be there.
+/// The named half only; the files of the other half need not exist.
 TROUPE_API expected<dataset> mnist_train(const std::string& directory);
 TROUPE_API expected<dataset> mnist_test(const std::string& directory);
 
 struct tfrecord_options {
-  /// What is read of each example: float32 of a list of floats, int32 and int64 of one of integers, uint8 of one string of
-  /// bytes. Every example has to have each, with exactly as many values as `dims` says; others may be there too.
+  /// Features to read from each example: float32 from a list of floats, int32 and int64 from a list of integers, uint8
+  /// from one byte string. Every example must have each of them, with exactly as many values as `dims` says; it may
+  /// have others.
   std::vector<component> features;
   std::vector<component> labels = {};
   troupe::compression compression = troupe::compression::none;
 };
-/// Record files of examples (tf.Example), one after the other. Uncompressed ones are indexed here, header by header (16
-/// bytes of memory a record), and can be read in any order, so that `shuffle` is exact. Compressed ones can only be streamed:
-/// they cannot be shuffled, and resuming decompresses what was read before.
-/// invalid_argument (no path, no feature, a name given twice, a dtype that examples do not hold), not_found, data_loss (a file
-/// that is cut off or damaged). What is in the examples is seen when they are read: an error then names file, record and
-/// feature, what is there and what was wanted.
+/// Record files of examples (tf.Example), read one after the other. Uncompressed files are indexed here, header by
+/// header (16 bytes of memory a record), and can be read in any order, so `shuffle` is exact. Compressed files can only
+/// be streamed: they cannot be shuffled, and resuming decompresses again what was read before.
+/// invalid_argument (no path, no feature, a name given twice, a dtype that examples do not hold), not_found, data_loss
+/// (a truncated or damaged file). The contents of examples are checked when they are read: an error then names file,
+/// record and feature, what was found and what was expected.
 TROUPE_API expected<dataset> open_tfrecord(const std::vector<std::string>& paths, tfrecord_options options);
 
 }  // namespace troupe

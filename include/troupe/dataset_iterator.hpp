@@ -14,7 +14,7 @@ class TROUPE_API dataset_iterator {
  public:
   virtual ~dataset_iterator();
 
-  /// What one row holds; the batch is an axis before it.
+  /// The components of one row; a batch has one more axis in front.
   virtual const element_spec& spec() const noexcept = 0;
   /// Rows of a full batch.
   virtual int64_t batch_rows() const noexcept = 0;
@@ -25,16 +25,16 @@ class TROUPE_API dataset_iterator {
   virtual expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) = 0;
   /// The position before the next batch; unimplemented, naming the transformation, where it cannot be saved.
   virtual expected<std::string> save() const = 0;
-  /// invalid_argument, saying what differs, when `state` was saved by a pipeline that this one is not.
+  /// invalid_argument, saying what differs, when `state` was saved by a different pipeline.
   virtual expected<void> restore(std::string_view state) = 0;
-  /// What the last `restore` found that is no reason to stop, a sentence each: that a file holds other data than when the
-  /// position was saved. None unless overridden.
+  /// Findings of the last `restore` that are no reason to stop, one sentence each, such as a file that holds other data
+  /// than when the position was saved. None unless overridden.
   virtual std::vector<std::string> warnings() const;
 };
 
 struct iterate_options {
   uint64_t seed = 0;          ///< For shuffles without a seed of their own.
-  bool drop_remainder = false;///< For batches that do not say.
+  bool drop_remainder = false;///< For `batch` stages that do not specify it.
   int32_t host = 0;           ///< This infeed reads every `hosts`-th batch-sized share of the data: elements
   int32_t hosts = 1;          ///< host, host + hosts, ... of the batched sequence.
 };
@@ -45,8 +45,9 @@ class TROUPE_API dataset_node {
   virtual ~dataset_node();
   virtual element_spec spec() const = 0;
   virtual std::string to_text() const = 0;
-  /// Examples in one pass of the source; elements of one whole pass of this stage, with `drop_remainder` for batches
-  /// that do not say. Absent: unknown; repeat without end has no element count.
+  /// `source_size`: examples in one pass of the source. `elements`: elements in one whole pass of this stage;
+  /// `drop_remainder` is for `batch` stages that do not specify it. Absent: unknown; an endless repeat has no element
+  /// count.
   virtual std::optional<int64_t> source_size() const = 0;
   virtual std::optional<int64_t> elements(bool drop_remainder) const = 0;
   virtual expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const = 0;

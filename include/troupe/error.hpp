@@ -18,12 +18,12 @@
 
 namespace troupe {
 
-/// What kind of trouble it was. Only `aborted` and `unavailable` are ever recovered from automatically.
+/// The category of an error. Only `aborted` and `unavailable` are ever recovered from automatically.
 enum class errc : uint8_t {
   invalid_argument = 1,  ///< A value that can never be right, whatever the state: a flag, a shape, an option.
-  type,                  ///< A thing of another kind than the one asked for.
+  type,                  ///< A thing is of another kind than the one requested.
   state,                 ///< A call that is not allowed now.
-  key_missing,           ///< A name that is in no such map.
+  key_missing,           ///< A name that the map does not have.
   out_of_range,          ///< The end of the data; also the signal of a clean stop.
   aborted,               ///< Work was lost through no fault of its own and may be repeated.
   unavailable,           ///< A peer or service cannot be reached now.

@@ -21,7 +21,7 @@ struct estimator {
 
 struct train_spec {
   dataset input;
-  std::optional<int64_t> max_steps = {};  ///< Absolute: a job that stands there already trains nothing.
+  std::optional<int64_t> max_steps = {};  ///< Absolute: a job that is already at this step trains nothing.
   std::optional<int64_t> steps = {};      ///< Relative to where the job starts. Not together with max_steps.
   std::optional<int64_t> epochs = {};     ///< Passes over the source; with max_steps too, the earlier wins.
   std::vector<std::shared_ptr<hook>> hooks = {};
@@ -37,16 +37,16 @@ struct eval_spec {
   dataset input;
   std::optional<int64_t> steps = {};  ///< Batches; all of the data when absent.
   std::string name = {};              ///< Results go to "eval" or "eval_<name>".
-  double throttle_secs = 600;         ///< Least time between the starts of two evaluations, the last one excepted.
+  double throttle_secs = 600;         ///< Least time between the starts of two evaluations; the last one is exempt.
   evaluation_mode when = evaluation_mode::waits;
 };
 
 struct train_result {
   int64_t global_step = 0;
-  int64_t steps_run = 0;                  ///< By this call.
-  std::map<std::string, double> metrics;  ///< Of the last evaluation; else the last loss.
+  int64_t steps_run = 0;                  ///< Steps made by this call.
+  std::map<std::string, double> metrics;  ///< Metrics of the last evaluation; without one, the last loss.
   double seconds = 0;
-  bool stopped = false;                   ///< By request, before its end.
+  bool stopped = false;                   ///< Stopped on request, before its end.
   std::string checkpoint;                 ///< Prefix of the last commit, if any.
   std::string remark;                     ///< Why nothing was trained, or that the data ended early.
 };
@@ -60,11 +60,12 @@ struct evaluation_result {
   std::vector<std::string> warnings = {}; ///< The event file could not be written.
 };
 
-/// invalid_argument for options that cannot be right, before anything is built; otherwise the job's own error. Where the newest
-/// checkpoint stands at max_steps already, no model is built and hooks hear nothing: the result says so.
+/// invalid_argument for invalid options, before anything is built; otherwise the job's own error. If the newest
+/// checkpoint is already at max_steps, no model is built and hooks are not called: the result says so.
 TROUPE_API expected<train_result> train(const estimator& e, const train_spec& training);
-/// Of the newest checkpoint, or of the one at `step`. Its metrics also go to the event files of "eval" or "eval_<name>" in the
-/// model directory; one that cannot be written there is a warning of the result. not_found when `step` is given and absent.
+/// Evaluates the newest checkpoint, or the one at `step`. The metrics also go to the event files of "eval" or
+/// "eval_<name>" in the model directory; a failure to write there is a warning in the result. not_found when `step` is
+/// given and absent.
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step = {});
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation);
 

@@ -31,7 +31,7 @@ using symbol_shape = std::vector<extent>;
 
 class graph;
 
-/// An edge of a graph: the value that one operation will have produced. Cheap to copy; valid while its graph lives.
+/// An edge of a graph: the value that one operation yields. Cheap to copy; valid while its graph lives.
 class TROUPE_API symbol {
  public:
   symbol() = default;
@@ -49,12 +49,12 @@ class TROUPE_API symbol {
   int32_t node_ = -1;
 };
 
-/// How the values of a variable on several replicas become the one that is stored.
+/// How the replicas' values of one variable are combined into the stored one.
 enum class combine : uint8_t { mean, sum, first, own };
 
 /// The starting value of a variable; drawn from keys (seed, variable name), so it does not depend on creation order.
-/// fan_in and fan_out are a matrix's extents [in, out]; of a convolution's kernel [..., in, out] they are the last two, each
-/// times all before them; of a vector, both are its extent.
+/// fan_in and fan_out of a matrix are its extents [in, out]; of a convolution kernel [..., in, out] they are the last
+/// two, each times the product of all extents before them; of a vector, both are its extent.
 struct initializer {
   enum class kind : uint8_t { zeros, ones, constant, uniform, normal, truncated_normal,
                               glorot_uniform, glorot_normal, he_uniform, he_normal,
@@ -80,8 +80,8 @@ inline initializer he_normal() { return {initializer::kind::he_normal}; }
 inline initializer lecun_uniform() { return {initializer::kind::lecun_uniform}; }
 /// The same variance, truncated normal.
 inline initializer lecun_normal() { return {initializer::kind::lecun_normal}; }
-/// gain × a matrix with orthonormal columns, or rows where there are fewer of them: uniform among these. Of more than two
-/// axes, all but the last count as rows. Floating, of at least two axes. Saxe et al. 2014.
+/// gain × a uniformly distributed matrix with orthonormal columns, or orthonormal rows where there are fewer rows. With
+/// more than two axes, all but the last count as rows. Floating, at least two axes. Saxe et al. 2014.
 inline initializer orthogonal(double gain = 1) { return {initializer::kind::orthogonal, gain}; }
 }  // namespace init
 
@@ -108,10 +108,11 @@ class TROUPE_API graph {
   symbol placeholder(std::string name, dtype type, symbol_shape dims, std::source_location at = std::source_location::current());
   symbol constant(const tensor& value, std::source_location at = std::source_location::current());
   symbol variable(variable_options options, std::source_location at = std::source_location::current());
-  /// While training, every step leaves `value` in `variable`, which is floating, not trainable and assigned once; what the step
-  /// reads is what was there before. A step that is not finite leaves nothing. Where a batch is cut into gradient shards,
-  /// each has a value of its own: by `variable_options::replicas` their mean is kept, or (sum) what was there before plus all
-  /// that they add to it; first and own cannot be assigned yet. Evaluation and prediction ignore it.
+  /// While training, every step assigns `value` to `variable`, which must be floating, not trainable and assigned only
+  /// once; within the step, reads see the old value. A step that is not finite assigns nothing. Where a batch is cut
+  /// into gradient shards, each shard has a value of its own; by `variable_options::replicas`, their mean is kept, or
+  /// (sum) the old value plus all that they add to it; first and own cannot be assigned yet. Evaluation and prediction
+  /// ignore it.
   void assign(symbol variable, symbol value, std::source_location at = std::source_location::current());
 
   /// Names made while the returned guard lives are put under `name/`; a second scope of that name becomes `name_1`.
@@ -127,11 +128,11 @@ class TROUPE_API graph {
   };
   [[nodiscard]] scope_guard scope(std::string_view name);
 
-  // Summaries, kept in the model directory every save_summary_steps while training and nowhere else. The tag stands under the
-  // current scope; a tag that is taken becomes "<tag>_1", ... What is kept by default (loss, learning_rate, global_step/sec,
-  // a histogram under the name of each trainable variable) gives way to a summary of the same tag. What only a summary needs
-  // is computed only when one is due.
-  // Recording takes no part in the arithmetic of training, except that a value which is recorded is not fused away.
+  // Summaries are kept in the model directory every save_summary_steps while training and nowhere else. The tag is put
+  // under the current scope; a tag that is taken becomes "<tag>_1", ... A default summary (loss, learning_rate,
+  // global_step/sec, a histogram under the name of each trainable variable) gives way to a summary of the same tag.
+  // Values that only summaries need are computed only when one is due.
+  // Recording does not change the arithmetic of training, except that a recorded value is not fused away.
 
   /// One number; the mean over replicas and gradient shards is kept.
   void scalar(std::string_view tag, symbol x, std::source_location at = std::source_location::current());
@@ -145,7 +146,7 @@ class TROUPE_API graph {
 
   /// The first error made while building, if any. Names the operation, the shapes and the source line.
   expected<void> status() const;
-  /// Keeps `e` unless an earlier one is kept, and yields an invalid symbol: for operations written outside.
+  /// Keeps `e` unless an earlier error is kept, and yields an invalid symbol: for operations defined elsewhere.
   symbol invalid(error e, std::source_location at = std::source_location::current());
 
   /// One line an operation: "h/matmul: float32 [batch, 128] = matmul(x, dense/kernel)".

@@ -1,5 +1,5 @@
-// Hooks: the user's objects beside a job. They run on a thread of their own, in the order of the facts, never in the
-// way of training unless they ask for it with a gate, or stay far behind.
+// Hooks: user objects that observe a job. They run on a thread of their own, in the order of events, and hold up
+// training only if they request a gate or fall far behind.
 //
 //   struct stop_at_target : tr::hook {
 //     void on_event(const tr::job_event& e, tr::job_control& job) override {
@@ -14,14 +14,14 @@
 
 namespace troupe {
 
-/// Something that happened, published in step order: nothing about state s before the reports of all steps below s. A
-/// save is told when it is durable, which may be after the progress of later steps.
+/// An event of a job. Events are published in step order: none about state s before the reports of all steps below s. A
+/// save is reported once it is durable, which may be after the progress of later steps.
 struct job_event {
   enum class kind : uint8_t { started, progress, saved, evaluated, warning, finished, stopped, failed };
   kind what = kind::progress;
   int64_t step = 0;                      ///< The state it is about.
   double seconds = 0;                    ///< Since the job started, by its clock.
-  std::optional<int64_t> max_steps = {}; ///< started, progress: where it will end.
+  std::optional<int64_t> max_steps = {}; ///< started, progress: the step at which the job will end.
   double loss = 0;                       ///< progress: mean over the steps since the previous one.
   double steps_per_second = 0;           ///< progress.
   std::map<std::string, double> metrics = {};  ///< evaluated, finished: `loss`, `global_step`, and the model's own.
@@ -34,11 +34,11 @@ TROUPE_API std::string to_text(const job_event& e);
 /// "accuracy 0.8812, loss 0.3312": by name, without the step, which is said elsewhere.
 TROUPE_API std::string metrics_text(const std::map<std::string, double>& metrics);
 
-/// What a hook may ask for; any thread.
+/// Requests that a hook may make; any thread.
 class TROUPE_API job_control {
  public:
   virtual ~job_control();
-  virtual void save() = 0;  ///< A checkpoint at the current horizon; joins one that is on its way.
+  virtual void save() = 0;  ///< Saves a checkpoint at the current horizon, or joins a save under way.
   virtual void stop() = 0;  ///< Saves, and ends there.
 };
 
@@ -46,8 +46,8 @@ class TROUPE_API job_control {
 struct need {
   int64_t first = 0;
   int64_t every = 0;  ///< 0: only once.
-  bool gate = false;  ///< Nothing runs past the state until the hook has returned. A watch holds nobody up, until hooks are so far
-                      ///< behind that what waits for them is as much as a job keeps.
+  bool gate = false;  ///< Nothing runs past the state until the hook has returned. Without a gate, training is held up
+                      ///< only when the backlog for hooks reaches the most that a job keeps.
 };
 
 struct step_facts {
@@ -57,24 +57,25 @@ struct step_facts {
   std::map<std::string, tensor> values;
 };
 
-/// Every call on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time, hook after hook in the
-/// order of `train_spec::hooks` but for `on_abort`. An exception that leaves a hook ends the job as `state`, after a last save, and
-/// names the call, the hook's index and its type; every other hook is called all the same. A call that does not return holds up the
-/// job's end, and the thread that ends the job, for no longer than the job's deadlines; the job has failed then.
+/// All calls are made on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time,
+/// hook after hook in the order of `train_spec::hooks` except for `on_abort`. An exception that leaves a hook ends the
+/// job as `state`, after a last save, and names the call, the hook's index and its type; every other hook is still
+/// called. A call that does not return holds up the job's end, and the thread that ends the job, for no longer than the
+/// job's deadlines; the job has failed then.
 class TROUPE_API hook {
  public:
   virtual ~hook();
-  /// Before the first step; `step` is where the job starts. What is not asked for here is not seen later. A hook that has not
-  /// begun, because the job failed before or `begin` threw, is shown nothing else.
+  /// Before the first step; `step` is where the job starts. Steps not requested here are not shown later. A hook that
+  /// has not begun, because the job failed before or `begin` threw, gets no further calls.
   virtual std::vector<need> begin(int64_t step);
   /// At each step that `begin` asked for.
   virtual void at(const step_facts& facts, job_control& job);
   /// Events of the whole job.
   virtual void on_event(const job_event& event, job_control& job);
-  /// Last call of a job that ended cleanly, stopped ones included. What it throws is the job's error; a job whose hooks could not be
-  /// told of its end has failed.
+  /// Last call of a job that ended cleanly, stopped ones included. An exception thrown here becomes the job's error; a
+  /// job whose hooks could not be notified of its end has failed.
   virtual void end(int64_t step);
-  /// Last call of one that failed, the hook that began last first. What hooks had not seen by then may be left out.
+  /// Last call of a job that failed, in reverse order of `begin`. Events and steps not yet delivered may be dropped.
   virtual void on_abort(const error& cause);
 };
 

@@ -1,4 +1,5 @@
-// Looking at what a job leaves, and at what it is made of: model directories, checkpoints, event files, plans and graphs.
+// Inspecting what a job leaves behind and what it consists of: model directories, checkpoints, event files, plans,
+// graphs.
 //
 //   auto graph = tr::inspect_graph(estimator, train_input, tr::mode::train);
 //   if (graph) std::ofstream{"model.dot"} << tr::to_dot(*graph);
@@ -22,10 +23,10 @@ struct tag_report {
   std::string tag;
   int64_t count = 0;
   int64_t first_step = 0, last_step = 0;     ///< Least and greatest.
-  summary_value last = {};                   ///< The last one in the file; its kind is that of all.
+  summary_value last = {};                   ///< The last value in the file; all have its kind.
 };
 
-/// That a job began or ended here, or committed a checkpoint.
+/// The start or end of a job, or a checkpoint that it committed.
 struct session_report {
   std::string what;                          ///< "start", "stop", "checkpoint"
   int64_t step = 0;
@@ -38,23 +39,24 @@ struct event_report {
   std::string path;
   std::string file_version = {};             ///< "brain.Event:2"
   int64_t events = 0;
-  int64_t bytes = 0;                         ///< Of the file,
-  int64_t bytes_read = 0;                    ///< and of its whole records up to the first damage.
+  int64_t bytes = 0;                         ///< Size of the file.
+  int64_t bytes_read = 0;                    ///< Size of its whole records before the first damage.
   double first_wall_time = 0, last_wall_time = 0;
   std::vector<tag_report> tags = {};         ///< By tag.
   std::vector<session_report> sessions = {};
-  bool truncated = false;                    ///< The last record is torn: its writer is at it still, or died there.
-  std::vector<damage> damages = {};          ///< One at most: what comes after it cannot be found.
+  bool truncated = false;                    ///< The last record is incomplete: still being written, or cut off.
+  std::vector<damage> damages = {};          ///< At most one: records after it cannot be found.
 };
-/// An event file, of ours or of TensorBoard's other writers. not_found, unavailable; damage is in the report.
+/// Inspects an event file, written by Troupe or by another TensorBoard writer. not_found, unavailable; damage is in the
+/// report.
 TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
 
 // -- any path ----------------------------------------------------------------------
 
 using inspection = std::variant<directory_report, checkpoint_report, event_report>;
-/// By the kind of path: a directory; a checkpoint's prefix, its manifest or a safetensors file; an event file.
+/// Chooses by the kind of path: a directory; a checkpoint's prefix, its manifest or a safetensors file; an event file.
 TROUPE_API expected<inspection> inspect(const std::string& path, const inspect_options& options = {});
-/// Whether nothing in the report is damaged. What is truncated only is not.
+/// Whether the report has no damage. Truncation alone is not damage.
 TROUPE_API bool is_sound(const inspection& report);
 
 // -- jobs and models ---------------------------------------------------------------
@@ -68,20 +70,20 @@ struct plan_report {
   struct edge {
     std::string from, to;
     std::string divide;                      ///< How the rows of a batch are divided: "split", "broadcast".
-    int64_t credit_blocks = 0;               ///< Blocks on the way or with the reader, at most.
+    int64_t credit_blocks = 0;               ///< Most blocks in transit or with the reader at one time.
   };
   std::vector<node> nodes;
   std::vector<edge> edges;
-  std::vector<std::string> snapshot_parts;   ///< What one checkpoint is put together from; empty: none are written.
+  std::vector<std::string> snapshot_parts;   ///< The parts of one checkpoint; empty: none is written.
 };
 /// The actors that a job would have. invalid_argument as `start`.
 TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training,
                                               const std::optional<eval_spec>& evaluation = {});
 
-/// What one replica runs for a batch, or for one gradient shard of it.
+/// The program that one replica runs for a batch, or for one gradient shard of it.
 struct program_report {
   struct buffer {
-    std::string name;                        ///< Of the operation whose value it is.
+    std::string name;                        ///< The operation that yields the value.
     std::string dtype;
     std::vector<int64_t> shape;
     std::string where;                       ///< "arena+64", "parameters+0", "feed 1"
@@ -91,15 +93,15 @@ struct program_report {
     std::string title;                       ///< "matmul +bias +relu"
     std::vector<buffer> reads, writes;
     int64_t scratch_bytes = 0;
-    int64_t flops = 0;                       ///< Multiply-adds × 2 of products and convolutions; of others 0.
-    bool for_summaries = false;              ///< Left out of steps that record nothing.
+    int64_t flops = 0;                       ///< Multiply-adds × 2 in products and convolutions; else 0.
+    bool for_summaries = false;              ///< Skipped in steps that record nothing.
   };
-  int64_t rows = 0;                          ///< Of the batch, or shard.
-  int64_t arena_bytes = 0;                   ///< Of everything that is neither fed, nor a variable or its gradient.
-  int64_t live_bytes_max = 0;                ///< The most of it that is in use at one time.
-  int64_t flops = 0;                         ///< Of a run.
-  std::vector<kernel> kernels;               ///< In the order in which they run.
-  std::string text;                          ///< They, with offsets.
+  int64_t rows = 0;                          ///< Rows of the batch, or shard.
+  int64_t arena_bytes = 0;                   ///< Holds every value that is neither fed, nor a variable or its gradient.
+  int64_t live_bytes_max = 0;                ///< Most bytes of the arena in use at one time.
+  int64_t flops = 0;                         ///< Total of a run.
+  std::vector<kernel> kernels;               ///< In execution order.
+  std::string text;                          ///< The kernels as text, with offsets.
 };
 
 struct graph_report {
@@ -120,42 +122,42 @@ struct graph_report {
   };
   std::string model;
   troupe::mode mode = troupe::mode::train;
-  std::vector<node> nodes;                   ///< In an order in which they could be computed.
+  std::vector<node> nodes;                   ///< In topological order.
   std::vector<variable> variables;
-  int64_t parameters = 0;                    ///< Elements of all variables,
-  int64_t trainable_parameters = 0;          ///< and of those that training changes.
+  int64_t parameters = 0;                    ///< Number of elements in all variables.
+  int64_t trainable_parameters = 0;          ///< Number of elements in those that training changes.
   program_report program;
 };
-/// The graph that the model describes for the elements of `input`, as its functions built it, without the gradients; and
-/// the program that is planned for a batch of `input`. Whatever the model or the dataset has to say.
+/// The graph that the model's functions build for the elements of `input`, without the gradients, and the program that
+/// is planned for a batch of `input`. Returns any error of the model or the dataset.
 TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m);
 
-/// Where the time of a step goes, in seconds by the wall clock and for one step, the mean of `steps`.
+/// Time by kernel and operation: wall-clock seconds of one step, the mean of `steps`.
 struct profile_report {
   struct kernel {
-    std::string title;                       ///< As the program has it; the optimizer's is "update".
-    std::string name;                        ///< Of the first operation whose value it yields; of the update, the optimizer.
+    std::string title;                       ///< As in the program; the optimizer's is "update".
+    std::string name;                        ///< The first operation whose value it yields; or the optimizer.
     double seconds = 0;
-    int64_t flops = 0;                       ///< As the program has it.
+    int64_t flops = 0;                       ///< As in the program.
   };
   struct operation {
-    std::string title;                       ///< Of all kernels that have it.
+    std::string title;                       ///< Shared by all kernels counted here.
     int64_t calls = 0;
     double seconds = 0;
     int64_t flops = 0;
   };
   std::string model;
   troupe::mode mode = troupe::mode::train;
-  int64_t rows = 0;                          ///< Of a batch, or gradient shard.
-  int64_t steps = 0;                         ///< That were counted: fewer than asked for where the data end.
-  double seconds = 0;                        ///< Of all kernels.
-  std::vector<operation> operations;         ///< The longest first,
-  std::vector<kernel> kernels;               ///<   as here.
+  int64_t rows = 0;                          ///< Rows of a batch, or gradient shard.
+  int64_t steps = 0;                         ///< Steps counted: fewer than requested where the data end.
+  double seconds = 0;                        ///< Total of all kernels.
+  std::vector<operation> operations;         ///< Longest first.
+  std::vector<kernel> kernels;               ///< Longest first.
 };
-/// Runs the program of one replica over batches of `input` in this thread, from the starting values of its variables; while
-/// training each step is followed by the update. The first step is not counted, nor is the reading of batches. Nothing
-/// is kept. invalid_argument: steps below 1; out_of_range: the data end before the second batch; whatever the model, the dataset
-/// or a step has to say.
+/// Runs one replica's program over batches of `input` in this thread, from the initial values of its variables; when
+/// training, each step is followed by the update. The first step and the reading of batches are not counted. Nothing is
+/// kept. invalid_argument: steps below 1; out_of_range: the data end before the second batch; any error of the model,
+/// the dataset or a step.
 TROUPE_API expected<profile_report> profile_model(const estimator& e, const dataset& input, mode m, int64_t steps = 20);
 
 // -- printing ----------------------------------------------------------------------

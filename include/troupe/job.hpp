@@ -28,21 +28,21 @@ struct job_progress {
   double steps_per_second = 0;
   int64_t committed_step = -1;              ///< -1: none by this job yet.
   std::map<std::string, double> evaluation; ///< The last one.
-  std::optional<int64_t> evaluating = {};   ///< The step of the checkpoint that is being evaluated just now,
-  int64_t evaluated_batches = 0;            ///<   and how many batches of that evaluation are done.
+  std::optional<int64_t> evaluating = {};   ///< Step of the checkpoint being evaluated.
+  int64_t evaluated_batches = 0;            ///< Batches of that evaluation already done.
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
 
-/// A handle: move-only; every call from any thread, none blocking but `wait` and the destructor. Of a job that has ended,
-/// `progress` is its last state, `wait` the same result again, and `save`, `stop` and `abort` do nothing. So it is with a handle
-/// that was moved from, whose progress is an empty one and whose result is a `state` error.
+/// A move-only handle. Any thread may make any call; only `wait` and the destructor block. Once the job has ended,
+/// `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do nothing. The
+/// same holds for a moved-from handle, whose progress is empty and whose result is a `state` error.
 class TROUPE_API job {
  public:
   job(job&&) noexcept;
-  /// What the handle held before ends as by the destructor.
+  /// Ends the job held before, like the destructor.
   job& operator=(job&&) noexcept;
-  /// Stops the job as `abort` does, and waits for its actors to end (at most the plan's stop deadline). Where hooks have an
-  /// executor, none is begun from here on, so that the executor's own thread may do this; a hook may not.
+  /// Aborts the job like `abort`, and waits for its actors to end (at most the plan's stop deadline). If hooks have an
+  /// executor, no hook call begins from here on, so the executor's own thread may destroy the handle; a hook may not.
   ~job();
 
   job_progress progress() const;
@@ -51,8 +51,8 @@ class TROUPE_API job {
   void stop(bool by_signal = false);
   /// Ends without saving; the last commit stands.
   void abort();
-  /// The result; deadline_exceeded, naming the phase, when it is not there in time (the job goes on). A thread that runs tasks
-  /// of hooks waits a little at a time, and runs them in between.
+  /// Returns the result; deadline_exceeded, naming the phase, when it is not there in time (the job goes on). A thread
+  /// that runs hook tasks should wait in short intervals and run the tasks in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
 
   struct impl;
@@ -62,16 +62,18 @@ class TROUPE_API job {
   std::unique_ptr<impl> impl_;
 };
 
-/// How a job lives in the program that starts it.
+/// How a job is embedded in the program that starts it.
 struct start_options {
-  /// Where hooks are called. Each call is handed over as a task, which is to be run once, on a thread of the program's choice:
-  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`. The next is handed over when the one before has returned,
-  /// so they stay in order. It is called on the job's callbacks thread, where hooks are called when there is none.
+  /// Where hooks are called. Each call is passed as a task, to be run once, on a thread of the program's choice:
+  /// `[&](std::function<void()> task) { loop.post(std::move(task)); }`. The next task is passed when the previous one
+  /// has returned, so they stay in order. The executor itself is called on the job's callbacks thread, where hooks are
+  /// called without one.
   std::function<void(std::function<void()>)> executor = {};
-  /// A task that is not begun in time ends the job as `deadline_exceeded`, after a last save. In [1 ms, 24 h].
+  /// A task not begun within this time ends the job as `deadline_exceeded`, after a last save. In [1 ms, 24 h].
   std::chrono::milliseconds executor_deadline{30'000};
-  /// Is told what happens, on the job's callbacks thread and before the hooks are: warnings as warn, a failure as error, progress
-  /// as info once a second and otherwise as debug, the rest as info. The same spdlog that Troupe was built with.
+  /// Logs the job's events, on the job's callbacks thread and before the hooks are called: warnings as warn, a failure
+  /// as error, progress as info once a second and otherwise as debug, the rest as info. Must be the spdlog that Troupe
+  /// was built with.
   std::shared_ptr<spdlog::logger> logger = {};
 };
 

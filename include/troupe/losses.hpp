@@ -2,9 +2,9 @@
 //
 //   spec.loss = tr::losses::sigmoid_cross_entropy(labels, logits, {.weights = w});
 //
-// Names, formulas and defaults are those of tf.losses (TensorFlow 1.15), with whose results they agree. Labels and
-// predictions are floating, of one dtype and shape unless a function says otherwise. A label that is not finite is an error of the
-// step, which names the loss, the label and its place.
+// Names, formulas, defaults and results are those of tf.losses (TensorFlow 1.15). Labels and predictions are floating,
+// of one dtype and shape unless a function says otherwise. A label that is not finite is an error of the step, which
+// names the loss, the label and its place.
 #pragma once
 
 #include <troupe/operations.hpp>
@@ -21,10 +21,10 @@ enum class reduction : uint8_t {
 };
 
 struct options {
-  symbol weights;  ///< Floating, of a shape that broadcasts to that of the losses; not valid: 1 everywhere.
+  symbol weights;  ///< Floating; broadcasts to the shape of the losses; invalid: 1 everywhere.
   reduction reduce = reduction::mean_nonzero;
-  /// Cross-entropies only, in [0, 1]: a label y of K classes counts as (1 - s)·y + s/K, one of a sigmoid as (1 - s)·y + s/2.
-  /// Szegedy et al. 2016, section 7. Elsewhere anything but 0 is an error.
+  /// Cross-entropies only, in [0, 1]: a label y of K classes becomes (1 - s)·y + s/K, a sigmoid's label (1 - s)·y +
+  /// s/2. Szegedy et al. 2016, section 7. For other losses anything but 0 is an error.
   double label_smoothing = 0;
 };
 
@@ -48,7 +48,7 @@ TROUPE_API symbol log(symbol labels, symbol predictions, double epsilon = 1e-7, 
 /// Σ over the last axis of label·log(label / p), both kept within [1e-7, 1]; losses [...]. Kullback & Leibler 1951.
 TROUPE_API symbol kl_divergence(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
 
-/// Losses that were made otherwise, weighted and reduced. A sum of weights that is 0 gives 0.
+/// Weights and reduces losses computed elsewhere. A zero sum of weights gives 0.
 TROUPE_API symbol reduce(symbol losses, options o = {}, TROUPE_AT);
 
 }  // namespace troupe::losses

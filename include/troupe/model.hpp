@@ -23,7 +23,7 @@ class TROUPE_API named_symbols {
  public:
   named_symbols(graph* owner, std::map<std::string, symbol> values) : graph_(owner), values_(std::move(values)) {}
 
-  /// A name, and the line it was written in: an operator has no other way to learn where it is used.
+  /// A name with the source line of its use, which an operator has no other way to learn.
   struct key {
     template <class Text>
       requires std::convertible_to<const Text&, std::string_view>
@@ -55,14 +55,14 @@ struct ratio_metric {
 struct model_spec {
   troupe::mode mode = troupe::mode::train;
   symbol loss;                                    ///< Scalar or one element. Needed to train and to evaluate.
-  std::optional<troupe::optimizer> optimizer;     ///< Needed to train; else only its moving_average is looked at.
+  std::optional<troupe::optimizer> optimizer;     ///< Needed to train; other modes read only its moving_average.
   std::map<std::string, symbol> predictions;      ///< Needed to predict.
   std::map<std::string, ratio_metric> metrics;    ///< `loss` and `global_step` are reserved names.
 };
 
 using model_fn = std::function<model_spec(graph&, const features&, const labels&, troupe::mode)>;
 
-/// A prediction made of words: word i of `words` wherever the integer prediction `of` is i.
+/// A prediction as words: word i of `words` wherever the integer prediction `of` is i.
 struct text_prediction {
   std::string of;
   std::vector<std::string> words;
@@ -78,17 +78,18 @@ struct model {
 struct head_spec_options {
   troupe::mode mode = troupe::mode::train;
   symbol logits;
-  symbol labels;  ///< As the head says; unused when predicting.
+  symbol labels;  ///< As the head specifies; unused when predicting.
   troupe::optimizer optimizer = adam{};
 };
 
 /// Softmax over `classes`; labels are the integer class of each row, [batch]. Loss is the mean cross-entropy over the
-/// batch, of labels that are smoothed by `label_smoothing` (losses.hpp); metrics `accuracy` and `average_loss`; predictions `class` (int64 [batch]) and `probabilities` ([batch, classes]).
+/// batch, with labels smoothed by `label_smoothing` (losses.hpp); metrics `accuracy` and `average_loss`; predictions
+/// `class` (int64 [batch]) and `probabilities` ([batch, classes]).
 class TROUPE_API multi_class_head {
  public:
   explicit multi_class_head(int64_t classes, double label_smoothing = 0) : classes_(classes), label_smoothing_(label_smoothing) {}
-  /// Logits of another shape than [batch, classes], fewer than 2 classes, or a smoothing outside of [0, 1], are an error of the graph. Labels may also be
-  /// [batch, 1].
+  /// Logits of another shape than [batch, classes], fewer than 2 classes, or a smoothing outside [0, 1], are an error
+  /// of the graph. Labels may also be [batch, 1].
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
 
  private:
@@ -96,10 +97,10 @@ class TROUPE_API multi_class_head {
   double label_smoothing_;
 };
 
-/// Numbers in [batch, label_dimension]; labels of that shape, or [batch] where the dimension is 1, of any numeric dtype. One that
-/// is not finite is an error of the step.
-/// Loss is the squared error, its mean over rows and dimensions; metrics `average_loss` (the same over all of the data),
-/// `label/mean` and `prediction/mean`; predictions `predictions`.
+/// Regression of [batch, label_dimension]; labels have that shape, or [batch] where the dimension is 1, and any numeric
+/// dtype. One that is not finite is an error of the step.
+/// Loss is the squared error, averaged over rows and dimensions; metrics `average_loss` (the same over all of the
+/// data), `label/mean` and `prediction/mean`; predictions `predictions`.
 class TROUPE_API regression_head {
  public:
   explicit regression_head(int64_t label_dimension = 1) : dimension_(label_dimension) {}
@@ -111,8 +112,8 @@ class TROUPE_API regression_head {
 };
 
 // -- canned models ---------------------------------------------------------------
-// Features are float32, each flattened. What cannot be is kept for whoever builds the model to report, naming model, field
-// and value: invalid_argument for options, type for a feature of another dtype.
+// Features are float32, each flattened. Invalid options and features are kept and reported when the model is built,
+// naming model, field and value: invalid_argument for options, type for a feature of another dtype.
 
 struct dnn_classifier_options {
   std::vector<int64_t> hidden_units;
@@ -120,10 +121,10 @@ struct dnn_classifier_options {
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
   double dropout = 0;             ///< After every hidden layer, while training; in [0, 1).
-  bool batch_norm = false;        ///< After that, with a momentum of 0.999: dnn/hiddenlayer_<i>/batchnorm_<i>/...
-  double label_smoothing = 0;     ///< Of the head, in [0, 1].
-  /// What the classes are called, in their order: then "classes" is predicted too, as words. vocabulary.hpp makes numbers
-  /// of labels that are words.
+  bool batch_norm = false;        ///< After the dropout; momentum 0.999: dnn/hiddenlayer_<i>/batchnorm_<i>/...
+  double label_smoothing = 0;     ///< Label smoothing of the head, in [0, 1].
+  /// Names of the classes, in their order; with them, "classes" is predicted too, as words. vocabulary.hpp turns labels
+  /// that are words into numbers.
   std::vector<std::string> vocabulary = {};
 };
 /// Dense layers over all features side by side in the order of their names, under the Estimator's names:
@@ -147,8 +148,9 @@ struct linear_classifier_options {
   std::vector<std::string> vocabulary = {};
   double label_smoothing = 0;
 };
-/// The sum over features of x · weights, + a bias, all of them 0 at first, under the Estimator's names:
-/// linear/linear_model/<feature>/weights [n, classes] and linear/linear_model/bias_weights [classes]; a multi_class_head.
+/// The sum over features of x · weights, plus a bias, all of them 0 at first, under the Estimator's names:
+/// linear/linear_model/<feature>/weights [n, classes] and linear/linear_model/bias_weights [classes]; a
+/// multi_class_head.
 TROUPE_API model linear_classifier(linear_classifier_options options);
 
 struct linear_regressor_options {

@@ -1,9 +1,9 @@
-// Operations: what the values of a graph are made with, family by family.
+// Operations make the values of a graph; they are listed family by family.
 //
 // Each states its shape rule; `floating` is float32 or float64, `number` is floating, int32 or int64. Operands of one
-// operation are of one dtype unless it says otherwise; nothing is converted silently (see `cast`). An operation that does
-// not fit is kept in the graph as its error, with the operation, both shapes and the source line, and yields an invalid
-// symbol. Each may be differentiated, twice as well, unless it says otherwise. NaN goes in and comes out.
+// operation are of one dtype unless it says otherwise; nothing is converted silently (see `cast`). An operation whose
+// operands do not fit is kept in the graph as its error, with the operation, both shapes and the source line, and
+// yields an invalid symbol. Each is differentiable, also twice, unless it says otherwise. NaN operands yield NaN.
 //
 // Integers wrap around at the ends of their range.
 #pragma once
@@ -30,10 +30,10 @@ TROUPE_API symbol mul(symbol a, symbol b, TROUPE_AT);      ///< number.
 TROUPE_API symbol div(symbol a, symbol b, TROUPE_AT);      ///< floating.
 /// a^b, floating. The gradient for b is 0 where a <= 0 (TensorFlow's rule; log a has no real value there).
 TROUPE_API symbol pow(symbol a, symbol b, TROUPE_AT);
-TROUPE_API symbol maximum(symbol a, symbol b, TROUPE_AT);  ///< number. The gradient is halved between equals.
+TROUPE_API symbol maximum(symbol a, symbol b, TROUPE_AT);  ///< number. Equal operands get half the gradient each.
 TROUPE_API symbol minimum(symbol a, symbol b, TROUPE_AT);
 
-/// An operand that knows where the operator stands, since operators have no room for a default argument.
+/// An operand with the source location of the operator, since operators cannot have a default argument.
 struct left_operand {
   symbol value;
   std::source_location at;
@@ -52,7 +52,7 @@ TROUPE_API symbol less_equal(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol greater(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol greater_equal(symbol a, symbol b, TROUPE_AT);
 
-// Of booleans; no gradient.
+// Booleans only; no gradient.
 TROUPE_API symbol logical_and(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol logical_or(symbol a, symbol b, TROUPE_AT);
 TROUPE_API symbol logical_not(symbol x, TROUPE_AT);
@@ -104,15 +104,16 @@ using activation = symbol (*)(symbol, std::source_location);
 
 // -- reductions ------------------------------------------------------------------
 
-/// Over `axes` (negative ones count from the end), all of them when empty; reduced axes are dropped unless kept as 1.
+/// Reduces over `axes` (negative ones count from the end), or all when empty; reduced axes are dropped, or kept with
+/// extent 1.
 struct reduce_options { std::vector<int> axes; bool keep = false; };
-TROUPE_API symbol reduce_sum(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number; of nothing: 0.
+TROUPE_API symbol reduce_sum(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number; 0 for no elements.
 TROUPE_API symbol reduce_mean(symbol x, reduce_options options = {}, TROUPE_AT);  ///< floating.
 TROUPE_API symbol reduce_max(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number. The gradient is shared among ties.
 TROUPE_API symbol reduce_min(symbol x, reduce_options options = {}, TROUPE_AT);
-/// number; of nothing: 1. The gradient is exact with zeros among the factors; the third derivative is not there.
+/// number; 1 for no elements. The gradient is exact with zeros among the factors; there is no third derivative.
 TROUPE_API symbol reduce_prod(symbol x, reduce_options options = {}, TROUPE_AT);
-/// log Σ e^x, shifted by the maximum so that nothing overflows; -∞ of -∞ alone.
+/// log Σ e^x, shifted by the maximum so that nothing overflows; -∞ where all elements are -∞.
 TROUPE_API symbol reduce_logsumexp(symbol x, reduce_options options = {}, TROUPE_AT);
 TROUPE_API symbol argmax(symbol x, int axis = -1, TROUPE_AT);  ///< number -> int64, the first of equals; no gradient.
 TROUPE_API symbol argmin(symbol x, int axis = -1, TROUPE_AT);
@@ -129,13 +130,13 @@ TROUPE_API symbol log_softmax(symbol x, TROUPE_AT);  ///< Over the last axis, fl
 
 /// Same elements; extents must multiply to the same product, the unknowns included. At most one -1 is inferred.
 TROUPE_API symbol reshape(symbol x, symbol_shape dims, TROUPE_AT);
-TROUPE_API symbol expand_dims(symbol x, int axis, TROUPE_AT);  ///< An axis of extent 1 is put in at `axis`; -1: after the last.
-TROUPE_API symbol squeeze(symbol x, std::vector<int> axes, TROUPE_AT);  ///< Those axes, of extent 1, are dropped.
+TROUPE_API symbol expand_dims(symbol x, int axis, TROUPE_AT);  ///< Inserts an axis of extent 1; -1: after the last.
+TROUPE_API symbol squeeze(symbol x, std::vector<int> axes, TROUPE_AT);  ///< Drops these axes, which have extent 1.
 TROUPE_API symbol broadcast_to(symbol x, symbol_shape dims, TROUPE_AT);
 /// Axis i of the result is axis order[i] of x; an empty order reverses the axes.
 TROUPE_API symbol transpose(symbol x, std::vector<int> order = {}, TROUPE_AT);
-/// One or more parts one after the other along `axis`, in order: of one dtype, and of one shape but for that extent, which
-/// must be known. Of no parts: an invalid symbol.
+/// One or more parts joined along `axis`, in order: of one dtype, and of one shape except for that extent, which must
+/// be known. Without parts: an invalid symbol.
 TROUPE_API symbol concat(std::span<const symbol> parts, int axis = -1, TROUPE_AT);
 /// Parts of one shape along a new axis.
 TROUPE_API symbol stack(std::span<const symbol> parts, int axis = 0, TROUPE_AT);
@@ -143,11 +144,11 @@ TROUPE_API symbol stack(std::span<const symbol> parts, int axis = 0, TROUPE_AT);
 TROUPE_API std::vector<symbol> split(symbol x, std::vector<int64_t> extents, int axis = -1, TROUPE_AT);
 /// Elements [first, first + count) of `axis`, whose extent must be known.
 TROUPE_API symbol slice(symbol x, int axis, int64_t first, int64_t count, TROUPE_AT);
-/// For each axis: `low` elements are cut off its beginning and `high` off its end, and of the rest every `step`th is kept.
+/// For each axis: cuts `low` elements off the beginning and `high` off the end, and keeps every `step`th of the rest.
 /// Lists are as long as x has axes, or empty: nothing cut, every element kept.
 struct strided_slice_options { std::vector<int64_t> low, high, step; };
 TROUPE_API symbol strided_slice(symbol x, strided_slice_options options, TROUPE_AT);
-/// The other way round: `low` elements of `value` are put before each axis, `high` after it, and `between` between neighbours.
+/// The inverse: puts `low` elements of `value` before each axis, `high` after it, and `between` between neighbours.
 struct pad_options { std::vector<int64_t> low, high, between; double value = 0; };
 TROUPE_API symbol pad(symbol x, pad_options options, TROUPE_AT);
 /// x repeated `times[i]` times along axis i.
@@ -156,7 +157,7 @@ TROUPE_API symbol reverse(symbol x, std::vector<int> axes, TROUPE_AT);
 /// x[..., n, ...] at `indices`, int32 or int64 of any shape, along `axis`: [..., indices..., ...]. An index outside [0, n) is
 /// an error of the step that names it (invalid_argument), never a wild read.
 TROUPE_API symbol gather(symbol x, symbol indices, int axis = 0, TROUPE_AT);
-/// Zeros [n, ...], to whose rows `updates` [indices..., ...] are added, in the order of the indices. number.
+/// Zeros [n, ...] with `updates` [indices..., ...] added to their rows, in the order of the indices. number.
 TROUPE_API symbol scatter_add(symbol indices, symbol updates, int64_t n, TROUPE_AT);
 /// indices int32, int64 or uint8 [...] -> floating [..., depth]: 1 at the index, all zeros for one outside. No gradient.
 TROUPE_API symbol one_hot(symbol indices, int64_t depth, dtype type = dtype::float32, TROUPE_AT);
@@ -169,8 +170,8 @@ TROUPE_API symbol one_hot(symbol indices, int64_t depth, dtype type = dtype::flo
 enum class padding : uint8_t { same, valid };
 
 struct conv2d_options {
-  std::array<int64_t, 2> strides{1, 1};    ///< Of height and width.
-  std::array<int64_t, 2> dilation{1, 1};   ///< Elements of the kernel lie so far apart.
+  std::array<int64_t, 2> strides{1, 1};    ///< Along height and width.
+  std::array<int64_t, 2> dilation{1, 1};   ///< Distance between adjacent kernel elements.
   troupe::padding padding = padding::same;
   int64_t groups = 1;                      ///< Group g of the outputs sees group g of the channels only.
 };
@@ -179,14 +180,14 @@ struct conv2d_options {
 TROUPE_API symbol conv2d(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 /// kernel [kernel height, kernel width, channels, multiplier] -> [..., channels · multiplier]: each channel by itself.
 TROUPE_API symbol depthwise_conv2d(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
-/// The adjoint of conv2d for its image: kernel [kernel height, kernel width, outputs / groups, channels], x [batch, h, w, channels]
-/// -> [batch, height, width, outputs], an extent that conv2d would make x's of: with `same` h·stride, with `valid`
-/// h·stride + max(reach - stride, 0), reach = (kernel height - 1)·dilation + 1, as in Keras: where kernels do not meet, what lies between
-/// them is 0, behind the last one too.
+/// The adjoint of conv2d for its image: kernel [kernel height, kernel width, outputs / groups, channels], x [batch, h,
+/// w, channels] -> [batch, height, width, outputs]. height is an extent for which conv2d yields h: with `same`
+/// h·stride, with `valid` h·stride + max(reach - stride, 0), reach = (kernel height - 1)·dilation + 1, as in Keras;
+/// width likewise. Gaps between kernels that do not meet are 0, also after the last one.
 TROUPE_API symbol conv2d_transpose(symbol x, symbol kernel, conv2d_options options = {}, TROUPE_AT);
 
 struct pool_options {
-  std::array<int64_t, 2> size{2, 2};       ///< Of height and width.
+  std::array<int64_t, 2> size{2, 2};       ///< Height and width.
   std::array<int64_t, 2> strides{2, 2};
   troupe::padding padding = padding::valid;
 };

@@ -1,4 +1,4 @@
-// Predictions: what a model says of each example, as a lazy stream in the order of the input.
+// Predictions: a model's outputs for each example, as a lazy stream in the order of the input.
 //
 //   auto stream = tr::predict(estimator, {.input = images.batch(500), .keys = {"class"}});
 //   for (auto one = stream->next(); ; one = stream->next()) {
@@ -7,8 +7,8 @@
 //     use((*one)->values.at("class").as<int64_t>()[0]);
 //   }
 //
-// Nothing is read, built or computed before the first `next`. Batches are computed ahead of whoever takes them, but never
-// more of them than the spec says. A stream that is destroyed early ends its actors and frees what they held. Streams are
+// Nothing is read, built or computed before the first `next`. Batches are computed ahead of the consumer, at most as
+// many as the spec says. A stream that is destroyed early ends its actors and frees what they held. Streams are
 // independent of each other, also those of one estimator.
 #pragma once
 
@@ -18,17 +18,17 @@ namespace troupe {
 
 struct predict_spec {
   dataset input;                           ///< With or without labels; the model's function gets what there is.
-  std::vector<std::string> keys = {};      ///< Which predictions; all of them when empty. Others are not computed.
-  std::optional<int64_t> step = {};        ///< Of the checkpoint; the newest when absent.
+  std::vector<std::string> keys = {};      ///< The predictions to compute; empty: all of them.
+  std::optional<int64_t> step = {};        ///< Step of the checkpoint; the newest when absent.
   bool single_examples = true;             ///< One result a row; false: one a batch, as the model yields it.
-  int64_t batches_ahead = 16;              ///< Computed beyond the one that is being taken, at most; 0: none.
+  int64_t batches_ahead = 16;              ///< Most batches computed beyond the one being taken; 0: none.
 };
 
-/// One example's predictions by name, each without the batch axis; a whole batch's where that was asked for. Tensors of
-/// one batch share its memory.
+/// One example's predictions by name, each without the batch axis; or a whole batch's, if requested. Tensors of one
+/// batch share its memory.
 struct prediction {
   std::map<std::string, tensor> values;
-  /// Predictions that are words (`model::texts`): one for each element of the integers that they stand for.
+  /// Predictions as words (`model::texts`): one for each element of the integers that they stand for.
   std::map<std::string, std::vector<std::string>> texts;
 };
 
@@ -40,19 +40,19 @@ class TROUPE_API prediction_stream {
   /// Ends the actors and waits for them: for no longer than a step or a read takes, 30 s at most.
   ~prediction_stream();
 
-  /// The next result; nothing at the end of the data, and ever after. An error comes after all results before it, and
-  /// again at every later call: invalid_argument (an unknown key, naming those there are; a prediction whose first extent
-  /// is not the batch, where single examples were asked for; 2^30 bytes or more of predictions in a batch; whatever the
-  /// model and the input have to say), not_found (no checkpoint of that step), data_loss, cancelled, deadline_exceeded
-  /// (no batch for ten minutes).
+  /// The next result; nothing at the end of the data, and at every later call. An error comes after all results before
+  /// it, and again at every later call: invalid_argument (an unknown key, naming the known ones; a prediction whose
+  /// first extent is not the batch, where single examples were requested; 2^30 bytes or more of predictions in a batch;
+  /// any such error of the model or the input), not_found (no checkpoint of that step), data_loss, cancelled,
+  /// deadline_exceeded (no batch for ten minutes).
   expected<std::optional<prediction>> next();
-  /// `next`, the one that waits now too, returns `cancelled`; a long step or read is freed.
+  /// Makes `next`, also one that is waiting now, return `cancelled`; a long step or read is interrupted.
   void cancel();
 
-  /// What is known once `next` has returned:
-  std::string checkpoint() const;  ///< The prefix it is read from; empty: freshly initialised variables.
+  /// Available once `next` has returned:
+  std::string checkpoint() const;  ///< Prefix of the checkpoint read; empty: freshly initialised variables.
   int64_t global_step() const;     ///< Of that checkpoint; else 0.
-  std::string remark() const;      ///< That there was no checkpoint, or which damaged ones were passed over; else empty.
+  std::string remark() const;      ///< That there was no checkpoint, or which damaged ones were skipped; else empty.
 
   struct impl;
   explicit prediction_stream(std::unique_ptr<impl> i);
@@ -61,8 +61,8 @@ class TROUPE_API prediction_stream {
   std::unique_ptr<impl> impl_;
 };
 
-/// invalid_argument: the configuration's fields, a model without a function, a step or batches_ahead below 0, a key given
-/// twice. All else is told by the first `next`.
+/// invalid_argument: the configuration's fields, a model without a function, a step or batches_ahead below 0, a key
+/// given twice. The first `next` returns all other errors.
 TROUPE_API expected<prediction_stream> predict(const estimator& e, const predict_spec& spec);
 
 }  // namespace troupe

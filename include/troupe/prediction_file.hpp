@@ -17,28 +17,30 @@ enum class prediction_format : uint8_t {
 };
 TROUPE_API std::string_view to_string(prediction_format f) noexcept;
 
-/// The line of names, and one result, both with the newline. Floating numbers have as many digits as tell them apart from
-/// their neighbours.
+/// The header line, and the line of one result, both with the newline. Floating numbers have as many digits as
+/// distinguish them from their neighbours.
 TROUPE_API std::string csv_header(const prediction& one);
 TROUPE_API std::string csv_line(const prediction& one);
 TROUPE_API std::string json_line(const prediction& one);
 
-/// One thread at a time. Results are all of one stream: every one has the names, dtypes and shapes of the first.
+/// Used by one thread at a time. All results belong to one stream: every one has the names, dtypes and shapes of the
+/// first.
 class TROUPE_API prediction_file {
  public:
-  /// `path` is a directory for npy, made where it is missing; otherwise a file, or a symbolic link to one, which is replaced, or a
-  /// device or a pipe, which is written to as results come. The errors of files: not_found, failed_precondition, resource_exhausted,
-  /// each with path and operation.
+  /// `path` is, for npy, a directory, made where missing; otherwise a file, or a symbolic link to one, which is
+  /// replaced, or a device or a pipe, which is written as results come. File errors: not_found, failed_precondition,
+  /// resource_exhausted, each with path and operation.
   static expected<prediction_file> create(const std::string& path, prediction_format format);
   prediction_file(prediction_file&&) noexcept;
   prediction_file& operator=(prediction_file&&) noexcept;
-  /// Unless it was finished, nothing is left but what was there before (and a directory for npy).
+  /// Unless finished, leaves only what was there before (and a directory for npy).
   ~prediction_file();
 
-  /// invalid_argument, naming the key: of another dtype or shape than the first result's.
+  /// invalid_argument, naming the key, when its dtype or shape differs from the first result's.
   expected<void> write(const prediction& one);
-  /// Makes the bytes durable, then gives them their name: whoever finds the file finds all of it. A npy directory gets its
-  /// files once all are written, or none. Without any result a text file is empty, and there is no npy file. The last call.
+  /// Makes the bytes durable, then gives them their name: a file that exists is complete. A npy directory gets its
+  /// files once all are written, or none. Without any result a text file is empty, and there is no npy file. The last
+  /// call.
   expected<void> finish();
 
   struct impl;

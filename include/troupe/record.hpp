@@ -16,13 +16,13 @@
 
 namespace troupe {
 
-/// Of a whole file, as one stream. It is never guessed: a reader has to be told.
+/// Compression of a whole file, as one stream. It is never guessed: a reader has to be told.
 enum class compression : uint8_t { none, zlib, gzip };
 TROUPE_API std::string_view to_string(compression how) noexcept;
 
 using byte_strings = std::vector<std::string>;
 
-/// Named lists of one kind each. std::monostate: a feature of no kind, which the format allows.
+/// Named lists, each of one kind. std::monostate: a feature of no kind, which the format allows.
 struct example {
   using feature = std::variant<std::monostate, byte_strings, std::vector<float>, std::vector<int64_t>>;
   std::map<std::string, feature> features = {};
@@ -36,15 +36,16 @@ TROUPE_API expected<example> decode_example(std::string_view bytes);
 /// Writes one file; used by one thread at a time. Memory is bounded, whatever the number of records.
 class TROUPE_API record_writer {
  public:
-  /// Replaces what is there; the directory has to be. not_found, failed_precondition, resource_exhausted, unavailable.
+  /// Replaces an existing file; the directory must exist. not_found, failed_precondition, resource_exhausted,
+  /// unavailable.
   static expected<record_writer> create(const std::string& path, compression how = compression::none);
-  ~record_writer();  ///< Of a file that was not closed, the last records may be missing, and a compressed one is cut off.
+  ~record_writer();  ///< Without `close`, the last records may be missing, and a compressed file is truncated.
   record_writer(record_writer&&) noexcept;
   record_writer& operator=(record_writer&&) noexcept;
 
-  /// Any bytes, none too. After an error every later call returns the same one.
+  /// Writes any bytes, also none. After an error every later call returns the same one.
   expected<void> write(std::string_view record);
-  /// Afterwards the file is whole and on the medium. Later calls say that it is closed (state).
+  /// Completes the file and makes it durable. Later calls report that it is closed (state).
   expected<void> close();
 
  private:
@@ -53,7 +54,7 @@ class TROUPE_API record_writer {
   std::unique_ptr<impl> impl_;
 };
 
-/// Reads one file from the beginning to the end; used by one thread at a time. No more memory is taken for a record than
+/// Reads one file from the beginning to the end; used by one thread at a time. A record never takes more memory than
 /// there are bytes to fill it.
 class TROUPE_API record_reader {
  public:
@@ -63,10 +64,10 @@ class TROUPE_API record_reader {
   record_reader(record_reader&&) noexcept;
   record_reader& operator=(record_reader&&) noexcept;
 
-  /// The next record; absent at the end. data_loss naming the file, the offset and what is wrong: a checksum, a file that is
-  /// cut off or compressed in another way. Every later call then says it again.
+  /// The next record; absent at the end. data_loss naming the file, the offset and what is wrong: a checksum, a file
+  /// that is truncated or compressed in another way. Every later call returns that error again.
   expected<std::optional<std::string>> next();
-  /// Of the next record, in the content once decompressed.
+  /// Offset of the next record in the decompressed content.
   int64_t offset() const noexcept;
 
  private:

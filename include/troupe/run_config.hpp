@@ -1,10 +1,10 @@
-// How a job is run: where it keeps its files, how often it saves and speaks, how many replicas share the work.
+// How a job is run: where it keeps its files, how often it saves and logs, how many replicas share the work.
 //
 //   tr::run_config config{.model_dir = "runs/fashion", .save_checkpoints_steps = 500};
 //   auto longer = tr::replace(config, {.save_checkpoints_secs = 60.0});   // The steps lose their say.
 //
 // A plain value with the Estimator's names and defaults; nothing is checked before `validate`. `std::nullopt` is the
-// Estimator's None: no such thing. That is not the same as a field that was never mentioned where a default depends on it.
+// Estimator's None: switched off. Where a default depends on it, that differs from a field that was never mentioned.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -45,21 +45,23 @@ struct run_config {
   int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
   std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides, 2^20 at most; none: `replicas`.
   int64_t replicas = 1;                                 ///< 1024 at most.
-  int64_t intra_op_threads = 1;                         ///< That share the arithmetic of each replica, its own among them, 1024 at most: the same bits for every number.
-  /// A step whose loss or gradient is not finite is made again, operation by operation, and the error names the first
-  /// operation, variable or component fed that was not. Until then: with several replicas one more look at each gradient.
+  int64_t intra_op_threads = 1;                         ///< Threads per replica, its own included, 1024 at most.
+                                                        ///<   The bits are the same for every number.
+  /// A step whose loss or gradient is not finite is repeated, operation by operation, and the error names the first
+  /// operation, variable or component fed that was not. Cost until then: with several replicas one more check of each
+  /// gradient.
   bool debug_numerics = false;
-  /// While training, values of the forward pass that are cheap to compute (no product of matrices, no convolution) are computed again
-  /// for the gradients where that takes less memory: slower, to the same bits.
+  /// Rematerialisation: while training, forward values that are cheap to compute (no matrix product, no convolution)
+  /// are recomputed for the gradients where that takes less memory: slower, to the same bits.
   bool recompute = false;
 
   friend bool operator==(const run_config&, const run_config&) = default;
 };
 
-/// invalid_argument naming the first field that cannot be, and its value.
+/// invalid_argument naming the first invalid field and its value.
 TROUPE_API expected<void> validate(const run_config& config);
 
-/// When checkpoints are saved, the defaults being settled: every `steps`, every `secs`, or never.
+/// When checkpoints are saved, with defaults resolved: every `steps`, every `secs`, or never.
 struct checkpoint_trigger {
   std::optional<int64_t> steps = {};
   std::optional<double> secs = {};
@@ -68,8 +70,8 @@ struct checkpoint_trigger {
   bool enabled() const noexcept { return steps.value_or(0) > 0 || secs.value_or(0) > 0; }
   friend bool operator==(const checkpoint_trigger&, const checkpoint_trigger&) = default;
 };
-/// estimator.md 3.2: mentioning one of the two fields, even as none, takes the other's default away.
-/// invalid_argument when both have a value.
+/// estimator.md 3.2: mentioning one of the two fields, even as none, removes the other's default. invalid_argument when
+/// both have a value.
 TROUPE_API expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& config);
 
 /// A field of `run_config_changes`: absent, or the new value, which may itself be none.
@@ -111,8 +113,9 @@ struct run_config_changes {
 /// sets the other to none; giving both with values is invalid_argument.
 TROUPE_API expected<run_config> replace(const run_config& config, const run_config_changes& changes);
 
-/// The same by the name of a field, its value as text ("none" is std::nullopt), for files and command lines: how one
-/// says replace(foo=1). invalid_argument naming an unknown field and those there are, or the value that does not fit.
+/// The same for a field given by name, with its value as text ("none" is std::nullopt), for files and command lines:
+/// the way to say replace(foo=1). invalid_argument naming an unknown field and the known ones, or the value that does
+/// not fit.
 TROUPE_API expected<run_config> replace(const run_config& config, std::string_view field, std::string_view value);
 
 }  // namespace troupe

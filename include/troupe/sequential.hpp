@@ -1,4 +1,4 @@
-// A classifier of layers that are listed one after the other, such as a convolutional network.
+// A classifier given as a list of layers, such as a convolutional network.
 //
 //   auto model = tr::sequential_classifier({
 //     .layers = {tr::layer::conv2d{.filters = 32, .kernel_size = {3, 3}, .activation = tr::relu}, tr::layer::max_pool{},
@@ -13,7 +13,7 @@
 
 namespace troupe {
 
-/// What a sequential model is made of: the options of the functions of nn.hpp that are called alike, which say what each does.
+/// Layers of a sequential model: the options of the functions of the same names in nn.hpp, which document them.
 namespace layer {
 using conv2d = nn::conv2d_options;
 using conv2d_transpose = nn::conv2d_transpose_options;
@@ -24,7 +24,7 @@ using average_pool = nn::average_pool_options;
 struct global_max_pool {};
 struct global_average_pool {};
 struct flatten {};
-using dense = nn::dense_options;          ///< Over the last axis: of an image, of each pixel by itself.
+using dense = nn::dense_options;          ///< Over the last axis: in an image, each pixel separately.
 using dropout = nn::dropout_options;
 using batch_norm = nn::batch_norm_options;
 using layer_norm = nn::layer_norm_options;
@@ -40,18 +40,19 @@ TROUPE_API std::string_view name_of(const sequential_layer& layer) noexcept;
 struct sequential_classifier_options {
   std::vector<sequential_layer> layers;
   int64_t classes = 0;                        ///< At least 2; may be left 0 beside a vocabulary.
-  /// What each example is taken as, without the batch: of as many elements as its features have. Empty: as the feature is.
+  /// Shape of each example without the batch, with as many elements as its features have. Empty: the feature's own
+  /// shape.
   std::vector<int64_t> input_shape = {};
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< As of dnn_classifier,
-  double label_smoothing = 0;                 ///<   as this.
-  /// What errors call layer i, such as a place in a file; "sequential_classifier: layers[i]" where there is none.
+  std::vector<std::string> vocabulary = {};   ///< As in dnn_classifier.
+  double label_smoothing = 0;                 ///< As in dnn_classifier.
+  /// Names of the layers in errors, such as a place in a file; absent: "sequential_classifier: layers[i]".
   std::vector<std::string> places = {};
 };
-/// The layers in their order, then a dense one to the logits, of all that the last one yields; a multi_class_head. Several features
-/// are flattened and put side by side in the order of their names; each must be float32. Variables are those of the layers,
-/// `conv2d/kernel`, `conv2d_1/kernel`, ..., and `logits/{kernel,bias}`. What does not fit is kept for whoever builds the model to
-/// report, with the layer's place and name.
+/// The layers in order, then a dense layer from the whole output of the last one to the logits; a multi_class_head.
+/// Several features are flattened and concatenated in the order of their names; each must be float32. Variables are
+/// those of the layers, `conv2d/kernel`, `conv2d_1/kernel`, ..., and `logits/{kernel,bias}`. Layers that do not fit are
+/// kept and reported when the model is built, with place and name.
 TROUPE_API model sequential_classifier(sequential_classifier_options options);
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
-// Summaries: what a model says of itself while it trains. Recorded in `model_fn` by graph::scalar, histogram, image and
-// text; kept in event files, which TensorBoard shows.
+// Summaries: values that a model records while it trains, by graph::scalar, histogram, image and text in `model_fn`.
+// They are kept in event files, which TensorBoard shows.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -11,7 +11,7 @@ namespace troupe {
 struct histogram {
   double least = 0;
   double greatest = 0;
-  double count = 0;           ///< Of the values in buckets: the sum of `counts`.
+  double count = 0;           ///< Number of values in buckets: the sum of `counts`.
   double sum = 0;
   double sum_of_squares = 0;
   std::vector<double> limits;

@@ -68,7 +68,7 @@ class TROUPE_API tensor {
  public:
   /// float32, shape [0], no buffer.
   tensor() = default;
-  /// Takes part in the ownership of `bytes`, which hold `dims.elements()` values of `type`.
+  /// Shares the ownership of `bytes`, which hold `dims.elements()` values of `type`.
   tensor(dtype type, shape dims, std::shared_ptr<const std::byte> bytes);
 
   /// A fresh buffer of zeros.
@@ -104,7 +104,7 @@ class TROUPE_API tensor {
 
   /// Rows [first, first + count) of axis 0, sharing the buffer.
   tensor slice(int64_t first, int64_t count) const;
-  /// The same buffer under another shape of as many elements (asserted).
+  /// The same buffer under another shape with as many elements (asserted).
   tensor reshape(const shape& dims) const;
 
   /// Same dtype, shape and bytes.

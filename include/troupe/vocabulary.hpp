@@ -11,11 +11,11 @@
 
 namespace troupe {
 
-/// invalid_argument naming a word that is there twice, or that there is none. Any thread.
+/// invalid_argument naming a word that occurs twice, or saying that there are no words. Any thread.
 TROUPE_API expected<void> validate_vocabulary(std::span<const std::string> vocabulary);
 
 /// The number of each word: int32 [words]. invalid_argument naming the row and the first word that is not in the
-/// vocabulary, or as `validate_vocabulary`. Any thread.
+/// vocabulary, or an error of `validate_vocabulary`. Any thread.
 TROUPE_API expected<tensor> indices_of(std::span<const std::string> words, std::span<const std::string> vocabulary);
 
 }  // namespace troupe

@@ -9,17 +9,18 @@
 
 namespace troupe::nn {
 
-/// softmax(q · kᵀ / √d) · v; q [..., t, d], k [..., s, d], v [..., s, e] -> [..., t, e]. Vaswani et al. 2017, eq. 1. The mask, when
-/// valid, is boolean and broadcasts to [..., t, s]: false hides a key from a query. A query that is to see nothing at all
-/// gets the mean of all values.
+/// softmax(q · kᵀ / √d) · v; q [..., t, d], k [..., s, d], v [..., s, e] -> [..., t, e]. Vaswani et al. 2017, eq. 1.
+/// The mask, when valid, is boolean and broadcasts to [..., t, s]: false hides a key from a query. A query that sees no
+/// key gets the mean of all values.
 TROUPE_API symbol scaled_dot_product_attention(symbol q, symbol k, symbol v, symbol mask = {}, TROUPE_AT);
 
-/// Boolean [queries, keys]: query i sees the keys up to its own position, which is i + keys - queries, since what is remembered
-/// comes before what asks. keys >= queries >= 1.
+/// Boolean [queries, keys]: query i sees the keys up to its own position, which is i + keys - queries, since remembered
+/// keys precede the queries. keys >= queries >= 1.
 TROUPE_API symbol causal_mask(graph& g, int64_t queries, int64_t keys, TROUPE_AT);
 
-/// y[..., i, j] = x[..., i, j + t - 1 - i] of x [..., t, s], both known, s >= t: scores by distance (column s - 1 is distance 0)
-/// become scores by key. Right where j <= i + s - t, which is what a causal mask leaves. Dai et al. 2019, appendix B.
+/// y[..., i, j] = x[..., i, j + t - 1 - i] of x [..., t, s], both known, s >= t: scores by distance (column s - 1 is
+/// distance 0) become scores by key. Correct where j <= i + s - t, which is what a causal mask leaves. Dai et al. 2019,
+/// appendix B.
 TROUPE_API symbol relative_shift(symbol x, TROUPE_AT);
 
 /// Rows [count, features] for the positions first, first + step, ...: sines of position / 10000^(2i / features), then the
@@ -30,14 +31,14 @@ TROUPE_API symbol sinusoids(graph& g, int64_t count, int64_t features, sinusoid_
 struct multi_head_attention_options {
   int64_t heads = 0;
   int64_t head_units = 0;  ///< 0: x's features divided by `heads`.
-  int64_t units = 0;       ///< Of the result; 0: x's features.
-  symbol source = {};      ///< What is attended to, [batch, s, m]; not valid: x itself.
+  int64_t units = 0;       ///< Features of the result; 0: those of x.
+  symbol source = {};      ///< The sequence attended to, [batch, s, m]; invalid: x itself.
   symbol memory = {};      ///< [batch, r, m], put before the source; no gradient flows into it.
-  symbol mask = {};        ///< Boolean, broadcasts to [batch, heads, t, r + s]; combined with the next.
+  symbol mask = {};        ///< Boolean, broadcasts to [batch, heads, t, r + s]; combined with `causal`.
   bool causal = false;     ///< A query sees no key after its own position, as `causal_mask` says.
   bool relative = false;   ///< Scores depend on the distance too; implies causal. t <= r + s, known.
   bool bias = true;
-  double dropout = 0;      ///< Of the attention weights, while `training`; in [0, 1).
+  double dropout = 0;      ///< Dropout of the attention weights, while `training`; in [0, 1).
   bool training = false;
   initializer kernel = init::glorot_uniform();
   std::string name = "attention";

@@ -3,8 +3,8 @@
 //   auto h = tr::nn::conv2d(x, {.filters = 32, .kernel_size = {3, 3}, .padding = tr::padding::same, .activation = tr::relu});
 //   h = tr::nn::dense(tr::nn::flatten(tr::nn::max_pool(h)), {.units = 128, .activation = tr::relu});
 //
-// Images are [batch, height, width, channels] with known numbers but for the batch; pairs are of height and width. Defaults are
-// those of tf.layers, so windows lie inside of the image (`valid`) unless they are told otherwise.
+// Images are [batch, height, width, channels], all known numbers except the batch; pairs are {height, width}. Defaults
+// are those of tf.layers: windows lie inside the image (`valid`) unless specified otherwise.
 #pragma once
 
 #include <troupe/operations.hpp>
@@ -15,7 +15,7 @@ struct conv2d_options {
   int64_t filters = 0;
   std::array<int64_t, 2> kernel_size{0, 0};
   std::array<int64_t, 2> strides{1, 1};
-  std::array<int64_t, 2> dilation{1, 1};     ///< Elements of the kernel lie so far apart.
+  std::array<int64_t, 2> dilation{1, 1};     ///< Distance between adjacent kernel elements.
   troupe::padding padding = padding::valid;
   int64_t groups = 1;                        ///< Group g of the filters sees group g of the channels only.
   troupe::activation activation = nullptr;   ///< None: linear.
@@ -37,8 +37,8 @@ struct conv2d_transpose_options {
   initializer kernel = init::glorot_uniform();
   std::string name = "conv2d_transpose";
 };
-/// activation(the adjoint of a convolution + bias), the operation conv2d_transpose, which has the extents. Variables `<name>/kernel`
-/// [kernel height, kernel width, filters, channels], `<name>/bias` [filters].
+/// activation(the adjoint of a convolution + bias), the operation conv2d_transpose, which defines the extents.
+/// Variables `<name>/kernel` [kernel height, kernel width, filters, channels], `<name>/bias` [filters].
 TROUPE_API symbol conv2d_transpose(symbol x, conv2d_transpose_options options, TROUPE_AT);
 
 struct depthwise_conv2d_options {
@@ -46,7 +46,7 @@ struct depthwise_conv2d_options {
   std::array<int64_t, 2> strides{1, 1};
   std::array<int64_t, 2> dilation{1, 1};
   troupe::padding padding = padding::valid;
-  int64_t depth_multiplier = 1;              ///< Outputs of each channel.
+  int64_t depth_multiplier = 1;              ///< Outputs per channel.
   troupe::activation activation = nullptr;
   bool bias = true;
   initializer kernel = init::glorot_uniform();
@@ -65,7 +65,7 @@ struct separable_conv2d_options {
   int64_t depth_multiplier = 1;
   troupe::activation activation = nullptr;
   bool bias = true;
-  initializer kernel = init::glorot_uniform();  ///< Of both.
+  initializer kernel = init::glorot_uniform();  ///< For both kernels.
   std::string name = "separable_conv2d";
 };
 /// activation(a depthwise convolution, then one of 1 × 1, + bias): Chollet 2017. Variables `<name>/depthwise_kernel` [kernel
@@ -78,7 +78,7 @@ struct max_pool_options {
   std::array<int64_t, 2> strides{0, 0};      ///< {0, 0}: those of `size`, so that windows lie side by side.
   troupe::padding padding = padding::valid;
 };
-/// The operations of these names, under the options of a layer.
+/// The operations of the same names, with the options of a layer.
 TROUPE_API symbol max_pool(symbol x, max_pool_options options = {}, TROUPE_AT);
 struct average_pool_options {
   std::array<int64_t, 2> size{2, 2};

@@ -23,15 +23,16 @@ struct embedding_options {
   initializer embeddings = init::uniform(-0.05, 0.05);
   std::string name = "embedding";
 };
-/// The row of each index: int32 or int64 [...] -> [..., units]. Variable `<name>/embeddings` [entries, units]; where
-/// the model does nothing else with it, a step costs what the rows that occur cost (optimizer.hpp). An index outside is an error of the step that names it.
+/// Looks up the row of each index: int32 or int64 [...] -> [..., units]. Variable `<name>/embeddings` [entries, units];
+/// if the model does nothing else with it, a step costs only what the rows that occur cost (optimizer.hpp). An index
+/// outside is an error of the step that names it.
 TROUPE_API symbol embedding(symbol indices, embedding_options options, TROUPE_AT);
 
 struct feed_forward_options {
   int64_t hidden = 0;
   int64_t units = 0;                        ///< 0: as many as x has.
   troupe::activation activation = relu;
-  double dropout = 0;                       ///< Of the hidden layer, while `training`; in [0, 1).
+  double dropout = 0;                       ///< Dropout of the hidden layer, while `training`; in [0, 1).
   bool training = false;
   initializer kernel = init::glorot_uniform();
   std::string name = "feed_forward";
@@ -41,10 +42,11 @@ struct feed_forward_options {
 TROUPE_API symbol feed_forward(symbol x, feed_forward_options options, TROUPE_AT);
 
 struct residual_options {
-  double dropout = 0;                       ///< Of what is added, while `training`; in [0, 1).
+  double dropout = 0;                       ///< Dropout of y, while `training`; in [0, 1).
   bool training = false;
 };
-/// x + y, of one dtype and shape: nothing is stretched. He et al. 2016, eq. 1, y = F(x); with dropout of y Vaswani et al. 2017, 5.4.
+/// x + y, of one dtype and shape, without broadcasting. He et al. 2016, eq. 1, y = F(x); with dropout of y Vaswani et
+/// al. 2017, 5.4.
 TROUPE_API symbol residual(symbol x, symbol y, residual_options options = {}, TROUPE_AT);
 
 }  // namespace troupe::nn

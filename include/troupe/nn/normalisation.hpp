@@ -27,16 +27,16 @@ struct rms_norm_options {
 TROUPE_API symbol rms_norm(symbol x, rms_norm_options options = {}, TROUPE_AT);
 
 struct batch_norm_options {
-  double momentum = 0.99;  ///< What the moving statistics keep of themselves in a step.
+  double momentum = 0.99;  ///< The share of the moving statistics that a step keeps.
   double epsilon = 1e-3;
   bool gamma = true;
   bool beta = true;
   std::string name = "batch_norm";
 };
 /// gamma · (x - μ) / √(σ² + ε) + beta for each entry of the last axis of x [batch, ..., n]. Ioffe & Szegedy 2015.
-/// While training μ and σ² are mean and variance (divided by the count) over all other axes of this batch, and each step moves
-/// m to momentum · m + (1 - momentum) · μ, and v likewise to σ²; otherwise μ = m and σ² = v. A batch that is cut into gradient
-/// shards is normalised shard by shard, and m and v move to the mean of where the shards would move them.
+/// While training μ and σ² are mean and variance (divided by the count) over all other axes of this batch, and each
+/// step moves m to momentum · m + (1 - momentum) · μ, and v likewise to σ²; otherwise μ = m and σ² = v. A batch that is
+/// cut into gradient shards is normalised shard by shard, and m and v move to the mean of the shards' new values.
 /// Variables [n]: `<name>/gamma`, ones, `<name>/beta`, zeros; `<name>/moving_mean`, zeros, and `<name>/moving_variance`, ones,
 /// which are not trained.
 TROUPE_API symbol batch_norm(symbol x, bool training, batch_norm_options options = {}, TROUPE_AT);

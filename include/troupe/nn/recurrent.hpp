@@ -3,7 +3,7 @@
 //   auto words = tr::nn::lstm(x, {.units = 200});  // [batch, time, features]
 //   use(words.outputs, words.last.h);
 //
-// Of cells one may write loops of one's own: the variables are made once, every step shares them.
+// Cells can be used in loops of one's own: the variables are made once, and every step shares them.
 //
 //   const auto w = tr::nn::gru_variables(x, {.units = 64});
 //   for (int i = 0; i < 3; ++i)
@@ -27,7 +27,7 @@ struct lstm_options {
   double forget_bias = 1;
   troupe::activation activation = troupe::tanh;
   initializer kernel = init::glorot_uniform();
-  symbol lengths = {};               ///< Of sequences: see there.
+  symbol lengths = {};               ///< For sequences: see `lstm`.
   std::string name = "lstm";
 };
 struct lstm_state { symbol c, h; };  ///< Each [batch, units].
@@ -45,9 +45,10 @@ struct lstm_sequence {
   symbol outputs;   ///< h of each step, [batch, time, units].
   lstm_state last;  ///< After the last step.
 };
-/// The cell over x [batch, time, n], time known and at least 1, from `initial` or, where that is not valid, from zeros. The inputs
-/// of all steps are multiplied at once. `lengths`, where given, are int32 or int64 [batch]: from a row's length on its state
-/// stays as it is and its outputs are 0 (tf.nn.dynamic_rnn's sequence_length); what is above the time counts as the time.
+/// Runs the cell over x [batch, time, n], time known and at least 1, from `initial` or, if that is invalid, from zeros.
+/// The inputs of all steps are multiplied at once. `lengths`, if given, are int32 or int64 [batch]: from its length on,
+/// a row keeps its state and its outputs are 0 (tf.nn.dynamic_rnn's sequence_length); a length above the time counts as
+/// the time.
 TROUPE_API lstm_sequence lstm(symbol x, lstm_options options, lstm_state initial = {}, TROUPE_AT);
 
 // -- GRU ---------------------------------------------------------------------------
@@ -62,7 +63,7 @@ struct gru_options {
   troupe::activation activation = troupe::tanh;
   initializer kernel = init::glorot_uniform();
   initializer recurrent_kernel = init::orthogonal();
-  symbol lengths = {};  ///< Of sequences: see `lstm`.
+  symbol lengths = {};  ///< For sequences: see `lstm`.
   std::string name = "gru";
 };
 struct gru_weights {
@@ -84,13 +85,13 @@ TROUPE_API gru_sequence gru(symbol x, gru_options options, symbol initial = {}, 
 // -- both directions -----------------------------------------------------------------
 // Schuster & Paliwal 1997, as tf.nn.bidirectional_dynamic_rnn: a second layer with variables of its own reads each row from its end.
 
-/// The first lengths[b] steps of row b of x [batch, time, ...] in reverse order, the rest where it is; without lengths all of
-/// them. Time and what follows it must be known. tf.reverse_sequence.
+/// Reverses the first lengths[b] steps of row b of x [batch, time, ...] and leaves the rest in place; without lengths,
+/// reverses all of them. Time and the extents after it must be known. tf.reverse_sequence.
 TROUPE_API symbol reverse_sequence(symbol x, symbol lengths = {}, TROUPE_AT);
 
 struct bidirectional_lstm {
-  lstm_sequence forward, backward;  ///< The outputs of both stand where their inputs do; `backward.last` is after the first step.
-  symbol outputs;                   ///< Those of both side by side, [batch, time, 2 · units].
+  lstm_sequence forward, backward;  ///< Outputs are at the time of their inputs; `backward.last`: after the first step.
+  symbol outputs;                   ///< The outputs of both side by side, [batch, time, 2 · units].
 };
 /// Variables `bidirectional/fw/<name>/...` and `bidirectional/bw/<name>/...`.
 TROUPE_API bidirectional_lstm bidirectional(symbol x, const lstm_options& options, TROUPE_AT);

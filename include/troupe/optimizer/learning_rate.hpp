@@ -1,7 +1,7 @@
 // Learning rates as functions of the step: TensorFlow 1.x's formulas and names.
 //
-// s is the number of updates made before, so that the first one has s = 0, and n the field `decay_steps`. A rate depends on s and
-// nothing else: a job that is resumed goes on with the rate that it would have had.
+// s is the number of updates made before, so that the first one has s = 0, and n the field `decay_steps`. A rate
+// depends only on s: a resumed job goes on with the rate that it would have had.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,11 @@ struct polynomial_decay {
   bool cycle = false;
 };
 
-/// values[i], where i of the boundaries lie below s: the optimizer's own rate is not looked at. tf.train.piecewise_constant.
+/// values[i], where i is the number of boundaries below s; ignores the optimizer's own rate.
+/// tf.train.piecewise_constant.
 struct piecewise_constant {
   std::vector<int64_t> boundaries = {};  ///< Ascending.
-  std::vector<float> values = {};        ///< One more.
+  std::vector<float> values = {};        ///< One more than `boundaries`.
 };
 
 /// rate · ((1 - alpha) · (1 + cos(π·s/n))/2 + alpha), and rate · alpha from n on. tf.train.cosine_decay; Loshchilov & Hutter
@@ -42,8 +43,8 @@ struct cosine_decay {
   float alpha = 0;
 };
 
-/// The same, beginning anew after `first_decay_steps`, each period t_mul times as long as the one before it and begun at m_mul
-/// times its rate. tf.train.cosine_decay_restarts.
+/// The same with restarts: the first period has `first_decay_steps`, each later one is t_mul times as long as the one
+/// before it and begins at m_mul times its rate. tf.train.cosine_decay_restarts.
 struct cosine_decay_restarts {
   int64_t first_decay_steps = 0;
   float t_mul = 2;
@@ -51,8 +52,8 @@ struct cosine_decay_restarts {
   float alpha = 0;
 };
 
-/// rate · sqrt(n / max(s + 1, n)): the rate until update n, falling with the root of the count of updates from there. With as many
-/// warmup_steps: Vaswani et al. 2017, eq. 3.
+/// rate · sqrt(n / max(s + 1, n)): the rate until update n, then falling with the square root of the number of updates.
+/// With as many warmup_steps: Vaswani et al. 2017, eq. 3.
 struct inverse_sqrt_decay {
   int64_t decay_steps = 0;
 };

@@ -1,4 +1,4 @@
-// The options of optimizers by name: what they are printed, checked and read from text with.
+// The options of optimizers by name, for printing, checking and parsing them.
 //
 //   each_field(rule, [](std::string_view name, float& value, field_range) { ... });
 #pragma once

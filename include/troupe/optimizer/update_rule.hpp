@@ -1,7 +1,7 @@
-// What an optimizer does with a gradient: TensorFlow 1.x's formulas, defaults and slot names.
+// Update rules of optimizers: TensorFlow 1.x's formulas, defaults and slot names.
 //
-// v is a variable, g its gradient, t the update being made, counted from 1; `rate` is what the schedule makes of the field of
-// that name. Slots are 0 at first unless another value is named; "w/Momentum" is that of the variable "w".
+// v is a variable, g its gradient, t the update being made, counted from 1; `rate` is the field of that name after the
+// schedule. Slots start at 0 unless another value is given; "w/Momentum" is the slot of the variable "w".
 #pragma once
 
 #include <cstdint>
@@ -76,8 +76,8 @@ struct adam {
   operator optimizer() const;
 };
 
-/// Adam, and v -= η·weight_decay·v beside it, where η is what the schedule makes of 1: the decay is not multiplied by `rate`.
-/// Slots "Adam" and "Adam_1". Loshchilov & Hutter 2019, algorithm 2, line 12.
+/// Adam, and v -= η·weight_decay·v beside it, where η is the schedule applied to 1: the decay is not multiplied by
+/// `rate`. Slots "Adam" and "Adam_1". Loshchilov & Hutter 2019, algorithm 2, line 12.
 struct adamw {
   float rate = 0.001f;
   float beta1 = 0.9f;
