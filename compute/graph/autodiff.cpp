@@ -1,5 +1,5 @@
 // Reverse-mode differentiation: Σ over paths of products of local gradients, written as operations of the same graph,
-// so that what it yields can be differentiated again.
+// so that its results can be differentiated again.
 #include "compute/graph/operation.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::vector<bool> dependent(const graph::impl& g, std::span<const symbol> xs) {
   return marked;
 }
 
-/// What has zeros before and after it along one axis and nowhere else: the gradient of a slice.
+/// A value that is zero-padded along one axis and nowhere else: the gradient of a slice.
 struct part {
   symbol padded;
   symbol inner;
@@ -43,7 +43,7 @@ std::optional<part> as_part(graph& g, symbol s) {
   return found;
 }
 
-/// Parts of which each begins where the one before it ends, with zeros around all of them.
+/// Concatenates parts that each begin where the previous one ends, with zeros around all of them.
 symbol side_by_side(std::span<const part> parts, std::source_location at) {
   const part &first = parts.front(), &last = parts.back();
   if (parts.size() == 1)
@@ -60,17 +60,17 @@ symbol side_by_side(std::span<const part> parts, std::source_location at) {
   return pad(joined, std::move(around), at);
 }
 
-/// Fewer products than these are not worth the copies of what they multiply.
+/// Fewer products than these do not repay copying their operands.
 constexpr size_t products_min = 4;
 
-/// aᵀ·b of matrices, as the gradient of a matrix that a multiplies with is.
+/// Whether it is aᵀ·b of matrices, as is the gradient of a matrix that a is multiplied with.
 bool is_product_of_columns(const graph& g, symbol s) {
   const node& n = g.internals().nodes[static_cast<size_t>(s.node())];
   return n.op == &ops::matmul && n.attr.transpose_a && !n.attr.transpose_b;
 }
 
-/// Σ aᵀ·b of many a and b of as many rows, as those of a recurrent layer's steps are: one product of all of them, row under row.
-/// Gradients come last step first; the rows are put in the order of the steps, in which they are wanted elsewhere too.
+/// Σ aᵀ·b over many a and b with equal row counts, as from the steps of a recurrent layer: one product with all rows
+/// stacked. Gradients come last step first; the rows are put in the order of the steps, as other readers need them too.
 void join_products(graph& g, std::vector<symbol>& terms, std::source_location at) {
   std::vector<symbol> a, b, rest;
   for (symbol term : terms) {
@@ -94,8 +94,8 @@ void join_products(graph& g, std::vector<symbol>& terms, std::source_location at
   terms = std::move(rest);
 }
 
-/// Σ terms. The gradients of slices that lie side by side, as those of a split do, are put side by side: of n parts as many zeros
-/// would be written, and added, as there are elements, n times.
+/// Σ terms. The gradients of adjacent slices, as those of a split, are concatenated: summing n padded parts would write
+/// and add n times as many zeros as there are elements.
 symbol sum_of(graph& g, std::span<const symbol> terms, std::source_location at) {
   std::vector<symbol> sum;
   std::vector<part> parts;
@@ -136,7 +136,7 @@ std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, std::source_
   }
   const auto scope = g->scope("gradients");
   const auto marked = dependent(g->internals(), xs);
-  std::vector<std::vector<symbol>> terms(marked.size());  // Of the gradient of each node, from those that come after it.
+  std::vector<std::vector<symbol>> terms(marked.size());  // By node: the terms of its gradient, from its readers.
   terms[static_cast<size_t>(y.node())] = {fill(*g, 1, y.type(), symbol_shape{y.dims()}, at)};
 
   for (int32_t i = y.node(); i >= 0; --i) {

@@ -1,4 +1,4 @@
-// What a graph holds, and the few calls that operations are written with.
+// The contents of a graph, and the few functions that operations are written with.
 //
 // Nodes are only ever appended, so a node's number is also its place in a topological order.
 #pragma once
@@ -14,7 +14,7 @@ namespace troupe {
 
 struct operation;
 
-/// Where the windows of a convolution or pooling lie on the two axes of an image.
+/// The position of the windows of a convolution or pooling on the two axes of an image.
 struct windows {
   struct axis {
     int64_t size = 1, stride = 1, dilation = 1;
@@ -25,19 +25,19 @@ struct windows {
   friend bool operator==(const windows&, const windows&) = default;
 };
 
-/// What distinguishes two nodes of one operation; each operation uses a few of these.
+/// The attributes that distinguish two nodes of one operation; each operation uses a few of these.
 struct attributes {
   double number = 0;        ///< scale: the factor; dropout: the rate; clip: the least; pad: the value; normalise_rows: ε.
   double number2 = 0;       ///< clip: the greatest.
-  symbol_shape per;         ///< scale: the factor is divided by the product of these.
+  symbol_shape per;         ///< scale: divides the factor by the product of these.
   std::vector<int> axes;    ///< Reductions: sorted, not negative.
   bool keep = false;
   bool transpose_a = false;
   bool transpose_b = false;
   std::vector<int64_t> low, high, step;  ///< strided_slice, pad, tile: for each axis.
   int axis = 0;             ///< gather, concat, cumsum.
-  bool reverse = false;     ///< cumsum,
-  bool exclusive = false;   ///<   both.
+  bool reverse = false;     ///< cumsum.
+  bool exclusive = false;   ///< cumsum.
   windows window;           ///< Convolutions and pooling.
   std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same. check_numerics: the message.
   int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
@@ -53,16 +53,16 @@ struct node {
   dtype type = dtype::float32;
   symbol_shape dims;
   std::source_location at;
-  int32_t gradient_of = -1;  ///< The node whose gradient it belongs to; -1: it is the model's own.
+  int32_t gradient_of = -1;  ///< The node whose gradient it is part of; -1: it is the model's own.
 };
 
 struct graph_variable {
   variable_options options;  ///< With the scoped name.
   int32_t node = -1;
-  int32_t next = -1;         ///< The node whose value a step leaves in it; -1: none but the optimizer writes it.
+  int32_t next = -1;         ///< The node whose value a step assigns to it; -1: only the optimizer writes it.
 };
 
-/// What the model wants to be seen of it.
+/// A summary that the model records.
 struct graph_summary {
   summary_value::kind what = summary_value::kind::scalar;
   std::string tag;           ///< Scoped.
@@ -72,15 +72,15 @@ struct graph_summary {
 };
 
 struct graph::impl {
-  std::deque<node> nodes;  ///< Which keeps references to extents valid while nodes are added.
+  std::deque<node> nodes;  ///< A deque, so that references to extents stay valid while nodes are added.
   std::vector<std::string> unknowns;
   std::vector<graph_variable> variables;
   std::set<std::string> variable_names;
   std::vector<int32_t> placeholders;
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;
-  std::vector<std::string> scopes;        ///< Prefixes in force, each the whole of it: "a/", "a/b/".
-  std::map<std::string, int> names;       ///< How often a name was asked for.
+  std::vector<std::string> scopes;        ///< Prefixes in force, each in full: "a/", "a/b/".
+  std::map<std::string, int> names;       ///< How often each name was requested.
   std::optional<error> first_error;
   int32_t differentiated = -1;            ///< The node whose gradient is being written.
 
@@ -102,12 +102,12 @@ std::string to_string(const graph::impl& g, const symbol_shape& dims);
 std::string to_string(const graph& g, const symbol_shape& dims);
 /// "matmul: <message> (model.cpp:12)", kept in the graph; yields an invalid symbol.
 symbol refuse(graph& g, std::string_view operation, std::string message, std::source_location at);
-/// The graph of all the operands; null (and the reason kept) when one is invalid or they are of different graphs.
+/// The graph of all operands; null (and the reason kept) when one is invalid or they are of different graphs.
 graph* common_graph(std::string_view operation, const std::vector<symbol>& operands, std::source_location at);
 /// Appends a node.
 symbol append(graph& g, const operation& op, const std::vector<symbol>& inputs, dtype type, symbol_shape dims,
               std::source_location at, attributes attr = {});
-/// More elements than any machine holds: what would have them is refused while the graph is built or bound.
+/// More elements than any machine holds: larger values are refused while the graph is built or bound.
 constexpr int64_t elements_max = int64_t{1} << 48;
 /// a · b, both at least 0; nothing above `elements_max`.
 std::optional<int64_t> product_within_limit(int64_t a, int64_t b);
@@ -124,27 +124,27 @@ symbol gelu_tanh_gradient(symbol dy, symbol x, std::source_location at);   ///< 
 symbol normalise_rows(symbol x, double epsilon, std::source_location at);
 symbol normalise_rows_gradient(symbol dy, symbol x, double epsilon, std::source_location at);
 symbol scale_per(symbol x, double factor, symbol_shape per, std::source_location at);  ///< x · factor / Π per.
-/// The sum of x over whatever was stretched to get from `dims` to x's shape.
+/// The sum of x over the axes that were broadcast from `dims` to x's shape.
 symbol sum_to(symbol x, const symbol_shape& dims, std::source_location at);
-/// y[j] = the product of all x[k] along `axis` but x[j].
+/// y[j] = the product of all x[k] along `axis` except x[j].
 symbol product_without(symbol x, int axis, std::source_location at);
 /// Σ over j of dy[j] · ∂(product_without x)[j] / ∂x; no gradient.
 symbol product_without_gradient(symbol x, symbol dy, int axis, std::source_location at);
-/// The rows of `updates` [outer, indices, inner] added to zeros [outer, n, inner] where `indices` [indices] says.
+/// Zeros [outer, n, inner] to which the rows of `updates` [outer, indices, inner] are added at `indices` [indices].
 symbol scatter_add_along(symbol indices, symbol updates, extent n, std::source_location at);
 /// (softmax(logits) - one_hot(labels)) · dy[:, None].
 symbol cross_entropy_gradient(symbol logits, symbol labels, symbol dy, std::source_location at);
-/// Dropout under a key that is given.
+/// Dropout with a given key.
 symbol keyed_dropout(symbol x, double rate, std::string key, std::source_location at);
-/// The gradients of conv2d for its image, of those extents, and for its kernel.
+/// The gradients of conv2d: for its image, whose extents are given, and for its kernel.
 symbol conv2d_image_gradient(symbol dy, symbol kernel, symbol_shape image, const windows& w, std::source_location at);
 symbol conv2d_kernel_gradient(symbol x, symbol dy, symbol_shape kernel, const windows& w, std::source_location at);
-/// Of each window, the element of `from` where x is greatest; the adjoint, dy there and zeros elsewhere.
+/// max_pool_pick: in each window, the element of `from` where x is greatest. Its adjoint: dy there and zeros elsewhere.
 symbol max_pool_pick(symbol x, symbol from, symbol_shape pooled, const windows& w, std::source_location at);
 symbol max_pool_gradient(symbol x, symbol dy, const windows& w, std::source_location at);
-/// dy / the elements in its window, in each of them.
+/// Each element's share of its windows' dy: dy / the number of elements in the window.
 symbol average_pool_gradient(symbol dy, symbol_shape image, const windows& w, std::source_location at);
-/// `value` in every element, which may be of any dtype.
+/// `value` in every element; any dtype.
 symbol fill(graph& g, double value, dtype type, symbol_shape dims, std::source_location at);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// A model's function, called: the graph it describes for one structure of elements and one mode.
+// The graph that a model function builds for one structure of elements and one mode.
 #pragma once
 
 #include <troupe/dataset.hpp>
@@ -6,14 +6,14 @@
 
 namespace troupe {
 
-/// Inputs are placeholders by the names of the components, with the unknown "batch" before their shapes.
+/// Inputs are placeholders named after the components, with the unknown "batch" before their shapes.
 struct model_graph {
   graph g;
   model_spec spec;
   mode what = mode::train;
 };
 
-/// The first error that the graph keeps.
+/// Calls the model function; returns the first error that the graph keeps.
 expected<std::unique_ptr<model_graph>> build_graph(const model& source, const element_spec& element, mode m);
 
 }  // namespace troupe

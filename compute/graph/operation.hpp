@@ -1,5 +1,5 @@
-// Operations: what the planner and the gradient builder know of each; one constant of this type an operation, beside
-// its shape rule, kernel and gradient rule in operations/. The registry lists them all.
+// Operations as the planner and the gradient builder see them: one constant of this type an operation, beside its shape
+// rule, kernel and gradient rule in operations/. The registry lists them all.
 #pragma once
 
 #include "compute/graph/graph.hpp"
@@ -8,7 +8,7 @@ namespace troupe {
 
 class lowering;
 
-/// What a gradient rule is given.
+/// The input of a gradient rule.
 struct gradient_input {
   graph& g;
   node n;                      ///< A copy: the graph grows while the rule runs.
@@ -20,12 +20,12 @@ struct gradient_input {
 
 struct operation {
   std::string_view name;
-  /// The gradient of each input; an invalid symbol stands for zero. Null: there is none, and `no_gradient` says why.
+  /// The gradient of each input; an invalid symbol stands for zero. Null: no gradient, and `no_gradient` says why.
   std::vector<symbol> (*gradient)(const gradient_input& in) = nullptr;
   std::string_view no_gradient = {};
   /// Turns a planned node into a kernel call. Null for sources (placeholder, variable, constant).
   void (*lower)(lowering& l) = nullptr;
-  /// Bytes of scratch memory that the kernel wants.
+  /// Bytes of scratch memory that the kernel needs.
   int64_t (*workspace)(const lowering& l) = nullptr;
   /// Multiply-adds × 2.
   int64_t (*flops)(const lowering& l) = nullptr;
@@ -33,10 +33,10 @@ struct operation {
   bool in_place = false;
   /// The output is the input's memory under another shape.
   bool view = false;
-  /// Each element of the output comes of the same element of the inputs, by a kernel whose operands are the inputs in order
-  /// and then the output, of n[0] elements or along one walk.
+  /// Each element of the output depends on the same element of the inputs only; the kernel's operands are the inputs in
+  /// order and then the output, of n[0] elements or along one walk.
   bool elementwise = false;
-  /// What an integer operand that may be outside its range is called in the error.
+  /// The name, in errors, of an integer operand that may be out of range.
   std::string_view index_is = "index";
 };
 
@@ -62,7 +62,7 @@ extern const operation max_pool, max_pool_pick, max_pool_gradient, average_pool,
 extern const operation cross_entropy_with_gradient;  ///< (logits, labels) -> (loss, dlogits for a dy that is `number` everywhere)
 extern const operation fill_value;                   ///< () -> `number` everywhere
 extern const operation copy;
-extern const operation scatter_rows;                 ///< (indices, updates, ...) -> the gradient of a variable that is only looked up
+extern const operation scatter_rows;                 ///< (indices, updates, ...) -> a variable's sparse gradient
 extern const operation fused;                        ///< Element-wise calls over the same elements, piece by piece.
 }  // namespace ops
 

@@ -1,7 +1,7 @@
 // The loops of convolutions, written once and compiled for each CPU level, over the tiles of the matrix product.
 //
-// A tile's rows are windows that see the same elements of the kernel: side by side, above each other, or, in the corners, of
-// several images. So they are read where they lie in the image and nothing is multiplied by padding.
+// The rows of a tile are windows that see the same elements of the kernel: adjacent in x, adjacent in y, or, in the
+// corners, from several images. They are therefore read in place from the image, and no padding is multiplied.
 #pragma once
 
 #include "compute/kernels/gemm_tile.hpp"
@@ -16,7 +16,7 @@ struct strip {
   meeting seen;
 };
 
-/// f(strip) for the windows of an axis, all of them in the end.
+/// Calls f(strip) until all windows of an axis are covered.
 template <class F>
 void for_each_strip(const image_windows::axis& a, int64_t extent, int64_t windows, int64_t first_tap, int64_t end_tap, F f) {
   for (int64_t remainder = 0; remainder < least(a.between, windows); ++remainder) {
@@ -39,7 +39,7 @@ template <class V>
 class image_convolution {
   using T = typename V::number;
   static constexpr int64_t wide = 2 * V::width;
-  static constexpr int64_t images_at_once = 12;  // The corners of so many fill a tile.
+  static constexpr int64_t images_at_once = 12;  // So many corners fill a tile.
 
  public:
   image_convolution(const convolution& of, const T* x, const T* kernel, const T* bias, T* y, std::byte* workspace)
@@ -83,7 +83,7 @@ class image_convolution {
     });
   }
 
-  /// A way to go from window to window: how many, and how far apart they are in x and in y.
+  /// A direction in which windows follow each other: their number and their distances in x and in y.
   struct way {
     int64_t count, from, to;
   };
@@ -140,8 +140,8 @@ class image_convolution {
   int64_t first_output = 0, end_output = 0, first_row = 0, end_row = 0;
 };
 
-/// The gradient of the kernel: for each of its elements a product of the pixels that it meets, transposed, and the windows'
-/// gradients, which are packed a block of windows at a time.
+/// The gradient of the kernel: for each kernel element, the transposed matrix of the pixels that it meets times the
+/// windows' gradients, which are packed one block of windows at a time.
 template <class V>
 class kernel_gradient {
   using T = typename V::number;
@@ -203,7 +203,7 @@ class kernel_gradient {
     rows_of_kernel(at, f, (ky * w.x.kernel + kx) * w.channels, w.channels);
   }
 
-  /// With its padding an image has all that a line of the kernel meets in one piece.
+  /// With its padding, an image holds all pixels that a line of the kernel meets contiguously.
   void line_of_kernel(const window_range& at, int64_t ky) {
     const int64_t step = w.x.stride * w.channels, line = at_once.padded_columns * w.channels;
     factors<T> f{w.columns, padded + ky * w.y.dilation * line, step, packed, wide, {}, {}};

@@ -1,13 +1,13 @@
-// Numbers too small to be normal are zero while a program runs.
+// Flushes denormal numbers to zero while a program runs.
 #pragma once
 
 #include <xmmintrin.h>
 
 namespace troupe {
 
-/// Results and operands below 2^-126 (float32) count as zero on this thread as long as it lives: as probabilities and
-/// moments fade, a step on denormals would take several times as long. Part of the numerics, so always on; the caller's
-/// own setting comes back after.
+/// While it lives, results and operands below 2^-126 (float32) count as zero on this thread: as probabilities and
+/// moments decay, a step on denormals would take several times as long. Part of the numerics, so always on; the
+/// caller's own setting is restored afterwards.
 class flush_denormals {
  public:
   flush_denormals() noexcept : before_(_mm_getcsr()) {

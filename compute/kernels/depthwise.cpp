@@ -1,11 +1,11 @@
-// Depthwise convolutions: channels do not meet, so vectors go along them and there is nothing to pack.
+// Depthwise convolutions: channels are independent, so vectors span channels and nothing is packed.
 #include "compute/kernels/meeting.hpp"
 #include "compute/kernels/simd.hpp"
 
 namespace troupe {
 namespace {
 
-/// f(pixel, part): packets of n elements side by side, the last one perhaps in part.
+/// Calls f(pixel, part) for adjacent packets of n elements; the last one may be partial.
 template <class T, class F>
 void for_each_packet(int64_t n, F f) {
   for (int64_t i = 0; i < n; i += simd::width<T>)
@@ -17,7 +17,7 @@ simd::packet<T> load(const T* p, int64_t n) { return n == simd::width<T> ? simd:
 template <class T>
 void store(T* p, const simd::packet<T>& x, int64_t n) { n == simd::width<T> ? simd::store(p, x) : simd::store_part(p, x, n); }
 
-/// f(pixel of x, element of the kernel) for all that a window sees, in the order of the kernel.
+/// Calls f(pixel of x, element of the kernel) for everything that a window sees, in the order of the kernel.
 template <class F>
 void for_each_met(const convolution& g, const meeting& y, const meeting& x, F f) {
   const auto& w = g.windows;

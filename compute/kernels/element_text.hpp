@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// Of floating numbers: how many are not finite, and the first of those. None of another dtype is.
+/// The number of non-finite elements, and the first of them. Only floating types have any.
 struct not_finite_elements {
   int64_t count = 0;
   int64_t first = -1;

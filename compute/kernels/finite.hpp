@@ -1,4 +1,4 @@
-// Whether numbers are numbers.
+// Checks for finite numbers.
 #pragma once
 
 #include <troupe/tensor.hpp>

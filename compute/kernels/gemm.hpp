@@ -1,8 +1,8 @@
-// The product of matrices: C = epilogue(op(A)·op(B) + bias), row-major, without allocation.
+// Matrix multiplication: C = epilogue(op(A)·op(B) + bias), row-major, without allocation.
 //
 // Every element of C is one chain of fused multiply-adds over k in order, started from the bias: its bits depend on the
-// row of A, the column of B and k only, not on blocking, neighbours, addresses or the width of vectors. So the kernel is
-// chosen by the processor at hand (AVX2, AVX-512) and the bits are the same; only a build without FMA has others.
+// row of A, the column of B and k only, not on blocking, neighbours, addresses or the width of vectors. The kernel can
+// therefore be chosen by the processor (AVX2, AVX-512) without changing the bits; only a build without FMA has others.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ struct gemm_operands {
   const T* b;
   T* c;
   const T* bias = nullptr;    ///< [n], added to every row.
-  const T* mask = nullptr;    ///< [m, n]: where it is not positive, 0 is written.
-  bool relu = false;          ///< What is negative becomes 0.
-  int64_t lda = 0, ldb = 0, ldc = 0;  ///< From row to row as they are stored; 0: they lie close.
+  const T* mask = nullptr;    ///< [m, n]: 0 is written where it is not positive.
+  bool relu = false;          ///< Negative results become 0.
+  int64_t lda = 0, ldb = 0, ldc = 0;  ///< Row strides as stored; 0: contiguous.
 };
 
 /// Bytes of workspace for a product: a function of the shape alone.
@@ -33,23 +33,24 @@ int64_t gemm_workspace(const gemm_shape& s);
 template <class T>
 void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace);
 
-// -- the levels of processors that it is compiled for -------------------------------------
+// -- CPU levels that it is compiled for ----------------------------------------------------
 
-/// So much of k, of the columns of C, and of its rows, where those of A are packed and where not, at a time.
+/// Block sizes: of k, of the columns of C, and of its rows, where those of A are packed and where they are not.
 inline constexpr int64_t gemm_depth_block = 512, gemm_column_block = 512, gemm_packed_rows = 48, gemm_row_block = 240;
-/// So many rows of A are packed at once: nothing of B has to be kept then for those below.
+/// Up to so many rows of A are packed at once: no part of B then has to be kept for the rows below.
 inline constexpr int64_t gemm_few_rows = 128;
-/// An operand of more elements is not expected in the second-level cache, beside all else that is used.
+/// An operand of more elements is assumed not to fit into the second-level cache, with everything else in use.
 inline constexpr int64_t gemm_far = 128 * 1024;
 
 struct gemm_packing {
   bool a, b;
 };
-/// Packing costs a copy of the operand, and spares the tiles their walk over distant rows. Of operands stored so far apart; a
-/// share of a product packs nothing that the whole does not.
+/// Packing costs a copy of the operand and saves the tiles from traversing distant rows. lda and ldb are the row
+/// strides as stored; a share of a product packs nothing that the whole would not.
 gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept;
-/// How many rows of C are computed at a time; where the packed panels of B lie in the workspace, behind the rows of A, how far
-/// they are apart for each step of k and column (0: one after the other in one place, for rows that come but once), and the end.
+/// The number of rows of C computed at a time; the places in the workspace of the packed panels of B, behind the rows
+/// of A, with their distances for each step of k and each column (0: all in one place, for rows that occur once), and
+/// the end.
 struct gemm_places {
   int64_t rows, b, apart, end;
 };

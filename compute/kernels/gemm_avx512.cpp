@@ -7,8 +7,9 @@
 namespace troupe {
 namespace {
 
-// A multiply-add that takes a row's number from memory spares the instruction that would bring it, and loads it once for each
-// vector. Where another thread shares the core's front end, eight rows of twelve are best; all twelve are bound by loads.
+// A multiply-add with a memory operand saves the instruction that would broadcast a row's number, but loads it once for
+// each vector. Where another thread shares the core's front end, eight rows of twelve are best; all twelve are bound by
+// loads.
 
 struct floats {
   using number = float;

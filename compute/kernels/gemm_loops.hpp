@@ -1,8 +1,8 @@
 // The loops of the matrix product, written once and compiled for each CPU level (gemm_base.cpp, gemm_avx512.cpp).
 //
-// As in Goto & van de Geijn 2008: a block of op(B) is packed so that it stays in the second-level cache and a few tiles' rows
-// of op(A) so that they stay in the first, or near it, while a tile of C is in registers. What is packed next is asked for
-// little by little, while there is arithmetic to do: a copy out of the third-level cache takes several times as long.
+// As in Goto & van de Geijn 2008: a block of op(B) is packed to stay in the second-level cache, and the rows of op(A)
+// for a few tiles to stay in or near the first, while a tile of C is in registers. The data to be packed next are
+// prefetched gradually during the arithmetic: copying them from the third-level cache takes several times as long.
 #pragma once
 
 #include "compute/kernels/gemm_tile.hpp"
@@ -25,7 +25,7 @@ class product {
       pack(packing_of(s, lda, ldb)), places(places_of(s, pack, sizeof(T))), packed_a(reinterpret_cast<T*>(workspace)),
       packed_b(reinterpret_cast<T*>(workspace + places.b)) {}
 
-  /// A block of columns of C, and of k; the depth of the one that comes next.
+  /// A block of columns of C and of k; `next` is the depth of the following one.
   struct block {
     int64_t j, end, p, depth, next_depth;
   };
@@ -60,7 +60,7 @@ class product {
     }
   }
 
-  /// The first tile reads B where it lies, and copies it to `panel`, if there is one.
+  /// The first tile reads B in place, and copies it to `panel`, if there is one.
   void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b, T* panel) {
     const int64_t columns = least(wide, s.n - j), tiles_a_panel = (rows + V::tile_rows - 1) / V::tile_rows;
     ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu, x.mask ? x.mask + i * ldc + j : nullptr};
@@ -89,7 +89,7 @@ class product {
     }
   }
 
-  /// What tile t of so many asks for of the rows of A that are packed next.
+  /// The prefetches that tile t of `tiles` makes for the rows of A that are packed next.
   prefetches<T> rows_soon(const block& at, int64_t i, int64_t t, int64_t tiles) const {
     const int64_t first = i + places.rows, below = least(places.rows, s.m - first);
     if (!pack.a || below <= 0 || s.m * s.k <= gemm_far)
@@ -102,7 +102,7 @@ class product {
     return t * count < below ? prefetches<T>{a_at(first + t * count, at.p), count, lda, chunk} : prefetches<T>{};
   }
 
-  /// What tile t of so many asks for of the panel of B that comes after panel j, while B is read for the first time.
+  /// The prefetches that tile t of `tiles` makes for the panel of B after panel j, while B is read for the first time.
   prefetches<T> panel_soon(const block& at, int64_t i, int64_t j, int64_t t, int64_t tiles) const {
     const bool beside = j + wide < at.end;
     if (i > 0 || s.n * s.k <= gemm_far || (!beside && at.next_depth == 0))
@@ -122,13 +122,13 @@ class product {
     T* to = packed_a;
     for (int64_t rows = 0; m > 0; m -= rows, a += rows * lda, to += rows * k) {
       rows = next_rows<V>(m);
-      // What is written beyond a column is overwritten by the next, if the last rows come first.
+      // Elements written beyond a column are overwritten by the next one, if the last rows come first.
       for (int64_t i = (rows - 1) / w * w; i >= 0; i -= w)
         turn<V>(least(w, rows - i), k, a + i * lda, lda, to + i, rows);
     }
   }
 
-  /// Some columns of all tiles at a time: each is in one piece, and far from the next one.
+  /// A few columns of all tiles at a time: each column is contiguous, and far from the next one.
   void pack_columns(int64_t m, int64_t k, const T* a) const {
     constexpr int64_t some = 64;
     for (int64_t p = 0; p < k; p += some)

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/// What is asked for while a tile is computed: at every `chunk` steps of k two lines of each of `count` runs, `stride` apart;
-/// then `on` from there.
+/// Prefetches made while a tile is computed: at every `chunk` steps of k, two lines of each of `count` runs, `stride`
+/// apart; then `on` from there.
 template <class T>
 struct prefetches {
   static constexpr int64_t line = 64 / sizeof(T), chunk = 2 * line;
@@ -31,7 +31,8 @@ struct prefetches {
   }
 };
 
-/// What a tile multiplies: k elements of each of its rows and columns, again `x.count` times, and all that `y.count` times.
+/// The operands of a tile: k elements of each of its rows and columns, repeated `x.count` times, and all of that
+/// `y.count` times.
 template <class T>
 struct factors {
   int64_t k;
@@ -40,31 +41,31 @@ struct factors {
   const T* b;
   int64_t ldb;      ///< From row to row of op(B).
   struct turns {
-    int64_t count = 1, a = 0, b = 0;  ///< Where the operands go on, from where the turn left them.
+    int64_t count = 1, a = 0, b = 0;  ///< Moves of the operands after each repetition.
   } x, y;
   prefetches<T> soon_a{}, soon_b{};
-  T* copy = nullptr;  ///< Where a tile that copies puts what it reads of op(B): rows of two vectors.
+  T* copy = nullptr;  ///< Where a copying tile puts the elements of op(B) that it reads: rows of two vectors.
 };
 
-/// Where a tile of C lies, and begins and ends its chains of additions.
+/// The place of a tile of C, and how its chains of additions begin and end.
 template <class T>
 struct ends {
   T* c;
   int64_t ldc;
-  int64_t columns;      ///< That exist.
-  const T* next;        ///< The tile that comes after it, to be in the cache by then.
-  const T* bias;        ///< Start: from the bias, or from zero,
-  bool first;           ///<   or, when not the first block of k, from C.
+  int64_t columns;      ///< Those that exist.
+  const T* next;        ///< The following tile, to be prefetched.
+  const T* bias;        ///< Start: from the bias, or from zero;
+  bool first;           ///< or from C, if not the first block of k.
   bool last;            ///< After the last block: mask and relu.
   bool relu;
   const T* mask;
 };
 
-/// How the elements of op(A) lie: its rows or its columns in one piece.
+/// The layout of op(A): its rows or its columns are contiguous.
 enum class order : uint8_t { rows, columns };
 
-/// C[Rows × columns]; with `Part` the last vector of a row exists only in part. With `Copy` the rows of op(B) are packed for the
-/// tiles below, which costs nothing here: a multiply-add needs no port to store.
+/// C[Rows × columns]; with `Part` the last vector of a row is partial. With `Copy` the rows of op(B) are packed for the
+/// tiles below, at no cost here: a multiply-add needs no store port.
 template <class V, int Rows, int Vectors, order Order, bool Part, bool Copy = false>
 __attribute__((noinline)) void tile(const factors<typename V::number>& f, const ends<typename V::number>& e) {
   using T = typename V::number;
@@ -96,8 +97,8 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
   [[maybe_unused]] T* copy = f.copy;
   auto soon_a = f.soon_a, soon_b = f.soon_b;
   constexpr int64_t chunk = prefetches<T>::chunk;
-  // Rows are addressed as base + index·{1, 2, 4, 8}. Left to itself the compiler gives each multiple of the stride a register,
-  // has none left for the last, and moves it through a vector port at each step.
+  // Rows are addressed as base + index·{1, 2, 4, 8}. Otherwise the compiler keeps each multiple of the stride in a
+  // register, runs out of registers for the last one, and moves it through a vector port at each step.
   const int64_t s = f.stride * static_cast<int64_t>(sizeof(T)), ldb = f.ldb;
   int64_t s3 = 3 * s, s5 = 5 * s, s7 = 7 * s, s9 = 9 * s, s11 = 11 * s;
   if (Order == order::rows)
@@ -160,7 +161,7 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
     }
 }
 
-/// The tiles of 1 to V::tile_rows rows: for two whole vectors, for two of which the last is a part, and for one.
+/// The tiles of 1 to V::tile_rows rows: for two whole vectors, for two with the last one partial, and for one.
 template <class V, order Order>
 class tiles {
  public:
@@ -186,15 +187,16 @@ class tiles {
   static constexpr table narrow = make<1, true>(rows_less_one{});
 };
 
-/// How many of the rows that are left the next tile takes: all it can, unless few were left for the one after it. A tile of
-/// few rows waits for its own sums.
+/// The number of remaining rows that the next tile takes: as many as possible, unless too few would be left for the one
+/// after it. A tile of few rows is bound by the latency of its own sums.
 template <class V>
 constexpr int64_t next_rows(int64_t left) {
   constexpr int64_t most = V::tile_rows;
   return left <= most ? left : left < most + (most + 1) / 2 ? (left + 1) / 2 : most;
 }
 
-/// Up to `w` rows of k elements, `stride` apart, become k columns, `to_stride` apart. Each column is written as a whole vector.
+/// Transposes up to `w` rows of k elements, `stride` apart, into k columns, `to_stride` apart. Each column is written
+/// as a whole vector.
 template <class V>
 void turn(int64_t rows, int64_t k, const typename V::number* from, int64_t stride, typename V::number* to, int64_t to_stride) {
   using T = typename V::number;
@@ -206,7 +208,7 @@ void turn(int64_t rows, int64_t k, const typename V::number* from, int64_t strid
   for (; p + V::piece <= k; p += V::piece)
     V::columns_of(row, p, to + p * to_stride, to_stride);
   if (p < k && k >= V::piece)
-    V::columns_of(row, k - V::piece, to + (k - V::piece) * to_stride, to_stride);  // Some of them once more.
+    V::columns_of(row, k - V::piece, to + (k - V::piece) * to_stride, to_stride);  // Some columns are written twice.
   else
     for (; p < k; ++p)
       for (int64_t i = 0; i < rows; ++i)

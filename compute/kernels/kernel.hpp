@@ -1,7 +1,7 @@
-// The seam between plan and arithmetic: a kernel call is a plain function over operands that were resolved when planned.
+// The interface between plan and arithmetic: a kernel call is a plain function over operands resolved by the planner.
 //
-// An operand is base + offset; bases are passed for each run. Kernels neither allocate nor lock, and what they compute
-// depends on their operands' values and extents only, never on addresses.
+// An operand is base + offset; bases are passed for each run. Kernels neither allocate nor lock, and their results
+// depend on their operands' values and extents only, never on addresses.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct operand {
   int64_t offset = -1;  ///< -1: absent.
 };
 
-/// What one run knows beside its operands.
+/// The state of one run, beside its operands.
 struct run_state {
   std::byte* const* bases = nullptr;
   int64_t step = 0;
   int32_t shard = 0;
-  /// The first index that is outside [0, limit), or number that had to be finite and is not, if any.
+  /// The first index outside [0, limit), or the first non-finite number where a finite one is required, if any.
   struct bad_element {
     const struct kernel_call* call = nullptr;  ///< Null: there is none.
     int64_t position = 0, value = 0, limit = 0;
@@ -40,15 +40,15 @@ struct walk {
 
 struct kernel_call {
   void (*run)(const kernel_call& c, run_state& s) = nullptr;
-  operand at[6];                ///< The kernel says which is which.
+  operand at[6];                ///< Their order depends on the kernel.
   int64_t n[7] = {};            ///< Extents.
-  int64_t first = 0;            ///< Of a share of a call: its first item, for what is counted from the whole's beginning.
+  int64_t first = 0;            ///< In a share of a call: its first item, for counters that start with the whole call.
   double number = 0, number2 = 0;
   uint64_t key = 0;
   uint32_t flags = 0;
-  bool recording = false;       ///< Left out of runs that record nothing.
-  const struct walk* strides = nullptr;  ///< Owned by the plan,
-  const struct fused_body* fused = nullptr;  ///<   as these.
+  bool recording = false;       ///< Skipped in runs that record nothing.
+  const struct walk* strides = nullptr;  ///< Owned by the plan.
+  const struct fused_body* fused = nullptr;  ///< Owned by the plan.
   const struct convolution* convolution = nullptr;
   const struct row_lookups* lookups = nullptr;
 
@@ -60,7 +60,7 @@ struct kernel_call {
   T* maybe(const run_state& s, int i) const { return at[i].offset < 0 ? nullptr : to<T>(s, i); }
 };
 
-/// Whether all of the n indices are in [0, limit); the first that is not is noted, if none was before.
+/// Whether all n indices are in [0, limit); notes the first one that is not, unless one was noted before.
 template <class Index>
 bool indices_fit(const kernel_call& c, run_state& s, const Index* indices, int64_t n, int64_t limit) {
   bool all = true;

@@ -1,4 +1,5 @@
-// Which elements of a kernel meet which pixels. Compiled for each CPU level, so all of it has internal linkage.
+// Matches kernel elements with the pixels that they meet. Compiled for each CPU level, so all of it has internal
+// linkage.
 #pragma once
 
 #include "compute/kernels/convolution.hpp"
@@ -11,7 +12,7 @@ struct meeting {
   int64_t tap = 0, tap_step = 1, count = 0, source = 0, source_step = 0;
 };
 
-/// Of elements [first, end) of the kernel, with the window at `at`.
+/// For elements [first, end) of the kernel, with the window at `at`.
 [[maybe_unused]] inline meeting meeting_of(const image_windows::axis& a, int64_t extent, int64_t at, int64_t first, int64_t end) {
   meeting m;
   for (int64_t tap = first; tap < end; ++tap) {

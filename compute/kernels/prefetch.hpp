@@ -1,11 +1,12 @@
-// Asking for a line of memory that is about to be written.
+// Prefetching a line of memory that is about to be written.
 #pragma once
 
 namespace troupe {
 
-/// As its only owner. Where another core has read the line since it was written, a store alone would wait for that core to give
-/// it up, line after line: an update shared by two threads took four times as long. The compiler's own __builtin_prefetch asks
-/// for such a line as one to read, unless it is told that the processor has this instruction; those that do not, skip it.
+/// Requests exclusive ownership. Where another core has read the line since it was written, a store alone would wait
+/// for that core to release it, line after line: an update shared by two threads took four times as long. The
+/// compiler's own __builtin_prefetch requests the line for reading only, unless it is told that the processor has this
+/// instruction; processors without it skip it.
 __attribute__((always_inline)) static inline void prefetch_to_write(const void* p) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(p)));

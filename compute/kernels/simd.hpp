@@ -1,10 +1,11 @@
-// Vectors of the CPU level that was compiled for: Eigen's packets, and loads and stores of part of one.
+// Vectors of the CPU level compiled for: Eigen's packets, and loads and stores of a part of one.
 //
 // Loops over packets treat the last, partial one with the same instructions as the others, so that an element's bits do
 // not depend on where it stands. Every instruction has one result by IEEE 754, whoever made the processor: docs/numerics.md.
 #pragma once
 
-// Where it is not 0, Eigen's square root begins with the processor's own approximation (rsqrtps), which differs from maker to maker.
+// Where this is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which differs
+// between makers.
 #if defined(EIGEN_FAST_MATH) && EIGEN_FAST_MATH
 #error "Eigen was included before simd.hpp, or configured otherwise: its functions must be the exact ones"
 #endif
@@ -108,7 +109,7 @@ inline double sum(int64_t n, F f) {
     for (; i + width<T> <= end; i += width<T>)
       lanes = padd(lanes, f(i, width<T>));
     if (i < end) {
-      alignas(64) T part[width<T>] = {};  // What f makes of the elements that do not exist is left out.
+      alignas(64) T part[width<T>] = {};  // Results for elements that do not exist are dropped.
       store_part(part, f(i, end - i), end - i);
       lanes = padd(lanes, load(static_cast<const T*>(part)));
     }

@@ -9,14 +9,14 @@
 namespace troupe::nn {
 namespace {
 
-/// Hides without being infinite: a row that is hidden whole has equal weights then, and no NaN.
+/// Finite, so that a row that is entirely hidden has equal weights and no NaN.
 constexpr double hidden_score = -1e30;
 
 symbol masked(symbol scores, symbol mask, std::source_location at) {
   return given(mask) ? select(mask, scores, fill(*scores.owner(), hidden_score, scores.type(), {}, at), at) : scores;
 }
 
-/// Both where both are.
+/// The conjunction of both where both are given.
 symbol both(symbol a, symbol b, std::source_location at) { return !given(a) ? b : !given(b) ? a : logical_and(a, b, at); }
 
 /// [batch, t, heads · units] -> [batch, heads, t, units]
@@ -30,7 +30,7 @@ symbol by_head(symbol x, int64_t heads, std::source_location at) {
 /// Whether x is [batch, time, features] with known features, of the batch and dtype of `like`.
 bool is_sequence(symbol x, symbol like) { return has_features(x, 3) && x.rank() == 3 && x.type() == like.type() && x.dims()[0] == like.dims()[0]; }
 
-/// What the layer cannot take; empty when it can.
+/// Why the layer cannot take its operands; empty when it can.
 std::string trouble_with(symbol x, const multi_head_attention_options& o) {
   if (!is_sequence(x, x))
     return "operand must be floating [batch, time, features] with known features, not " + describe(x);
@@ -94,7 +94,7 @@ symbol relative_shift(symbol x, std::source_location at) {
     return refuse(*g, "relative_shift", "needs numbers [..., t, s] with t and s known, t at most s, not " + describe(x), at);
   const auto scope = g->scope("relative_shift");
   const auto rank = x.dims().size();
-  // With a column put before them, rows of s + 1 read as rows of t begin one element earlier each.
+  // With one more column in front, rows of s + 1 that are read as rows of t begin one element earlier each.
   pad_options column{.low = std::vector<int64_t>(rank), .high = {}, .between = {}};
   column.low.back() = 1;
   symbol_shape turned = x.dims();

@@ -52,7 +52,7 @@ symbol reverse_sequence(symbol x, symbol lengths, std::source_location at) {
   const auto number = [&](int64_t n) { return fill(*g, static_cast<double>(n), dtype::int64, {}, at); };
   const symbol of_row = reshape(minimum(cast(lengths, dtype::int64, at), number(time), at), {batch, extent{1}}, at);
   const symbol from = select(less(t, of_row, at), sub(sub(of_row, number(1), at), t, at), t, at);
-  // The rows of all sequences behind each other, where sequence b begins at b * time.
+  // The rows of all sequences one after the other; sequence b begins at b * time.
   const symbol first = cumsum(fill(*g, static_cast<double>(time), dtype::int64, {batch}, at), 0, {.exclusive = true}, at);
   symbol_shape rows{extent{-1}};
   rows.insert(rows.end(), x.dims().begin() + 2, x.dims().end());

@@ -13,7 +13,7 @@ inline symbol invalid_of(std::initializer_list<symbol> operands) {
   return {};
 }
 
-/// x where it is optional: whether the model gave one, valid or not.
+/// For an optional x: whether the model gave one, valid or not.
 inline bool given(symbol x) { return x.owner() != nullptr; }
 
 /// Floating, of at least `rank` axes, the last of which is known.

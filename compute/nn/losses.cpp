@@ -8,15 +8,15 @@
 namespace troupe::losses {
 namespace {
 
-/// Σ w·l over what is counted; 0 where nothing is.
+/// Σ w·l / count; 0 where the count is 0.
 symbol ratio(graph& g, symbol total, symbol count, std::source_location at) {
   const symbol zero = fill(g, 0, total.type(), {}, at), one = fill(g, 1, total.type(), {}, at);
   const symbol nothing = equal(count, zero, at);
   return select(nothing, zero, div(total, select(nothing, one, count, at), at), at);
 }
 
-/// The graph under a scope of the loss's name, where the operands are floating and of one shape; else an error is kept. Labels
-/// that are not finite fail the step from then on.
+/// Opens a scope of the loss's name if the operands are floating and of one shape; else keeps an error. From then on,
+/// labels that are not finite fail the step.
 std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels, symbol predictions, std::source_location at) {
   graph* g = common_graph(name, {labels, predictions}, at);
   if (!g)
@@ -32,7 +32,8 @@ std::optional<graph::scope_guard> checked(std::string_view name, symbol& labels,
 
 symbol invalid_of(symbol a, symbol b) { return a.owner() ? a.owner()->make_symbol(-1) : b.owner() ? b.owner()->make_symbol(-1) : symbol{}; }
 
-/// Takes the share of smoothing from the options; one that cannot be is kept as an error of the graph, and nothing is returned.
+/// Takes the amount of smoothing from the options; an invalid one is kept as an error of the graph, and nothing is
+/// returned.
 std::optional<double> take_smoothing(graph& g, std::string_view name, options& o, std::source_location at) {
   const double share = std::exchange(o.label_smoothing, 0);
   if (share >= 0 && share <= 1)
@@ -43,7 +44,7 @@ std::optional<double> take_smoothing(graph& g, std::string_view name, options& o
 
 symbol number(symbol like, double value, std::source_location at) { return fill(*like.owner(), value, like.type(), {}, at); }
 
-/// (1 - s)·loss + s·(what it would be, were every class as likely): smoothed labels, since the loss is linear in them.
+/// (1 - s)·loss + s·(the loss under a uniform label): label smoothing, since the loss is linear in the labels.
 symbol smoothed(std::string_view name, symbol losses, symbol log_likelihoods, options& o, std::source_location at) {
   const auto share = take_smoothing(*losses.owner(), name, o, at);
   if (!share)
@@ -96,7 +97,7 @@ symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, options o, std
   if (!g)
     return invalid_of(labels, logits);
   symbol losses;
-  if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Rows of whatever axes there are.
+  if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Rows along any number of axes.
     const symbol rows = troupe::sparse_softmax_cross_entropy(reshape(logits, {extent{-1}, logits.dims().back()}, at), reshape(labels, {extent{-1}}, at), at);
     losses = reshape(rows, symbol_shape{labels.dims()}, at);
   } else {

@@ -5,7 +5,7 @@
 namespace troupe::nn {
 namespace {
 
-/// Numbers of the layer, in x's dtype.
+/// A constant of the layer, in x's dtype.
 symbol number(symbol x, double value, std::source_location at) { return fill(*x.owner(), value, x.type(), {}, at); }
 
 /// The last `count` axes.
@@ -16,7 +16,7 @@ std::vector<int> last_axes(int count) {
   return axes;
 }
 
-/// What a layer that normalises each row over its last axes cannot take; empty when it can.
+/// Why a layer that normalises each row over its last axes cannot take x; empty when it can.
 std::string trouble_with_rows(symbol x, int axes, double epsilon) {
   bool fits = is_floating(x.type()) && axes >= 1 && axes <= x.rank();
   for (int i = 0; fits && i < axes; ++i)
@@ -26,7 +26,7 @@ std::string trouble_with_rows(symbol x, int axes, double epsilon) {
   return epsilon >= 0 ? "" : "epsilon must be at least 0, not " + std::to_string(epsilon);
 }
 
-/// y · gamma + beta, of variables in the current scope.
+/// y · gamma + beta, with variables in the current scope.
 symbol rescale(symbol y, const shape& dims, bool gamma, bool beta, std::source_location at) {
   graph& g = *y.owner();
   if (gamma)

@@ -5,10 +5,10 @@
 namespace troupe::nn {
 namespace {
 
-/// [batch, time, n] as [time, batch, n], or back: with time first, what belongs to one step is one piece of memory.
+/// [batch, time, n] as [time, batch, n], or back: with time first, each step is contiguous.
 symbol swap_time_and_batch(symbol x, std::source_location at) { return transpose(x, {1, 0, 2}, at); }
 
-/// x [time, batch, n] as `time` symbols [batch, n]; none of what is not valid.
+/// x [time, batch, n] as `time` symbols [batch, n]; none if x is invalid.
 std::vector<symbol> steps_of(symbol x, std::source_location at) {
   std::vector<symbol> steps;
   if (x.valid())
@@ -17,7 +17,7 @@ std::vector<symbol> steps_of(symbol x, std::source_location at) {
   return steps;
 }
 
-/// What x [batch, time, n] adds to the gates of every step, [time, batch, gates]: one product for all steps.
+/// The terms that x [batch, time, n] adds to the gates of every step, [time, batch, gates]: one product for all steps.
 symbol inputs_of_gates(symbol x, symbol kernel, symbol bias, std::source_location at) {
   const symbol turned = swap_time_and_batch(x, at);
   const symbol rows = add(matmul(reshape(turned, {extent{-1}, x.dims()[2]}, at), kernel, {}, at), bias, at);
@@ -47,13 +47,13 @@ std::string needs_lengths(symbol lengths, symbol x) {
   return "lengths must be int32 or int64 [" + to_string(*x.owner(), {x.dims()[0]}).substr(1) + ", not " + describe(lengths);
 }
 
-/// The rows that step `t` is within the lengths of, [batch, 1].
+/// Whether each row's length includes step `t`, [batch, 1].
 symbol within(symbol lengths, size_t t, std::source_location at) {
   const symbol now = fill(*lengths.owner(), static_cast<double>(t), lengths.type(), {}, at);
   return reshape(less(now, lengths, at), {lengths.dims()[0], extent{1}}, at);
 }
 
-/// Variables in the current scope.
+/// Makes the variables in the current scope.
 lstm_weights lstm_here(symbol x, const lstm_options& options, std::source_location at) {
   graph& g = *x.owner();
   const int64_t n = features_of(x), units = options.units;
@@ -69,10 +69,10 @@ gru_weights gru_here(symbol x, const gru_options& options, std::source_location 
           g.variable({.name = "bias", .dims = {3 * units}, .type = x.type()}, at), options.activation};
 }
 
-/// How many units a bias of so many gates is for; 0 when it is none.
+/// The number of units in a bias for so many gates; 0 when it is no such bias.
 int64_t units_of(symbol bias, int64_t gates) { return bias.rank() == 1 && bias.dims()[0].known() ? bias.dims()[0].coefficient / gates : 0; }
 
-/// c and h of the sums of the gates.
+/// The next c and h from the sums of the gates.
 lstm_state next_state(symbol gates, symbol c, int64_t units, const lstm_weights& w, std::source_location at) {
   const auto part = split(gates, {units, units, units, units}, 1, at);
   const symbol input = part[0], candidate = part[1], output = part[3];
@@ -83,7 +83,7 @@ lstm_state next_state(symbol gates, symbol c, int64_t units, const lstm_weights&
   return {next, mul(sigmoid(output, at), w.activation(next, at), at)};
 }
 
-/// The next state of a GRU, of what the inputs add to its gates and the parts of the recurrent kernel.
+/// The next state of a GRU, from the inputs' terms of its gates and the parts of the recurrent kernel.
 symbol next_state(symbol from_x, symbol h, symbol recurrent_gates, symbol recurrent_h, int64_t units, activation f, std::source_location at) {
   const auto part = split(from_x, {2 * units, units}, 1, at);
   const auto gates = split(sigmoid(add(part[0], matmul(h, recurrent_gates, {}, at), at), at), {units, units}, 1, at);

@@ -1,4 +1,5 @@
-// What an operation sees of a plan when it becomes a kernel call: its call, the values of the plan, and where what the call refers to is kept.
+// What an operation sees of a plan while it becomes a kernel call: its call, the values of the plan, and the owner of
+// data that the kernel call refers to.
 #pragma once
 
 #include "compute/graph/operation.hpp"
@@ -15,20 +16,20 @@ namespace troupe {
 
 struct planned_value {
   std::string name;
-  const operation* op = nullptr; ///< Of the node; null for a copy that the planner made.
+  const operation* op = nullptr; ///< The node's operation; null for a copy that the planner made.
   std::source_location at;       ///< Where the model made it.
-  int32_t gradient_of = -1;      ///< The value whose gradient it belongs to.
+  int32_t gradient_of = -1;      ///< The value whose gradient it is part of.
   dtype type = dtype::float32;
   shape dims;
   operand where;                 ///< Offset -1 until placed.
-  int32_t view_of = -1;          ///< Shares the place of that value,
-  int64_t view_offset = 0;       ///<   so many bytes behind its beginning.
-  bool keep = false;             ///< To be found in the arena after the run.
+  int32_t view_of = -1;          ///< The value whose memory it shares.
+  int64_t view_offset = 0;       ///< Bytes from the beginning of that value.
+  bool keep = false;             ///< Must be in the arena after the run.
   bool read_only = false;        ///< A parameter, feed, constant or gradient: never overwritten in place.
-  std::optional<double> splat;   ///< Known while planning: this in every element.
+  std::optional<double> splat;   ///< Known while planning: the number in every element.
   tensor constant;               ///< With elements: known while planning.
   int32_t feed = -1;
-  int64_t copy_offset = -1;      ///< Of a feed: where it is copied to when its memory is not aligned.
+  int64_t copy_offset = -1;      ///< For a feed: where it is copied when its memory is not aligned.
   int32_t first = -1, last = -1; ///< The calls that write it first and use it last; set by `place`.
   int64_t bytes() const { return dims.elements() * size_of(type); }
 };
@@ -36,31 +37,31 @@ struct planned_value {
 struct planned_call {
   const operation* op = nullptr;
   std::vector<int32_t> in, out;
-  std::vector<int32_t> nodes;    ///< What it computes, in the order of the graph; more than one when it is fused.
-  attributes attr;               ///< `number` already divided by what it is per.
-  double factor = 1;             ///< reduce_sum: the sum is scaled by it.
-  int32_t bias = -1;             ///< matmul, conv2d: the input that is added to every row,
-  int32_t mask = -1;             ///<   of matmul the one where the product counts (elsewhere 0 is written),
-  bool relu = false;             ///<   and whether what is negative becomes 0. max_pool_gradient: only where the greatest is positive.
+  std::vector<int32_t> nodes;    ///< The nodes that it computes, in the order of the graph; several when it is fused.
+  attributes attr;               ///< `number` is already divided by the product `per`.
+  double factor = 1;             ///< reduce_sum: scales the sum.
+  int32_t bias = -1;             ///< matmul, conv2d: the input added to every row.
+  int32_t mask = -1;             ///< matmul: the input that masks the product: 0 is written where it is not positive.
+  bool relu = false;             ///< Negative results become 0. max_pool_gradient: only where the greatest is positive.
   std::vector<planned_call> parts;  ///< fused: the calls it consists of, in order.
-  int shares = 1;                ///< Threads that compute it; until it is placed, at most.
-  int64_t workspace_bytes = 0, workspace_offset = -1;  ///< Of one thread, and of the first.
+  int shares = 1;                ///< Threads that compute it; an upper bound until it is placed.
+  int64_t workspace_bytes = 0, workspace_offset = -1;  ///< The size for one thread, and the place of the first.
   int64_t flops = 0;             ///< Multiply-adds × 2; known when it is lowered.
   bool removed = false;
-  bool recording = false;        ///< Only summaries need it: left out of runs that record nothing.
+  bool recording = false;        ///< Only summaries need it: skipped in runs that record nothing.
 };
 
-/// What scatter_rows adds up, in order.
+/// One of the look-ups whose updates scatter_rows adds up, in order.
 struct row_lookups {
   struct lookup {
     operand indices, updates;
     int64_t count = 0;
-    bool wide = false;           ///< Indices of 64 bits.
+    bool wide = false;           ///< 64-bit indices.
   };
   std::vector<lookup> all;
 };
 
-/// The values of a plan, and what its kernel calls refer to.
+/// The values of a plan, and the data that its kernel calls refer to.
 struct planned_values {
   std::vector<planned_value> values;
   uint64_t seed = 0;
@@ -71,22 +72,22 @@ struct planned_values {
 
   planned_value& value(int32_t i) { return values[static_cast<size_t>(i)]; }
   const planned_value& value(int32_t i) const { return values[static_cast<size_t>(i)]; }
-  /// The value whose memory this one is.
+  /// The value whose memory this value uses.
   int32_t root(int32_t i) const;
   /// Where it is, once its root is placed.
   operand place_of(int32_t i) const;
 };
 
-/// How a kernel call can be computed in shares that know nothing of each other.
+/// How a kernel call can be divided into independent shares.
 struct division {
-  int64_t items = 0;             ///< Like things that it computes one after the other; 0: it is one whole.
-  int64_t unit = 1;              ///< Shares begin at a multiple of so many.
-  int extent = 0;                ///< They are what n[extent] counts,
-  int64_t each = 1;              ///<   which is so much for one.
-  std::array<int64_t, 6> step{}; ///< By which operands move from item to item, in bytes; along a walk: the bytes of an element.
+  int64_t items = 0;             ///< Number of equal items computed one after the other; 0: indivisible.
+  int64_t unit = 1;              ///< Shares begin at multiples of this.
+  int extent = 0;                ///< n[extent] counts the items,
+  int64_t each = 1;              ///< in units of `each` per item.
+  std::array<int64_t, 6> step{}; ///< Distance of an operand's items, in bytes; along a walk: the bytes of an element.
 };
 
-/// One call as its operation sees it, and the kernel call that comes of it.
+/// One call as its operation sees it, and the kernel call made from it.
 class lowering {
  public:
   lowering(planned_values& values, const planned_call& c, int share = 0) : call(c), values_(values), share_(share) {}
@@ -108,11 +109,11 @@ class lowering {
   planned_values& values() const { return values_; }
   /// Sets the kernel for the dtype: one for float32, one for float64.
   void run(dtype t, kernel_function f32, kernel_function f64) { kernel.run = t == dtype::float64 ? f64 : f32; }
-  /// Of any number.
+  /// For any number type.
   void run(dtype t, kernel_function f32, kernel_function f64, kernel_function i32, kernel_function i64) {
     kernel.run = t == dtype::int32 ? i32 : t == dtype::int64 ? i64 : t == dtype::float64 ? f64 : f32;
   }
-  /// Of whatever has elements of that size: moves do not look at values.
+  /// For any type, by element size: moves do not look at values.
   void run_by_size(dtype t, kernel_function one, kernel_function four, kernel_function eight) {
     kernel.run = size_of(t) == 1 ? one : size_of(t) == 4 ? four : eight;
   }

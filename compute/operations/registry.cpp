@@ -1,4 +1,4 @@
-// Sources, what only the planner makes, and the list of all that a graph can hold.
+// Source operations, operations that only the planner makes, and the list of all operations of a graph.
 #include "compute/operations/walk.hpp"
 
 namespace troupe {

@@ -1,36 +1,36 @@
-// Walks: loops over an output whose operands are stretched, turned or cut, merged into as few as can be.
+// Walks: loops over an output with broadcast, transposed or sliced operands, merged into as few loops as possible.
 #pragma once
 
 #include "compute/operations/lowering.hpp"
 
 namespace troupe {
 
-/// Shares of a loop over elements begin at multiples of so many: where vectors, cache lines and random numbers begin.
+/// Shares of an element-wise loop begin at multiples of this: where vectors, cache lines and random numbers begin.
 inline constexpr int64_t elements_piece = 1024;
 
 /// Numpy's rule; nothing when the shapes do not fit.
 std::optional<symbol_shape> broadcast(const symbol_shape& a, const symbol_shape& b);
 
 using strides = std::vector<int64_t>;
-/// Of a row-major operand, in elements.
+/// Strides of a row-major operand, in elements.
 strides row_major(const shape& operand);
-/// Of a row-major operand stretched over `out`: 0 where it has one element for many.
+/// Strides of a row-major operand broadcast to `out`: 0 where it has one element for many.
 strides stretched(const shape& out, const shape& operand);
 /// Loops over `out` with up to three operands' strides, each as long as `out` has axes.
 walk make_walk(const shape& out, std::initializer_list<strides> operands);
 
-/// The kernel call of l goes along w, which belongs to the plan from now on; its shares are rows of the outermost loop. Operands are the
-/// inputs and then the output.
+/// Makes the kernel call of l follow w, which the plan owns from now on; its shares are rows of the outermost loop.
+/// Operands are the inputs and then the output.
 void lower_walk(lowering& l, const walk& w);
 
-/// One innermost loop: n elements of the output from `out` on, of each operand from `at` on, `stride` apart.
+/// One innermost loop: n elements of the output, starting at `out`; each operand starts at `at` with its `stride`.
 struct walk_run {
   int64_t out = 0, n = 0;
   int64_t at[walk::operands_max] = {};
   int64_t stride[walk::operands_max] = {};
 };
 
-/// f(const walk_run&) for each innermost loop, in the order of the output.
+/// Calls f(const walk_run&) for each innermost loop, in the order of the output.
 template <class F>
 void for_each_run(const walk& w, F f) {
   const int last = w.rank - 1;

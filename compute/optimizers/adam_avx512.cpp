@@ -1,8 +1,9 @@
-// Adam's pass over a range, compiled for x86-64-v4: called only where the processor has it. Nothing of the standard library's is
-// called, as compute/kernels/gemm_tile.hpp says.
+// Adam's pass over a range, compiled for x86-64-v4: called only where the processor has it. It calls nothing of the
+// standard library, for the reason given in compute/kernels/gemm_tile.hpp.
 //
-// The pass is bound by the divider, which a division and an exact root for each element keep busy: 22 of its cycles for a vector.
-// So every other root is computed by multiplications, rounded to the same bits, while the divider is at work on the one before.
+// The pass is bound by the divider, which the division and the exact root of each element occupy for 22 cycles per
+// vector. Therefore every other root is computed by multiplications, rounded to the same bits, while the divider works
+// on the previous one.
 #include <immintrin.h>
 
 #include "compute/kernels/prefetch.hpp"
@@ -14,9 +15,9 @@ namespace {
 using vector = __m512;
 constexpr int64_t width = 16;
 
-/// The correctly rounded square root, by Goldschmidt's iteration and a last step whose remainder is exact (Markstein 1990). The first
-/// estimate is that of integers (0x5f37… - bits / 2), to 5 bits; each step doubles them. Zeros and what is too small for an exact
-/// remainder, infinite or no number go to the divider.
+/// The correctly rounded square root, by Goldschmidt's iteration and a last step whose remainder is exact (Markstein
+/// 1990). The first estimate is an integer operation (0x5f37… - bits / 2), good to 5 bits; each step doubles them.
+/// Zeros, values too small for an exact remainder, infinities and NaN go to the divider.
 vector root_by_products(vector x) {
   const auto usual = _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p-90f), _CMP_GE_OQ) & _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p120f), _CMP_LE_OQ);
   if (__builtin_expect(usual != 0xffff, 0))
@@ -43,7 +44,7 @@ struct pass {
       least(_mm512_set1_ps(-f.clip_value)), scale(_mm512_set1_ps(f.gradient_scale)), keep(_mm512_set1_ps(f.keep)),
       average_rest(_mm512_set1_ps(f.average_rest)) {}
 
-  /// What adam.cpp and packet_update.hpp do with a packet, operation by operation.
+  /// The operations of adam.cpp and packet_update.hpp on one packet, one for one.
   template <vector root_of(vector)>
   __attribute__((always_inline)) void vector_at(int64_t i) const {
     constexpr int64_t ahead = 2048 / sizeof(float);

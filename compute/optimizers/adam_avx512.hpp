@@ -5,7 +5,7 @@
 
 namespace troupe::adam_avx512 {
 
-/// The numbers of one update, as every element meets them.
+/// The factors of one update, the same for every element.
 struct factors {
   float beta1, rest1, beta2, rest2;  ///< β1, 1-β1, β2, 1-β2.
   float minus_rate;                  ///< With both biases corrected.
@@ -14,7 +14,7 @@ struct factors {
   float clip_value, gradient_scale, keep, average_rest;
 };
 
-/// The bits of the loop that is compiled for every processor, in adam.cpp; called only where `uses_avx512()`.
+/// Yields the same bits as the portable loop in adam.cpp; called only where `uses_avx512()`.
 void run(const factors& f, const update_range<float>& x);
 
 }  // namespace troupe::adam_avx512

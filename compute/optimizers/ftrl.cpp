@@ -5,7 +5,7 @@
 namespace troupe {
 namespace {
 
-/// `power` is s -> s^-p.
+/// `power` maps s to s^-p.
 template <class T, class Power>
 void update_with(const ftrl& o, const update_terms& terms, const update_range<T>& x, Power power) {
   const auto rate = packet_of<T>(terms.rate), most = packet_of<T>(o.l1), least = packet_of<T>(-o.l1);
@@ -16,7 +16,7 @@ void update_with(const ftrl& o, const update_terms& terms, const update_range<T>
     const auto after = power(s[0]);
     const auto h = simd::pmadd(twice_shrinkage, v, g);
     s[1] = simd::padd(s[1], simd::psub(h, simd::pmul(simd::pdiv(simd::psub(after, before), rate), v)));
-    // z within [-l1, l1] less z: 0 where |z| <= l1.
+    // z clamped to [-l1, l1], minus z: 0 where |z| <= l1.
     const auto excess = simd::psub(simd::pmax(least, simd::pmin(most, s[1])), s[1]);
     return simd::pdiv(excess, simd::padd(simd::pdiv(after, rate), twice_l2));
   });

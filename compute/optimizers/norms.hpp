@@ -1,4 +1,4 @@
-// Norms whose bits depend on the values alone, whoever computes them.
+// Norms whose bits depend on the values alone, not on the thread or the slice.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 
 namespace troupe {
 
-/// Elements are added up in chunks of this many, counted from the beginning of the variable, and the chunks one after the other.
+/// Elements are summed in chunks of this many, counted from the beginning of the variable; then the chunks in order.
 inline constexpr int64_t norm_chunk = 4096;
 
-/// Σ f(i), for whoever knows where f is not 0: what is left out there changes no bit.
+/// Σ f(i) for callers that know where f is 0: skipping such elements changes no bit.
 class chunked_total {
  public:
-  /// Elements [first, last), multiples of 8, behind those that were added before: eight sums of a chunk side by side.
+  /// Adds elements [first, last), multiples of 8, after all earlier ones: a chunk has eight sums side by side.
   template <class F>
   void add(int64_t first, int64_t last, F f) {
     while (first < last) {
@@ -34,7 +34,7 @@ class chunked_total {
   }
 
  private:
-  /// The eight are folded by halves.
+  /// Folds the eight sums by halves.
   void end_chunk() {
     for (int width = 4; width > 0; width /= 2)
       for (int l = 0; l < width; ++l)

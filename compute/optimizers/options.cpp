@@ -27,7 +27,7 @@ std::string text_of(const std::vector<T>& list) {
   return "[" + text + "]";
 }
 
-/// "adam(rate = 0.001, ...)"; a flag is its name, where it is set.
+/// "adam(rate = 0.001, ...)"; a flag that is set is printed as its name.
 template <class Options>
 std::string options_text(const Options& o) {
   std::string text;
@@ -101,7 +101,7 @@ expected<void> check_schedule(const learning_rate_schedule& s) {
   return check.result;
 }
 
-/// Whether the rate comes down to 0, by which FTRL divides.
+/// Whether the rate falls to 0, by which FTRL would divide.
 bool ends_at_zero(const learning_rate_schedule& s) {
   const auto* polynomial = std::get_if<polynomial_decay>(&s);
   const auto* cosine = std::get_if<cosine_decay>(&s);

@@ -1,4 +1,4 @@
-// The loop that all updates have in common: what surrounds a rule is done in the same pass over memory.
+// The loop that all updates share: everything around a rule is done in the same pass over memory.
 #pragma once
 
 #include "compute/kernels/elementary.hpp"
@@ -12,7 +12,8 @@ namespace troupe {
 
 namespace detail {
 
-/// A range without clipping, decay or average has none of their instructions; the others have all, with factors of 1.
+/// Without clipping, decay and average (`surrounded` false) the loop has none of their instructions; otherwise all,
+/// with factors of 1 where unused.
 template <bool surrounded, int slots, class T, class F>
 void update_loop(const update_terms& terms, const update_range<T> x, F f) {
   const auto most = simd::set(static_cast<T>(terms.clip_value)), least = simd::set(static_cast<T>(-terms.clip_value));
@@ -21,7 +22,7 @@ void update_loop(const update_terms& terms, const update_range<T> x, F f) {
   constexpr int64_t ahead = 2048 / sizeof(T);
   for (int64_t i = 0; i < x.n; i += simd::width<T>) {
     auto g = simd::load(x.g + i), v = simd::load(x.v + i);
-    prefetch_to_write(x.v_to + i + ahead);  // Others have read what is written here: slots and gradient nobody has.
+    prefetch_to_write(x.v_to + i + ahead);  // Others have read this line; slots and gradient are used only here.
     [[maybe_unused]] simd::packet<T> average;
     if constexpr (surrounded) {
       g = simd::pmul(scale, simd::pmax(least, simd::pmin(most, g)));
@@ -43,14 +44,14 @@ void update_loop(const update_terms& terms, const update_range<T> x, F f) {
 
 }  // namespace detail
 
-/// Whether more is done to a gradient or variable than the rule alone does.
+/// Whether the update does more to a gradient or variable than the rule alone.
 template <class T>
 bool is_surrounded(const update_terms& terms, const update_range<T>& x) {
   return std::isfinite(terms.clip_value) || terms.gradient_scale != 1 || terms.keep != 1 || x.average;
 }
 
-/// f(g, v, s) returns what a packet of variables becomes, and changes its slots s in place. Ranges begin and end at multiples of
-/// 64 bytes: whole packets.
+/// f(g, v, s) returns the new value of a packet of variables, and updates its slots s in place. Ranges begin and end at
+/// multiples of 64 bytes: whole packets.
 template <int slots, class T, class F>
 void update_packets(const update_terms& terms, const update_range<T>& x, F f) {
   if (is_surrounded(terms, x))

@@ -10,7 +10,7 @@ void update(const proximal_gradient_descent& o, const update_terms& terms, const
   const auto shrunk = packet_of<T>(1 + terms.rate * static_cast<double>(o.l2));
   update_packets<0>(terms, x, [=](auto g, auto v, auto*) {
     const auto u = simd::pmadd(minus_rate, g, v);
-    // u less u within [-rate·l1, rate·l1]: 0 where |u| is no larger.
+    // u minus u clamped to [-rate·l1, rate·l1]: 0 where |u| is not larger.
     return simd::pdiv(simd::psub(u, simd::pmax(least, simd::pmin(most, u))), shrunk);
   });
 }

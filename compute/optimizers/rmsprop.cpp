@@ -21,7 +21,7 @@ void update(const rmsprop& o, const update_terms& terms, const update_range<T>& 
   update_packets<3>(terms, x, [=](auto g, auto v, auto* s) {
     s[0] = square(g, s[0]);
     s[1] = simd::pmadd(decay, s[1], simd::pmul(rest, g));
-    // A variance: where the gradient is always the same, rounding may leave it below 0.
+    // The variance: for a constant gradient, rounding may leave it below 0.
     return simd::psub(v, moved(g, simd::pmax(zero, simd::psub(s[0], simd::pmul(s[1], s[1]))), s[2]));
   });
 }

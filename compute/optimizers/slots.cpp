@@ -1,4 +1,4 @@
-// Which vectors each rule keeps beside the variables: TensorFlow 1.x's names and initial values, which checkpoints hold.
+// The slots of each rule, with TensorFlow 1.x's names and initial values, as checkpoints store them.
 #include "compute/optimizers/update.hpp"
 
 namespace troupe {

@@ -22,40 +22,40 @@ inline constexpr std::string_view moving_average_slot = "ExponentialMovingAverag
 struct slot_description {
   std::string_view name;
   initializer initial = init::zeros();  ///< A constant.
-  bool starts_as_variable = false;      ///< In place of it.
+  bool starts_as_variable = false;      ///< Starts as a copy of its variable instead.
 };
 /// The slots that each variable has, in order: those of the rule, then the moving average.
 std::vector<slot_description> slots_of(const optimizer& o);
-/// Whether an update of part of a variable needs all of it, so that replicas must share out whole ones.
+/// Whether updating a part of a variable needs the whole of it, so that replicas must share out whole variables.
 bool needs_whole_variables(const optimizer& o);
-/// Whether rows of a gradient that do not occur count as zeros, rather than being left out of the update.
+/// Whether rows that do not occur are updated with a zero gradient rather than skipped.
 bool updates_every_row(const optimizer& o);
 
-/// Which group a variable belongs to, found among many in the time of a few look-ups. Refers to the groups.
+/// Finds a variable's group among many with a few look-ups. Refers to the groups.
 class variable_groups {
  public:
   explicit variable_groups(std::span<const variable_group> groups);
-  /// The first that fits, or null.
+  /// The first group that matches, or null.
   const variable_group* of(std::string_view variable) const;
   bool freeze(std::string_view variable) const;
-  /// The first group that none of these fits, or null.
+  /// The first group that matches none of these, or null.
   const variable_group* first_without(std::span<const std::string_view> variables) const;
 
  private:
-  /// f(groups of one prefix and suffix, in their order) for each such pair that fits.
+  /// Calls f(groups of one prefix and suffix, in their order) for each such pair that matches.
   template <class F>
   void each_fitting(std::string_view variable, F f) const;
 
   std::span<const variable_group> groups_;
-  std::set<std::pair<size_t, size_t>> lengths_;  ///< Of prefixes and suffixes: few, however many groups there are.
+  std::set<std::pair<size_t, size_t>> lengths_;  ///< Of prefixes and suffixes; few, even with many groups.
   std::map<std::pair<std::string_view, std::string_view>, std::vector<size_t>> by_ends_;
 };
-/// What the schedule makes of 1 for the update after `step` others; the warm-up included.
+/// The schedule applied to 1 for the update after `step` others, including the warm-up.
 double schedule_factor(const optimizer& o, int64_t step);
 
 inline constexpr int rule_slots_max = 3;
 
-/// n elements of variables and slots, read from one place and written to another, or to the same: whole packets.
+/// n elements of variables and slots, with separate or equal sources and destinations: whole packets.
 template <class T>
 struct update_range {
   int64_t n = 0;
@@ -68,14 +68,14 @@ struct update_range {
   T* average_to = nullptr;
 };
 
-/// What one update is the same in for all elements of a range.
+/// The terms of one update that are the same for all elements of a range.
 struct update_terms {
   int64_t t = 1;               ///< The update being made, counted from 1.
-  double rate = 0;             ///< In place of the rule's own.
+  double rate = 0;             ///< Replaces the rule's own.
   double clip_value = std::numeric_limits<double>::infinity();
-  double gradient_scale = 1;   ///< After the clipping by value.
-  double keep = 1;             ///< The variable is multiplied by it first: 1 - decoupled weight decay.
-  double weight_decay = 0;     ///< For rules that have it inside.
+  double gradient_scale = 1;   ///< Applied after clipping by value.
+  double keep = 1;             ///< Multiplies the variable first: 1 - decoupled weight decay.
+  double weight_decay = 0;     ///< For rules with their own decay.
   double average_decay = 0;
 };
 

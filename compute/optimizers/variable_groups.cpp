@@ -1,4 +1,4 @@
-// Groups by what names begin with and end in: a name is looked up once for each pair of lengths that occurs among them.
+// Groups by prefix and suffix: a name is looked up once for each pair of prefix and suffix lengths among the groups.
 #include "compute/optimizers/update.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-/// `into` may be `a`.
+/// `into` may be the same as `a`.
 template <class T>
 void add(T* into, const T* a, const T* b, int64_t n) {
   for (int64_t i = 0; i < n; i += simd::width<T>)
@@ -33,7 +33,7 @@ void add_dense(const parameter_layout& layout, std::byte* into, const std::byte*
     for_dense_parts(layout.sparse(), run.first, run.last, [&](int64_t first, int64_t last) { add_bytes(run.type, into, a, b, first, last); });
 }
 
-/// The rows of into += from, and their bits.
+/// into += from for the sparse rows, and for their bits.
 void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
   for_touched_lines(s, from, {s.first, s.last}, [&](int64_t first, int64_t last) { add_bytes(s.type, into, into, from, first, last); });
   auto* bits = reinterpret_cast<uint64_t*>(into + s.bits);
@@ -41,7 +41,7 @@ void add_rows(const sparse_rows& s, std::byte* into, const std::byte* from) {
     bits[word] |= touched_bits(s, from)[word];
 }
 
-/// 0·x is 0 for what is finite and NaN for the rest; sums of it tell at the speed of memory.
+/// 0·x is 0 for finite x and NaN otherwise; sums of it are as fast as memory.
 template <class T>
 bool all_finite(const T* x, int64_t n) {
   constexpr int64_t w = simd::width<T>;

@@ -1,4 +1,4 @@
-// Arithmetic on flat gradients, for whoever sums them: bytes of layout.gradient_bytes(), 64-byte aligned.
+// Arithmetic on flat gradients: vectors of layout.gradient_bytes(), 64-byte aligned.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
@@ -7,8 +7,8 @@ namespace troupe {
 
 /// into += from, element by element, in the dtypes of the layout.
 void add_gradient(const parameter_layout& layout, std::byte* into, const std::byte* from);
-/// into = a + b, to the same bits as a copy of `a` and then `add_gradient`. `into` is neither, and holds a gradient of this layout
-/// or zeros: of rows that are only looked up, those are cleared that it says were touched.
+/// into = a + b, to the same bits as a copy of `a` followed by `add_gradient`. `into` is neither of them, and holds a
+/// gradient of this layout or zeros: of its sparse rows, those that it marks as touched are cleared.
 void add_gradients(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b);
 /// Whether every element of bytes [first, last) is finite.
 bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient);

@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-/// Inputs and outputs of a variable: of a matrix its extents, of a kernel the last two times the field before them.
+/// fan_in and fan_out: a matrix's extents; for a kernel, the last two extents times its receptive field.
 std::pair<double, double> fans(const shape& dims) {
   if (dims.rank() == 0)
     return {1, 1};
@@ -31,7 +31,7 @@ class draws {
     const auto bits = block(element, 0);
     return random::unit_double(bits[0], bits[1]);
   }
-  /// Box and Muller 1958; the k-th attempt at an element.
+  /// Box and Muller 1958; `attempt` counts the draws for one element.
   double normal(int64_t element, uint32_t attempt) const {
     const auto bits = block(element, attempt);
     const double radius = std::sqrt(-2 * elementary::log(1 - random::unit_double(bits[0], bits[1])));
@@ -57,7 +57,7 @@ void fill(T* x, int64_t n, Draw draw) {
     x[i] = static_cast<T>(draw(i));
 }
 
-/// Σ a·b in an order that the length alone decides.
+/// Σ a·b, summed in an order that depends on the length only.
 double dot(const double* a, const double* b, int64_t n) {
   constexpr int64_t width = 8;
   double lanes[width] = {};
@@ -70,9 +70,9 @@ double dot(const double* a, const double* b, int64_t n) {
   return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
-/// The Q of QR with a positive diagonal in R, of normal numbers: uniform among orthonormal systems (Mezzadri 2007). By modified
-/// Gram and Schmidt, each vector twice, after which rounding is all that is left (Parlett 1980); Eigen's QR is a product of
-/// blocks whose size, and so the bits, follow the caches of the machine.
+/// The Q of QR with a positive diagonal in R, of normal numbers: uniform among orthonormal systems (Mezzadri 2007). By
+/// modified Gram-Schmidt, each vector twice, which leaves only rounding errors (Parlett 1980). Eigen's QR multiplies in
+/// blocks whose size, and hence the bits, depend on the machine's caches.
 std::vector<double> orthonormal(int64_t count, int64_t length, const draws& d) {
   std::vector<double> q(static_cast<size_t>(count * length));
   for (int64_t v = 0; v < count; ++v) {
@@ -116,7 +116,8 @@ void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
   const auto within = [&](double least, double greatest) {
     fill(x, n, [&d, least, range = greatest - least](int64_t at) { return least + range * d.uniform(at); });
   };
-  // What is left of a deviation of 1 when the tails beyond two are redrawn; dividing by it restores the deviation.
+  // The standard deviation that remains of 1 when the tails beyond two are redrawn; dividing by it restores the
+  // deviation.
   constexpr double left = 0.87962566103423978;
   const auto truncated = [&](double mean, double scale) {
     fill(x, n, [&d, mean, scale](int64_t at) { return mean + scale * d.truncated(at); });

@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-/// Fills the memory of one entry as its initialiser says, drawn from (seed, name, element).
+/// Fills the memory of one entry by its initialiser, drawn from (seed, name, element).
 void initialise(const parameter_entry& e, uint64_t seed, std::byte* to);
 
 }  // namespace troupe

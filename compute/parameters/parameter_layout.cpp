@@ -13,7 +13,7 @@ constexpr int64_t line = 64;
 
 int64_t padded(int64_t bytes) { return (bytes + line - 1) / line * line; }
 
-/// The next start of a vector: vectors that are walked together must not begin at equal page offsets, where their
+/// The next start of a vector: vectors that are traversed together must not begin at equal page offsets, where their
 /// cache lines would compete for the same sets.
 int64_t staggered(int64_t offset, int index) {
   constexpr int64_t page = 4096;
@@ -21,7 +21,7 @@ int64_t staggered(int64_t offset, int index) {
   return offset + ((want - offset) % page + page) % page;
 }
 
-/// A group that fits nothing is a name that was misspelt.
+/// Checks that each group matches a variable: one that does not has a misspelt name.
 expected<void> check_groups(const graph& g, const variable_groups& groups) {
   const auto& variables = g.internals().variables;
   std::vector<std::string_view> trainable;
@@ -36,7 +36,7 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
   return {};
 }
 
-/// Nodes of which rows are looked up and nothing else is done with them.
+/// Nodes that are read only by row look-ups.
 std::vector<bool> only_looked_up(const graph::impl& g) {
   std::vector<bool> looked_up(g.nodes.size()), used_otherwise(g.nodes.size());
   for (const auto& n : g.nodes)
@@ -172,7 +172,7 @@ int32_t parameter_layout::find(std::string_view name) const {
 }
 
 std::pair<int64_t, int64_t> parameter_layout::slice(int r, int R) const {
-  // Whole cache lines, shared out as evenly as they can be.
+  // Whole cache lines, divided as evenly as possible.
   const auto cut = [this, R](int64_t index) {
     const int64_t even = flat_bytes_ / line * index / R * line;
     if (!whole_variables_)

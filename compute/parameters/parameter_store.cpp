@@ -37,7 +37,7 @@ expected<std::shared_ptr<parameter_store>> parameter_store::create(parameter_lay
     return fail(errc::resource_exhausted, "no memory for " + std::to_string(arenas) + " arenas of " + std::to_string(layout.arena_bytes())
                                             + " bytes and " + std::to_string(layout.shared_bytes()) + " shared ones");
   i->layout = std::move(layout);
-  // Their padding too, which is updated as what lies before it: a rule may divide by the root of a slot.
+  // Also fills the padding, which updates treat like the elements before it: a rule may divide by the root of a slot.
   for (const auto& e : i->layout.entries())
     if (e.slot && e.initial.what != initializer::kind::zeros) {
       parameter_entry whole = e;
@@ -58,7 +58,7 @@ int parameter_store::arenas() const noexcept { return static_cast<int>(impl_->ar
 void parameter_store::initialise(uint64_t seed) {
   const auto entries = impl_->layout.entries();
   for (const auto& e : entries)
-    if (e.starts_as_variable)  // Which comes before it.
+    if (e.starts_as_variable)  // The variable comes before it.
       std::memcpy(impl_->at(0, e), impl_->at(0, entries[static_cast<size_t>(e.variable)]), static_cast<size_t>(e.dims.elements() * size_of(e.type)));
     else
       troupe::initialise(e, seed, impl_->at(0, e));

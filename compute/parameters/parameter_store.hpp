@@ -1,13 +1,15 @@
-// Where variables and optimizer slots live: one arena by name, in a layout fixed by the training graph.
+// Storage of variables and optimizer slots: one arena by name, in a layout fixed by the training graph.
 //
-// The trainable variables of one dtype lie behind each other, each padded to 64 bytes, as one flat vector; every slot of
-// the optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
-// replica's slice is a range of that vector, and the slice says nothing about where variables begin. What the model assigns
-// to other variables (graph::assign) travels behind the gradient in the same vector: reduced, checked and kept as it is.
-// Of a variable that is only looked up (gather along its first axis), most rows of a gradient are zeros: bits behind all of
-// that, one a row, say which may not be, so that work goes with the rows that occur and not with the table.
+// The trainable variables of one dtype are adjacent, each padded to 64 bytes, as one flat vector; every slot of the
+// optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
+// replica's slice is a range of that vector, and slices need not respect the boundaries of variables. Values that the
+// model assigns to other variables (graph::assign) travel behind the gradient in the same vector: reduced, checked and
+// stored as they are.
+// For a variable that is only looked up (gather along its first axis), most rows of a gradient are zeros: bits at the
+// end of the vector, one a row, mark the rows that may differ from zero, so that work grows with the rows that occur
+// and not with the table.
 // Programs address an arena as base + offset. A store has up to two arenas: while a snapshot holds one, the next step
-// writes its update into the other. Variables that no step updates lie in a part of their own that all arenas share.
+// writes its update into the other. Variables that no step updates are in a part of their own that all arenas share.
 #pragma once
 
 #include <troupe/graph.hpp>
@@ -29,11 +31,11 @@ struct parameter_entry {
   initializer initial;
   int64_t offset = 0;      ///< Bytes from the arena's base (updated), or from the shared part's.
   int64_t gradient_offset = -1;  ///< Bytes from the gradient vector's base; -1 unless trainable or assigned.
-  int32_t variable = -1;   ///< Of a slot: the entry that it belongs to.
-  bool starts_as_variable = false;  ///< A slot that begins with the value of its variable, in place of `initial`.
+  int32_t variable = -1;   ///< A slot's variable: the index of its entry.
+  bool starts_as_variable = false;  ///< A slot that starts as a copy of its variable instead of `initial`.
 };
 
-/// With what follows it in its vector up to the next entry.
+/// Size of the entry with the padding up to the next entry of its vector.
 int64_t padded_bytes(const parameter_entry& e);
 
 /// A run of elements of one entry.
@@ -44,8 +46,8 @@ struct parameter_piece {
 };
 
 /// The trainable variables of one dtype: bytes [first, last) of the gradient vector, and where the vectors of the same
-/// layout (variables, then each slot) begin in an arena. Or the assigned variables of one dtype, whose bytes are not a gradient
-/// but what the variables are to hold; they have no slots.
+/// layout (variables, then each slot) begin in an arena. Or the assigned variables of one dtype, whose bytes are not a
+/// gradient but their next values; they have no slots.
 struct gradient_run {
   dtype type = dtype::float32;
   int64_t first = 0, last = 0;
@@ -54,8 +56,9 @@ struct gradient_run {
   bool assigned = false;
 };
 
-/// A variable that the model reads by nothing but gather along its first axis. Rows of its gradient whose bits are not set hold
-/// zeros, and whoever writes a gradient keeps it so: a vector of zeros is one, and one whose bits are all set may hold anything.
+/// A variable that the model reads only by gather along its first axis. Rows of its gradient whose bits are not set
+/// hold zeros, and every writer of a gradient keeps this: a vector of zeros is valid, and one with all bits set may
+/// hold anything.
 struct sparse_rows {
   int32_t entry = 0;
   dtype type = dtype::float32;
@@ -66,37 +69,39 @@ struct sparse_rows {
 
 class parameter_layout {
  public:
-  /// From the variables of a training graph; slots as the optimizer has them, and those that it freezes without any, as if they
-  /// were not trainable. A graph without an optimizer (evaluation, prediction) gives a layout of its variables only, none of
-  /// them updated. invalid_argument also for a group of the optimizer's that no trainable variable belongs to.
+  /// The layout for a training graph: its variables, with the optimizer's slots; variables that the optimizer freezes
+  /// have none, as if they were not trainable. A graph without an optimizer (evaluation, prediction) gives a layout of
+  /// its variables only, none of them updated. invalid_argument also for a group of the optimizer that no trainable
+  /// variable belongs to.
   static expected<parameter_layout> of(const graph& g, const std::optional<optimizer>& o);
 
   std::span<const parameter_entry> entries() const noexcept { return entries_; }
   /// -1 where there is none.
   int32_t find(std::string_view name) const;
-  /// Whether who loads a checkpoint to read takes moving averages in place of the variables that have one.
+  /// Whether loading a checkpoint for reading takes moving averages in place of the variables that have one.
   bool reads_averages() const noexcept { return reads_averages_; }
   void read_averages() noexcept { reads_averages_ = true; }
   int64_t arena_bytes() const noexcept { return arena_bytes_; }
   int64_t shared_bytes() const noexcept { return shared_bytes_; }
-  /// The flat vectors, a dtype each.
+  /// The flat vectors, one for each dtype.
   std::span<const gradient_run> runs() const noexcept { return runs_; }
-  /// In the order of the vector. None for an optimizer that needs all of a variable anyway.
+  /// In the order of the vector. Empty if the optimizer needs whole variables anyway.
   std::span<const sparse_rows> sparse() const noexcept { return sparse_; }
-  /// Of the flat gradient with the bits behind it, a multiple of 64.
+  /// Size of the flat gradient with the bits at its end, a multiple of 64.
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }
 
-  /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, all together
-  /// everything but the bits; whole variables where the optimizer needs them. Replica 0 also owns what no step writes.
+  /// Bytes [first, last) of the gradient vector that replica `r` of `R` owns: disjoint, 64-byte aligned, together
+  /// everything except the bits; whole variables where the optimizer needs them. Replica 0 also owns the part that no
+  /// step writes.
   std::pair<int64_t, int64_t> slice(int r, int R) const;
-  /// The same slice as runs of entries, slots included: what replica r puts into its snapshot part.
+  /// The same slice as runs of entries, slots included: the content of replica r's snapshot part.
   std::vector<parameter_piece> pieces(int r, int R) const;
 
  private:
   void sort_names();
 
   std::vector<parameter_entry> entries_;
-  std::vector<int32_t> by_name_;  ///< Entries in the order of their names.
+  std::vector<int32_t> by_name_;  ///< Entries sorted by name.
   std::vector<gradient_run> runs_;
   std::vector<sparse_rows> sparse_;
   int64_t arena_bytes_ = 0, shared_bytes_ = 0, flat_bytes_ = 0, gradient_bytes_ = 0;
@@ -105,7 +110,7 @@ class parameter_layout {
 
 class parameter_store {
  public:
-  /// Allocates `arenas` (1 or 2) arenas and touches every page. resource_exhausted when memory is not to be had.
+  /// Allocates `arenas` (1 or 2) arenas and touches every page. resource_exhausted when memory cannot be allocated.
   static expected<std::shared_ptr<parameter_store>> create(parameter_layout layout, int arenas);
 
   const parameter_layout& layout() const noexcept;
@@ -123,7 +128,7 @@ class parameter_store {
   /// A tensor over the memory of one entry in an arena, sharing ownership of the store: valid as long as it is held,
   /// constant as long as nobody writes to that arena.
   tensor view(int arena, int32_t entry) const;
-  /// A run of it, as a tensor of rank 1.
+  /// A run of an entry, as a tensor of rank 1.
   tensor view(int arena, const parameter_piece& piece) const;
 
  private:

@@ -1,11 +1,13 @@
-// Division of calls among threads. Kernels know nothing of it: a share is a kernel call of its own, whose operands begin where
-// the share does. What is computed of an item depends on that item's operands only, so the bits are those of the whole.
+// Division of calls among threads. Kernels are unaware of it: each share is a kernel call of its own, whose operands
+// begin where the share does. An item's result depends on its own operands only, so the bits are those of the undivided
+// call.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
 namespace {
 
-/// About nanoseconds of one thread, to tell what is worth a thread's waking; never measured, so that plans do not depend on the day.
+/// Estimated work in about nanoseconds of one thread, to decide what is worth waking a thread; not measured, so plans
+/// are reproducible.
 int64_t work_of(plan& p, const planned_call& c) {
   constexpr int64_t flops_each = 64, bytes_each = 8, elements_each = 4;
   const lowering l{p, c};
@@ -20,7 +22,7 @@ int64_t work_of(plan& p, const planned_call& c) {
   return (c.op->flops ? c.op->flops(l) : 0) / flops_each + bytes / bytes_each + elements / elements_each;
 }
 
-/// Rows of the walk's outermost loop; of its only one, pieces that no vector straddles.
+/// Narrows the walk to rows of its outermost loop; if it has one loop only, to pieces that no vector straddles.
 void narrow_walk(lowering& l, int64_t first, int64_t count) {
   const walk& whole = *l.kernel.strides;
   walk& w = l.new_walk();

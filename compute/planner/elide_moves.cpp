@@ -1,7 +1,7 @@
-// Moves that need not be made. A slice that is one piece of its operand's memory is a view of that piece; the parts of a
-// concatenation whose memory lies one after the other are made where they belong.
+// Copy elision. A slice that is contiguous in its operand becomes a view of it; the parts of a concatenation that are
+// contiguous in the result are computed in place.
 //
-// A view keeps all of what it is a view of. Where that would hold memory for the sake of less than half of it, the move stays.
+// A view keeps its whole operand alive. Where less than half of that memory would be used, the copy stays.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t line = 64;  ///< Pieces begin at cache lines, as values of their own do.
 
-/// Whether the elements of `part` lie together in what it is cut from, `last` being the innermost axis that is cut.
+/// Whether the elements of `part` are contiguous in the value that it is cut from; `last` is the innermost axis that is
+/// cut.
 bool is_one_piece(const shape& part, int last) {
   for (int axis = 0; axis < last; ++axis)
     if (part[axis] != 1)
@@ -40,13 +41,13 @@ class elision {
  private:
   size_t root(int32_t value) const { return static_cast<size_t>(plan_.root(value)); }
 
-  /// Whether the value's place can still be chosen.
+  /// Whether the value's location can still be chosen.
   bool is_free(int32_t value) const {
     const auto& v = plan_.value(value);
     return v.view_of < 0 && v.where.offset < 0 && !v.read_only && v.bytes() > 0 && v.constant.elements() == 0 && made_[static_cast<size_t>(value)];
   }
 
-  /// From the beginning of the operand, in bytes; nothing when the slice has to be gathered.
+  /// Offset of the slice from the beginning of the operand, in bytes; nothing when the slice has to be gathered.
   std::optional<int64_t> offset_of(const planned_call& c) const {
     if (c.removed || c.op != &ops::strided_slice || !is_free(c.out[0]) || plan_.value(c.out[0]).keep)
       return {};
@@ -66,7 +67,7 @@ class elision {
   }
 
   void view_slices() {
-    // When an operand would be given back, and how much of it slices read after that.
+    // Until when each operand lives without the views, and how many of its bytes are read by slices after that.
     std::vector<int> until(plan_.values.size(), -1);
     std::vector<int64_t> longer(plan_.values.size());
     for (size_t c = 0; c < plan_.calls.size(); ++c)
@@ -108,13 +109,13 @@ class elision {
     return true;
   }
 
-  /// Whether the part could be made within the whole, were it not for how long it lives.
+  /// Whether the part could be computed within the whole, apart from liveness.
   bool can_move(int32_t part, int32_t whole) const {
     const auto r = static_cast<int32_t>(root(part));
     return is_free(r) && plan_.value(r).bytes() == plan_.value(part).bytes() && r != plan_.root(whole);
   }
 
-  /// Last first: what is concatenated again is in its place before its own parts are.
+  /// Backwards: the result of a concatenation that is concatenated again is in its place before its own parts are.
   void make_parts_in_place() {
     std::vector<planned_call> backwards;
     for (size_t c = plan_.calls.size(); c-- > 0;) {
@@ -125,7 +126,7 @@ class elision {
     plan_.calls.assign(std::make_move_iterator(backwards.rbegin()), std::make_move_iterator(backwards.rend()));
   }
 
-  /// False when all of them would have to be copied.
+  /// False when all parts would have to be copied.
   bool place_parts(const planned_call& c, std::vector<planned_call>& copies) {
     const int32_t whole = c.out[0];
     const int until = last_use_[root(whole)];
@@ -166,7 +167,7 @@ class elision {
   }
 
   plan& plan_;
-  std::vector<bool> made_;     ///< By value: a call yields it, or what shares its place.
+  std::vector<bool> made_;     ///< By value: a call yields it or a value that shares its memory.
   std::vector<int> last_use_;  ///< By root: the last call that reads it.
 };
 

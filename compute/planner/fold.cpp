@@ -1,4 +1,4 @@
-// Values that are one number everywhere (mostly the start of a gradient) are known while planning.
+// Constant folding of values that are one number everywhere (mostly the start of a gradient).
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
@@ -21,7 +21,7 @@ std::optional<double> splat_of(const tensor& t) {
   }
 }
 
-/// What the call yields when its operands are known; nothing when it has to be run.
+/// The number that the call yields when its operands are known; nothing when it has to be run.
 std::optional<double> evaluate(const plan& p, const planned_call& c) {
   std::vector<double> x;
   for (int32_t i : c.in) {
@@ -44,7 +44,7 @@ std::optional<double> evaluate(const plan& p, const planned_call& c) {
   return {};
 }
 
-/// x·c and x/c for a known c are a scale, by 1 nothing at all.
+/// x·c and x/c for a known c become a scale, or x itself for a factor of 1.
 void simplify_product(plan& p, planned_call& c) {
   const bool division = c.op == &ops::div;
   if (c.op != &ops::mul && !division)
@@ -90,7 +90,7 @@ void remove_dead_code(plan& p) {
   for (size_t v = 0; v < p.values.size(); ++v)
     if (p.values[v].keep)
       need(static_cast<int32_t>(v));
-  // Whoever reads a value comes after the call that yields it.
+  // Backwards: the readers of a value come after the call that yields it.
   for (size_t i = p.calls.size(); i-- > 0;) {
     auto& c = p.calls[i];
     c.removed = c.removed || std::none_of(c.out.begin(), c.out.end(), [&](int32_t out) { return needed[static_cast<size_t>(out)]; });

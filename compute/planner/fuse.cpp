@@ -1,11 +1,11 @@
-// Fusions: pairs of calls whose values in between nobody else sees become one.
+// Fusion: two calls become one if no other call reads the values between them.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
 namespace {
 
-/// Who makes and who reads each value. It holds while calls are absorbed: what the inner call read is read by the outer one
-/// then, and what lay between the two is asked for no more.
+/// Producer and readers of each value. It stays valid while calls are absorbed: the outer call takes over the inner
+/// call's operands, and the value between the two is not asked for again.
 class connections {
  public:
   explicit connections(plan& p) : plan_(p), uses_(p.values.size()), viewed_(p.values.size()), producer_(p.values.size(), -1) {
@@ -22,7 +22,7 @@ class connections {
     }
   }
 
-  /// The call that yields `value` when nothing but one operand of one call sees it; else null.
+  /// The call that yields `value` when its only reader is one operand of one call; else null.
   planned_call* sole_producer(int32_t value) const {
     const auto v = static_cast<size_t>(value);
     if (plan_.root(value) != value || plan_.value(value).keep || uses_[v] != 1 || viewed_[v] || producer_[v] < 0)
@@ -30,7 +30,7 @@ class connections {
     planned_call& c = plan_.calls[static_cast<size_t>(producer_[v])];
     return c.removed ? nullptr : &c;
   }
-  /// If it is of that operation.
+  /// The same, if that call is of operation `op`.
   planned_call* sole_producer(int32_t value, const operation& op) const {
     planned_call* const c = sole_producer(value);
     return c && c->op == &op ? c : nullptr;
@@ -43,7 +43,7 @@ class connections {
   std::vector<int32_t> producer_;
 };
 
-/// `c` becomes what `inner` was, yielding c's value at c's place in the order.
+/// `c` takes over the operation and operands of `inner`, and yields c's value at c's place in the order.
 void absorb(planned_call& c, planned_call& inner) {
   planned_call whole = inner;
   whole.out = c.out;
@@ -52,7 +52,8 @@ void absorb(planned_call& c, planned_call& inner) {
   c = std::move(whole);
 }
 
-/// What can add a bias to its rows and cut off what is negative: products, and those that convolutions consist of.
+/// The call that yields `value`, if it can take a bias and a relu: a product, or a convolution that consists of
+/// products.
 planned_call* sole_product(const plan& p, const connections& all, int32_t value) {
   planned_call* const c = all.sole_producer(value);
   if (!c || c->relu || c->mask >= 0)

@@ -1,7 +1,7 @@
-// Element-wise calls over the same elements become one call. Each alone would read and write memory once more.
+// Element-wise calls over the same elements become one call: each call alone would make one more pass over memory.
 //
-// A group stands where its last call stands: the earlier ones wait, so none of its values may be read by a call in
-// between. It ends when one of its values is read by a call that does not belong to it, and when it is full.
+// A group runs where its last call stands. Its earlier calls are delayed, so no call in between may read its values. A
+// group is closed when a call outside it reads one of its values, and when it is full.
 #include "compute/operations/walk.hpp"
 #include "compute/planner/plan.hpp"
 
@@ -10,12 +10,12 @@
 namespace troupe {
 namespace {
 
-/// Below so many columns a row is not worth the calls that are made for it.
+/// Rows with fewer columns than this do not repay the kernel calls made for each row.
 constexpr int64_t columns_least = 64;
 
 struct grid {
   int64_t rows = 1, columns = 0;
-  std::vector<std::pair<int64_t, int64_t>> strides;  ///< Of each operand, in elements, from row to row and column to column.
+  std::vector<std::pair<int64_t, int64_t>> strides;  ///< By operand, in elements: from row to row, column to column.
 };
 
 /// The loops over `out` as rows and columns; nothing when the operands' strides need more loops, or short ones.
@@ -25,7 +25,7 @@ std::optional<grid> grid_of(const shape& out, const std::vector<shape>& operands
     all.push_back(stretched(out, s));
   grid g;
   std::vector<int64_t> extents;
-  std::vector<std::vector<int64_t>> loops;  // Of each loop, the strides of the operands.
+  std::vector<std::vector<int64_t>> loops;  // By loop: the strides of the operands.
   for (int i = 0; i < out.rank(); ++i) {
     if (out[i] == 1)
       continue;
@@ -56,9 +56,9 @@ std::optional<grid> grid_of(const shape& out, const std::vector<shape>& operands
   return g;
 }
 
-/// What a fused call consists of, seen from its values.
+/// The values and operands of a fused call.
 struct anatomy {
-  std::map<int32_t, int> slots;  ///< Values that nobody else sees, and the piece of scratch memory of each.
+  std::map<int32_t, int> slots;  ///< Values internal to the call, and the piece of scratch memory of each.
   int slot_count = 0;
 };
 
@@ -129,7 +129,7 @@ void lower_fused(lowering& l) {
     l.division = {.items = body.columns, .unit = fused_piece, .extent = fused_columns};
 }
 
-/// Calls that will be one, by their places.
+/// Calls to be fused, by their index.
 struct group {
   std::vector<size_t> calls;
 };
@@ -152,7 +152,7 @@ class grouping {
         continue;
       const bool joins = call.op->elementwise && call.out.size() == 1 && plan_.root(call.out[0]) == call.out[0];
       const auto key = std::pair{dims_of(c), call.recording};
-      // Whoever reads a value of a group ends it, unless it joins it.
+      // A call that reads a value of an open group joins it or closes it.
       std::erase_if(open_, [&](auto& g) { return !(joins && g.first == key) && reads(call, g.second) && (close(g.second), true); });
       if (!joins)
         continue;
@@ -201,7 +201,7 @@ class grouping {
       reads_[root(v)] += by;
   }
 
-  /// Whether a call outside reads the value, or it is to be kept.
+  /// Whether a call outside the group reads the value, or the value is to be kept.
   bool seen_outside(const group& g, int32_t value) const {
     int inside = 0;
     for (size_t c : g.calls)
@@ -239,8 +239,8 @@ class grouping {
 
   plan& plan_;
   std::map<group_key, group> open_;
-  std::vector<bool> kept_;   ///< By value: it, or one that shares its place, is to be kept,
-  std::vector<int> reads_;   ///<   and how often calls read them.
+  std::vector<bool> kept_;   ///< By value: it, or one that shares its memory, is to be kept.
+  std::vector<int> reads_;   ///< By value: how often calls read it.
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Placement: every value and workspace gets its bytes of one arena, for no longer than it lives.
+// Buffer assignment: every value and workspace gets its bytes of one arena for exactly its lifetime.
 //
-// Values are placed largest first, each at the lowest offset where it meets no value that lives at the same time (Pisarchyk &
-// Lee 2020, "Efficient memory management for deep neural net inference", greedy by size, with the lowest gap in place of the
-// smallest). Where that leaves more than a hundredth unused, other orders are tried, and the smallest arena is kept. Sizes of a page and more end some cache lines past a page at least, so that neighbours begin at different page
-// offsets: loads and stores at equal offsets hold each other up.
+// Values are placed largest first, each at the lowest offset where it overlaps no value that lives at the same time
+// (Pisarchyk & Lee 2020, "Efficient memory management for deep neural net inference", greedy by size, with the lowest
+// gap in place of the smallest). Where more than a hundredth of that arena is unused, other orders are tried, and the
+// smallest arena is kept. Sizes of a page or more are padded to end at least some cache lines past a page boundary, so
+// that neighbours begin at different page offsets: loads and stores at equal offsets hold each other up.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
@@ -12,9 +13,9 @@ namespace {
 constexpr int64_t line = 64, page = 4096, stagger = 5 * line;
 
 struct tenant {
-  int64_t bytes = 0;         ///< Stretched,
-  int64_t used = 0;          ///<   and as many as are needed.
-  int first = 0, last = 0;   ///< Calls.
+  int64_t bytes = 0;         ///< Size with padding.
+  int64_t used = 0;          ///< Size without padding.
+  int first = 0, last = 0;   ///< Lifetime: the first and the last call.
   int32_t value = -1;        ///< -1: the workspace of call `first`.
   int64_t offset = -1;
 };
@@ -51,7 +52,7 @@ void find_lifetimes(plan& p) {
     }
 }
 
-/// An operation that allows it writes its last output over an operand that dies with it.
+/// In-place update: an operation that allows it writes its last output over an operand that dies with it.
 void reuse_operands(plan& p) {
   for (int c = 0; c < static_cast<int>(p.calls.size()); ++c) {
     const auto& call = p.calls[static_cast<size_t>(c)];
@@ -73,7 +74,7 @@ void reuse_operands(plan& p) {
 
 bool meet(const tenant& a, const tenant& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// Those that are placed lie in the order of their offsets.
+/// `placed` is sorted by offset.
 int64_t lowest_gap(const tenant& t, const std::vector<tenant>& placed) {
   int64_t offset = 0;
   for (const auto& other : placed) {
@@ -90,7 +91,7 @@ struct arrangement {
   int64_t bytes = 0;
 };
 
-/// One after the other, those first of which `key` is greatest.
+/// Places tenants one after the other, by descending `key`.
 template <class Key>
 arrangement arrange(std::vector<tenant> waiting, Key key) {
   std::stable_sort(waiting.begin(), waiting.end(), [&](const tenant& a, const tenant& b) { return key(a) > key(b); });

@@ -1,4 +1,4 @@
-// A plan while it is made: bound values and calls in order, rewritten by one pass after the other, then placed.
+// A plan under construction: bound values and calls in order, rewritten by one pass after the other, then placed.
 #pragma once
 
 #include "compute/operations/lowering.hpp"
@@ -10,51 +10,53 @@ namespace troupe {
 struct plan : planned_values {
   std::vector<planned_call> calls;
   int64_t arena_bytes = 0;
-  int64_t live_bytes_max = 0;    ///< The greatest sum of what is in the arena at one call.
+  int64_t live_bytes_max = 0;    ///< Largest total size of the values that are live at one call.
 };
 
-/// A new value of the plan, of `from`'s dtype and shape, and nobody's yet; whoever adds it says what fills it.
+/// A new value with the dtype and shape of `from`, which no call yields yet; the caller adds the call that fills it.
 int32_t add_copy_of(plan& p, int32_t from);
 
 // -- passes, in the order they run ---------------------------------------------------
 
 /// The nodes that `roots` need, bound; value i of the plan is node i of the graph.
 expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> roots, const parameter_layout& layout, const program_options& options);
-/// A gradient that is a sum of scatter_adds is written row by row, as `rows` says: the value that stands for it from now on.
-/// Nothing when it is something else.
+/// Sparse gradient: a sum of scatter_adds is written row by row, as `rows` says. Returns the value that replaces it;
+/// nothing when the gradient is anything else.
 std::optional<int32_t> scatter_rows(plan& p, int32_t gradient, const sparse_rows& rows);
-/// Values that are the same number everywhere are known now, and so is arithmetic on them.
+/// Constant folding: values that are the same number everywhere become known, and so does arithmetic on them.
 void fold_constants(plan& p);
-/// What would be computed twice, to the same bits, is computed once.
+/// Common subexpression elimination: of calls that yield the same bits, only the first is kept.
 void share_equal_calls(plan& p);
-/// What many small products take transposed is transposed once.
+/// A matrix that many small products take transposed is transposed once.
 void turn_once(plan& p);
-/// matmul or conv2d, + bias, relu as one call; the product with a mask where relu's gradient follows it; that of pooling what relu
-/// left with relu's own.
+/// Fusion of matmul or conv2d with bias and relu into one call; of relu's gradient into the product, or the gradient of
+/// pooling, that precedes it.
 void fuse_layers(plan& p);
-/// The loss and the gradient of the logits in one pass over them.
+/// Fusion of the loss and the gradient of the logits into one pass over the logits.
 void fuse_cross_entropy(plan& p);
-/// A factor after a sum goes into the sum.
+/// Fusion of a scale into the sum before it.
 void fuse_scaled_sum(plan& p);
-/// Element-wise calls over the same elements become one, which holds what only they see in the cache.
+/// Fusion of element-wise calls over the same elements; values that only they read stay in the cache.
 void fuse_elementwise(plan& p);
-/// Calls whose values nobody uses.
+/// Removes calls whose values are not used.
 void remove_dead_code(plan& p);
-/// Of what calls before the node `gradients_from` make and later ones read, what costs less memory to make twice is.
+/// Rematerialisation: values from calls before the node `gradients_from` that later calls read are recomputed where
+/// keeping them would cost more memory.
 void recompute(plan& p, int32_t gradients_from);
-/// Marks the calls that none of `roots` needs: those that only summaries do.
+/// Marks the calls that none of `roots` needs: those for summaries only.
 void mark_recording(plan& p, std::span<const int32_t> roots);
-/// Slices become views of their operands, parts of concatenations are made in their places, wherever these are one piece of memory.
+/// Copy elision: slices become views of their operands, and parts of concatenations are computed in place, where they
+/// are contiguous.
 void elide_moves(plan& p);
-/// How many of `threads` share each call: as many as it has work for, of `least_work` each (about nanoseconds of one thread).
+/// Sets how many of `threads` share each call: one for each `least_work` of its work (about nanoseconds of one thread).
 void divide_calls(plan& p, int threads, int64_t least_work);
-/// One arena by liveness, outputs in place where the operation allows.
+/// Buffer assignment: one arena by liveness, outputs in place where the operation allows it.
 void place(plan& p);
 
-/// The kernel calls of a planned and placed one: of each share, if it is divided.
+/// The kernel calls of a planned and placed call: one for each share, if it is divided.
 std::vector<kernel_call> kernels_of(plan& p, const planned_call& c);
 
-/// The calls for people, once they are lowered.
+/// A description of the calls, once they are lowered.
 std::vector<kernel_facts> describe(const plan& p);
 std::string to_text(const plan& p);
 

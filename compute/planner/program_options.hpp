@@ -1,4 +1,4 @@
-// How a program is planned, and what can be told of its kernel calls.
+// Options for planning a program, and the description of its kernel calls.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -14,22 +14,22 @@ class thread_pool;
 struct program_options {
   int64_t batch = 1;       ///< Rows of the shard that this program computes: the unknown "batch".
   int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
-  uint64_t seed = 0;       ///< Of the keyed random operations.
+  uint64_t seed = 0;       ///< Seed of the keyed random operations.
   bool fuse = true;        ///< Element-wise operations over the same elements become one kernel; the bits are the same.
-  bool share = true;       ///< What would be computed twice is computed once; the bits are the same.
-  bool elide = true;       ///< What lies in one piece of memory is not moved: slices and concatenations; the bits are the same.
+  bool share = true;       ///< Common subexpression elimination; the bits are the same.
+  bool elide = true;       ///< Copy elision for contiguous slices and concatenations; the bits are the same.
   /// Threads that share the kernels; null: only the one that runs the program. The bits are the same for every number of them.
   std::shared_ptr<thread_pool> pool = nullptr;
-  /// The work that is worth a thread of the pool, about nanoseconds of it.
+  /// The least work worth a thread of the pool, in about nanoseconds of one thread.
   int64_t least_work = 4000;
   std::vector<std::string> expose = {};  ///< To train: predictions that are outputs too, for other programs to read; after the others.
-  bool recompute = false;  ///< To train: values that take less memory when they are made twice are; the bits are the same.
+  bool recompute = false;  ///< To train: rematerialisation where it takes less memory; the bits are the same.
 };
 
 /// One kernel call of a program, for people.
 struct kernel_facts {
   struct buffer {
-    std::string name;            ///< Of the node whose value it is.
+    std::string name;            ///< The node whose value it yields.
     dtype type = dtype::float32;
     shape dims;
     std::string where;           ///< "arena+64", "parameters+0", "feed 1"
@@ -38,8 +38,8 @@ struct kernel_facts {
   std::string title;             ///< "matmul +bias +relu", "fused: exp, square"
   std::vector<buffer> reads, writes;
   int64_t workspace_bytes = 0, workspace_offset = -1;
-  int64_t flops = 0;             ///< Multiply-adds × 2 of products and convolutions; of others 0.
-  bool recording = false;        ///< For summaries alone.
+  int64_t flops = 0;             ///< Multiply-adds × 2 in products and convolutions; else 0.
+  bool recording = false;        ///< For summaries only.
 };
 
 }  // namespace troupe

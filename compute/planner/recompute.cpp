@@ -1,9 +1,9 @@
-// Recomputation: what the forward pass made and the gradients need is computed again where that saves memory.
+// Rematerialisation: forward values that the gradients need are recomputed where that saves memory.
 //
-// Only calls without multiplications of matrices are made twice. Which values are kept from one pass to the other is a minimum
-// cut, weighed in bytes, between what cannot be made again and what the gradients read (the selection of Jain et al. 2020,
-// "Checkmate", without a price for time, as torch's min-cut partitioner makes it); of equal cuts the one that computes least.
-// Calls depend on their operands and keys alone, so the bits are the same.
+// Only calls without matrix multiplications are repeated. The values kept from one pass to the other are a minimum cut,
+// weighed in bytes, between what cannot be recomputed and what the gradients read (the selection of Jain et al. 2020,
+// "Checkmate", without a price for time, as torch's min-cut partitioner makes it); of equal cuts, the one that computes
+// least. Calls depend on their operands and keys alone, so the bits are the same.
 #include "compute/planner/plan.hpp"
 
 #include <limits>
@@ -51,7 +51,7 @@ class network {
   }
 
  private:
-  struct half { int32_t to; int64_t capacity; };  // Its partner, the other way round, has the number with the last bit flipped.
+  struct half { int32_t to; int64_t capacity; };  // Its reverse edge is the one whose number has the last bit flipped.
 
   void find_levels(int32_t source) {
     level_.assign(leaving_.size(), -1);
@@ -113,7 +113,8 @@ class recomputation {
 
  private:
   bool is_forward(const planned_call& c) const { return c.out[0] < gradients_from_; }
-  /// Whether the forward pass makes it, for itself and the gradients alone.
+  /// Whether a forward call yields it and it is not kept to the end, so that only the forward pass and the gradients
+  /// use it.
   bool passes_over(int32_t root) const { return made_by_[static_cast<size_t>(root)] >= 0 && !kept_[static_cast<size_t>(root)]; }
   const planned_call& maker(int32_t root) const { return calls_[static_cast<size_t>(made_by_[static_cast<size_t>(root)])]; }
   bool repeatable(int32_t root) const { return !maker(root).op->flops && maker(root).out.size() == 1; }
@@ -132,7 +133,8 @@ class recomputation {
       stored_[root] = !late[static_cast<size_t>(in)];
   }
 
-  /// The node where what the value is made of comes in; the next one is where it goes out, for as many bytes as it has.
+  /// The node where the value's operands come in; the next node is its output, and the edge between them has its size
+  /// in bytes.
   int32_t gate(int32_t root, int32_t source) {
     if (const auto known = gates_.find(root); known != gates_.end())
       return known->second;
@@ -148,7 +150,7 @@ class recomputation {
     return in;
   }
 
-  /// The value to read in place of `value`: itself, or what is made once more, here and now.
+  /// The value to read in place of `value`: itself, or a copy recomputed here.
   int32_t again(int32_t value) {
     const int32_t r = plan_.root(value);
     if (!passes_over(r) || !repeatable(r) || stored_.at(r))
@@ -176,13 +178,13 @@ class recomputation {
 
   plan& plan_;
   int32_t gradients_from_;
-  std::vector<planned_call> calls_;       ///< As they were.
-  std::vector<int32_t> made_by_;          ///< By value: the call of the forward pass, or -1.
+  std::vector<planned_call> calls_;       ///< The original calls.
+  std::vector<int32_t> made_by_;          ///< By value: the forward call that yields it, or -1.
   std::vector<bool> kept_;                ///< By root: in the arena to the end in any case.
   network network_;
-  std::map<int32_t, int32_t> gates_;      ///< By root.
+  std::map<int32_t, int32_t> gates_;      ///< By root: the input node of its gate.
   std::map<int32_t, bool> stored_;        ///< By root: kept from the forward pass to the gradients.
-  std::map<int32_t, int32_t> again_;      ///< What is made once more, by what it equals.
+  std::map<int32_t, int32_t> again_;      ///< Recomputed values, by the value that they equal.
 };
 
 }  // namespace

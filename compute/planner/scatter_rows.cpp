@@ -1,4 +1,4 @@
-// Sums of scatter_adds, each as large as its table, become one call that goes by the rows that occur.
+// A sum of scatter_adds, each as large as its table, becomes one call whose work follows the rows that occur.
 #include "compute/planner/plan.hpp"
 
 namespace troupe {
@@ -12,7 +12,7 @@ int32_t producer(const plan& p, int32_t value) {
   return -1;
 }
 
-/// A gradient that nothing reaches: what autodiff fills with zeros.
+/// Whether it is a gradient that nothing reaches, which autodiff fills with zeros.
 bool is_zero(const plan& p, int32_t value) {
   const auto& known = p.value(p.root(value)).constant;
   if (known.elements() > 0)
@@ -21,7 +21,7 @@ bool is_zero(const plan& p, int32_t value) {
   return c >= 0 && p.calls[static_cast<size_t>(c)].op == &ops::broadcast_to && is_zero(p, p.calls[static_cast<size_t>(c)].in[0]);
 }
 
-/// Indices and updates of each scatter_add, in the order of the sum; false where there is something else in it.
+/// Collects indices and updates of each scatter_add, in the order of the sum; false where the sum has any other term.
 bool collect(const plan& p, int32_t value, std::vector<int32_t>& lookups) {
   if (is_zero(p, value))
     return true;

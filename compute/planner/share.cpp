@@ -1,6 +1,6 @@
-// Common subexpressions: of calls that would yield the same bits, only the first is made.
+// Common subexpression elimination: of calls that would yield the same bits, only the first is kept.
 //
-// What is drawn at random has a key among its attributes, so that no two draws are alike unless they are meant to be.
+// Random operations have a key among their attributes, so no two are equal unless they are meant to be.
 #include "compute/planner/plan.hpp"
 
 #include <bit>
@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-/// Whether both would yield the same bits of the same operands. Numbers are compared as bits: 0 and -0 differ.
+/// Whether both calls would yield the same bits from the same operands. Numbers are compared as bits: 0 and -0 differ.
 bool alike(const plan& p, const planned_call& a, const planned_call& b) {
   const auto bits = [](double x) { return std::bit_cast<uint64_t>(x); };
   const auto &x = p.value(a.out[0]), &y = p.value(b.out[0]);
@@ -25,7 +25,7 @@ bool same_bytes(const tensor& a, const tensor& b) {
          && std::memcmp(a.data(), b.data(), static_cast<size_t>(a.byte_size())) == 0;
 }
 
-/// Values by number, in the order of the graph: whatever a value is made of comes before it.
+/// Value numbering, in the order of the graph: the operands of a value come before it.
 class sharing {
  public:
   explicit sharing(plan& p) : plan_(p), same_(p.values.size()), call_of_(p.values.size(), -1) {
@@ -59,7 +59,7 @@ class sharing {
     return value;
   }
 
-  /// Views of one place under one shape are one.
+  /// Views of one value with the same shape are equal.
   void look_alike(int32_t value) {
     auto& v = plan_.value(value);
     v.view_of = same(v.view_of);
@@ -82,7 +82,7 @@ class sharing {
       if (alike(plan_, plan_.calls[static_cast<size_t>(earlier)], c)) {
         const int32_t first = plan_.calls[static_cast<size_t>(earlier)].out[0];
         same_[static_cast<size_t>(value)] = first;
-        if (plan_.value(value).keep)  // Somebody will ask for it.
+        if (plan_.value(value).keep)  // It will be read after the run.
           plan_.value(value).view_of = first;
         c.removed = true;
         return;
@@ -91,10 +91,10 @@ class sharing {
   }
 
   plan& plan_;
-  std::vector<int32_t> same_;     ///< By value: the first that is equal to it.
+  std::vector<int32_t> same_;     ///< By value: the first value that is equal to it.
   std::vector<int32_t> call_of_;  ///< By value: the call that yields it, or -1.
   std::vector<int32_t> constants_;
-  std::map<int32_t, std::vector<int32_t>> views_;  ///< By what they are views of.
+  std::map<int32_t, std::vector<int32_t>> views_;  ///< By viewed value: its views.
   std::map<std::pair<const operation*, std::vector<int32_t>>, std::vector<int32_t>> calls_;
 };
 

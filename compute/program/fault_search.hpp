@@ -1,4 +1,4 @@
-// Which call of a plan was the first to make something that is not finite of what was.
+// Finds the call of a plan that was the first to yield a non-finite value from finite operands.
 #pragma once
 
 #include "compute/planner/plan.hpp"
@@ -6,11 +6,12 @@
 
 namespace troupe {
 
-/// Told of every call of one run, before and after it. A value that is not finite has the origin of the operands it was
-/// made of, or is one itself; so what stays without effect, as e^-inf, is no origin of what comes after it.
+/// Follows one run: it is called before and after every kernel call. A non-finite value inherits the origin of its
+/// operands, or is an origin itself. A non-finite value without effect, as in e^-inf, is therefore no origin of later
+/// values.
 class fault_search {
  public:
-  /// Both are to live as long as the search. The bases are those of the run.
+  /// `p` and `bases` must outlive the search. The bases are those of the run.
   fault_search(const plan& p, const std::vector<std::byte*>& bases);
 
   void before(size_t call);
@@ -19,31 +20,31 @@ class fault_search {
   struct origin {
     int32_t call = -1;   ///< -1: a variable, a component fed or a constant.
     int32_t value = -1;
-    int64_t count = 0;   ///< Elements that are not finite,
-    int64_t first = -1;  ///<   the first of them,
-    std::string what;    ///<   and what that is: "nan".
+    int64_t count = 0;   ///< Number of non-finite elements.
+    int64_t first = -1;  ///< Index of the first one.
+    std::string what;    ///< Its value: "nan".
   };
-  /// Where what `value` holds comes from; null while that is finite.
+  /// The origin of the value; null while the value is finite.
   const origin* origin_of(int32_t value);
 
-  /// Variable, component or constant: all of it. Operation: what can be said when all calls before it have run.
+  /// Complete for a variable, component or constant. For an operation: what is known when all calls before it have run.
   numeric_fault describe(const origin& o) const;
 
  private:
-  int32_t holder(int32_t value) const;         ///< The value that a call yields, or that no call does, behind views.
+  int32_t holder(int32_t value) const;         ///< The value behind views, which a call yields or no call does.
   const std::byte* at(int32_t value) const;
-  void tell_wholes(int32_t part);              ///< Those that are made by their parts, in their places.
-  int32_t examine(int32_t value, int32_t call);  ///< The origin that it is itself, if it is not finite.
+  void tell_wholes(int32_t part);              ///< Examines values made by their parts, in place.
+  int32_t examine(int32_t value, int32_t call);  ///< The value's own origin, if not finite.
   std::string place(int32_t value) const;      ///< "log at model.cpp:12".
   std::string operand_text(int32_t value, const origin& o) const;
 
   const plan& plan_;
   const std::vector<std::byte*>& bases_;
   static constexpr int32_t finite = -1, unknown = -2;
-  std::vector<int32_t> state_;    ///< By value: unknown (nobody has looked), finite, or the number of its origin.
+  std::vector<int32_t> state_;    ///< By value: unknown (not examined), finite, or the number of its origin.
   std::vector<bool> made_;        ///< By value: a call yields it.
-  std::vector<origin> origins_;   ///< In the order in which they came up.
-  int32_t inherited_ = finite;    ///< Of the call that is about to run.
+  std::vector<origin> origins_;   ///< In order of discovery.
+  int32_t inherited_ = finite;    ///< State inherited by the call about to run.
 };
 
 }  // namespace troupe

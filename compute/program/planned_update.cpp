@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t line = 64;
 
-/// What becomes of a row that does not occur, under a rule that leaves it out: its moving average alone goes on.
+/// Under a rule that skips rows that do not occur: for these, only the moving average is updated.
 struct unmoved {};
 
 template <class T>
@@ -34,7 +34,7 @@ double own_weight_decay(const optimizer& o) {
   return o.weight_decay;
 }
 
-/// By which a gradient of this norm is multiplied; exactly 1 where it is within the limit.
+/// The factor for a gradient of this norm; exactly 1 where it is within the limit.
 double scale_to(double limit, double norm) { return limit > 0 && norm > limit ? limit / norm : 1; }
 
 }  // namespace
@@ -58,7 +58,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
     while (u.runs_[s.run].last <= s.first)
       ++s.run;
     if (u.runs_[s.run].assigned)
-      continue;  // The model writes those itself: what stands in the gradient's place is their next value.
+      continue;  // The model assigns these variables: the gradient's place holds their next value.
     if (const auto* group = groups.of(e.name)) {
       s.rate_factor = group->rate_factor;
       s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
@@ -75,7 +75,7 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
   return u;
 }
 
-/// Σ g² of elements that were clipped by value.
+/// Σ g² of elements after clipping by value.
 template <class T>
 double planned_update::clipped_squares(const segment& s, const std::byte* gradient) const {
   const double limit = optimizer_.clip.value > 0 ? static_cast<double>(optimizer_.clip.value) : std::numeric_limits<double>::infinity();
@@ -149,7 +149,7 @@ void planned_update::apply_to_elements(const Rule& rule, const segment& s, const
     T* belong[std::size(outputs)] = {};
     for (size_t i = 0; i < std::size(outputs); ++i)
       if (inputs[i]) {
-        std::memcpy(made[i], inputs[i], line);  // What the rule does not change is to be put back as it is.
+        std::memcpy(made[i], inputs[i], line);  // Elements that the rule does not change are written back unchanged.
         belong[i] = std::exchange(*outputs[i], made[i]);
       }
     update(rule, terms, x);
@@ -211,7 +211,7 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
     terms.rate = rate * s.rate_factor;
     terms.gradient_scale = s.gradient_scale;
     terms.weight_decay = s.weight_decay;
-    terms.keep = 1 - factor * s.weight_decay;  // Rules with a decay inside do not look at it.
+    terms.keep = 1 - factor * s.weight_decay;  // Rules with their own decay ignore it.
     if (runs_[s.run].type == dtype::float64)
       apply_to<double>(s, terms, first, last, {gradient, from, to});
     else

@@ -1,4 +1,4 @@
-// The update of all variables by one optimizer: which rates, norms and decays hold where.
+// The update of all variables by one optimizer: the rates, norms and decays of each.
 #pragma once
 
 #include "compute/optimizers/update.hpp"
@@ -6,23 +6,25 @@
 
 namespace troupe {
 
-/// Planned once; applying it neither allocates nor locks. One thread at a time.
+/// Planned once; `apply` neither allocates nor locks. One thread at a time.
 class planned_update {
  public:
   planned_update() = default;
   /// invalid_argument: an optimizer that is not valid, or a layout without its slots.
   static expected<planned_update> of(const optimizer& o, const parameter_layout& layout);
 
-  /// What bytes [slice) of the gradient vector, of which all is there, need to know of the whole: norms are of whole variables, each
-  /// added up in an order of its own, so that they have the same bits however the vector is sliced.
+  /// Computes what the update of bytes [slice) needs of the whole gradient vector, all of which must be there: the
+  /// norms. Each variable's norm is summed in a fixed order of its own, so it has the same bits however the vector is
+  /// sliced.
   void prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient);
-  /// The update of such a slice, or of a part of it that begins and ends at a multiple of 64 bytes; parts may be updated at the same time.
+  /// Updates such a slice, or a part of it that begins and ends at a multiple of 64 bytes; parts may be updated at the
+  /// same time.
   void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const;
-  /// Whether a slice may be updated in parts: not where a variable's own norm goes into it.
+  /// Whether a slice may be updated in parts: not where the rule uses a variable's own norm.
   bool divides() const noexcept { return !needs_whole_variables(optimizer_); }
 
  private:
-  /// Variables that follow each other and are updated alike. One that is only looked up is alone.
+  /// Adjacent variables that are updated alike. A variable with a sparse gradient is a segment of its own.
   struct segment {
     size_t run = 0;
     int64_t first = 0, last = 0;  ///< Bytes of the gradient vector.
@@ -37,14 +39,14 @@ class planned_update {
 
   template <class T>
   double clipped_squares(const segment& s, const std::byte* gradient) const;
-  /// Whole lines of 64 bytes.
+  /// Updates whole lines of 64 bytes.
   template <class T>
   update_range<T> range(const segment& s, int64_t first, int64_t last, const places& at) const;
   template <class T>
   void apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const;
   template <class T>
   void apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const;
-  /// Elements that may begin and end within a line, of which the rest is not to be changed.
+  /// Updates elements that may begin and end within a line, whose other elements must not change.
   template <class T, class Rule>
   void apply_to_elements(const Rule& rule, const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const;
 

@@ -12,7 +12,7 @@ bool is_one_number(const graph& g, symbol s) {
   return s.valid() && s.owner() == &g && is_floating(s.type()) && known_elements(s.dims()) == 1;
 }
 
-/// What a run of this mode has to yield, in the order of `outputs()`.
+/// The values that a run of this mode has to yield, in the order of `outputs()`.
 expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec, const program_options& options) {
   std::vector<std::pair<std::string, symbol>> all;
   if (spec.mode != mode::predict) {
@@ -69,7 +69,7 @@ int32_t add_copy(plan& p, int32_t from) {
   return to;
 }
 
-/// The gradient of one variable is computed where it belongs in the flat vector, or copied there.
+/// The gradient of one variable is computed at its place in the flat vector, or copied there.
 void send_gradient(plan& p, int32_t value, int64_t offset) {
   const int32_t r = p.root(value);
   if (p.value(r).read_only || p.value(r).keep)
@@ -80,11 +80,11 @@ void send_gradient(plan& p, int32_t value, int64_t offset) {
 }
 
 struct training {
-  std::vector<int32_t> nodes;            ///< Of the gradients and then of what is assigned, in the order of the variables,
-  std::vector<int64_t> offsets;          ///<   and where they belong.
+  std::vector<int32_t> nodes;            ///< Of the gradients, then of assigned values, in the variables' order.
+  std::vector<int64_t> offsets;          ///< Their places in the flat vector.
 };
 
-/// What one of the shards puts into the sum that becomes the variable: value / S for a mean, value - before + before / S for a sum.
+/// One shard's term of the sum that becomes the variable: value / S for a mean, value - before + before / S for a sum.
 symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
   const symbol before = g.make_symbol(v.node), value = g.make_symbol(v.next);
   if (shards == 1)
@@ -126,13 +126,14 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
   return t;
 }
 
-/// What has to be there after a run.
+/// The nodes whose values must be available after a run.
 struct demand {
   std::vector<int32_t> outputs, summaries;
   training gradients;
 };
 
-/// The passes after which nothing is added to the plan but places. Returns where outputs and then summaries are.
+/// Runs the last passes; later ones only assign places. Returns the values that hold the outputs and then the
+/// summaries.
 std::vector<int32_t> settle(plan& p, const demand& d, const program_options& options) {
   std::vector<int32_t> roots = d.gradients.nodes;
   roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
@@ -166,7 +167,7 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
   return kept;
 }
 
-/// The plan settled; with recomputation where that makes the arena smaller.
+/// Settles the plan; with rematerialisation if that makes the arena smaller.
 std::vector<int32_t> finish(plan& p, const demand& d, const program_options& options, int32_t gradients_from) {
   if (!options.recompute || d.gradients.nodes.empty())
     return settle(p, d, options);

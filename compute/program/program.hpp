@@ -7,8 +7,8 @@
 // Planning lowers the graph (and, to train, its gradients) to a list of kernels over base + offset, with one arena for
 // all intermediate values by liveness, fused and in-place element-wise operations, fused bias + activation and softmax
 // cross-entropy, and planned GEMM workspace. Running takes no lock and allocates nothing.
-// One program runs on one thread at a time, which may have others help it; programs do not share memory, but may share a pool
-// when they run in turn.
+// One program runs on one thread at a time, which may have helper threads; programs do not share memory, but may share
+// a pool when they run in turn.
 #pragma once
 
 #include "compute/parameters/flat_gradient.hpp"
@@ -24,16 +24,16 @@
 
 namespace troupe {
 
-/// Where one run finds its inputs.
+/// The inputs of one run.
 struct step_input {
   int64_t step = 0;                        ///< Absolute; keys random numbers.
   int32_t shard = 0;                       ///< In [0, S); keys random numbers.
-  const std::byte* parameters = nullptr;   ///< Base of the arena.
+  const std::byte* parameters = nullptr;   ///< Base of the arena with variables and slots.
   const std::byte* shared = nullptr;       ///< Base of the part that no step updates.
   /// One pointer a component, in the order of `inputs()`; one that is not 64-byte aligned is copied once.
   std::span<const std::byte* const> feeds;
-  bool record = false;                     ///< Computes what only summaries need too.
-  const std::atomic<bool>* cancel = nullptr;  ///< Looked at between kernels; set: the run ends as `cancelled`.
+  bool record = false;                     ///< Also computes what only summaries need.
+  const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels; set: the run ends as `cancelled`.
 };
 
 class program {
@@ -45,7 +45,7 @@ class program {
 
   /// The fed components, in feed order: by name, as `placeholder` named them.
   std::span<const component> inputs() const noexcept;
-  /// Names of what `output` returns: "loss", then metrics as "<name>/total" and "<name>/weight", then predictions.
+  /// Components that `output` returns: "loss", then metrics as "<name>/total" and "<name>/weight", then predictions.
   std::span<const component> outputs() const noexcept;
 
   /// Train: loss, outputs and the gradient of one shard, written to `gradient` (`layout.gradient_bytes()`, 64-byte
@@ -53,17 +53,18 @@ class program {
   step_status gradients(const step_input& in, std::byte* gradient);
   /// Evaluate, predict: loss and outputs.
   step_status run(const step_input& in);
-  /// Runs `in` again, kernel by kernel, to the same bits, and looks at all that each one writes: the origin of a loss that is
-  /// not finite, or else that of the first gradient that is not. Nothing when all of them are finite, or `cancel` is set.
-  /// Train: overwrites `gradient`; other modes pass null. Without what only summaries need. A program that was planned with
-  /// `fuse` sees no further than the kernel that operations were fused into.
+  /// Runs `in` again, kernel by kernel, to the same bits, and examines everything that each kernel writes: returns the
+  /// origin of a non-finite loss, or else that of the first non-finite gradient. Nothing when all of them are finite,
+  /// or `cancel` is set. Train: overwrites `gradient`; other modes pass null. Skips what only summaries need. In a
+  /// program planned with `fuse`, the result names a fused kernel, not the operation inside it.
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
-  /// As `gradients` or `run`, to the same bits; after each kernel, by its number, `after` is called: this folder has no clock.
+  /// As `gradients` or `run`, to the same bits; calls `after` with its number after each kernel: this folder has no
+  /// clock.
   step_status watch(const step_input& in, std::byte* gradient, const std::function<void(size_t kernel)>& after);
   /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy (model.cpp:7)".
   error last_error() const;
 
-  /// As the free function below, shared by the pool: each thread looks at what it will update.
+  /// As the free function below, but divided among the pool: each thread checks the part that it will update.
   bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const;
   /// The optimizer's update for bytes [first, last) of the gradient vector, all of which is there, reading variables and slots
   /// from `from` and writing them to `to` (the same base: in place).
@@ -73,18 +74,18 @@ class program {
   double loss() const noexcept;
   /// A copy of one output of the last run.
   tensor output(int32_t index) const;
-  /// Train: what the model records, as graph::impl::summaries lists it without the texts; copies of the last run, which
-  /// must have had `record` set. Of an image, only the rows that are kept.
+  /// Train: the values that the model records, in the order of graph::impl::summaries without the texts; copies from
+  /// the last run, which must have had `record` set. An image has only the rows that are kept.
   std::vector<tensor> recorded() const;
   /// Memory of an output of the last run, valid until the next.
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;
 
   int64_t arena_bytes() const noexcept;
-  /// The greatest sum of the bytes that are in use at one time: no arena could be smaller.
+  /// The largest total size of the values in use at one time: no arena could be smaller.
   int64_t live_bytes_max() const noexcept;
   /// Kernel calls of one run.
   int64_t kernels() const noexcept;
-  /// They, in order.
+  /// Describes the kernel calls, in order.
   std::vector<kernel_facts> describe() const;
   /// Multiply-adds ×2 of one run, forward and backward.
   int64_t flops() const noexcept;

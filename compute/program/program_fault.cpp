@@ -1,4 +1,4 @@
-// A step made again to find out why it was not finite.
+// Repeats a step to find out why it was not finite.
 #include "compute/kernels/denormals.hpp"
 #include "compute/program/fault_search.hpp"
 #include "compute/program/program_impl.hpp"
@@ -18,7 +18,7 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
     search.after(c);
   }
   const auto* found = has_loss ? search.origin_of(kept[0]) : nullptr;
-  std::string spoilt[2];  // Gradients, and what is assigned: each once, of however many parts.
+  std::string spoilt[2];  // Names of gradients, and of assigned variables: each once, whatever its number of parts.
   std::vector<bool> named(gradients.size());
   if (!found)
     for (const auto& c : plan.calls)
@@ -39,7 +39,7 @@ std::optional<numeric_fault> program::impl::find_fault(const step_input& in, std
       }
   if (!found)
     return std::nullopt;
-  // Operands may have been overwritten since: up to there once more.
+  // Operands may have been overwritten since: run again up to that call.
   bind(in, gradient);
   for (size_t c = 0; static_cast<int32_t>(c) < found->call; ++c)
     if (!calls[c].recording)

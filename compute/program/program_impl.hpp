@@ -1,4 +1,4 @@
-// What a program keeps to run: the kernel calls, the arena, and where inputs and outputs are.
+// The state of a program: the kernel calls, the arena, and the places of inputs and outputs.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
@@ -11,26 +11,26 @@ namespace troupe {
 
 struct program::impl {
   troupe::plan plan;
-  std::vector<kernel_call> calls;         ///< The whole of each call of the plan, or its first share.
-  std::vector<kernel_call> others;        ///< The other shares, call after call,
-  std::vector<std::pair<size_t, int>> others_of;  ///<   of each: the first of them, and how many.
+  std::vector<kernel_call> calls;         ///< Each call of the plan: the whole, or its first share.
+  std::vector<kernel_call> others;        ///< The other shares, call after call.
+  std::vector<std::pair<size_t, int>> others_of;  ///< By call: its first other share, and their number.
   std::shared_ptr<thread_pool> pool;
-  int64_t share_bytes = 0;                ///< Of the gradient: the least that is worth a thread.
-  std::vector<run_state> states;          ///< Of those that help.
+  int64_t share_bytes = 0;                ///< Least bytes of the gradient worth a thread.
+  std::vector<run_state> states;          ///< Of the helper threads.
   std::shared_ptr<std::byte> arena;
   std::vector<std::byte*> bases;
   std::vector<component> inputs, outputs;
   std::vector<int32_t> kept;              ///< The value of each output.
-  mutable buffer_pool copies{16};         ///< Of outputs and records.
+  mutable buffer_pool copies{16};         ///< For copies of outputs and records.
   struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
   std::vector<record> records;
   bool recorded = false;                  ///< By the last run.
   struct feed { int64_t bytes = 0, copy_offset = -1; };
   std::vector<feed> feeds;
-  /// Bytes of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
+  /// Ranges of the gradient vector that no kernel writes: padding, and variables that the graph does not have.
   std::vector<std::pair<int64_t, int64_t>> gaps;
   struct sent {
-    int64_t offset, bytes;  ///< Where in that vector the variable's gradient is, or what is assigned to it.
+    int64_t offset, bytes;  ///< The range there of the variable's gradient or assigned value.
     std::string name;
     bool assigned;
   };
@@ -44,11 +44,11 @@ struct program::impl {
 
   expected<void> prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names, std::vector<int32_t> values,
                          const parameter_layout& layout, mode m);
-  /// Where this run finds and puts everything.
+  /// Sets where this run finds its inputs and puts its results.
   void bind(const step_input& in, std::byte* gradient);
-  /// One call, by all that share it.
+  /// Runs one call on all threads that share it.
   void compute(size_t call);
-  /// f(first, last) for parts of a slice of the gradient, by as many threads as it is worth.
+  /// Calls f(first, last) for parts of a slice of the gradient, on as many threads as its size is worth.
   template <class F>
   void share_out(std::pair<int64_t, int64_t> slice, F f) const {
     constexpr int64_t line = 64;
@@ -61,7 +61,7 @@ struct program::impl {
     });
   }
   step_status run(const step_input& in, std::byte* gradient);
-  /// What comes after the last kernel: zeros where none writes, and what is to be said of the run.
+  /// After the last kernel: zeroes the gaps, and returns the status of the run.
   step_status end(std::byte* gradient);
   std::optional<numeric_fault> find_fault(const step_input& in, std::byte* gradient);
   double loss() const;

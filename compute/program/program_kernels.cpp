@@ -1,4 +1,4 @@
-// What a program consists of, and a run of it that somebody watches kernel by kernel.
+// The kernels of a program, and a run that is watched kernel by kernel.
 #include "compute/kernels/denormals.hpp"
 #include "compute/program/program_impl.hpp"
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uintptr_t alignment = 64;
 
-/// What is left of [0, end) when the written ranges are taken out.
+/// [0, end) without the written ranges.
 std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int64_t, int64_t>> written, int64_t end) {
   std::sort(written.begin(), written.end());
   std::vector<std::pair<int64_t, int64_t>> gaps;
@@ -86,7 +86,7 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
 
 void program::impl::bind(const step_input& in, std::byte* gradient) {
   assert(in.feeds.size() == feeds.size());
-  bases[base_parameters] = const_cast<std::byte*>(in.parameters);  // Kernels only read there.
+  bases[base_parameters] = const_cast<std::byte*>(in.parameters);  // Kernels only read here.
   bases[base_shared] = const_cast<std::byte*>(in.shared);
   bases[base_gradient] = gradient;
   for (size_t i = 0; i < feeds.size(); ++i) {

@@ -17,7 +17,7 @@ void pause() {
 #endif
 }
 
-/// Looks before it sleeps; returns what has become of `x`.
+/// Spins for `looks` rounds, then sleeps; returns the new value of `x`.
 uint32_t wait_while(const std::atomic<uint32_t>& x, uint32_t value, int looks) {
   for (int i = 0; i < looks; ++i) {
     if (const uint32_t now = x.load(std::memory_order_acquire); now != value)
@@ -39,7 +39,7 @@ void tell(std::atomic<uint32_t>& x, uint32_t value) {
 }  // namespace
 
 expected<std::shared_ptr<thread_pool>> thread_pool::start(int threads) {
-  // Where there are fewer processors than threads, looking only keeps from work whom one waits for.
+  // With fewer processors than threads, spinning only delays the thread that is waited for.
   const int looks = static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000;
   const std::shared_ptr<thread_pool> pool{new thread_pool{looks}};
   for (int share = 1; share < threads; ++share) {
@@ -76,7 +76,7 @@ void thread_pool::run_task(task t, int shares) {
 }
 
 void thread_pool::work(worker& w, int share) {
-  const flush_denormals tiny_is_zero;  // As in the thread that asks.
+  const flush_denormals tiny_is_zero;  // As in the calling thread.
   for (uint32_t seen = 0;;) {
     seen = wait_while(w.given, seen, looks_);
     if (!task_.call)

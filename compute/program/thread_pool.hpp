@@ -1,7 +1,7 @@
-// Threads that share the kernel calls of a program: whoever asks computes the first share and waits for the others.
+// Threads that share the kernel calls of a program: the caller computes the first share and waits for the others.
 //
-// Waking a thread costs far more than most calls, so one without work looks out for some for a few tens of microseconds
-// before it sleeps. Shares are finite loops over memory; they are waited for without a deadline.
+// Waking a thread costs far more than most calls, so an idle one spins for a few tens of microseconds before it sleeps.
+// Shares are finite loops over memory; the wait for them has no deadline.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -14,10 +14,10 @@
 
 namespace troupe {
 
-/// One thread at a time asks; which one may change.
+/// Used by one thread at a time, not necessarily always the same one.
 class thread_pool {
  public:
-  /// `threads`, at least 1, counts the one that asks. resource_exhausted where the system has no more threads to give.
+  /// `threads`, at least 1, includes the caller. resource_exhausted where the system has no more threads to give.
   static expected<std::shared_ptr<thread_pool>> start(int threads);
   ~thread_pool();
   thread_pool(const thread_pool&) = delete;
@@ -25,7 +25,8 @@ class thread_pool {
 
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
-  /// f(share) once for each share in [0, shares), at most as many as there are threads; all are done when it returns. Allocates nothing.
+  /// Calls f(share) once for each share in [0, shares), at most as many as there are threads, and returns when all are
+  /// done. Allocates nothing.
   template <class F>
   void run(int shares, F&& f) {
     run_task({[](void* context, int share) { (*static_cast<std::remove_reference_t<F>*>(context))(share); }, &f}, shares);
@@ -36,7 +37,7 @@ class thread_pool {
     void (*call)(void* context, int share) = nullptr;
     void* context = nullptr;
   };
-  /// Each on cache lines of its own: the numbers of the last task that was given and that is done.
+  /// On cache lines of its own: the numbers of the last task given and the last one done.
   struct alignas(64) worker {
     std::atomic<uint32_t> given{0};
     alignas(64) std::atomic<uint32_t> done{0};
@@ -48,7 +49,7 @@ class thread_pool {
   void work(worker& w, int share);
 
   task task_;
-  const int looks_;           ///< How often a thread looks before it sleeps.
+  const int looks_;           ///< How often a thread spins before it sleeps.
   std::vector<std::unique_ptr<worker>> workers_;
 };
 

@@ -95,7 +95,7 @@ void lower_one_hot(lowering& l) {
 
 bool is_index(dtype type) { return type == dtype::int32 || type == dtype::int64; }
 
-/// The product of extents [first, last); at most one unknown may be among them.
+/// The product of extents [first, last); at most one of them may be an unknown.
 std::optional<extent> product(const symbol_shape& dims, size_t first, size_t last) {
   extent all{1};
   for (size_t i = first; i < last; ++i) {
@@ -108,7 +108,7 @@ std::optional<extent> product(const symbol_shape& dims, size_t first, size_t las
   return all;
 }
 
-/// dy [outer..., indices..., inner...] as [outer, indices, inner] is what scatter_add_along takes.
+/// Reshapes dy [outer..., indices..., inner...] to [outer, indices, inner] for scatter_add_along.
 std::vector<symbol> gather_gradient(const gradient_input& in) {
   const auto axis = static_cast<size_t>(in.n.attr.axis);
   const auto& x = in.x[0].dims();

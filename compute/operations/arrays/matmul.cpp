@@ -9,7 +9,7 @@ enum at { a_at, b_at, c_at, bias_at, mask_at, workspace_at };
 enum extent_of { rows, columns, depth, matrices, row_a, row_b, row_c };  ///< The last three: elements from row to row as they are stored.
 enum flag : uint32_t { transposed_a = 1, transposed_b = 2, with_relu = 4 };
 
-/// Of the last two axes.
+/// The shape of the product over the last two axes.
 gemm_shape shape_of(const lowering& l) {
   const auto& attr = l.call.attr;
   const shape &a = l.in(0).dims, &c = l.out().dims;
@@ -109,7 +109,7 @@ symbol_shape with_matrix(symbol_shape lead, symbol x) {
   return lead;
 }
 
-/// Operands of which at least one has leading axes, which have become `lead`.
+/// At least one operand has leading axes; they have been broadcast to `lead`.
 symbol many(graph& g, symbol a, symbol b, const symbol_shape& lead, symbol_shape dims, const matmul_options& options, attributes attr,
             std::source_location at) {
   if (b.rank() == 2 && !options.transpose_a)  // One product of all the rows.

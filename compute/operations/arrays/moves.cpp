@@ -130,7 +130,7 @@ void lower_pad(lowering& l) {
   l.run_by_size(l.out().type, write_kernel<uint8_t>, write_kernel<uint32_t>, write_kernel<uint64_t>);
 }
 
-/// Tile: the output seen with two axes for each, times and extent; the first of them stands still in x.
+/// Tile: each axis of the output becomes two, times and extent; along the first one, x does not move.
 void lower_tile(lowering& l) {
   const shape& x = l.in(0).dims;
   const strides own = row_major(x);
@@ -159,7 +159,7 @@ list transpose_gradient(in i) {
   return {transpose(i.dy, back, i.at)};
 }
 
-/// What a step leaves over at the end of an axis belongs to neither `low` nor `high`.
+/// Elements that a step leaves over at the end of an axis belong to neither `low` nor `high`.
 list slice_gradient(in i) {
   pad_options to;
   const auto& x = i.x[0].dims();
@@ -178,7 +178,7 @@ list slice_gradient(in i) {
 
 list pad_gradient(in i) { return {strided_slice(i.dy, {i.n.attr.low, i.n.attr.high, i.n.attr.step}, i.at)}; }
 
-/// The sum over the repetitions, which reshape makes axes of.
+/// The sum over the repetitions, which a reshape turns into axes.
 list tile_gradient(in i) {
   symbol_shape apart;
   reduce_options over;
@@ -202,8 +202,8 @@ std::string list_of(const std::vector<int64_t>& x) {
   return text + "}";
 }
 
-/// Empty lists stand for `rank` times the value; false when a list has another length, or a number that is below the least or
-/// more than any extent.
+/// An empty list becomes `rank` times the value; false when a list has another length, or an element below `least` or
+/// above any extent.
 bool complete(std::vector<int64_t>& x, int rank, int64_t value, int64_t least) {
   if (x.empty())
     x.assign(static_cast<size_t>(rank), value);
@@ -243,7 +243,7 @@ symbol transpose(symbol x, std::vector<int> order, std::source_location at) {
       attr.axes.push_back(*a);
   if (attr.axes.size() != order.size() || order.size() != x.dims().size())
     return refuse(*g, "transpose", list_of({order.begin(), order.end()}) + " is not an order of the axes of " + describe(x), at);
-  // Of what is a transpose itself: one turn in place of two, or none.
+  // A transpose of a transpose becomes one transpose, or none.
   if (const node& n = g->internals().nodes[static_cast<size_t>(x.node())]; n.op == &ops::transpose) {
     for (int& axis : attr.axes)
       axis = n.attr.axes[static_cast<size_t>(axis)];

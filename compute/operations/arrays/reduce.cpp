@@ -1,4 +1,4 @@
-// Reductions. Each has an order of its own, fixed by the shape: bits do not depend on addresses or threads.
+// Reductions. The shape fixes the order of each: bits depend on neither addresses nor threads.
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/arrays/reduce.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
@@ -54,7 +54,7 @@ namespace {
 // The operand seen as [outer, reduced, inner] when the reduced axes are neighbours.
 enum extent_of { outer, reduced, inner, row_stride };
 
-/// The sum of n neighbours.
+/// The sum of n contiguous elements.
 template <class T>
 double sum_of(const T* x, int64_t n) {
   return simd::sum<T>(n, [x](int64_t i, int64_t count) { return simd::load_some(x + i, count); });
@@ -68,10 +68,11 @@ void sum_rows_kernel(const kernel_call& c, run_state& s) {
     y[i] = static_cast<T>(c.number * sum_of(x + i * c.n[reduced], c.n[reduced]));
 }
 
-/// `Packets` packets of columns side by side, rows in order: as many as fill cache lines, since the next row may be far away.
+/// Sums `Packets` adjacent packets of columns over the rows in order: enough to fill cache lines, since the next row
+/// may be far away.
 template <int Packets, class T, class Load>
 void sum_some_columns(const T* x, int64_t rows, int64_t stride, Load load, simd::packet<T> (&sums)[Packets]) {
-  // Two chains of each hide the latency of addition; they join at the end.
+  // Two chains for each packet hide the latency of addition; they are added at the end.
   simd::packet<T> odd[Packets];
   for (int p = 0; p < Packets; ++p)
     sums[p] = odd[p] = simd::set(T{0});
@@ -115,7 +116,7 @@ void sum_columns_kernel(const kernel_call& c, run_state& s) {
   }
 }
 
-/// Any axes and dtypes: element after element in the operand's order, each folded into the output that its stride leads to.
+/// Any axes and dtypes: element by element in the operand's order, each folded into the output element at its stride.
 template <class T, class F>
 void fold_walk(const kernel_call& c, run_state& s, T start, F f) {
   const T* x = c.to<const T>(s, 0);
@@ -160,7 +161,7 @@ void min_kernel(const kernel_call& c, run_state& s) {
   fold_walk(c, s, infinity<T>, [](T best, T v) { return v < best || v != v ? v : best; });
 }
 
-/// The first of the best; a NaN is best of all.
+/// The first of equal extremes; NaN is more extreme than any number.
 template <class T, bool Least>
 void argmax_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
@@ -196,7 +197,7 @@ bool three_parts(const shape& x, const std::vector<int>& axes, int64_t (&n)[7]) 
   return true;
 }
 
-/// A walk over the operand whose stride a leads to the output element.
+/// A walk over the operand whose stride a addresses the output element.
 void lower_walk(lowering& l) {
   const shape& x = l.in(0).dims;
   std::vector<int64_t> kept(x.extents().begin(), x.extents().end());
@@ -251,13 +252,13 @@ void lower_argmax(lowering& l) {
   l.run(l.in(0).type, argmax_kernel<float, Least>, argmax_kernel<double, Least>, argmax_kernel<int32_t, Least>, argmax_kernel<int64_t, Least>);
 }
 
-/// y, which has lost the reduced axes, stretched over x's shape.
+/// Broadcasts y, which lacks the reduced axes, to x's shape.
 symbol stretch(const gradient_input& in, symbol y) {
   const auto& dims = in.x[0].dims();
   return broadcast_to(reshape(y, without(dims, in.n.attr.axes, true), in.at), symbol_shape{dims}, in.at);
 }
 
-/// dy, shared among the elements that are the result.
+/// Divides dy among the elements that equal the result.
 std::vector<symbol> extreme_gradient(const gradient_input& in) {
   const symbol chosen = stop_gradient(cast(equal(in.x[0], stretch(in, in.y), in.at), in.n.type, in.at), in.at);
   const symbol ties = reduce_sum(chosen, {in.n.attr.axes, in.n.attr.keep}, in.at);
@@ -287,7 +288,7 @@ symbol reduce_logsumexp(symbol x, reduce_options options, std::source_location a
     return most.valid() ? refuse(*x.owner(), "reduce_logsumexp", "no such operation on " + describe(x), at) : most;
   graph& g = *x.owner();
   const auto scope = g.scope("reduce_logsumexp");
-  // An infinite maximum shifts nothing: ∞ - ∞ would be no number.
+  // An infinite maximum is not subtracted: ∞ - ∞ would be NaN.
   const symbol finite = less(abs(most, at), fill(g, std::numeric_limits<double>::infinity(), x.type(), {}, at), at);
   const symbol shift = select(finite, most, fill(g, 0, x.type(), {}, at), at);
   const symbol y = add(log(reduce_sum(exp(sub(x, shift, at), at), {options.axes, true}, at), at), shift, at);

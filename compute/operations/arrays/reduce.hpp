@@ -1,11 +1,11 @@
-// What reductions share: their axes and shapes.
+// Shared by reductions: their axes and shapes.
 #pragma once
 
 #include "compute/operations/elementwise/elementwise.hpp"
 
 namespace troupe {
 
-/// The axes counted from the front and sorted, all of `rank` when empty; nothing when one is outside or named twice.
+/// The axes counted from the front and sorted, all of `rank` when empty; nothing when one is out of range or repeated.
 std::optional<std::vector<int>> normal_axes(const std::vector<int>& axes, int rank);
 /// `dims` without those axes, or with 1 in their place.
 symbol_shape without(const symbol_shape& dims, const std::vector<int>& axes, bool keep);

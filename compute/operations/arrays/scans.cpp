@@ -15,7 +15,7 @@ void lower_along(lowering& l, int axis) {
     l.kernel.at[i] = l.in_at(i);
 }
 
-/// The output is as large as the operand, or has one element for each column.
+/// The output has the operand's size, or one element for each column.
 void divide_outer(lowering& l, int outputs_at, bool column_each) {
   const auto& n = l.kernel.n;
   const int64_t size = size_of(l.in(0).type), all = n[along] * n[inner] * size;
@@ -67,7 +67,7 @@ void product_without_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
-/// A product of factors, and Σ over j of dy[j] · (the product without the j-th).
+/// A product of factors, and Σ over j of dy[j] · (the product without factor j).
 template <class T>
 struct product_and_sum {
   T product{1}, sum{0};
@@ -169,7 +169,7 @@ const operation cumsum{.name = "cumsum", .gradient = [](in i) {
 
 symbol reduce_prod(symbol x, reduce_options options, std::source_location at) {
   const auto axes = x.valid() ? normal_axes(options.axes, x.rank()) : std::nullopt;
-  if (!axes || axes->size() < 2)  // Axis after axis, the last first; wrong axes are refused there.
+  if (!axes || axes->size() < 2)  // One axis after another, the last first, which refuses wrong axes.
     return axes && axes->empty() ? x : reduce(ops::reduce_prod, domain::number, x, options, x.type(), at);
   for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis)
     x = reduce(ops::reduce_prod, domain::number, x, {{*axis}, options.keep}, x.type(), at);

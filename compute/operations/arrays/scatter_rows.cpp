@@ -1,5 +1,5 @@
-// The gradient of a variable that is only looked up, written over the one that was there: rows that occurred then become zeros,
-// and those that occur now the sums of their updates. What it costs goes with those rows, not with the table.
+// A sparse gradient, written over the previous one: rows touched before become zeros, and rows touched now the sums of
+// their updates. The cost grows with those rows, not with the table.
 #include "compute/operations/lowering.hpp"
 #include "compute/parameters/touched_rows.hpp"
 

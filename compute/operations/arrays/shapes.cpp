@@ -38,7 +38,7 @@ symbol reshape(symbol x, symbol_shape dims, std::source_location at) {
   const extent inferred{-1};
   const auto have = product(x.dims());
   if (const auto hole = std::find(dims.begin(), dims.end(), inferred); hole != dims.end()) {
-    // What is left of the elements when the other extents are taken out.
+    // The elements divided by all other extents.
     *hole = extent{1};
     const auto want = product(dims);
     *hole = inferred;

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-/// `build` of a floating symbol and the numbers 0 and 1 of its dtype, under a scope of that name.
+/// Calls `build` with a floating symbol and the constants 0 and 1 of its dtype, under a scope of that name.
 template <class F>
 symbol expression(std::string_view name, symbol x, std::source_location at, F build) {
   graph* g = common_graph(name, {x}, at);
@@ -27,7 +27,7 @@ symbol leaky_relu(symbol x, double slope, std::source_location at) {
 
 symbol elu(symbol x, std::source_location at) {
   return expression("elu", x, at, [&](symbol zero, symbol) {
-    // The branch that is not taken sees 0, so that nothing overflows there.
+    // The branch that is not taken gets 0, so that it cannot overflow.
     const symbol positive = greater(x, zero, at);
     return select(positive, x, expm1(select(positive, zero, x, at), at), at);
   });

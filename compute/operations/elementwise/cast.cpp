@@ -1,4 +1,4 @@
-// Changes of dtype, and the edge that gradients do not cross.
+// Changes of dtype, and stop_gradient.
 #include "compute/operations/elementwise/elementwise.hpp"
 
 #include <limits>
@@ -12,7 +12,7 @@ void cast_kernel(const kernel_call& c, run_state& s) {
   To* y = c.to<To>(s, 1);
   for (int64_t i = 0; i < c.n[0]; ++i)
     if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>)
-      // What does not fit becomes the nearest that does, NaN 0: never undefined.
+      // Values out of range become the nearest one in range, NaN becomes 0: never undefined behaviour.
       y[i] = x[i] != x[i] ? To{0}
              : x[i] >= static_cast<From>(std::numeric_limits<To>::max()) ? std::numeric_limits<To>::max()
              : x[i] <= static_cast<From>(std::numeric_limits<To>::min()) ? std::numeric_limits<To>::min()

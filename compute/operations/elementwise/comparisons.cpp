@@ -1,4 +1,4 @@
-// Comparisons, logic, and the choice by them.
+// Comparisons, logic and select.
 #include "compute/operations/elementwise/elementwise.hpp"
 
 namespace troupe {

@@ -1,4 +1,4 @@
-// What element-wise operations share: kernels over the walk of their operands, and the checks of their dtypes.
+// Shared by element-wise operations: kernels over the walk of their operands, and the checks of their dtypes.
 #pragma once
 
 #include "compute/operations/walk.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// f of the operands as unsigned, so that integers wrap around; floating ones as they are.
+/// Applies f to integers as unsigned, so that they wrap around, and to floating numbers as they are.
 template <class T, class F>
 constexpr T modular(T a, T b, F f) {
   if constexpr (std::is_integral_v<T>) {
@@ -26,10 +26,10 @@ bool is_in(domain d, dtype type) noexcept;
 symbol unary(const operation& op, domain of, symbol x, std::source_location at, attributes attr = {});
 /// a, b -> op(a, b), of a common dtype (or `result`) and the broadcast shape.
 symbol binary(const operation& op, domain of, symbol a, symbol b, std::source_location at, std::optional<dtype> result = {});
-/// The gradients of two operands, summed over what was stretched.
+/// The gradients of two operands, summed over the axes that were broadcast.
 std::vector<symbol> to_operands(const gradient_input& in, symbol da, symbol db);
 
-/// Op::f(a, b) for each element of the walk; the output may lie over an operand that is not stretched.
+/// Op::f(a, b) for each element of the walk; the output may overwrite an operand that is not broadcast.
 template <class Op, class T, class Out>
 void binary_kernel(const kernel_call& c, run_state& s) {
   const T* a0 = c.to<const T>(s, 0);
@@ -61,9 +61,9 @@ void binary_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
-/// The places of one operand and the output, whose elements n[0] counts.
+/// Sets the places of one operand and the output, and their number of elements as n[0].
 void lower_elements(lowering& l);
-/// The walk and places of two operands and the output.
+/// Sets the walk and the places of two operands and the output.
 void lower_operands(lowering& l);
 
 template <class Op>

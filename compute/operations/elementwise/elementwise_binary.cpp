@@ -53,7 +53,7 @@ struct relu_gradient_of { template <class T> static T f(T dy, T y) { return y > 
 using in = const gradient_input&;
 using list = std::vector<symbol>;
 
-/// dy to the operand that was chosen, to both where they are equal half each. `a_wins`: a is chosen or equal.
+/// dy goes to the chosen operand, half to each where they are equal. `a_wins`: a is chosen or equal.
 list chosen_gradient(in i, symbol a_wins, symbol b_wins) {
   const symbol zero = fill(i.g, 0, i.n.type, {}, i.at), half = scale(i.dy, 0.5, i.at);
   const symbol to_b = select(a_wins, select(b_wins, half, zero, i.at), i.dy, i.at);

@@ -28,7 +28,7 @@ void lower_elements(lowering& l) {
 
 namespace {
 
-// What the compiler makes vectors of. The second operand is the attribute `number`.
+// Functions that the compiler vectorises. The second operand is the attribute `number`.
 struct neg_of { template <class T> static T f(T x, T) { return modular(T{0}, x, [](auto zero, auto y) { return zero - y; }); } };
 template <> float neg_of::f(float x, float) { return -x; }     // 0 - x would make +0 of 0.
 template <> double neg_of::f(double x, double) { return -x; }
@@ -64,8 +64,8 @@ void clip_kernel(const kernel_call& c, run_state& s) {
     y[i] = x[i] < least ? least : x[i] > greatest ? greatest : x[i];
 }
 
-// Functions that the vector units have no instruction for: packets where there is a polynomial, else (float64, which is for
-// checking) number by number; never the C library's, whose bits are not everywhere the same.
+// Functions without a vector instruction: packets where there is a polynomial, else (float64, which is for checking)
+// number by number; never the C library's functions, whose bits are not the same everywhere.
 struct exp_of { template <class P> static P f(const P& x) { return simd::pexp(x); } };
 struct log_of { template <class P> static P f(const P& x) { return simd::plog(x); } };
 // 1 / (1 + e^-x); e^-x may be infinite, which yields 0.

@@ -1,5 +1,5 @@
-// gelu_tanh and its gradient, a pass each: as expressions of small operations they would keep four values as large as x for the
-// gradient, and make twenty-five passes.
+// gelu_tanh and its gradient, one pass each: as expressions of small operations they would keep four values of x's size
+// for the gradient, and make twenty-five passes.
 #include "compute/kernels/elementary.hpp"
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
@@ -84,7 +84,7 @@ void lower_gradient(lowering& l) {
 using in = const gradient_input&;
 using list = std::vector<symbol>;
 
-/// The slope's own: (1 - t²) · (u' + x/2 · (u'' - 2t·u'²)), where u' = a·(1 + 3b·x²) and u'' = 6ab·x.
+/// The gradient of the slope: (1 - t²) · (u' + x/2 · (u'' - 2t·u'²)), where u' = a·(1 + 3b·x²) and u'' = 6ab·x.
 symbol curvature(symbol x, std::source_location at) {
   const symbol squared = square(x, at), one = fill(*x.owner(), 1, x.type(), {}, at);
   const symbol t = tanh(scale(mul(x, add(scale(squared, b, at), one, at), at), a, at), at);

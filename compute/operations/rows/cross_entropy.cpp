@@ -14,7 +14,7 @@ enum at { logits_at, labels_at, loss_at, gradient_at, dy_at };
 template <class T>
 struct row_block {
   static constexpr int64_t w = simd::width<T>;
-  int64_t count;    ///< Rows there are, at most `w`; the other lanes are zeros.
+  int64_t count;    ///< Rows that exist, at most `w`; the other lanes are zeros.
   int64_t classes;  ///< From row to row.
 
   simd::packet<T> column(const T* x, int64_t j) const {
@@ -39,7 +39,7 @@ template <class T, class Label>
 void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   using simd::packet;
   constexpr int64_t w = simd::width<T>;
-  constexpr int64_t classes_kept = 32;  // Columns of so many classes are gathered once; of more, each time.
+  constexpr int64_t classes_kept = 32;  // Up to so many classes, columns are gathered once; with more, each time.
   const int64_t rows = c.n[0], classes = c.n[1];
   const bool keeps = classes <= classes_kept;
   const Label* labels = c.to<const Label>(s, labels_at);

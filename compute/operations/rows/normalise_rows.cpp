@@ -1,5 +1,5 @@
-// The rows of x along its last axis, each with its mean taken away and divided by its deviation, and the gradient of that: a pass
-// each, of rows that lie in the cache. Ba et al. 2016.
+// Normalises the rows of x along its last axis by mean and standard deviation; and the gradient. One pass each, over
+// rows that are in the cache. Ba et al. 2016.
 //
 //   y = h = (x - μ)·r,  r = 1/√(σ² + ε)        dx = r·(dy - mean(dy) - h·mean(dy·h))
 #include "compute/kernels/simd.hpp"
@@ -19,7 +19,7 @@ void fill_row(T* y, int64_t n, F f) {
     simd::store_part(y + j, f(j, n - j), n - j);
 }
 
-/// Of one row.
+/// The statistics of one row.
 template <class T>
 struct moments {
   simd::packet<T> mean, reciprocal;
@@ -78,8 +78,8 @@ void lower_rows(lowering& l) {
 using in = const gradient_input&;
 using list = std::vector<symbol>;
 
-/// With f = r·P(dy), where P is its own adjoint, and u what flows back to f: u·∂f/∂x is
-/// -h·r·mean(u·f) - r·(r·P(u·mean(dy·h) + dy·mean(u·h))).
+/// With f = r·P(dy), where P is its own adjoint, and u the gradient of f: u·∂f/∂x is -h·r·mean(u·f) -
+/// r·(r·P(u·mean(dy·h) + dy·mean(u·h))).
 list gradient_of_gradient(in i) {
   const symbol dy = i.x[0], x = i.x[1], u = i.dy;
   const double epsilon = i.n.attr.number;

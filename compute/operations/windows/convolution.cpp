@@ -12,10 +12,10 @@ namespace troupe {
 namespace {
 
 enum at { image_at, kernel_at, output_at, workspace_at, bias_at };
-enum extent_of { images, outputs, groups };                                        ///< Of a convolution,
+enum extent_of { images, outputs, groups };                                        ///< For a convolution.
 enum product_extent_of { rows, columns, depth, row_a = 4, row_b, row_c };  ///<   and of a product: the last from row to row as they are stored.
 
-/// The extents that all three operations have, whichever of them are operands.
+/// The extents that all three operations share, whichever of them are operands.
 struct geometry {
   int64_t batch, height, width, channels;   ///< x
   int64_t rows, columns, outputs;           ///< y
@@ -34,13 +34,13 @@ geometry forward_geometry(const lowering& l) { return geometry_of(l.in(0).dims, 
 geometry kernel_geometry(const lowering& l) { return geometry_of(l.in(0).dims, l.in(1).dims, l.call.attr.window); }
 geometry image_geometry(const lowering& l) { return geometry_of(l.out().dims, l.in(0).dims, l.call.attr.window); }
 
-/// Of one group: the others are beside it in the innermost axis.
+/// For one group: the others are beside it in the innermost axis.
 convolution forward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, a.stride, a.dilation, a.pad, 1}; };
   return {{g.height, g.width, g.group_channels(), g.channels, g.rows, g.columns, axis(g.w.y), axis(g.w.x)}, g.batch, g.group_outputs(), g.outputs, g.outputs, false};
 }
 
-/// Backwards: a pixel's gradient comes of the windows that it took part in, each with another element of the kernel.
+/// Transposed: a pixel's gradient sums over the windows that contain it, each with another element of the kernel.
 convolution backward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, 1, a.dilation, (a.size - 1) * a.dilation - a.pad, a.stride}; };
   return {{g.rows, g.columns, g.group_outputs(), g.outputs, g.height, g.width, axis(g.w.y), axis(g.w.x)}, g.batch, g.group_channels(), g.channels, g.outputs, true};
@@ -85,7 +85,7 @@ void depthwise_gradient_kernel(const kernel_call& c, run_state& s) {
   depthwise_kernel_gradient<T>(share_of(c), c.n[groups], c.to<const T>(s, image_at), c.to<const T>(s, kernel_at), c.to<T>(s, output_at));
 }
 
-/// The product of matrices that a kernel of one element is.
+/// A kernel of one element as a matrix product.
 template <class T>
 void product_kernel(const kernel_call& c, run_state& s) {
   gemm<T>({c.n[rows], c.n[columns], c.n[depth], (c.flags & 1) != 0, (c.flags & 2) != 0},
@@ -104,13 +104,13 @@ void lower_operands(lowering& l) {
     k.at[bias_at] = l.in_at(l.call.bias);
 }
 
-/// Image by image, of which each is so much of an extent.
+/// Divides by images, each of which is `each` of n[extent].
 void divide_images(lowering& l, int extent, int64_t each) {
   const auto bytes_of = [](const planned_value& v) { return v.dims.inner().elements() * size_of(v.type); };
   l.division = {.items = l.out().dims[0], .extent = extent, .each = each, .step = {bytes_of(l.in(0)), 0, bytes_of(l.out())}};
 }
 
-/// By outputs, which begin whole vectors.
+/// Divides by outputs, at whole vectors.
 void divide_outputs(lowering& l, int extent, int64_t count) {
   const int64_t size = size_of(l.out().type);
   l.division = {.items = count, .unit = 64 / size, .extent = extent, .step = {0, size, size}};
@@ -183,7 +183,7 @@ void lower_kernel_gradient(lowering& l) {
   l.run(l.out().type, kernel_gradient_kernel<float>, kernel_gradient_kernel<double>);
 }
 
-/// `of(one)` bytes for a group, unless there is a product instead, or no packing at all.
+/// Workspace of `of(one)` bytes for a group; none if a matrix product replaces it, or nothing is packed.
 template <class F>
 int64_t workspace_of(const lowering& l, const geometry& g, const gemm_shape& product, F of) {
   if (g.depthwise())
@@ -225,7 +225,7 @@ const operation conv2d{.name = "conv2d", .gradient = [](in i) {
 
 namespace {
 
-/// conv2d under windows that are placed.
+/// conv2d with given windows.
 symbol convolve(symbol x, symbol kernel, symbol_shape dims, const windows& w, std::source_location at) {
   attributes attr;
   attr.window = w;

@@ -1,4 +1,4 @@
-// Pooling: the greatest or the mean of windows of an image, channel by channel.
+// Pooling: the maximum or the mean of windows of an image, channel by channel.
 //
 // max_pool_pick(x, f) takes f where x is greatest in the window; max_pool_gradient(x, dy) puts dy there: each is linear in its
 // second operand and the other's adjoint. max_pool(x) is the pick of x itself.
@@ -33,7 +33,7 @@ void for_each_window(const kernel_call& c, F f) {
       }
 }
 
-/// f(V{}, first channel of some) for all channels: as vectors V, the last ones one by one.
+/// Calls f(V{}, first channel) for all channels: in vectors V, and the last ones one by one.
 template <class T, class F>
 __attribute__((always_inline)) inline void for_each_channels(int64_t channels, F f) {
   typedef T lanes __attribute__((vector_size(sizeof(T) * simd::width<T>)));
@@ -44,7 +44,7 @@ __attribute__((always_inline)) inline void for_each_channels(int64_t channels, F
     f(T{}, i);
 }
 
-/// What a comparison of Vs yields; numbers of pixels are kept as such, so that they are chosen as numbers are.
+/// The result type of a comparison of Vs; pixel numbers have that type, so that they are selected like values.
 template <class V>
 using count_of = decltype(V{} > V{});
 template <class V>
@@ -53,7 +53,8 @@ using pixel_number = std::conditional_t<std::is_same_v<count_of<V>, bool>, int32
 template <class V, class T>
 __attribute__((always_inline)) inline void read(V& v, const T* p) { std::memcpy(&v, p, sizeof v); }
 
-/// Where each of some channels is greatest in a window, counted pixel by pixel: the first of equals; a NaN is greater than all.
+/// The position of each channel's maximum in a window, counted pixel by pixel: the first of equals; NaN is greater than
+/// all.
 template <class V>
 struct greatest {
   V most{};
@@ -74,7 +75,7 @@ struct greatest {
   auto is(int64_t pixel) const __attribute__((always_inline)) { return at == pixel_number<V>{} + static_cast<int32_t>(pixel); }
 };
 
-/// f(greatest of some channels, first of them) for each window: that is, of x and of the result.
+/// Calls f(maxima of some channels, the first of these channels in x and in the result) for each window.
 template <class T, class F>
 void for_each_greatest(const kernel_call& c, const T* x, F f) {
   const image_windows& g = c.convolution->windows;
@@ -85,7 +86,7 @@ void for_each_greatest(const kernel_call& c, const T* x, F f) {
         f(greatest<V>{x + first, g, high, wide}, first, pooled + i, high, wide);
       });
     };
-    if (rows == 2 && columns == 2)  // The usual one, without loops.
+    if (rows == 2 && columns == 2)  // The usual size, without loops.
       window(2, 2);
     else
       window(rows, columns);
@@ -123,7 +124,7 @@ bool tiled(const image_windows& g) {
   return whole(g.y, g.height, g.rows) && whole(g.x, g.width, g.columns);
 }
 
-/// With `flags` only where the greatest is positive: x is what relu has left.
+/// With `flags` only where the maximum is positive: x is the output of relu.
 template <class T>
 void max_gradient_kernel(const kernel_call& c, run_state& s) {
   const image_windows& g = c.convolution->windows;
