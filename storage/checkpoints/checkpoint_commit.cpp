@@ -13,7 +13,7 @@ bool contains(const std::vector<int64_t>& steps, int64_t step) {
   return std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-/// The first tensor in which `content` is not what was committed; empty when there is none.
+/// The first tensor of `content` that differs from the committed one; empty when there is none.
 std::string first_difference(const checkpoint_content& content, const manifest& committed) {
   std::map<std::string_view, const stored_tensor_info*> by_name;
   for (const auto& t : committed.tensors)
@@ -53,9 +53,9 @@ expected<void> checkpoint_store::impl::settle() {
   return {};
 }
 
-/// Whether the step is committed and whole already, so that its files must stay as they are.
+/// Whether the step is already committed and whole, so that its files must not be replaced.
 expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
-  // A step that was dropped from the list may be preserved, or still be read: its files must not be replaced either.
+  // A step that was dropped from the list may be preserved or still be read: its files must not be replaced either.
   const bool listed = contains(list, content.step);
   if (!listed && !leases.contains(content.step) && !doomed.contains(content.step) && !marks.preserved.contains(content.step))
     return false;
@@ -64,7 +64,7 @@ expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& 
   if (!whole) {
     if (!says_damaged(whole.error()))
       return fail(whole.error());
-    if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before there was anything.
+    if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before there were files.
       warnings.push_back(checkpoint_name(content.step) + " was damaged and is written anew: " + whole.error().message);
     return false;
   }
@@ -78,7 +78,7 @@ expected<void> checkpoint_store::impl::write_files(const checkpoint_content& con
   auto written = write_checkpoint_files(*fs, directory, *lock, content, options.shard_bytes_max);
   if (written)
     return {};
-  // Of a full disk the part that was written is given back; of a dead one nothing is expected.
+  // On a full disk this frees the space of the part that was written; on a dead one nothing is expected of it.
   if (written.error().category != errc::invalid_argument)
     discard(content.step);
   return fail(std::move(written.error()));
@@ -93,7 +93,7 @@ std::map<int64_t, int64_t> checkpoint_store::impl::identify(std::span<const int6
   std::map<int64_t, int64_t> found;
   for (const int64_t step : steps) {
     const auto info = fs->info(join_path(directory, manifest_name(step)));
-    found[step] = info ? info->changed : 0;  // What could not be looked at is not deleted by the next owner.
+    found[step] = info ? info->changed : 0;  // The next owner does not delete what could not be examined.
   }
   return found;
 }
@@ -155,14 +155,14 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   next.push_back(step);
   auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours},
                                          std::move(next), s.marks, content.wall_time);
-  // Listed as doomed before anything is deleted, so that a process that dies in between leaves that to the next.
+  // Listed as doomed before any deletion, so that the next owner finishes it if this process dies in between.
   auto doomed = s.doomed;
   doomed.merge(s.identify(kept_by_policy.deleted));
   doomed.erase(step);
   kept_by_policy.marks.doomed = doomed;
 
   if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
-    // Which of the two lists is on disk decides whether the files just written belong to anyone.
+    // Whether the files just written belong to a list depends on which of the two lists is on disk.
     if (s.settle() && !*kept && !contains(s.list, step))
       s.discard(step);
     return fail(std::move(listed.error()));

@@ -24,8 +24,9 @@ expected<void> check_content(const checkpoint_content& content) {
   return {};
 }
 
-/// Indices of the tensors of each shard: filled in order up to `bytes_max`; a larger tensor has one to itself. Within a
-/// shard wide elements come first, so that each tensor starts at a multiple of its element: some readers map the file.
+/// Indices of the tensors of each shard: filled in order up to `bytes_max`; a larger tensor has a shard to itself.
+/// Within a shard wide elements come first, so that each tensor starts at a multiple of its element size: some readers
+/// map the file.
 std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors, int64_t bytes_max) {
   std::vector<std::vector<size_t>> shards(1);
   int64_t filled = 0;
@@ -44,7 +45,7 @@ std::vector<std::vector<size_t>> divide(const std::vector<named_tensor>& tensors
   return shards;
 }
 
-/// Writes what `fill` writes under a temporary name, syncs it, gives it its own and syncs the directory.
+/// Writes the output of `fill` under a temporary name, syncs it, renames it and syncs the directory.
 template <class Fill>
 expected<void> write_new_file(file_system& fs, const std::string& directory, const directory_lock& lock, const std::string& name, Fill fill) {
   const std::string path = join_path(directory, name), temporary = path + ".tmp";
@@ -71,7 +72,7 @@ expected<uint32_t> append_summed(writable_file& file, std::span<const std::byte>
   return crc;
 }
 
-/// One shard as it will be, before a byte of it is written.
+/// The layout of one shard, before any byte of it is written.
 struct planned_shard {
   std::string name;
   std::string header;
@@ -176,7 +177,7 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
              .blobs = content.blobs,
              .properties = content.properties};
   if (auto text = write_manifest(m); !text)
-    return fail(std::move(text.error()));  // What cannot be written is refused before anything is removed.
+    return fail(std::move(text.error()));  // Refused before anything is removed.
   if (auto removed = remove_checkpoint_files(fs, directory, content.step); !removed)
     return fail(std::move(removed.error()));
   for (const auto& shard : *shards)
@@ -250,7 +251,7 @@ expected<void> remove_checkpoint_files(file_system& fs, const std::string& direc
 }
 
 expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step) {
-  // Nobody can begin to read what has no manifest.
+  // Without a manifest, no reader can begin.
   auto removed = fs.remove_unless_held(join_path(directory, manifest_name(step)));
   if (!removed && removed.error().category != errc::not_found)
     return removed;

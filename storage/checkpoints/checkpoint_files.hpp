@@ -1,4 +1,4 @@
-// The files of one checkpoint: written, read, verified and removed, whatever the state file says of them.
+// The files of one checkpoint: written, read, verified and removed, independently of the state file.
 #pragma once
 
 #include "storage/checkpoints/manifest.hpp"
@@ -7,26 +7,26 @@
 
 namespace troupe {
 
-/// Replaces what is there of this step by `content`: shards first, then the manifest; when it returns, all of it is
-/// durable and no temporary file is left. On error some files may be; `remove_checkpoint_files` takes them away. No file gets its
-/// name once `lock` is no longer that of the directory.
+/// Replaces the files of this step by `content`: shards first, then the manifest; on return all of it is durable and no
+/// temporary file is left. On error some files may remain; `remove_checkpoint_files` deletes them. No file is renamed
+/// into place once `lock` is no longer that of the directory.
 expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
                                           const checkpoint_content& content, int64_t shard_bytes_max);
 
 /// not_found when there is none, else as `parse_manifest`.
 expected<manifest> load_manifest(file_system& fs, const std::string& directory, int64_t step);
-/// Everything the manifest names, each checksum verified. data_loss naming file, tensor and offset.
+/// Loads everything that the manifest names and verifies each checksum. data_loss naming file, tensor and offset.
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
-/// The same without keeping a byte.
+/// Verifies the same without keeping a byte.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
-/// Those with a manifest or a shard, whole or not.
+/// Steps with a manifest or a shard, whole or not.
 expected<std::set<int64_t>> steps_with_files(file_system& fs, const std::string& directory);
 
-/// Manifest first, so that nobody takes for whole what is going; then shards and temporary files; then syncs. What is
-/// gone already is no error.
+/// Removes the manifest first, so that no reader takes the rest for whole; then shards and temporary files; then syncs.
+/// Files that are already gone are no error.
 expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, int64_t step);
-/// The same of a step that nobody holds the manifest of. False, and nothing has happened, while somebody does.
+/// The same, unless somebody holds a lease on the step's manifest: then returns false and does nothing.
 expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step);
 
 }  // namespace troupe

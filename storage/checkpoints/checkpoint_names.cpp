@@ -15,7 +15,8 @@ std::string five_digits(int64_t n) {
   return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
 }
 
-/// Takes "model.ckpt-<step>" off the front. Only the one spelling of a step counts, or two names would be one step.
+/// Removes "model.ckpt-<step>" from the front. Only one spelling of a step is accepted; otherwise two names would be
+/// one step.
 std::optional<int64_t> take_step(std::string_view& name) {
   if (!name.starts_with(stem))
     return {};

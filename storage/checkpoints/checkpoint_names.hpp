@@ -1,4 +1,4 @@
-// What the files of a checkpoint are called, and which step a name belongs to.
+// The file names of a checkpoint, and the step that a name belongs to.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ std::optional<int64_t> step_of_checkpoint(std::string_view path);
 std::optional<int64_t> step_of_manifest(std::string_view file_name);
 /// The step of a shard's file name; absent for any other name.
 std::optional<int64_t> step_of_shard(std::string_view file_name);
-/// Whether a store wrote `file_name` under this name only until it could be renamed.
+/// Whether `file_name` is a store's temporary name, used until the file is renamed.
 bool is_temporary(std::string_view file_name);
 
 }  // namespace troupe

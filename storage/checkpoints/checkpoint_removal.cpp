@@ -14,7 +14,8 @@ bool contains(std::span<const int64_t> steps, int64_t step) {
 
 }  // namespace
 
-/// Of an empty list there is no state file. Should the process die between the two, a scan finds what is still whole.
+/// An empty list has no state file. If the process dies between the two, a scan finds the checkpoints that are still
+/// whole.
 expected<void> checkpoint_store::impl::clear_list() {
   if (auto owned = check_owned(); !owned)
     return owned;

@@ -8,10 +8,10 @@ namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 8;  // A writer would have to evict everything between reading a list and its files.
+constexpr int attempts_max = 8;  // To fail, a writer must evict all steps between reading list and files.
 
-/// The steps that a restore may try, in order. Older is a smaller step: what a hand-edited state file goes back behind
-/// is never restored instead.
+/// The steps that a restore may try, in order. An older one has a smaller step: where a hand-edited state file goes
+/// back, later steps are never restored instead.
 std::vector<int64_t> candidates(std::vector<int64_t> steps, std::optional<int64_t> newest) {
   if (newest)
     std::erase_if(steps, [&](int64_t step) { return step > *newest; });
@@ -44,7 +44,7 @@ void checkpoint_store::impl::forget_warnings(const std::vector<std::string>& tol
 }
 
 expected<restored_checkpoint> checkpoint_store::impl::load(int64_t step) const {
-  // Before the first look: what is found whole then stays so until the last one.
+  // Taken before the first examination: what is found whole stays so until the last one.
   auto lease = fs->hold(join_path(directory, manifest_name(step)));
   if (!lease)
     return fail(std::move(lease.error()));
@@ -83,7 +83,7 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
       }
       if (!says_damaged(loaded.error()))
         return loaded;
-      // A reader without the lock may have been overtaken by a writer that has committed and deleted since.
+      // While a reader without the lock read, a writer may have committed and deleted.
       const auto again = s.read_state();
       if (again && again->text != reading->text && attempt < attempts_max) {
         replaced = true;

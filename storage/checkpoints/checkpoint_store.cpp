@@ -76,7 +76,7 @@ expected<std::vector<int64_t>> checkpoint_store::impl::scan_complete() const {
 }
 
 expected<void> checkpoint_store::impl::prepare_directory() {
-  // A directory that is made here must outlive a crash as much as what is put into it: so must every parent made with it.
+  // A directory made here must survive a crash like its contents: so must every parent made with it.
   std::vector<std::string> to_sync;
   for (std::string at = directory;;) {
     const auto info = fs->info(at);
@@ -95,7 +95,7 @@ expected<void> checkpoint_store::impl::prepare_directory() {
   for (const auto& parent : to_sync)
     if (auto synced = fs->sync_directory(parent); !synced)
       return synced;
-  // An earlier process may have died between making it and syncing; one may lack the permission to make up for that.
+  // An earlier process may have died between making it and syncing; this one may lack the permission to sync it.
   if (to_sync.empty())
     (void)fs->sync_directory(parent_of(directory));
   return {};
@@ -110,8 +110,8 @@ expected<void> checkpoint_store::impl::recover() {
     list = std::move(reading->state->steps);
     marks = std::move(reading->state->marks);
   } else {
-    // What a restore would find by scanning counts as committed: a job goes on from it and saves that step again. No
-    // more of it is listed than retention keeps, or the first commit would delete what nobody had listed.
+    // Checkpoints that a scan would restore count as committed: a job resumes from the newest and saves that step
+    // again. Only as many are listed as retention keeps; otherwise the first commit would delete unlisted ones.
     auto found = scan_complete();
     if (!found)
       return fail(std::move(found.error()));
@@ -120,8 +120,8 @@ expected<void> checkpoint_store::impl::recover() {
     list.assign(found->end() - static_cast<std::ptrdiff_t>(kept), found->end());
   }
   recover_times();
-  // Whoever wrote under temporary names is dead: the lock is ours. Shards without a manifest and a listing are the
-  // remains of a save or a deletion that was cut off; nobody can ever restore them.
+  // The lock is ours, so the writer of any temporary file is dead. Shards without a manifest and a listing are left by
+  // an interrupted save or deletion; they can never be restored.
   const auto files = fs->list(directory);
   if (!files)
     return fail(files.error());
@@ -193,7 +193,7 @@ expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_p
     if (info && !info->directory)
       return fail(errc::failed_precondition, i->directory + " is a file, and a model directory is wanted there");
     if (!info && info.error().category != errc::not_found)
-      return fail(info.error());  // One that is missing may be made by its owner later.
+      return fail(info.error());  // Its owner may create a missing one later.
     return std::unique_ptr<checkpoint_store>{new checkpoint_store{std::move(i)}};
   }
   if (auto prepared = i->prepare_directory(); !prepared)

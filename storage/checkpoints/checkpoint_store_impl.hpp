@@ -1,4 +1,4 @@
-// What a store remembers between calls. Shared by the files that implement it, and by nobody else.
+// The state of a store between calls. For the files that implement it only.
 #pragma once
 
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -6,10 +6,10 @@
 
 namespace troupe {
 
-/// The state file as it is on disk now.
+/// The current state file on disk.
 struct state_reading {
   std::optional<checkpoint_state> state;  ///< Absent when the file is missing or cannot be understood.
-  std::string text;                       ///< To see whether another process has replaced it since.
+  std::string text;                       ///< To detect that another process replaced it.
   std::vector<std::string> warnings;
 };
 
@@ -20,15 +20,15 @@ struct checkpoint_store::impl {
   std::shared_ptr<const directory_lock> lock;
 
   std::vector<int64_t> list;       ///< What the state file lists, oldest first.
-  retention_marks marks;           ///< What the state file remembers of them and of those that are kept for ever.
-  std::map<int64_t, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as the marks have it.
+  retention_marks marks;           ///< The state file's marks for these and for those kept for ever.
+  std::map<int64_t, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as in the marks.
   std::map<int64_t, int> leases;
-  /// The state file was being replaced when a call failed: the disk alone knows which one counts.
+  /// A call failed while the state file was being replaced: only the disk knows which list counts.
   bool list_uncertain = false;
-  std::vector<std::string> pending_warnings;  ///< Found when opening, told by the next commit.
+  std::vector<std::string> pending_warnings;  ///< Found when opening, reported by the next commit.
 
   std::string prefix(int64_t step) const;
-  /// Any other error than a missing or senseless file is returned.
+  /// Returns any error other than a missing or unparsable file.
   expected<state_reading> read_state() const;
   /// Steps that have a manifest, ascending, whatever the state file says.
   expected<std::vector<int64_t>> scan() const;
@@ -37,36 +37,37 @@ struct checkpoint_store::impl {
 
   expected<void> prepare_directory();
   expected<void> recover();
-  /// Fills in when each listed step was saved, where the state file does not say.
+  /// Fills in the save time of each listed step for which the state file has none.
   void recover_times();
 
   /// failed_precondition when the directory is no longer the one that was locked.
   expected<void> check_owned() const;
-  /// As `retention_marks::doomed` has them.
+  /// The values of `retention_marks::doomed` for these steps.
   std::map<int64_t, int64_t> identify(std::span<const int64_t> steps) const;
-  /// Deletes what an earlier owner dropped and could not delete.
+  /// Deletes the steps that an earlier owner dropped and could not delete.
   void finish_deletions();
-  /// Takes back what a failed save has written.
+  /// Deletes what a failed save has written.
   void discard(int64_t step);
-  /// Makes `list` what the disk says, after a commit of which the outcome was not known.
+  /// Re-reads `list` from the disk after a commit whose outcome was unknown.
   expected<void> settle();
   expected<void> replace_list(std::vector<int64_t> next, retention_marks next_marks);
   expected<void> clear_list();
   expected<bool> keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings);
   expected<void> write_files(const checkpoint_content& content);
-  /// Deletes a doomed step; false while somebody reads it.
+  /// Deletes a doomed step; false while a reader holds it.
   expected<bool> remove_doomed(int64_t step);
   void sweep(commit_result& result);
 
   expected<restored_checkpoint> load(int64_t step) const;
-  /// Which checkpoints seem whole (`scan_complete`) and are not `listed`, and how to choose one; empty where there is none.
+  /// Names the checkpoints that seem whole (`scan_complete`) and are not `listed`, and how to choose one; empty where
+  /// there is none.
   std::string advise(const std::vector<int64_t>& listed) const;
-  /// What a restore has told is not told again by the next commit.
+  /// Drops warnings that a restore has reported, so that the next commit does not repeat them.
   void forget_warnings(const std::vector<std::string>& told);
 };
 
-/// Whether an error says that a checkpoint is broken. One that could not be read now, or that a later version wrote, is
-/// not: neither may be passed over or written anew.
+/// Whether an error means that a checkpoint is broken. One that cannot be read now, or that a later version wrote, is
+/// not: neither may be skipped or overwritten.
 inline bool says_damaged(const error& e) {
   return e.category == errc::data_loss || e.category == errc::not_found;
 }

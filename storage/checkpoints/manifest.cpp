@@ -26,7 +26,7 @@ tl::unexpected<error> damaged(const std::string& path, const std::string& what) 
   return fail(errc::data_loss, path + ": " + what);
 }
 
-/// One spelling for each checksum: a flipped bit must never leave it readable and equal.
+/// Each checksum has one spelling only: a flipped bit must never leave it readable and equal.
 std::optional<uint32_t> parse_crc(std::string_view text) {
   uint32_t crc = 0;
   for (const char c : text) {
@@ -124,7 +124,7 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, int
     return fail(std::move(whole.error()));
   if (const auto deep = too_deep_at(text))
     return damaged(path, "it " + too_deep_text(*deep));
-  // Past this point only a writer's mistake, or a later writer, can surprise.
+  // From here on, only a writer's mistake or a later version can cause an error.
   try {
     const auto j = json::parse(text);
     if (j.at("format") != format_name)

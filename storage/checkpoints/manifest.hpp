@@ -1,4 +1,4 @@
-// The manifest of one checkpoint: which files it has, where in them each tensor lies, and every checksum.
+// The manifest of one checkpoint: its files, the place of each tensor in them, and every checksum.
 #pragma once
 
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -8,15 +8,15 @@ namespace troupe {
 struct manifest_file {
   std::string name;
   int64_t bytes = 0;
-  int64_t header_bytes = 0;    ///< All that comes before the first tensor.
+  int64_t header_bytes = 0;    ///< Bytes before the first tensor.
   uint32_t header_crc32c = 0;
 };
 
 struct manifest {
   int64_t step = 0;
-  double wall_time = 0;        ///< When it was saved, in seconds since the epoch; 0: the manifest does not say.
+  double wall_time = 0;        ///< When it was saved, in seconds since the epoch; 0: not in the manifest.
   std::vector<manifest_file> files;
-  std::vector<stored_tensor_info> tensors;  ///< In the order in which they were given to the store.
+  std::vector<stored_tensor_info> tensors;  ///< In the order in which the store received them.
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
 };
@@ -25,8 +25,8 @@ struct manifest {
 /// or a property is not UTF-8.
 expected<std::string> write_manifest(const manifest& m);
 
-/// What `write_manifest` wrote for `step`; the checksum is verified before anything else is looked at. data_loss;
-/// unimplemented for a later version of the format.
+/// Parses the output of `write_manifest` for `step`; the checksum is verified first. data_loss; unimplemented for a
+/// later version of the format.
 expected<manifest> parse_manifest(std::string text, const std::string& path, int64_t step);
 
 }  // namespace troupe

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view preserved_mark = "# preserved: ";
 constexpr std::string_view doomed_mark = "# doomed: ";
-constexpr int depth_max = 100;  // Of what it does not know the parser would else descend as deep as the file says.
+constexpr int depth_max = 100;  // In unknown fields the parser would descend as deep as the file nests.
 
 /// "model.ckpt-700 1758000000250000000"
 void parse_doomed(std::string_view line, std::map<int64_t, int64_t>& into) {
@@ -29,7 +29,7 @@ void parse_doomed(std::string_view line, std::map<int64_t, int64_t>& into) {
     into[*step] = changed;
 }
 
-/// What comments say.
+/// The marks kept in comments.
 retention_marks parse_comments(std::string_view text) {
   retention_marks marks;
   for (size_t begin = 0; begin < text.size();) {
@@ -45,7 +45,7 @@ retention_marks parse_comments(std::string_view text) {
   return marks;
 }
 
-/// The times of those paths that are steps; none when their number is not that of the paths.
+/// The save times of those paths that are steps; none when there are not as many times as paths.
 retention_marks parse_marks(const proto::CheckpointState& state, std::string_view text) {
   auto marks = parse_comments(text);
   if (state.last_preserved_timestamp() > 0)
@@ -58,7 +58,7 @@ retention_marks parse_marks(const proto::CheckpointState& state, std::string_vie
   return marks;
 }
 
-/// Keeps the first error. Warnings (of unknown fields) would otherwise go to the process's stderr.
+/// Keeps the first error. Warnings (about unknown fields) would otherwise go to the process's stderr.
 class first_error final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
@@ -123,7 +123,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
       result.steps.push_back(*newest);
     return result;
   }
-  // The name that counts means nothing here; the list still may.
+  // The newest path names no checkpoint here; the list may still be usable.
   result.warnings.push_back(path + " names \"" + state.model_checkpoint_path()
                             + "\" as the newest, which is not called like a checkpoint");
   if (result.steps.empty())

@@ -1,4 +1,4 @@
-// Bytes as text (RFC 4648, with padding), for what a JSON file must carry.
+// Bytes as text (RFC 4648, with padding), for JSON files.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 namespace troupe {
 
 std::string to_base64(std::string_view bytes);
-/// Absent for anything that `to_base64` does not write.
+/// Absent for any text that `to_base64` does not produce.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace troupe

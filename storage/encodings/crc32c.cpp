@@ -11,7 +11,7 @@ uint32_t crc32c(std::span<const std::byte> bytes, uint32_t crc) noexcept {
   uint32_t state = ~crc;
   while (!bytes.empty()) {
     const size_t n = std::min(bytes.size(), chunk_max);
-    // The parameter is not const, and is only read.
+    // The parameter is not const, but is only read.
     auto* p = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
     state = crc32_iscsi(p, static_cast<int>(n), state);
     bytes = bytes.subspan(n);

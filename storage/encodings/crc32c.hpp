@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of everything that is kept. "123456789" gives 0xe3069283.
+// CRC-32C (Castagnoli), the checksum of all stored data. "123456789" gives 0xe3069283.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-/// The checksum of what `crc` was the checksum of, followed by `bytes`; 0 is that of nothing.
+/// Extends the checksum `crc` of earlier bytes by `bytes`; 0 is the checksum of no bytes.
 uint32_t crc32c(std::span<const std::byte> bytes, uint32_t crc = 0) noexcept;
 uint32_t crc32c(std::string_view bytes, uint32_t crc = 0) noexcept;
 /// Eight lower-case hexadecimal digits.

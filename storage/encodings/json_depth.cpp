@@ -4,7 +4,7 @@ namespace troupe {
 
 namespace {
 
-/// Behind the string that begins at `at`, or the end of the text.
+/// Position after the string that begins at `at`, or the end of the text.
 size_t end_of_string(std::string_view text, size_t at) noexcept {
   for (++at; at < text.size(); ++at) {
     at = text.find_first_of("\"\\", at);
@@ -12,7 +12,7 @@ size_t end_of_string(std::string_view text, size_t at) noexcept {
       return text.size();
     if (text[at] == '"')
       return at + 1;
-    ++at;  // What is escaped ends nothing.
+    ++at;  // An escaped character ends nothing.
   }
   return text.size();
 }

@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-/// What precedes the elements of a row-major array in a .npy file.
+/// The bytes before the elements of a row-major array in a .npy file.
 std::string npy_header(dtype type, const shape& dims);
 
 }  // namespace troupe

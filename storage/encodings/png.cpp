@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-/// libpng's short interface, which returns its errors instead of jumping.
+/// libpng's simplified interface, which returns its errors instead of jumping.
 struct image_state : png_image {
   image_state() : png_image{} { version = PNG_IMAGE_VERSION; }
   ~image_state() { png_image_free(this); }
@@ -35,7 +35,7 @@ expected<std::string> encode_png(const tensor& image) {
   state.height = static_cast<png_uint_32>(dims[0]);
   state.width = static_cast<png_uint_32>(dims[1]);
   state.format = dims[2] == 1 ? PNG_FORMAT_GRAY : dims[2] == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
-  state.flags = PNG_IMAGE_FLAG_FAST;  // It is encoded beside the training.
+  state.flags = PNG_IMAGE_FLAG_FAST;  // Encoding runs beside the training.
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(state);
   std::string bytes(size, '\0');
   if (!png_image_write_to_memory(&state, bytes.data(), &size, 0, image.data(), 0, nullptr))
@@ -55,7 +55,7 @@ expected<tensor> decode_png(std::string_view bytes) {
   const bool opacity = (state.format & PNG_FORMAT_FLAG_ALPHA) != 0, colour = (state.format & PNG_FORMAT_FLAG_COLOR) != 0;
   state.format = opacity ? PNG_FORMAT_RGBA : colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   const shape dims{state.height, state.width, opacity ? 4 : colour ? 3 : 1};
-  // Deflate cannot do better than 1 : 1032, a bit may become a byte, and a palette's byte four.
+  // Deflate compresses at most 1032 : 1, a bit may become a byte, and a palette's byte four.
   const int64_t most = std::min<int64_t>(png_bytes_max, std::min<int64_t>(std::ssize(bytes), png_bytes_max) * 1032 * 8 * 4);
   if (dims.elements() > most)
     return fail(errc::data_loss, "a PNG image says that it is " + size_text(state) + ", and in " + std::to_string(bytes.size())

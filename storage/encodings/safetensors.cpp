@@ -15,7 +15,7 @@ namespace {
 using json = nlohmann::json;
 
 constexpr size_t alignment = 64;
-constexpr int64_t chunk_max = 1 << 20;  // Small enough to be in the cache still when it is summed.
+constexpr int64_t chunk_max = 1 << 20;  // Small enough to be still in the cache for the checksum.
 constexpr int64_t header_bytes_max = 100'000'000;  // The limit of the format's own reference reader.
 constexpr dtype dtypes[] = {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8};
 
@@ -30,7 +30,7 @@ expected<void> check_inside(const readable_file& file, const std::string& path, 
   return {};
 }
 
-/// Sets what it can before it finds what is wrong.
+/// Sets as much as possible before it returns an error.
 std::optional<error> parse_entry(safetensors_entry& into, const json& entry, int64_t data_begin, int64_t data_bytes,
                                  const std::string& path) {
   auto& place = into.place;
@@ -96,7 +96,7 @@ expected<json> read_header(const readable_file& file, const std::string& path, i
   return header;
 }
 
-/// Tensors lie end to end, from the header to the end of the file.
+/// Checks that the tensors are contiguous from the header to the end of the file.
 std::optional<error> check_order(const std::vector<safetensors_entry>& entries, int64_t at, int64_t size, const std::string& path) {
   for (const auto& [t, type_name, extents, problem] : entries) {
     if (t.offset != at)

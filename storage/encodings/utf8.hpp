@@ -1,4 +1,4 @@
-// Whether bytes are text, and text of bytes that are not.
+// Checks and repairs UTF-8.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace troupe {
 
-/// Well-formed as Unicode 15, table 3-7, has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+/// Well-formed by Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
 bool is_utf8(std::string_view bytes) noexcept;
-/// `bytes`, with U+FFFD in place of each byte that belongs to no character: to show what the file system calls a file.
+/// `bytes`, with U+FFFD in place of each byte that belongs to no character: to display file names of any encoding.
 std::string as_utf8(std::string_view bytes);
 
 }  // namespace troupe

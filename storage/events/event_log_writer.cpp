@@ -16,7 +16,7 @@ std::string ten_digits(int64_t seconds) {
   return text.insert(0, 10 - text.size(), '0');
 }
 
-/// The creation seconds in a name; absent where there are none.
+/// The creation seconds in a name; absent if it has none.
 std::optional<int64_t> seconds_of(std::string_view name) {
   name.remove_prefix(event_file_prefix.size());
   if (name.size() < 11 || name[10] != '.' || !std::all_of(name.begin(), name.begin() + 10, [](char c) { return c >= '0' && c <= '9'; }))
@@ -24,8 +24,8 @@ std::optional<int64_t> seconds_of(std::string_view name) {
   return std::stoll(std::string{name.substr(0, 10)});
 }
 
-/// After `last`, the greatest name that is there: of the clock's second if that sorts after it, else of the second after
-/// the last one, else (there is no such second) the last name and more.
+/// A name that sorts after `last`, the greatest existing one: with the clock's second if that suffices, else with the
+/// second after the last one, else (there is no such second) the last name with a suffix.
 std::string name_after(const std::string& last, int64_t now, const std::string& host) {
   const auto of_second = [&](int64_t s) { return std::string{event_file_prefix} + ten_digits(s) + "." + host; };
   if (auto name = of_second(now); name > last)
@@ -43,10 +43,10 @@ expected<void> check(const event_log_options& options) {
   return {};
 }
 
-/// Whether the directory is still the one that the job has locked, as far as anybody has.
+/// Whether the directory is still the one that the job has locked, as far as is known.
 expected<void> owned(const std::shared_ptr<const directory_claim>& claim) { return claim ? claim->check() : expected<void>{}; }
 
-/// Sets `path`. Another writer that looked at the same time may have taken the name: then the next one after its.
+/// Sets `path`. If another writer takes the name at the same time, tries the next one.
 expected<std::unique_ptr<writable_file>> create_after_others(file_system& files, const std::string& directory,
                                                              const event_log_options& options, std::string& path) {
   constexpr int attempts_max = 100;
@@ -72,7 +72,7 @@ struct event_log_writer::impl {
   std::string directory;
   std::string path;
   std::unique_ptr<writable_file> file;
-  proto::Event message = {};          // Kept, since clearing keeps its memory.
+  proto::Event message = {};          // Kept, since clearing it keeps its memory.
   std::string pending = {};           // Whole records.
   std::optional<error> failed = {};
 
@@ -89,7 +89,7 @@ struct event_log_writer::impl {
     end_record(pending, begin);
     return {};
   }
-  /// What follows a torn record could not be read, so after the first failure there is no second attempt.
+  /// Nothing after a torn record could be read, so the first failure is final.
   expected<void> attempt(expected<void> done) {
     if (!done)
       failed = done.error();

@@ -16,7 +16,7 @@ std::string quoted(std::string_view text) {
 
 // -- writing -------------------------------------------------------------------
 
-/// Runs of empty buckets are one bucket, as TensorFlow has it: of a thousand buckets most are empty.
+/// Merges runs of empty buckets into one, as TensorFlow does: of a thousand buckets most are empty.
 void write(const histogram& h, proto::HistogramProto& into) {
   into.set_min(h.least);
   into.set_max(h.greatest);
@@ -81,7 +81,7 @@ expected<histogram> read(const proto::HistogramProto& from) {
                    .limits = {from.bucket_limit().begin(), from.bucket_limit().end()}, .counts = {from.bucket().begin(), from.bucket().end()}};
 }
 
-/// Absent when it is of a kind that we do not know.
+/// Absent when it is of an unknown kind.
 expected<std::optional<summary_value>> read(const proto::Summary::Value& from) {
   if (!is_utf8(from.tag()))
     return fail(errc::data_loss, "a tag is not UTF-8");
@@ -138,7 +138,7 @@ expected<void> to_message(const log_event& event, proto::Event& into) {
   } else if (event.note) {
     auto& note = *into.mutable_session_log();
     note.set_status(static_cast<int32_t>(event.note->what));
-    note.set_checkpoint_path(as_utf8(event.note->checkpoint_path));  // Paths need not be text, and protobuf's strings are.
+    note.set_checkpoint_path(as_utf8(event.note->checkpoint_path));  // Paths may not be UTF-8, protobuf's strings are.
     note.set_msg(as_utf8(event.note->message));
   }
   for (const auto& value : event.values)

@@ -1,4 +1,4 @@
-// Between events as we speak of them and the protobuf messages that are kept.
+// Conversion between events and the protobuf messages that are stored.
 #pragma once
 
 #include "storage/events/event_log.hpp"
@@ -8,11 +8,11 @@ namespace troupe {
 
 inline constexpr std::string_view event_file_version = "brain.Event:2";
 
-/// Replaces `into`, reusing its memory. invalid_argument naming what the event has that cannot be kept.
+/// Replaces `into`, reusing its memory. invalid_argument naming the part of the event that cannot be stored.
 expected<void> to_message(const log_event& event, proto::Event& into);
 
-/// Values of kinds that we do not know (a graph, a JPEG, a plugin's tensors) are left out. data_loss: a tag or a text that
-/// is not UTF-8, a histogram with more counts than limits or fewer, an image that does not decode.
+/// Values of unknown kinds (a graph, a JPEG, a plugin's tensors) are left out. data_loss: a tag or a text that is not
+/// UTF-8, a histogram with more or fewer counts than limits, an image that does not decode.
 expected<log_event> from_message(const proto::Event& message);
 
 }  // namespace troupe

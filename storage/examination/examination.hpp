@@ -1,4 +1,4 @@
-// What lies in a model directory, whole or not: reports for people and for other tools. Nothing here writes.
+// Examines a model directory, whole or damaged: reports for people and for other tools. Nothing here writes.
 #pragma once
 
 #include "storage/files/file_system.hpp"

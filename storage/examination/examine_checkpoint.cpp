@@ -24,7 +24,7 @@ std::string reason_of(const error& e, const std::string& path) {
   return e.message.starts_with(path + ": ") ? e.message.substr(path.size() + 2) : e.message;
 }
 
-/// Of an error of the file system: a file that is cut off is damaged, one that may not be read need not be.
+/// Damage from an error of the file system: a truncated file is damaged, an unreadable one may be whole.
 damage damage_of(const error& e, const std::string& path, const std::string& tensor, std::optional<int64_t> offset) {
   if (e.category == errc::not_found)
     return {path, tensor, offset, "is missing"};
@@ -35,13 +35,13 @@ damage damage_of(const error& e, const std::string& path, const std::string& ten
   return {path, tensor, offset, (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
 }
 
-/// An open file of a checkpoint and what it is called.
+/// An open file of a checkpoint and its name.
 struct opened_file {
   std::unique_ptr<readable_file> bytes;
   std::string path;
 };
 
-/// Reads a tensor as far as `options` ask for; damage where it is not what `wanted` says.
+/// Reads a tensor as far as `options` ask for; a mismatch with `wanted` is damage.
 void examine_tensor(const opened_file& file, const tensor_place& place, std::optional<uint32_t> wanted, const inspect_options& options,
                     tensor_report& t, std::vector<damage>& damages) {
   const auto found = [&](std::string reason) { damages.push_back({file.path, place.name, place.offset, std::move(reason)}); };
@@ -66,12 +66,12 @@ void examine_tensor(const opened_file& file, const tensor_place& place, std::opt
     t.crc32c = *crc;
 }
 
-/// A shard of which there is no manifest to say what it should be.
+/// Reports a shard without a manifest that could describe it.
 expected<void> add_safetensors(file_system& fs, const std::string& directory, const std::string& name, const inspect_options& options,
                                checkpoint_report& report) {
   opened_file file{nullptr, join_path(directory, name)};
   auto opened = fs.open(file.path);
-  if (!opened && report.step) {  // Of a checkpoint there is more to show.
+  if (!opened && report.step) {  // There is more of this checkpoint to report.
     report.damages.push_back(damage_of(opened.error(), file.path, "", {}));
     return {};
   }
@@ -94,7 +94,7 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
     const bool known = !e.problem;
     const auto type = known ? std::string{to_string(e.place.type)} : e.type_name;
     tensor_report t{e.place.name, type, e.extents, name, e.place.offset, e.place.bytes};
-    // One of a dtype that we have not is no damage; its bytes are not looked at.
+    // An unsupported dtype is no damage; its bytes are not checked.
     if (e.problem && e.problem->category == errc::data_loss)
       report.damages.push_back({file.path, e.place.name, e.place.offset, reason_of(*e.problem, file.path)});
     else if (known)
@@ -107,7 +107,7 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
   return {};
 }
 
-/// Where a manifest stops being JSON, if it does: bytes that changed within it leave no such mark.
+/// Where a manifest stops being JSON, if it does: changed bytes that keep it valid JSON leave no such mark.
 std::optional<int64_t> broken_at(const std::string& text) {
   if (const auto deep = too_deep_at(text))
     return static_cast<int64_t>(*deep);
@@ -119,7 +119,7 @@ std::optional<int64_t> broken_at(const std::string& text) {
   }
 }
 
-/// Opens what the manifest names, by the name; what is not there or not as it should be is damage.
+/// Opens the files that the manifest names, by name; missing or mismatching files are damage.
 std::map<std::string, opened_file> open_files(file_system& fs, const std::string& directory, const manifest& m, checkpoint_report& report) {
   std::map<std::string, opened_file> files;
   for (const auto& f : m.files) {
@@ -179,7 +179,7 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
                                                const inspect_options& options) {
   checkpoint_report report{.path = join_path(directory, checkpoint_name(step)), .step = step, .verified = options.verify || options.values};
   const std::string path = join_path(directory, manifest_name(step));
-  const auto lease = fs.hold(path);  // Where there is nothing to hold there is nothing to lose.
+  const auto lease = fs.hold(path);  // Without a file to hold, there is nothing to protect.
   auto text = read_file(fs, path);
   if (!text && text.error().category != errc::not_found)
     return fail(std::move(text.error()));

@@ -10,14 +10,14 @@ namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 8;  // A writer would have to replace its list each time.
-constexpr int depth_max = 4;  // Directories below that are somebody else's, or a link that leads back.
+constexpr int attempts_max = 8;  // To fail, a writer must replace its list each time.
+constexpr int depth_max = 4;  // Deeper directories are not ours, or a link leads back.
 
 bool is_event_file(std::string_view name) {
   return name.find("tfevents") != std::string_view::npos;
 }
 
-/// Bytes of everything, and the event files, in `below` (relative to the report's path) and deeper.
+/// Adds the total size, and the event files, in `below` (relative to the report's path) and deeper.
 expected<void> add_files(file_system& fs, directory_report& report, const std::string& below, int depth) {
   const auto files = fs.list(join_path(report.path, below));
   if (!files)
@@ -61,7 +61,7 @@ void add_evaluations(file_system& fs, directory_report& report) {
   }
 }
 
-/// What the state file says; nothing, and a warning, where it cannot be understood.
+/// Reads the state file; nothing, with a warning, if it cannot be parsed.
 expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_report& report) {
   const std::string path = join_path(report.path, state_file_name);
   const auto text = read_file(fs, path);
@@ -79,7 +79,7 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
   return std::optional{std::move(*state)};
 }
 
-/// Absent where it went while we looked.
+/// Absent if it was deleted meanwhile.
 std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, int64_t step,
                                               const std::optional<checkpoint_state>& state, bool owned, const inspect_options& options) {
   checkpoint_entry entry{.step = step};
@@ -92,7 +92,7 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     return {};
   if (found) {
     const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(step)) != found->files.end();
-    // What its owner has taken from the list goes file by file.
+    // An owner deletes the files of a step removed from the list one by one.
     const bool in_hand = owned && !entry.preserved && !found->damages.empty();
     entry.unfinished = !entry.listed && (state || owned) && (!has_manifest || in_hand);
     entry.wall_time = found->wall_time;
@@ -124,7 +124,7 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   auto steps = steps_with_files(fs, directory);
   if (!steps)
     return fail(steps.error());
-  // After the steps: whoever has written a shard of a first save is its owner since before.
+  // After the steps: a process that has written a shard of its first save was the owner before that.
   if (auto owner = fs.lock_owner(directory))
     report.owner = std::move(*owner);
   if (*state)
@@ -149,7 +149,7 @@ expected<directory_report> examine_directory(file_system& fs, const std::string&
     auto report = examine_once(fs, directory, options);
     const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
     const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), is_whole);
-    // What a running job deleted while we looked passes for damage, until the list that it was taken from is read again.
+    // A checkpoint deleted by a running job meanwhile looks damaged, so the list is read again.
     if (sound || attempt == attempts_max || state_text(fs, directory) == before)
       return report;
   }

@@ -17,11 +17,11 @@ class window {
   std::span<std::byte> rest() const noexcept { return rest_; }
   void drop(size_t n) noexcept { rest_ = rest_.subspan(n); }
   bool at_end() const noexcept { return rest_.empty() && at_ == file_.size(); }
-  /// In the file, of what comes next.
+  /// The file offset of the next byte.
   int64_t offset() const noexcept { return at_ - static_cast<int64_t>(rest_.size()); }
   int64_t left() const noexcept { return file_.size() - offset(); }
 
-  /// Afterwards `rest()` is empty only at the end.
+  /// `rest()` is empty afterwards only at the end.
   expected<void> fill() {
     if (!rest_.empty() || at_ == file_.size())
       return {};
@@ -34,7 +34,7 @@ class window {
     rest_ = part;
     return {};
   }
-  /// Past the buffer, which must be empty.
+  /// Bypasses the buffer, which must be empty.
   expected<void> read_directly(std::span<std::byte> into) {
     auto done = file_.read(at_, into);
     if (done)
@@ -106,14 +106,14 @@ class inflating_source final : public byte_source {
       window_.drop(given - stream_.avail_in);
       done += room - stream_.avail_out;
       if (auto ok = judge(code); !ok) {
-        if (done == into.size())  // zlib looks ahead. The next call meets the same error.
+        if (done == into.size())  // zlib reads ahead. The next call reports the error.
           return done;
         return fail(std::move(ok.error()));
       }
     }
     return done;
   }
-  /// Deflate cannot do better than 1 : 1032.
+  /// Deflate compresses at most 1032 : 1.
   int64_t size_max() const noexcept override { return size_ > INT64_MAX / 1032 ? INT64_MAX : size_ * 1032; }
 
  private:

@@ -1,4 +1,4 @@
-// Whose a directory is, for those who write into it without holding its lock.
+// Ownership of a directory, for writers that do not hold its lock.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -7,14 +7,15 @@
 
 namespace troupe {
 
-/// Shared by a job's writers: whoever locks the directory says so, and all others ask before they write. Any thread.
+/// Shared by a job's writers: the owner of the lock registers it here, and all others check it before they write. Any
+/// thread.
 class directory_claim {
  public:
   void held(const std::shared_ptr<const directory_lock>& lock) {
     const std::lock_guard guard{guard_};
     lock_ = lock;
   }
-  /// What the lock says; yes where nobody holds one.
+  /// The lock's own check; success if there is no lock.
   expected<void> check() const {
     std::shared_ptr<const directory_lock> lock;
     {
@@ -26,7 +27,7 @@ class directory_claim {
 
  private:
   mutable std::mutex guard_;
-  std::weak_ptr<const directory_lock> lock_;  // It goes with its owner.
+  std::weak_ptr<const directory_lock> lock_;  // Ends with its owner.
 };
 
 }  // namespace troupe

@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-/// What decides, shared with the files that are open.
+/// The state that decides on faults, shared with the open files.
 struct trouble {
   mutable std::mutex mutex;
   int64_t calls = 0;
@@ -39,7 +39,7 @@ struct trouble {
     return {};
   }
 
-  /// With the lock held.
+  /// The lock must be held.
   tl::unexpected<error> gone(const std::string& what) {
     ++failures;
     return fail(errc::unavailable, "cannot " + what + ": the disk is gone (injected at call " + std::to_string(calls) + ")");

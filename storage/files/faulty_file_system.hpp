@@ -1,4 +1,4 @@
-// A file system that fails on purpose, around any other one.
+// A file system that fails on purpose, wrapped around any other one.
 //
 //   auto faulty = faulty_file_system::around(disk);
 //   faulty->fail_after(17);                                          // The 18th call fails, and every one after it.
@@ -21,26 +21,27 @@ struct injected_fault {
   int64_t nth = 1;                               ///< Counted from the injection, from 1.
   errc category = errc::resource_exhausted;
   std::string reason = "no space left on device";
-  std::string path_contains = {};                ///< Only calls whose path contains it are counted.
-  bool for_ever = false;                         ///< From that call on, until `heal`.
+  std::string path_contains = {};                ///< Counts only calls whose path contains this.
+  bool for_ever = false;                         ///< Every call from that one on, until `heal`.
 };
 
 class faulty_file_system : public file_system {
  public:
   static std::shared_ptr<faulty_file_system> around(std::shared_ptr<file_system> inner);
 
-  /// Lets `calls` more calls through; every later one fails as unavailable. With `tear`, the append that is first to
-  /// fail leaves the first half of its bytes behind.
+  /// Lets `calls` more calls through; every later one fails as unavailable. With `tear`, the first append to fail
+  /// leaves the first half of its bytes behind.
   virtual void fail_after(int64_t calls, bool tear = false) = 0;
-  /// Beside those injected before. Each happens once, unless it says for ever; of two that are due at one call, the later one happens at the next that it counts.
+  /// In addition to earlier faults. Each happens once, unless `for_ever` is set; of two faults due at one call, the
+  /// later one happens at the next call that it counts.
   virtual void inject(injected_fault fault) = 0;
-  /// Nothing fails from here on.
+  /// Ends all faults.
   virtual void heal() = 0;
-  /// Calls made since the beginning, failed ones included; the destruction of a file or a lock is none.
+  /// Calls made since the beginning, including failed ones; destroying a file or a lock is not a call.
   virtual int64_t calls() const = 0;
-  /// Calls that failed on purpose.
+  /// Calls made to fail.
   virtual int64_t failures() const = 0;
-  /// "sync /m/a.tmp", "rename /m/a.tmp to /m/a" ...: every call that went through, in order.
+  /// "sync /m/a.tmp", "rename /m/a.tmp to /m/a" ...: every successful call, in order.
   virtual std::vector<std::string> trace() const = 0;
 };
 

@@ -33,7 +33,7 @@ expected<void> write_file_atomically(file_system& fs, const std::string& directo
     .and_then([&] { return lock ? lock->check() : expected<void>{}; })
     .and_then([&] { return fs.rename(temporary, path); });
   if (!renamed) {
-    (void)fs.remove(temporary);  // Of a full disk.
+    (void)fs.remove(temporary);  // The disk may be full.
     return renamed;
   }
   return fs.sync_directory(directory.empty() ? "." : directory);

@@ -1,4 +1,4 @@
-// All file access goes through here: the real disk, one in memory, and one that fails, tears and forgets.
+// Interface for all file access: to the real disk, one in memory, and one that fails, tears and forgets.
 //
 // Calls are synchronous and may block; any thread may call, one thread at a time per open file. Paths are absolute or
 // relative to the process, with '/' separators. Errors: not_found, failed_precondition (not a directory, exists,
@@ -15,7 +15,7 @@ namespace troupe {
 
 class writable_file {
  public:
-  virtual ~writable_file() = default;  ///< Closes without syncing; errors of that are lost: call close().
+  virtual ~writable_file() = default;  ///< Closes without syncing and drops errors: call close().
   virtual expected<void> append(std::span<const std::byte> bytes) = 0;
   /// Returns after the file's bytes are on the medium (fsync).
   virtual expected<void> sync() = 0;
@@ -34,12 +34,12 @@ class readable_file {
 class directory_lock {
  public:
   virtual ~directory_lock() = default;
-  /// failed_precondition where the directory that has this name now is not the one that was locked: it was removed or moved
-  /// away, and another process may own what stands there instead. Whoever writes asks before.
+  /// failed_precondition if the directory of this name is no longer the one that was locked: it was removed or moved
+  /// away, and another process may own its replacement. Writers check before they write.
   virtual expected<void> check() const = 0;
 };
 
-/// Keeps one file from `remove_unless_held`: destroyed, it lets go, and so does a process that dies.
+/// Protects one file from `remove_unless_held` until destroyed, or until its process dies.
 class file_hold {
  public:
   virtual ~file_hold() = default;
@@ -50,23 +50,23 @@ struct file_info {
   bool directory = false;
   int64_t size = 0;
   double modified = 0;    ///< Seconds since the epoch.
-  int64_t changed = 0;    ///< Another number for what is put in a file's place, or put back there, as a copy too.
+  int64_t changed = 0;    ///< Changes whenever a file is replaced, or restored, even by a copy.
 };
 
 class file_system {
  public:
   virtual ~file_system() = default;
 
-  virtual expected<std::unique_ptr<writable_file>> create(const std::string& path) = 0;  ///< Truncates what is there.
-  /// The same of a name that nobody has; null, and nothing has happened, where somebody has it.
+  virtual expected<std::unique_ptr<writable_file>> create(const std::string& path) = 0;  ///< Truncates an existing one.
+  /// The same for a new name; null, without effect, if the name exists.
   virtual expected<std::unique_ptr<writable_file>> create_new(const std::string& path) = 0;
-  /// A file whose bytes can be read in any order: failed_precondition for a directory, a pipe or a device, without waiting for
-  /// anybody to write into it.
+  /// Opens a file for reading in any order: failed_precondition for a directory, a pipe or a device, without waiting
+  /// for a writer.
   virtual expected<std::unique_ptr<readable_file>> open(const std::string& path) = 0;
   virtual expected<void> rename(const std::string& from, const std::string& to) = 0;     ///< Atomic; replaces `to`.
-  /// The name that `rename` may replace so that `path` leads to the new file: `path`, or where its symbolic links end. Nothing where
-  /// what is there can only be written to: a device, a pipe, a socket, or what a link of /proc, such as that of standard output,
-  /// leads to.
+  /// The name to which `rename` must move a file so that `path` leads to it: `path`, or the end of its symbolic links.
+  /// Nothing if the target can only be written to: a device, a pipe, a socket, or the target of a link in /proc, such
+  /// as that of standard output.
   virtual expected<std::optional<std::string>> replaceable(const std::string& path) { return path; }
   virtual expected<void> remove(const std::string& path) = 0;
   virtual expected<void> create_directories(const std::string& path) = 0;
@@ -77,23 +77,25 @@ class file_system {
   /// Exclusive ownership of a directory between processes and within one; failed_precondition names the owner's
   /// process id where it is known.
   virtual expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) = 0;
-  /// Who owns a directory: "process 4711", "another process", or nobody. Asking takes nothing: nobody else is refused.
+  /// The owner of a directory: "process 4711", "another process", or nobody. Asking takes no lock, so it refuses
+  /// nobody.
   virtual expected<std::optional<std::string>> lock_owner(const std::string& directory) = 0;
-  /// Shared with other holders, between processes and within one. not_found: there is no such file, or it is going.
+  /// Takes a hold, shared with other holders, between processes and within one. not_found: the file does not exist or
+  /// is being removed.
   virtual expected<std::unique_ptr<file_hold>> hold(const std::string& path) = 0;
-  /// Removes a file that nobody holds. False, and nothing has happened, while somebody does.
+  /// Removes a file that nobody holds; false, without effect, if it is held.
   virtual expected<bool> remove_unless_held(const std::string& path) = 0;
 };
 
-/// The disk. Opens with O_CLOEXEC, repeats interrupted calls.
+/// The disk. Opens with O_CLOEXEC and repeats interrupted calls.
 std::shared_ptr<file_system> posix_file_system();
-/// One in memory, empty. To lose power on purpose, take a `memory_disk` (memory_file_system.hpp).
+/// A disk in memory, empty. To simulate power loss, use a `memory_disk` (memory_file_system.hpp).
 std::shared_ptr<file_system> memory_file_system();
 
 /// The whole file as bytes.
 expected<std::string> read_file(file_system& fs, const std::string& path);
-/// `name.tmp` is written, synced and renamed to `name`, and the directory synced: a reader sees the old or the new file. With `lock`,
-/// nothing gets its name once that is no longer the directory's.
+/// Writes and syncs `name.tmp`, renames it to `name`, and syncs the directory: a reader sees the old or the new file.
+/// With `lock`, nothing is renamed once that is no longer the directory's.
 expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes,
                                      const directory_lock* lock = nullptr);
 /// "a/b" from "a" and "b"; `b` alone when absolute.

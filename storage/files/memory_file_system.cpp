@@ -290,7 +290,7 @@ class disk final : public memory_disk {
   struct found_place {
     directory* in;
     std::string name;
-    node_ptr found;  ///< Null when nothing has this name yet.
+    node_ptr found;  ///< Null when the name is free.
   };
 
   /// An empty file at `place`.

@@ -1,11 +1,11 @@
-// A disk in memory that can lose power: what was not synced goes, wholly or in parts.
+// A disk in memory that can lose power: unsynced changes are lost, wholly or in part.
 //
 //   auto disk = memory_disk::make();
 //   ... write through it ...
 //   disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = 7});
 //
-// A file's bytes are safe after its `sync()`, its name after `sync_directory()` of the directory it is in: neither
-// brings the other. A rename that was not synced survives a crash as a whole or not at all.
+// A file's bytes are durable after its `sync()`, its name after `sync_directory()` of its directory: neither implies
+// the other. A rename that was not synced survives a crash as a whole or not at all.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -13,8 +13,8 @@
 namespace troupe {
 
 struct crash_options {
-  bool torn_tails = false;           ///< Of unsynced bytes a prefix may stay, as written or as zeros; else none stay.
-  bool entries_may_survive = false;  ///< Each unsynced change of a directory stays or goes by seed; else all go.
+  bool torn_tails = false;           ///< A prefix of unsynced bytes may survive, as written or as zeros; else none.
+  bool entries_may_survive = false;  ///< Each unsynced change of a directory survives or not, by seed; else none.
   uint64_t seed = 0;
 };
 
@@ -22,11 +22,11 @@ struct crash_options {
 class memory_disk : public file_system {
  public:
   static std::shared_ptr<memory_disk> make();
-  /// Forgets, ends every lock, and makes each file that is open fail from now on (unavailable).
+  /// Drops unsynced changes, ends every lock, and makes each open file fail from now on (unavailable).
   virtual void crash(const crash_options& options = {}) = 0;
-  /// What `rm -rf` does: the directory goes with all that is in it, whoever has locked it. It must be there (asserted).
+  /// Like `rm -rf`: removes the directory with its contents, even if locked. It must exist (asserted).
   virtual void remove_directory(const std::string& path) = 0;
-  /// Replaces a file's bytes in place, synced: a medium that rots. The file must be there (asserted).
+  /// Replaces a file's bytes in place, synced: simulates bit rot. The file must exist (asserted).
   virtual void overwrite(const std::string& path, std::string_view bytes) = 0;
 };
 

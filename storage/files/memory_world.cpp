@@ -38,7 +38,7 @@ void directory::make(change c) {
 
 void world::survive(node& n, const crash_options& options, std::mt19937_64& random, std::set<const node*>& alive) {
   if (!alive.insert(&n).second)
-    return;  // Two names may have survived for one file: a rename in between was lost.
+    return;  // A file may have two names if the rename between them was lost.
   if (!n.directory)
     return n.crash(options, random);
   directory& d = directories[&n];

@@ -1,4 +1,4 @@
-// What is on a memory disk: nodes, the directories that name them, and which of it a crash would spare.
+// The state of a memory disk: nodes, the directories that name them, and which of it survives a crash.
 #pragma once
 
 #include "storage/files/memory_file_system.hpp"
@@ -12,19 +12,19 @@ namespace troupe::memory {
 
 using bytes_ptr = std::shared_ptr<std::string>;
 
-/// A file or directory, whatever it is called. Bytes are only ever appended, so that what is synced is a prefix.
+/// A file or directory, independent of its name. Bytes are only ever appended, so the synced part is a prefix.
 struct node {
   bool directory = false;
   bytes_ptr content = std::make_shared<std::string>();
   size_t synced = 0;
-  bytes_ptr before_truncation;  ///< What a crash brings back if the file is not synced after it was created anew.
+  bytes_ptr before_truncation;  ///< Restored by a crash if the file was truncated and not synced since.
   double modified = 0;
 
   void crash(const crash_options& options, std::mt19937_64& random);
 };
 using node_ptr = std::shared_ptr<node>;
 
-/// One change of a directory; a rename is one, so that it cannot survive by half.
+/// One change of a directory; a rename is one change, so it cannot survive by half.
 struct change {
   std::string erased;
   std::string set;
@@ -47,12 +47,12 @@ struct world {
   node_ptr root = std::make_shared<node>(node{.directory = true});
   std::set<const node*> locked;
   std::multiset<const node*> held;
-  std::vector<node_ptr> removed;  ///< Directories that a crash may bring back: their addresses, which are keys, stay theirs.
-  uint64_t life = 0;  ///< Grows with every crash; a handle of an earlier life is dead.
-  double clock = 0;   ///< Ticks with every change, so that times are ordered and the same in every run.
+  std::vector<node_ptr> removed;  ///< Directories that a crash may restore; their addresses stay valid as keys.
+  uint64_t life = 0;  ///< Incremented by every crash; handles of an earlier life are dead.
+  double clock = 0;   ///< Advances with every change, so that times are ordered and reproducible.
 
   void crash(const crash_options& options);
-  /// Null where nothing has this path.
+  /// Null if nothing has this path.
   node_ptr node_at(const std::vector<std::string>& parts);
 
  private:

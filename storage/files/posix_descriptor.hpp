@@ -1,4 +1,4 @@
-// File descriptors of the system, and its errors as ours. Only for posix_file_system.cpp.
+// The system's file descriptors, and its errors as Troupe's. Only for posix_file_system.cpp.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -13,7 +13,7 @@ namespace troupe {
 /// "cannot <operation> <path>: <what the system says>", in the category that fits `code`, an errno.
 tl::unexpected<error> fail_at(std::string_view operation, const std::string& path, int code);
 
-/// Signals interrupt slow calls of threads that do not handle them; the call is then simply made again.
+/// Repeats a slow call that a signal interrupted, which happens to threads that do not handle signals too.
 template <class Call>
 auto uninterrupted(Call call) {
   decltype(call()) result;
@@ -39,7 +39,7 @@ class descriptor {
 
   int get() const noexcept { return fd_; }
   bool valid() const noexcept { return fd_ >= 0; }
-  /// An interrupted close has closed on Linux; calling again could close another thread's file.
+  /// On Linux, an interrupted close has closed; calling it again could close another thread's file.
   int close() noexcept {
     const int result = ::close(std::exchange(fd_, -1));
     return result < 0 && errno == EINTR ? 0 : result;

@@ -42,8 +42,8 @@ class posix_writable_file final : public writable_file {
   }
 
  private:
-  /// Lets the disk begin while the rest is still being summed and copied: `sync` then waits for the last part alone.
-  /// A hint, of which failure means nothing.
+  /// Starts writeback while the rest is still being checksummed and copied, so that `sync` waits for the last part
+  /// only. A hint, whose failure does not matter.
   void started(ssize_t n) {
     unstarted_ += n;
 #ifdef SYNC_FILE_RANGE_WRITE
@@ -88,7 +88,7 @@ class posix_readable_file final : public readable_file {
   int64_t size_;
 };
 
-/// Whether `path` still names the file that is open: it may have been removed, or replaced by another of its name.
+/// Whether `path` still names the open file: it may have been removed or replaced by another of its name.
 expected<bool> is_named(const descriptor& fd, const std::string& path) {
   struct stat held, named;
   if (::fstat(fd.get(), &held) < 0)
@@ -101,8 +101,9 @@ expected<bool> is_named(const descriptor& fd, const std::string& path) {
   return held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-/// The lock belongs to the open file, so a second open in the same process is refused too, and one may ask who has it without
-/// taking it. The file stays when the lock goes: removing it would let two processes lock two files of one name.
+/// The lock belongs to the open file, so a second open in the same process is refused too, and its owner can be queried
+/// without taking it. The file stays when the lock ends: removing it would let two processes lock two files of one
+/// name.
 class posix_lock final : public directory_lock {
  public:
   posix_lock(descriptor fd, std::string directory, std::string path)
@@ -122,7 +123,7 @@ class posix_lock final : public directory_lock {
   std::string path_;
 };
 
-/// A shared flock on the file itself, which goes with its descriptor.
+/// A shared flock on the file itself, which ends with its descriptor.
 class posix_hold final : public file_hold {
  public:
   explicit posix_hold(descriptor fd) : fd_(std::move(fd)) {}
@@ -131,12 +132,12 @@ class posix_hold final : public file_hold {
   descriptor fd_;
 };
 
-/// Some file systems have no locks; there nobody can hold anything, and nobody is refused.
+/// On file systems without locks nothing can be held, and nobody is refused.
 bool without_locks(int code) {
   return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
 }
 
-/// Takes (F_OFD_SETLK) or asks for (F_OFD_GETLK) the whole file; negative, with errno, when that fails.
+/// Takes (F_OFD_SETLK) or queries (F_OFD_GETLK) a lock on the whole file; negative, with errno, on failure.
 int lock_call(const descriptor& fd, int command, struct flock& lock) {
   return uninterrupted([&] { return ::fcntl(fd.get(), command, &lock); });
 }
@@ -152,7 +153,7 @@ std::string kind_of(const struct stat& s) {
   return S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
 }
 
-/// Where the link at `path` leads: relative to its directory, or as it says.
+/// The target of the link at `path`: relative to its directory, or absolute.
 expected<std::string> target_of(const std::string& path) {
   char target[PATH_MAX];
   const auto n = ::readlink(path.c_str(), target, sizeof target);
@@ -163,8 +164,8 @@ expected<std::string> target_of(const std::string& path) {
 }
 
 file_info to_info(std::string name, const struct stat& s) {
-  // The time of the last change cannot be set: a copy that keeps the times of its files has another. It goes by the ticks of the
-  // kernel, so that of two files that are made at once only the inode differs.
+  // The ctime cannot be set, so a copy that preserves file times has another one. It advances with the kernel's ticks,
+  // so two files made at once differ only in the inode.
   return {std::move(name), S_ISDIR(s.st_mode), s.st_size,
           static_cast<double>(s.st_mtim.tv_sec) + 1e-9 * static_cast<double>(s.st_mtim.tv_nsec),
           (static_cast<int64_t>(s.st_ctim.tv_sec) * 1'000'000'000 + s.st_ctim.tv_nsec) ^ (static_cast<int64_t>(s.st_ino & 0xfffff) << 40)};
@@ -237,7 +238,7 @@ class posix final : public file_system {
       const std::string part = path.substr(0, end);
       if (part.empty() || ::mkdir(part.c_str(), 0755) == 0)
         continue;
-      const int code = errno;  // Of an ancestor that is there, a read-only disk and the like may be told too.
+      const int code = errno;  // An existing ancestor may fail with a read-only disk and the like.
       struct stat s;
       if (::stat(part.c_str(), &s) < 0)
         return fail_at("create directory", part, code);
@@ -251,7 +252,7 @@ class posix final : public file_system {
     auto fd = open_file(path, O_RDONLY | O_DIRECTORY);
     if (!fd.valid())
       return fail_at("sync directory", path, errno);
-    // Some file systems have no fsync for directories and say EINVAL; there is nothing better to do on them.
+    // Some file systems have no fsync for directories and return EINVAL; nothing better can be done there.
     if (uninterrupted([&] { return ::fsync(fd.get()); }) < 0 && errno != EINVAL)
       return fail_at("sync directory", path, errno);
     return {};
@@ -274,7 +275,7 @@ class posix final : public file_system {
       if (name == "." || name == "..")
         continue;
       if (::fstatat(::dirfd(directory.get()), entry->d_name, &s, 0) == 0)
-        found.push_back(to_info(name, s));  // What cannot be looked at was removed meanwhile, or is a broken link.
+        found.push_back(to_info(name, s));  // Entries without info were removed meanwhile, or are broken links.
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return found;
@@ -298,7 +299,7 @@ class posix final : public file_system {
         return fail_at("lock", path, errno);
       return fail(errc::failed_precondition, directory + " is in use by " + owner_of(fd));
     }
-    // The number is for the message above alone: a full disk must not keep anyone from locking.
+    // The number serves the message above only: a full disk must not prevent locking.
     const std::string text = std::to_string(::getpid()) + "\n";
     if (::ftruncate(fd.get(), 0) < 0 || ::pwrite(fd.get(), text.data(), text.size(), 0) < 0)
       errno = 0;
@@ -327,7 +328,7 @@ class posix final : public file_system {
       return fail_at("hold", path, errno);
     if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) < 0 && !without_locks(errno))
       return fail_at("hold", path, errno == EWOULDBLOCK ? ENOENT : errno);
-    // Between the two calls it may have gone.
+    // The file may have been removed between the two calls.
     const auto same = is_named(fd, path);
     if (!same)
       return fail(same.error());
@@ -337,7 +338,7 @@ class posix final : public file_system {
   }
 
   expected<bool> remove_unless_held(const std::string& path) override {
-    // Writable, since locks of a network file system want that of whoever excludes others.
+    // Writable, since exclusive locks on a network file system need write access.
     auto fd = open_file(path, O_RDWR);
     if (!fd.valid() && (errno == EACCES || errno == EPERM))
       fd = open_file(path, O_RDONLY);

@@ -51,7 +51,7 @@ expected<void> copy(const component& column, const proto::Feature& from, std::by
     return refuse(found(from));
   const auto bytes = static_cast<size_t>(column.dims.elements() * size_of(column.type));
   if (bytes == 0)
-    return {};  // An empty list may have no address to copy from.
+    return {};  // An empty list may have a null address.
   if (column.type == dtype::uint8) {
     std::memcpy(into, from.bytes_list().value(0).data(), bytes);
   } else if (column.type == dtype::float32) {
@@ -73,7 +73,7 @@ expected<void> copy(const component& column, const proto::Feature& from, std::by
 
 struct example_columns::impl {
   std::vector<component> columns;
-  proto::Example message = {};  // Kept, since clearing keeps its memory.
+  proto::Example message = {};  // Kept, since clearing it keeps its memory.
 };
 
 example_columns::example_columns(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
@@ -100,7 +100,7 @@ expected<void> example_columns::read(std::string_view payload, std::span<std::by
   const auto& entries = message.features().feature();
   for (size_t i = 0; i < into.size(); ++i) {
     const auto& column = impl_->columns[i];
-    // Of a name given twice the last counts, as in every map of protobuf.
+    // For a name given twice the last one counts, as in every map of protobuf.
     const auto entry = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& e) { return e.key() == column.name; });
     if (entry == entries.rend())
       return fail(errc::invalid_argument, "feature '" + column.name + "' is missing, wanted " + text_of(column));

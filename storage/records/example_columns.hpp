@@ -1,4 +1,4 @@
-// Examples as rows of fixed size: the named features of each go straight into a batch.
+// Examples as rows of fixed size: the named features of each are read directly into a batch.
 #pragma once
 
 #include <troupe/dataset.hpp>
@@ -15,8 +15,8 @@ class example_columns {
   example_columns(example_columns&&) noexcept;
   example_columns& operator=(example_columns&&) noexcept;
 
-  /// Writes one row of each column. data_loss: no example. invalid_argument naming the feature, what is there and what was
-  /// wanted: it is missing, of another kind, of another size, or has an integer that int32 cannot hold.
+  /// Writes one row of each column. data_loss: not an example. invalid_argument naming the feature, the value found and
+  /// the one expected: it is missing, of another kind, of another size, or has an integer that int32 cannot hold.
   expected<void> read(std::string_view payload, std::span<std::byte* const> into);
 
  private:

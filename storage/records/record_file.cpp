@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t part_bytes = size_t{1} << 18;
 
-/// Where a writer's bytes go: into the file, or through zlib.
+/// The destination of a writer's bytes: the file, or zlib in front of it.
 class byte_sink {
  public:
   virtual ~byte_sink() = default;
@@ -48,7 +48,7 @@ class deflating_sink final : public byte_sink {
       do {
         stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
         stream_.avail_out = static_cast<uInt>(buffer_.size());
-        deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);  // It can only fail where it is called wrongly.
+        deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);  // Fails only on misuse.
         if (auto ok = file_.append(std::span{buffer_}.first(buffer_.size() - stream_.avail_out)); !ok)
           return ok;
       } while (stream_.avail_out == 0);
@@ -105,7 +105,7 @@ class file_writer final : public record_file_writer {
     pending_.clear();
     return done;
   }
-  /// Behind half a record nothing could be read, so after the first failure there is no second attempt.
+  /// Nothing after half a record could be read, so the first failure is final.
   expected<void> attempt(expected<void> done) {
     if (!done)
       failed_ = done.error();

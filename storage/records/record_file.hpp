@@ -1,4 +1,4 @@
-// Record files on any file system: what <troupe/record.hpp> offers on the disk.
+// Record files on any file system: the implementation of <troupe/record.hpp>.
 #pragma once
 
 #include "storage/records/record_framing.hpp"
@@ -8,7 +8,7 @@ namespace troupe {
 class record_file_writer {
  public:
   virtual ~record_file_writer() = default;
-  /// `record_writer` has the contract.
+  /// Contract: `record_writer`.
   virtual expected<void> write(std::string_view record) = 0;
   virtual expected<void> close() = 0;
 };
@@ -18,7 +18,7 @@ class record_file_reader {
  public:
   static expected<std::unique_ptr<record_file_reader>> open(file_system& files, const std::string& path, compression how);
 
-  /// Valid until the next call; else as `record_reader` has it.
+  /// Valid until the next call; otherwise as in `record_reader`.
   expected<std::optional<std::string_view>> next() { return records_.next(); }
   int64_t offset() const noexcept { return records_.offset(); }
 
@@ -31,8 +31,8 @@ class record_file_reader {
   record_parser records_;
 };
 
-/// Where each record of an uncompressed file lies: `offset` is that of its payload. Headers alone are read, so that a
-/// payload's checksum is still to be checked. data_loss as from a reader.
+/// The place of each record of an uncompressed file: `offset` is that of its payload. Only headers are read, so payload
+/// checksums are still to be verified. data_loss as from a reader.
 struct record_place {
   int64_t offset = 0;
   int64_t bytes = 0;
