@@ -1,6 +1,6 @@
-// Memory of tensors. Large buffers are pages of their own: in glibc's heap they would lie between small blocks, and a hole that an
-// aligned block leaves is too small for the next of its size once anything has been put beside it, so that the heap grows without end.
-// (memalign asks for the alignment on top and gives back what it cuts off.)
+// Memory of tensors. Large buffers are mapped pages of their own. In glibc's heap they would lie between small blocks,
+// and the hole of a freed aligned block is too small for the next one of its size once anything is allocated beside it,
+// so the heap would grow without end. (memalign requests the alignment in addition and returns the surplus.)
 #include <troupe/tensor.hpp>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace troupe {
 namespace {
 
 constexpr size_t alignment = 64;
-constexpr int64_t bytes_max = int64_t{1} << 47;  // What an address space holds.
+constexpr int64_t bytes_max = int64_t{1} << 47;  // The limit of an address space.
 
 #ifndef TROUPE_ADDRESS_SANITIZER
-constexpr size_t pages_from = size_t{128} << 10;  // As glibc does until it has seen a larger block freed.
+constexpr size_t pages_from = size_t{128} << 10;  // glibc's initial threshold, before it adapts to larger freed blocks.
 
 std::shared_ptr<std::byte> allocate(size_t size) {
   if (size >= pages_from) {
@@ -27,14 +27,14 @@ std::shared_ptr<std::byte> allocate(size_t size) {
       return nullptr;
     return {static_cast<std::byte*>(p), [size](std::byte* q) { ::munmap(q, size); }};
   }
-  // Aligned by hand, in one block with its reference count: a block of the same size fits where this one was.
+  // Aligned by hand, in one block with its reference count: a later block of the same size fits into its place.
   auto block = std::make_shared_for_overwrite<std::byte[]>(size + alignment - 1);
   const auto start = reinterpret_cast<uintptr_t>(block.get());
   auto* aligned = block.get() + (alignment - start % alignment) % alignment;
   return {std::move(block), aligned};
 }
 #else
-/// The sanitizer watches over the ends of what its own allocator hands out.
+/// The sanitizer checks the bounds only of blocks from its own allocator.
 std::shared_ptr<std::byte> allocate(size_t size) {
   auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
   return p ? std::shared_ptr<std::byte>(p, [](std::byte* q) { std::free(q); }) : nullptr;

@@ -8,11 +8,11 @@ namespace troupe {
 
 namespace {
 
-/// Sizes that vary a little from one request to the next, as those of blocks do, find each other's buffers: eight sizes from one power
-/// of two to the next.
+/// Rounds a size up to one of eight between two powers of two, so that requests of slightly varying sizes, such as
+/// those of blocks, share buffers.
 int64_t rounded(int64_t bytes) {
   constexpr int64_t line = 64;
-  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // Of which there is never so much: whoever asks for more is told that.
+  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // No request is ever that large: it fails later.
   const int64_t unit = std::max(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8, line);
   return (bytes + unit - 1) / unit * unit;
 }
@@ -26,9 +26,9 @@ struct buffer_pool::shelf {
   std::vector<buffer> spare;
   size_t spare_max;
 
-  /// A spare buffer for so many bytes, taken off the shelf; without memory when there is none.
+  /// Takes a spare buffer for so many bytes off the shelf; without memory when there is none.
   buffer find(int64_t size) {
-    buffer outgrown;  // Given back when the lock is.
+    buffer outgrown;  // Freed after the lock is released.
     std::lock_guard lock{guard};
     auto best = spare.end();
     for (auto s = spare.begin(); s != spare.end(); ++s)
@@ -39,7 +39,7 @@ struct buffer_pool::shelf {
       spare.erase(best);
       return found;
     }
-    if (!spare.empty() && spare.size() >= spare_max / 2) {  // Sizes have changed; the oldest will not be asked for again.
+    if (!spare.empty() && spare.size() >= spare_max / 2) {  // Sizes have changed: the oldest is no longer requested.
       outgrown = std::move(spare.front());
       spare.erase(spare.begin());
     }
@@ -49,7 +49,7 @@ struct buffer_pool::shelf {
 
 buffer_pool::buffer_pool(size_t spare_max) : shelf_(std::make_shared<shelf>()) {
   shelf_->spare_max = std::max<size_t>(spare_max, 1);
-  shelf_->spare.reserve(shelf_->spare_max);  // Who lets a buffer go cannot be told that there is no memory.
+  shelf_->spare.reserve(shelf_->spare_max);  // Returning a buffer must not fail for lack of memory.
 }
 
 std::shared_ptr<std::byte> buffer_pool::take(int64_t bytes) {

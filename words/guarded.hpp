@@ -1,5 +1,5 @@
-// Calls of code that is not ours: model functions, stages of an input, hooks, loggers, executors. What it throws ends no thread
-// and leaves none of our functions: it becomes an error, next to the call.
+// Guards calls of foreign code: model functions, stages of an input, hooks, loggers, executors. An exception ends no
+// thread and leaves none of our functions: it becomes an error at the call.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -9,11 +9,11 @@
 
 namespace troupe {
 
-/// In a catch clause: the exception at hand as an error (state) that names `who` let it out:
-/// "an exception left <who>: <its text>", without the text where it is no std::exception.
+/// In a catch clause: the current exception as an error (state) that names `who` threw it: "an exception left <who>:
+/// <its text>", without the text if it is not a std::exception.
 error thrown_by(std::string_view who);
 
-/// "my::early_stop", as it is written in the source.
+/// The type's name as in source code, such as "my::early_stop".
 std::string type_name(const std::type_info& type);
 
 namespace detail {
@@ -23,7 +23,7 @@ template <class T>
 struct guarded_result<expected<T>> { using type = expected<T>; };
 }  // namespace detail
 
-/// Calls `call`: its result, or what it threw as above. A call that returns an `expected` is passed on as it is.
+/// Calls `call`; returns its result, or the error of `thrown_by`. A result that is an `expected` is returned as it is.
 template <class Call>
 auto guarded(std::string_view who, Call&& call) -> typename detail::guarded_result<std::invoke_result_t<Call>>::type {
   try {

@@ -34,7 +34,7 @@ expected<void> within(const char* field, int64_t value, int64_t least, int64_t m
   return at_least(field, value, least);
 }
 
-/// Threads of a process, and far below what the plan's own numbers hold.
+/// Limits for the threads of a process and for shards, far below what the plan's own numbers can hold.
 constexpr int64_t threads_max = 1024, shards_max = int64_t{1} << 20;
 
 expected<void> check_shards(const run_config& c) {

@@ -1,4 +1,4 @@
-// What a step yields, where it is watched.
+// The outputs of a watched step.
 #pragma once
 
 #include <troupe/tensor.hpp>

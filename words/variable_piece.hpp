@@ -11,7 +11,7 @@ namespace troupe {
 /// A run of elements of one variable or slot. The tensor shares the parameter store's memory.
 struct variable_piece {
   std::string name;
-  std::vector<int64_t> dims;  ///< Of the whole variable.
+  std::vector<int64_t> dims;  ///< Extents of the whole variable.
   int64_t first = 0;          ///< First element of the run.
   bool trainable = false;
   tensor elements;            ///< Rank 1.
