@@ -8,7 +8,7 @@ namespace {
 
 tl::unexpected<error> refuse(const std::string& model, const std::string& what) { return fail(errc::invalid_argument, model + ": " + what); }
 
-/// As [batch, n].
+/// x reshaped to [batch, n].
 symbol flattened(graph& g, const std::string& model, const std::string& name, symbol x) {
   if (!x.valid())
     return x;

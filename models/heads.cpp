@@ -5,7 +5,7 @@ namespace troupe {
 
 namespace {
 
-/// The rows of a batch as a number of the graph.
+/// The number of rows of a batch, as a symbol.
 symbol rows_of(symbol classes, std::source_location at) {
   return reduce_sum(cast(equal(classes, classes, at), dtype::float32, at), {}, at);
 }

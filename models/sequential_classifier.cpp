@@ -30,7 +30,7 @@ symbol apply(const layer::activation& l, symbol x, mode) { return l.function ? l
 
 std::string text_of(const std::vector<int64_t>& dims) { return to_string(shape{std::span<const int64_t>{dims}}); }
 
-/// A feature as it is, or several side by side; then as `dims`.
+/// A single feature as it is, or several concatenated; then reshaped to `dims`.
 symbol taken_as(graph& g, symbol x, const std::vector<int64_t>& dims) {
   if (dims.empty() || !x.valid())
     return x;
@@ -51,7 +51,7 @@ symbol taken_as(graph& g, symbol x, const std::vector<int64_t>& dims) {
   return reshape(x, std::move(whole));
 }
 
-/// One layer more; of the graph's first error it is told whose it was.
+/// Adds one layer; if the graph has its first error then, adds to it which layer caused it.
 symbol with_layer(graph& g, const sequential_classifier_options& o, size_t i, symbol x, mode m) {
   if (!x.valid() || !g.status())
     return g.make_symbol(-1);
