@@ -11,11 +11,11 @@ namespace troupe::input {
 
 namespace {
 
-/// Uncompressed files, of which it is known where each record lies.
+/// Uncompressed files with a known place of each record.
 class tfrecord_node final : public row_source {
  public:
   struct shard {
-    int64_t first = 0;  ///< The number, among all records, of its first.
+    int64_t first = 0;  ///< The number of its first record among all records.
     std::vector<record_place> places;
   };
 
@@ -63,7 +63,7 @@ class tfrecord_node final : public row_source {
     return {};
   }
 
-  /// Thousands of files are no reason to hold thousands of descriptors.
+  /// Opens files on demand: thousands of them must not hold thousands of descriptors.
   expected<void> open(size_t i) const {
     constexpr size_t open_max = 64;
     if (open_[i])
@@ -85,7 +85,7 @@ class tfrecord_node final : public row_source {
   std::vector<shard> shards_;
   std::vector<size_t> row_bytes_;
 
-  // A node is shared by iterators of several threads; what it reads with, for the memory's sake, is not.
+  // Iterators on several threads share the node; its buffers, kept to save memory, need the lock.
   mutable std::mutex mutex_;
   mutable example_columns columns_;
   mutable std::vector<std::unique_ptr<readable_file>> open_;

@@ -10,7 +10,7 @@ namespace troupe::input {
 /// `open_tfrecord` on any file system.
 expected<dataset> tfrecord_dataset(std::shared_ptr<file_system> files, std::vector<std::string> paths, tfrecord_options options);
 
-/// What both kinds of node are made of; components are sorted by name and checked.
+/// The parts that both kinds of node share; components are sorted by name and checked.
 struct tfrecord_parts {
   std::shared_ptr<file_system> files;
   std::vector<std::string> paths;
@@ -21,7 +21,7 @@ struct tfrecord_parts {
   std::vector<component> columns() const;
   /// "tfrecord(train-00.tfrecord and 2 more)".
   std::string name() const;
-  /// Empty where a file cannot be read now: who reads it will say so.
+  /// Empty if a file cannot be read now: reading it later reports the error.
   source_print print() const { return print_of_files(*files, paths, file_print_budget).value_or(source_print{}); }
   /// " pixels uint8[784] -> label int64[]".
   std::string columns_text() const;
@@ -30,7 +30,7 @@ struct tfrecord_parts {
 expected<node_ptr> indexed_tfrecord(tfrecord_parts parts);
 expected<node_ptr> streamed_tfrecord(tfrecord_parts parts);
 
-/// The error of a record: `why` behind the file and the record's number in it.
+/// The error of a record: `why`, prefixed with the file and the record's number in it.
 error at_record(const std::string& path, int64_t record, error why);
 
 }  // namespace troupe::input

@@ -80,7 +80,7 @@ class tfrecord_iterator final : public dataset_iterator {
     return failed == std::errc{};
   }
 
-  /// Afterwards the reader is before the record of the position.
+  /// Moves the reader to the position's record.
   expected<void> catch_up(const std::stop_token& stop) {
     if (reader_)
       return {};
@@ -109,7 +109,7 @@ class tfrecord_iterator final : public dataset_iterator {
   std::vector<std::string> warnings_;
   std::unique_ptr<record_file_reader> reader_;
   size_t file_ = 0;
-  int64_t record_ = 0;  ///< Of `file_`, the next one.
+  int64_t record_ = 0;  ///< The number of the next record in `file_`.
 };
 
 class tfrecord_stream final : public dataset_node {
@@ -132,7 +132,7 @@ class tfrecord_stream final : public dataset_node {
 
  private:
   tfrecord_parts parts_;
-  /// Shared with the iterators, of which each pass has one.
+  /// Shared by the iterators; each pass has one.
   std::shared_ptr<const lazy_print> print_ = std::make_shared<lazy_print>([parts = parts_] { return parts.print(); });
 };
 

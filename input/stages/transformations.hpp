@@ -1,6 +1,6 @@
-// What the methods of `dataset` make: one function a transformation, each in the file of its name.
+// The nodes that the methods of `dataset` make: one function a transformation, each in the file of its name.
 //
-// They return nodes, never errors: an impossible stage becomes a refused node.
+// They return nodes, never errors: an invalid stage becomes a refused node.
 #pragma once
 
 #include "input/streams/indexed_node.hpp"

@@ -6,7 +6,7 @@ namespace troupe::input {
 
 namespace {
 
-/// Element i of a pass is elements [i·shift, i·shift + size) of that pass before it, all of which must be there.
+/// Element i of a pass is elements [i·shift, i·shift + size) of the inner stage's pass, all of which must exist.
 class window_stage final : public indexed_stage {
  public:
   window_stage(std::shared_ptr<const indexed_node> inner, int64_t size, int64_t shift)
@@ -22,7 +22,7 @@ class window_stage final : public indexed_stage {
     return s;
   }
 
-  /// What is trained on are windows, so an epoch is all of them.
+  /// Training examples are windows, so an epoch is all of them.
   std::optional<int64_t> source_size() const override { return elements(false); }
 
   int64_t length(const reading& r) const override {
@@ -45,7 +45,7 @@ class window_stage final : public indexed_stage {
   int64_t shift_;
 };
 
-/// Whether a window of each component is a shape that there can be, and its bytes a number.
+/// Whether a window of each component has a valid shape and a size in bytes that fits its type.
 bool fits(const element_spec& s, int64_t size) {
   const auto one = [size](const component& c) {
     int64_t bytes = 0;

@@ -1,7 +1,8 @@
-// Stages that are functions of position: element i of pass `epoch` is known without having read those before it.
+// Stages that are functions of position: element i of pass `epoch` is computable without reading the elements before
+// it.
 //
-// A read is two loops: stages turn one element into runs of source rows, then the source copies the runs. So position
-// is one number, rows that lie together are copied together, and nothing is allocated for a batch.
+// A read is two loops: stages turn one element into runs of source rows, then the source copies the runs. A position is
+// therefore one number, adjacent rows are copied together, and nothing is allocated for a batch.
 #pragma once
 
 #include "input/streams/source_print.hpp"
@@ -22,7 +23,7 @@ struct run {
   friend bool operator==(const run&, const run&) = default;
 };
 
-/// What a position means beside the stages themselves.
+/// The job's options that a position depends on beside the stages themselves.
 struct reading {
   uint64_t seed = 0;
   bool drop_remainder = false;
@@ -34,18 +35,18 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
  public:
   /// Elements of one pass, or `endless`.
   virtual int64_t length(const reading& r) const = 0;
-  /// Appends the rows of elements [first, first + count) of pass `epoch`; all of them lie within `length`.
+  /// Appends the rows of elements [first, first + count) of pass `epoch`; the range must be within `length`.
   virtual void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const = 0;
-  /// Where the rows are.
+  /// The source of the rows.
   virtual const row_source& source() const noexcept = 0;
   /// Rows of a full element; 0 before `batch`, where an element is an example.
   virtual int64_t batch_size() const noexcept = 0;
-  /// Source rows of one example: 1, unless windows are cut.
+  /// Source rows of one example: 1, unless there are windows.
   virtual int64_t rows_per_example() const noexcept = 0;
-  /// Shuffles up to here, so that each has a key of its own.
+  /// The number of shuffles up to here, so that each has a key of its own.
   virtual uint64_t shuffles() const noexcept = 0;
-  /// Appends one text a stage, source first. With `r`, what it leaves to the job is filled in: such a text says all that
-  /// the meaning of a position depends on.
+  /// Appends one text a stage, source first. With `r`, the options that the stage leaves to the job are filled in: such
+  /// a text has everything that the meaning of a position depends on.
   virtual void describe(std::vector<std::string>& stages, const reading* r) const = 0;
   /// invalid_argument naming the first stage that leaves no elements.
   virtual expected<void> check(const reading& r) const = 0;
@@ -59,9 +60,9 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
 class row_source : public indexed_node {
  public:
   virtual int64_t rows() const noexcept = 0;
-  /// Copies `runs` one after the other into one buffer a component. An error names the source and the row.
+  /// Copies `runs` in order into one buffer a component. An error names the source and the row.
   virtual expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
-  /// Taken when it is first asked for.
+  /// Computed on first use.
   const lazy_print& print() const noexcept { return print_; }
 
   int64_t length(const reading&) const final { return rows(); }
@@ -76,14 +77,14 @@ class row_source : public indexed_node {
   std::optional<int64_t> source_size() const final { return rows(); }
 
  protected:
-  /// Called once, by `print()`'s first user.
+  /// Called once, on the first use of `print()`.
   virtual source_print take_print() const = 0;
 
  private:
   lazy_print print_{[this] { return take_print(); }};
 };
 
-/// A transformation of another indexed node; all but what it changes is the other's.
+/// A transformation of another indexed node, to which it delegates everything that it does not change.
 class indexed_stage : public indexed_node {
  public:
   explicit indexed_stage(std::shared_ptr<const indexed_node> inner) : inner_(std::move(inner)) {}

@@ -12,7 +12,7 @@ std::string called(const std::string& what, const dataset& input) {
   return what + " of the input" + (text ? " '" + *text + "'" : "");
 }
 
-/// `call` of the node there is. Only where something is thrown is there a text to make.
+/// Calls `call` with the dataset's node. The text for errors is made only if something is thrown.
 template <class T, class Call>
 expected<T> ask(const dataset& input, const std::string& what, Call call) {
   if (!input.node())

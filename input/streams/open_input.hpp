@@ -1,5 +1,5 @@
-// What the front door asks of a dataset. Any of its stages may be the user's: what one throws becomes an error (state) that names
-// the call and the dataset.
+// Access to a dataset for the estimator. Any of its stages may be the user's: an exception from one becomes an error
+// (state) that names the call and the dataset.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t lane_count = 8;
 using lanes = uint32_t __attribute__((vector_size(lane_count * sizeof(uint32_t))));
 
-/// A hash of 32 bits with next to no bias ("lowbias32", C. Wellons).
+/// A 32-bit hash with very little bias ("lowbias32", C. Wellons).
 inline lanes scrambled(lanes x) noexcept {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -23,7 +23,7 @@ inline lanes scrambled(lanes x) noexcept {
 
 permutation::permutation(uint64_t key, int64_t size) noexcept : size_(static_cast<uint64_t>(size)) {
   assert(size >= 1);
-  // Smaller networks have too few round functions: with 4 bits, the orders of five examples came unequally often.
+  // Smaller networks have too few round functions: with 4 bits, the orders of five examples were not equally frequent.
   const int bits = std::max(7, static_cast<int>(std::bit_width(size_ - 1)));
   low_bits_ = bits - bits / 2;
   low_mask_ = static_cast<uint32_t>((uint64_t{1} << low_bits_) - 1);

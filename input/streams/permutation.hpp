@@ -1,4 +1,4 @@
-// Keyed permutations of [0, size) that are computed, not stored: what a shuffle is made of.
+// Keyed permutations of [0, size) that are computed, not stored: the basis of shuffles.
 //
 // An alternating Feistel network over the next power of two above `size`; a result outside the range is sent through
 // again until it falls inside (cycle walking: Black & Rogaway 2002), on average less than twice from 64 elements on.
@@ -23,7 +23,8 @@ class permutation {
  public:
   /// `size` >= 1.
   permutation(uint64_t key, int64_t size) noexcept;
-  /// Where first, first + 1, ... go, all of them in [0, size): many at once, as the network runs in vector registers.
+  /// The images of first, first + 1, ..., all of them in [0, size): many at once, as the network runs in vector
+  /// registers.
   void apply(int64_t first, std::span<int64_t> out) const noexcept;
   int64_t operator()(int64_t i) const noexcept {
     int64_t out = 0;

@@ -29,7 +29,7 @@ position_iterator::position_iterator(std::shared_ptr<const indexed_node> node, c
     rows_(std::max<int64_t>(1, node_->batch_size())),
     rows_per_example_(node_->rows_per_example()),
     length_(node_->length(reading_)) {
-  // A batch of unbounded size stands for "all there is": its runs are then as many as the rows that there are.
+  // A batch of unbounded size means all rows: there are then as many runs as rows.
   runs_.reserve(static_cast<size_t>(std::min<int64_t>(rows_, 1 << 20)));
 }
 

@@ -1,4 +1,4 @@
-// Reads an indexed pipeline: all it remembers is the number of the next element.
+// Reads an indexed pipeline; its only state is the number of the next element.
 #pragma once
 
 #include "input/streams/indexed_node.hpp"
@@ -30,7 +30,7 @@ class position_iterator final : public dataset_iterator {
   int64_t length_;
   int64_t round_ = 0;      ///< The first element that no host has read; the same on every host, whatever their number.
   std::vector<std::string> warnings_;
-  std::vector<run> runs_;  ///< Kept from batch to batch for its memory.
+  std::vector<run> runs_;  ///< Kept from batch to batch to reuse its memory.
 };
 
 /// invalid_argument unless 0 <= host < hosts.

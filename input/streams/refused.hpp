@@ -1,5 +1,5 @@
-// Stages that cannot be. A pipeline is written as one chain of calls, so an impossible stage becomes a node whose `iterate` returns the
-// error, and stages after it keep the first one.
+// Invalid stages. A pipeline is written as one chain of calls, so an invalid stage becomes a node whose `iterate`
+// returns the error, and stages after it keep the first one.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -8,9 +8,9 @@ namespace troupe::input {
 
 using node_ptr = std::shared_ptr<const dataset_node>;
 
-/// A node whose `iterate` returns `inner`'s error where it has one, else `e`.
+/// A node whose `iterate` returns the error of `inner` if it is refused itself, else `e`.
 node_ptr refuse(node_ptr inner, const std::string& stage, error e);
-/// The same where `inner` is such a node; null where it is not.
+/// The same if `inner` is refused; null otherwise.
 node_ptr refused(const node_ptr& inner, const std::string& stage);
 
 }  // namespace troupe::input

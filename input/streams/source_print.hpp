@@ -1,7 +1,7 @@
-// The print of a source: by what little one tells that its data are no longer those that a position was saved with.
+// The print of a source: a small fingerprint that reveals data other than those that a position was saved with.
 //
-// A position is a count, and a count means nothing in other data. Data of another shape or number are refused by the stages'
-// texts; of those that only differ in their bytes the user is warned.
+// A position is a count, which is meaningless in other data. Data of another shape or number are refused by the stages'
+// texts; if only the bytes differ, the user is warned.
 #pragma once
 
 #include "storage/files/file_system.hpp"
@@ -16,30 +16,31 @@ namespace troupe::input {
 struct source_part {
   std::string what;         ///< "/data/train-images-idx3-ubyte", "'pixels' of tensors".
   int64_t bytes = 0;
-  int64_t modified = 0;     ///< Seconds since the epoch, of a file: told, and never compared, since a copy has another.
-  uint32_t crc32c = 0;      ///< Of all bytes, or of samples of them: see `sample`.
+  int64_t modified = 0;     ///< Seconds since the epoch, for a file: reported, not compared, since a copy has another.
+  uint32_t crc32c = 0;      ///< Over all bytes, or over samples of them: see `sample`.
 };
 using source_print = std::vector<source_part>;
 
-/// Lines "source <bytes> <modified> <crc32c> <name>", the name without directory and on one line. Beyond `lines_max` parts
-/// several share a line: it is kept for every block that is read.
+/// Lines "source <bytes> <modified> <crc32c> <name>", the name without directory and on one line. More than `lines_max`
+/// parts share lines: the text is stored with every block that is read.
 std::string to_text(const source_print& print);
 inline constexpr size_t lines_max = 64;
 
-/// Whether the next line of a state is one of them.
+/// Whether the next line of a state is such a line.
 bool begins_print(std::string_view state) noexcept;
-/// Takes such lines off the front of `state`. A sentence for each that says other than `print` does. Empty where there are no
-/// lines at all: positions saved by earlier versions have none.
+/// Removes such lines from the front of `state`, and returns a sentence for each that differs from `print`. Empty if
+/// there are no such lines: positions saved by earlier versions have none.
 std::vector<std::string> take_differences(std::string_view& state, const source_print& print);
 
 /// The checksum of `bytes`, or of blocks spread evenly over them where they are more than `budget`.
 uint32_t sample(std::span<const std::byte> bytes, int64_t budget);
-/// The same of files, which share `budget`. Absent where one of them cannot be read now: who reads it will say so.
+/// The same for files, which share `budget`. Absent if one of them cannot be read now: reading it later reports the
+/// error.
 std::optional<source_print> print_of_files(file_system& files, const std::vector<std::string>& paths, int64_t budget);
-/// A few milliseconds at most.
+/// Budgets that take a few milliseconds at most.
 inline constexpr int64_t print_budget = int64_t{64} << 20, file_print_budget = int64_t{16} << 20;
 
-/// A print that is taken when it is first asked for, and once. Any thread may ask.
+/// A print that is computed once, on first use. Any thread may use it.
 class lazy_print {
  public:
   explicit lazy_print(std::function<source_print()> take) : take_(std::move(take)) {}

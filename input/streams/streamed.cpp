@@ -26,7 +26,7 @@ std::string packed(const std::string& stage, counts c, const std::string& inner)
   return stage + ": " + std::to_string(c.a) + " " + std::to_string(c.b) + "\n" + inner;
 }
 
-/// The counts; `state` becomes the inner state.
+/// Parses the counts; leaves the inner state in `state`.
 expected<counts> unpacked(const std::string& stage, std::string_view& state) {
   const auto line = state.substr(0, state.find('\n'));
   const std::string head = stage + ": ";
@@ -174,7 +174,7 @@ class repeat_iterator final : public stage_iterator {
   iterate_options options_;
   std::optional<int64_t> epochs_;
   int64_t epoch_ = 0;
-  bool fresh_ = true;  ///< Nothing was read in this pass.
+  bool fresh_ = true;  ///< Nothing has been read in this pass.
 };
 
 /// Elements [first, last).

@@ -1,7 +1,7 @@
-// Transformations of sources that can only be read one element after the other: those that a user wrote.
+// Transformations of sources that can only be read sequentially: those written by users.
 //
-// Each keeps a count and the state of what is before it. On several hosts each reads the whole stream and passes over
-// the others' elements: right, but no faster than one; such a source does better to divide itself.
+// Each stage keeps a count and the state of its inner stage. Several hosts each read the whole stream and skip the
+// others' elements: correct, but no faster than one host; such a source had better divide itself.
 #pragma once
 
 #include "input/streams/refused.hpp"
@@ -13,8 +13,8 @@ node_ptr streamed_repeat(node_ptr inner, std::string stage, std::optional<int64_
 node_ptr streamed_take(node_ptr inner, std::string stage, int64_t count);
 node_ptr streamed_skip(node_ptr inner, std::string stage, int64_t count);
 
-/// What one of `options.hosts` hosts reads of a stream, which `whole` reads from its first element: `whole` where there is
-/// one host.
+/// The share of a stream that one of `options.hosts` hosts reads; `whole` reads the stream from its first element, and
+/// is returned as it is if there is one host.
 std::unique_ptr<dataset_iterator> shared(std::unique_ptr<dataset_iterator> whole, const iterate_options& options);
 
 }  // namespace troupe::input
