@@ -1,4 +1,4 @@
-// What a job is made of: the plan of its actors and the graphs of its model.
+// Inspects a job's structure: the plan of its actors and the graphs of its model.
 #include <troupe/inspect.hpp>
 
 #include "compute/engine/step_engine.hpp"
@@ -35,7 +35,7 @@ void add_variables(graph_report& report, const graph::impl& g) {
   }
 }
 
-/// Rows that one program computes at a time, and for how many shards.
+/// The number of rows that one program computes at a time, and the number of shards.
 expected<program_options> program_size(const run_config& config, int64_t batch_rows, mode m) {
   const int64_t shards = m == mode::train ? config.gradient_shards.value_or(config.replicas) : 1;
   if (batch_rows % shards != 0)

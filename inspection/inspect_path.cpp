@@ -1,4 +1,4 @@
-// What lies on the disk: which kind of thing a path names, and who looks at it.
+// Inspects paths on disk: determines what a path names, and calls the matching inspection.
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
@@ -75,10 +75,10 @@ bool is_sound(const inspection& report) {
 
 expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<int64_t>& steps, bool newest_too) {
   const auto fs = posix_file_system();
-  // A store makes the directory that it is given; here a wrong name is a mistake.
+  // A store creates the directory that it is given; here a wrong name is a mistake.
   if (auto info = fs->info(directory); !info)
     return fail(std::move(info.error()));
-  // Nothing but the steps is to go: of a list that had to be found by scanning, all is kept.
+  // Only the given steps may be deleted: a list found by scanning is kept whole.
   auto store = checkpoint_store::open(fs, directory, {.keep_checkpoint_max = std::numeric_limits<int>::max()});
   if (!store)
     return fail(std::move(store.error()));

@@ -1,4 +1,4 @@
-// A model's graph and program for the batches of a dataset, as one replica has them.
+// A model's graph and program for the batches of a dataset, as in one replica.
 #pragma once
 
 #include "compute/graph/model_graph.hpp"
@@ -14,10 +14,10 @@ struct planned_model {
   std::unique_ptr<dataset_iterator> input;
   std::unique_ptr<model_graph> graph;
   parameter_layout layout;
-  program_options size;                     ///< For how many rows, of how many gradient shards.
+  program_options size;                     ///< The number of rows and of gradient shards.
   std::unique_ptr<program> planned;
 };
-/// Whatever the model or the dataset has to say.
+/// Returns any error of the model or the dataset.
 expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Where the time of a step goes: the program of one replica, run over real batches with a clock beside it.
+// Profiles a step: runs the program of one replica over real batches and times it.
 #include <troupe/inspect.hpp>
 
 #include "compute/engine/step_engine.hpp"
@@ -59,11 +59,11 @@ class stopwatch {
   double seconds(size_t kernel) const { return seconds_[kernel]; }
 
  private:
-  std::vector<double> seconds_;  ///< The last is the update's.
+  std::vector<double> seconds_;  ///< The last entry is the update.
   steady::time_point last_;
 };
 
-/// Titles without what is particular to one call: kernels of one kind are counted together.
+/// Adds up the kernels by title; titles have no call-specific parts, so kernels of one kind are counted together.
 void add_operations(profile_report& r) {
   std::map<std::string, profile_report::operation> all;
   for (const auto& k : r.kernels) {

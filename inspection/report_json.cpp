@@ -69,7 +69,7 @@ json to_object(const program_report& r) {
   return j;
 }
 
-/// Names that are not UTF-8 come from file systems alone.
+/// Only names from file systems can be invalid UTF-8; they are repaired.
 std::string dumped(const json& j) {
   return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

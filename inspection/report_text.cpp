@@ -48,7 +48,7 @@ std::string standing(const checkpoint_entry& c) {
   return c.listed ? "listed" : "not listed";
 }
 
-/// "troupe input 1 · next 390 · ...": a position's lines.
+/// The lines of a position on one line: "troupe input 1 · next 390 · ...".
 std::string on_one_line(std::string text) {
   while (text.ends_with('\n'))
     text.pop_back();

@@ -1,11 +1,11 @@
-// Lines for people: columns, counts of bytes, times of day.
+// Text output for people: columns, byte counts, times of day.
 #pragma once
 
 #include <troupe/checkpoints.hpp>
 
 namespace troupe {
 
-/// Rows of cells, each column as wide as its widest cell; columns named in `right` are set to the right.
+/// Rows of cells, each column as wide as its widest cell; columns named in `right` are right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent, const std::vector<size_t>& right = {});
 /// "1234 bytes", "12.3 MB"
 std::string bytes_text(int64_t bytes);
@@ -13,13 +13,13 @@ std::string bytes_text(int64_t bytes);
 std::string time_text(double wall_time);
 /// "[3, 5]"
 std::string shape_text(const std::vector<int64_t>& extents);
-/// Shortest that reads back as the same float32.
+/// The shortest text that reads back as the same float32.
 std::string number_text(double value);
 /// Each on a line of its own: file, tensor, offset, reason.
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent);
-/// "damaged"; "not readable" where nothing worse is known; empty of a whole one.
+/// "damaged"; "not readable" if nothing worse is known; empty if whole.
 std::string state_text(const std::vector<damage>& damages);
-/// Without what a terminal would obey.
+/// Removes characters that control a terminal.
 std::string printable(std::string_view text);
 
 }  // namespace troupe
