@@ -115,7 +115,7 @@ expected<job_description> describe(const estimator& e, const predict_spec& predi
     return job;
   if (prediction.step.value_or(0) < 0)
     return fail(errc::invalid_argument, "step of the prediction must be at least 0, not " + std::to_string(*prediction.step));
-  // Sums of steps stay far from overflow.
+  // The limit keeps sums of steps far from overflow.
   if (prediction.batches_ahead < 0 || prediction.batches_ahead > INT32_MAX)
     return fail(errc::invalid_argument, "batches_ahead must be in [0, 2147483647], not " + std::to_string(prediction.batches_ahead));
   for (size_t i = 0; i < prediction.keys.size(); ++i)

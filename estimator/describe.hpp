@@ -1,4 +1,4 @@
-// From the user's words to a job description: what can be checked before anything is built is checked here.
+// Turns the user's specs into a job description; checks everything that can be checked before anything is built.
 #pragma once
 
 #include "pipeline/plan/job_description.hpp"
@@ -13,7 +13,7 @@ expected<job_description> describe(const estimator& e, const train_spec& trainin
 expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
 expected<job_description> describe(const estimator& e, const predict_spec& prediction);
 
-/// The step at which `epochs` passes over the source end: whole batches of each pass, the partial last one dropped.
+/// The step at which `epochs` passes over the source end: whole batches of each pass, without the partial last one.
 /// invalid_argument where the size of the source is not known; out_of_range where there is no such step.
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs);
 

@@ -1,4 +1,4 @@
-// What is said of a job's events, to people.
+// Texts for people about a job's events.
 #include <troupe/hook.hpp>
 
 #include <fmt/format.h>

@@ -53,7 +53,7 @@ expected<job> start_job(const estimator& e, const train_spec& training, const st
   if (!description)
     return fail(description.error());
   description->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
-  // The executor's own deadline is over before the chief's for what the hooks do.
+  // The executor's own deadline must end before the chief's deadline for hooks.
   description->deadlines.hooks = std::max(description->deadlines.hooks, options.executor_deadline + 30s);
   if (options.logger)
     description->log = make_job_log(options.logger);
@@ -69,8 +69,8 @@ expected<job> start(const estimator& e, const train_spec& training, std::optiona
 
 namespace {
 
-/// The result of a call whose goal an earlier one has reached. Nothing where steps are left, or where the directory does not say so
-/// without doubt: the job itself finds out then.
+/// The result of a call whose goal an earlier call has reached. Nothing if steps are left, or if the directory leaves
+/// any doubt: the job itself finds out then.
 std::optional<train_result> nothing_left(const estimator& e, const train_spec& training) {
   const auto description = describe(e, training, {});
   if (!description || !description->max_steps || !saves(*description))

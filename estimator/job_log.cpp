@@ -29,7 +29,7 @@ class job_log final : public hook {
   }
 
   std::shared_ptr<spdlog::logger> logger_;
-  std::optional<double> told_;  ///< When progress was last told as info.
+  std::optional<double> told_;  ///< When progress was last logged as info.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A job's events in the caller's log.
+// Logs a job's events to the caller's logger.
 #pragma once
 
 #include <troupe/hook.hpp>

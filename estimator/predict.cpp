@@ -59,14 +59,14 @@ struct prediction_stream::impl {
   explicit impl(job_description d) : description(std::move(d)) {}
 
   job_description description;
-  std::vector<std::string> names;              ///< Of a batch's values.
-  std::optional<step_values> batch;            ///< The one whose rows are being handed out,
-  int64_t row = 0;                             ///<   and the next of them.
+  std::vector<std::string> names;              ///< Names of a batch's values.
+  std::optional<step_values> batch;            ///< The batch whose rows are being returned.
+  int64_t row = 0;                             ///< The next row of it.
   loaded_state from;
-  bool loaded = false, ended = false;          ///< Loaded: there was a first answer that is no error.
-  std::optional<error> failure;                ///< Why it ended, unless the data did.
+  bool loaded = false, ended = false;          ///< Loaded: the first answer was no error.
+  std::optional<error> failure;                ///< The error that ended it; absent at the end of the data.
 
-  std::mutex guard;                            ///< Of what `cancel` looks at.
+  std::mutex guard;                            ///< Protects the state that `cancel` reads.
   std::unique_ptr<running_prediction> running;
   bool cancelled = false;
 
@@ -77,7 +77,7 @@ struct prediction_stream::impl {
   void release();
 };
 
-/// Plans and launches; says nothing where the source has no examples, so that nothing can be planned for a batch of them.
+/// Plans and launches; does nothing if the source has no examples, since then there is no batch to plan for.
 expected<void> prediction_stream::impl::start() {
   const auto examples = examples_of(*description.predict_input);
   if (!examples)
@@ -99,7 +99,7 @@ expected<void> prediction_stream::impl::start() {
   return {};
 }
 
-/// Whether there is a row to hand out now; false at the end of the data.
+/// Whether there is a row to return now; false at the end of the data.
 expected<bool> prediction_stream::impl::fetch() {
   if (batch)
     return true;
@@ -155,7 +155,7 @@ expected<std::optional<prediction>> prediction_stream::impl::result() {
   return one ? expected<std::optional<prediction>>{std::move(*one)} : fail(one.error());
 }
 
-/// The actors end here and not with the stream.
+/// Ends the actors now, not with the stream.
 void prediction_stream::impl::release() {
   std::unique_ptr<running_prediction> last;
   {

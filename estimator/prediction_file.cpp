@@ -15,10 +15,10 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// A file under a temporary name until it is kept; a device or a pipe, which has no other name, is written to at once.
+/// A file under a temporary name until `keep`; a device or a pipe is written directly, since it cannot be renamed.
 class growing_file {
  public:
-  /// To be called `name`, or what that leads to by symbolic links.
+  /// The final name is `name`, or the end of its symbolic links.
   static expected<growing_file> create(std::shared_ptr<file_system> files, const std::string& name) {
     const auto kept_as = files->replaceable(name);
     if (!kept_as)
@@ -50,10 +50,10 @@ class growing_file {
     const auto bytes = std::exchange(buffer_, {});
     return file_->append(std::as_bytes(std::span{bytes}));
   }
-  /// Nothing more is appended: all of it is durable, but not kept yet.
+  /// Makes all bytes durable after the last append; the file does not have its name yet.
   expected<void> complete() {
     auto written = flush();
-    if (written && !name_.empty())  // Pipes know no sync.
+    if (written && !name_.empty())  // Pipes cannot be synced.
       written = file_->sync();
     return written ? file_->close() : written;
   }
@@ -64,7 +64,7 @@ class growing_file {
       file_.reset();
     return kept;
   }
-  /// After `keep`: that name is durable too.
+  /// After `keep`: makes the name durable too.
   expected<void> settle() { return name_.empty() ? expected<void>{} : files_->sync_directory(parent_of(name_)); }
 
  private:
@@ -73,7 +73,7 @@ class growing_file {
 
   std::shared_ptr<file_system> files_;
   std::string path_;
-  std::string name_;  ///< Empty: what is written to is not replaced.
+  std::string name_;  ///< Empty: the target is written directly, not replaced.
   std::unique_ptr<writable_file> file_;
   std::string buffer_;
 };
@@ -82,7 +82,7 @@ struct npy_column {
   dtype type;
   shape row;
   std::string name;     ///< "<directory>/<key>.npy".
-  growing_file rows;    ///< The elements alone: how many rows there are, which comes first, is known at the end.
+  growing_file rows;    ///< Elements only: their header needs the number of rows, known at the end.
 };
 
 }  // namespace
@@ -150,7 +150,7 @@ expected<growing_file> prediction_file::impl::complete(npy_column& c) {
   return whole;
 }
 
-/// None gets its name before all of them are written: what can fail has failed by then, but for the renaming itself.
+/// All files are written before any is renamed: by then only the renaming itself can fail.
 expected<void> prediction_file::impl::keep_columns() {
   std::vector<std::pair<const npy_column*, growing_file>> whole;
   for (auto& [key, column] : columns) {

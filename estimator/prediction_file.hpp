@@ -1,4 +1,4 @@
-// Prediction files on any file system: what tests and the public function share.
+// Prediction files on any file system, shared by tests and the public function.
 #pragma once
 
 #include "storage/files/file_system.hpp"

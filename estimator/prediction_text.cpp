@@ -17,7 +17,7 @@ std::string digits(T value) {
   return {text, end};
 }
 
-/// Element `i`; what is not finite as "nan", "inf" or "-inf".
+/// Element `i`; non-finite ones as "nan", "inf" or "-inf".
 std::string element(const tensor& t, int64_t i) {
   const auto at = static_cast<size_t>(i);
   switch (t.type()) {
@@ -45,7 +45,7 @@ std::string quoted(const std::string& field) {
   return text + '"';
 }
 
-/// "x" for a scalar, "x_0_1" for the elements of others.
+/// "x" for a scalar, "x_0_1" for an element of a tensor.
 std::string column(const std::string& name, const shape& dims, int64_t i) {
   std::string suffix;
   for (int axis = dims.rank() - 1; axis >= 0; i /= dims[axis--])
@@ -53,7 +53,7 @@ std::string column(const std::string& name, const shape& dims, int64_t i) {
   return name + suffix;
 }
 
-/// Names in order, values and texts together: `value(name, tensor)` or `text(name, words)` for each.
+/// Calls `value(name, tensor)` or `text(name, words)` for all values and texts in the order of their names.
 template <class Value, class Text>
 void in_order(const prediction& one, Value value, Text text) {
   auto words = one.texts.begin();
@@ -73,7 +73,7 @@ std::string joined(const std::vector<std::string>& fields) {
   return line + "\n";
 }
 
-/// Damaged UTF-8 is replaced, so that the line stays JSON.
+/// Replaces damaged UTF-8, so that the line stays valid JSON.
 std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

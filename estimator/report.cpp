@@ -1,4 +1,4 @@
-// Results and errors for a main function that has nothing better to do with them.
+// Prints results and errors for simple main functions.
 #include <troupe/estimator.hpp>
 
 #include <cstdio>

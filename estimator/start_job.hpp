@@ -1,4 +1,4 @@
-// Starting a job, wherever its actors are to live.
+// Starts a job in any actor system.
 #pragma once
 
 #include "pipeline/launch/launch.hpp"
@@ -7,7 +7,7 @@ namespace troupe {
 
 using job_launcher = std::function<std::unique_ptr<running_job>(std::shared_ptr<prepared_job>)>;
 
-/// invalid_argument, and whatever describing and preparing have to say; nothing is launched then.
+/// invalid_argument, or an error of describing and preparing the job; nothing is launched then.
 expected<job> start_job(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
                         const start_options& options, const job_launcher& launch);
 
