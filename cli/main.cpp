@@ -42,13 +42,13 @@ int run(const std::vector<std::string>& arguments) {
     return succeeded;
   }
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
-  // The flags are not read yet, and whoever asked for JSON is told in JSON that they are wrong.
+  // The flags are not parsed yet, but with --json an error in them must be reported as JSON.
   const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
   end_in_order(json);
   signal_watch signals;  // Before any other thread.
   reporter early{standard_reporter(json, true)};
   if (name == "inspect" || name == "checkpoints") {
-    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the other nothing that could be left half done.
+    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the other leaves nothing half done.
     return name == "inspect" ? inspect(rest, early) : checkpoints(rest, early);
   }
   static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{

@@ -1,4 +1,4 @@
-// troupe checkpoints: lists, verifies and deletes those of a model directory.
+// troupe checkpoints: lists, verifies and deletes the checkpoints of a model directory.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/nearest.hpp"
 #include "cli/terminal/output.hpp"

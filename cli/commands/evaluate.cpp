@@ -7,7 +7,8 @@
 namespace troupe::cli {
 
 int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
-  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal ends it where it is.
+  // Nothing is written before its end, and an event file is readable up to its last whole record: a signal may end it
+  // at any point.
   end_at_first(signals, report, "before the evaluation had a result");
   const auto step = parse_count("--step", line.step, 0);
   if (!step)
@@ -23,7 +24,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
     return failure(*report, data.error(), false);
   auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
   signals.at_first({});
-  // The library evaluates fresh variables then; whoever names a directory here wants what is in it.
+  // The library then evaluates fresh variables; a user who names a directory here wants its contents.
   if (result && result->checkpoint.empty())
     result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
   if (!result && *step && result.error().category == errc::not_found)

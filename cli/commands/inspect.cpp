@@ -1,4 +1,4 @@
-// troupe inspect: what a path holds, or what a configuration describes.
+// troupe inspect: shows the contents of a path, or the job that a configuration describes.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
 #include "cli/configuration/nearest.hpp"
@@ -100,7 +100,7 @@ expected<void> check(const request& r, const CLI::App& app) {
   return {};
 }
 
-/// All of them, whatever becomes of one; what is worst says how it ended.
+/// Shows all paths, even if one fails; the worst result is the exit status.
 int show_paths(const request& r, reporter& report) {
   int status = succeeded;
   const bool list = r.json && r.paths.size() > 1;
@@ -121,7 +121,7 @@ int show_paths(const request& r, reporter& report) {
   return status;
 }
 
-/// What a job needs and a look at it does not is filled in.
+/// Fills in settings that a job needs and an inspection does not.
 expected<job_setup> setup_of(const request& r) {
   command_line line;
   line.config = r.config;

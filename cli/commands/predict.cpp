@@ -1,4 +1,4 @@
-// troupe predict: one result for each example, as text or NumPy's arrays. Standard output has nothing but results.
+// troupe predict: one result for each example, as text or NumPy's arrays. Standard output has results only.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
 #include "cli/terminal/output.hpp"
@@ -42,7 +42,7 @@ expected<std::vector<std::string>> parse_keys(const std::optional<std::string>& 
   return keys;
 }
 
-/// Where results go: a file that gets its name at the end, or standard output.
+/// The destination of results: a file that gets its name at the end, or standard output.
 class results {
  public:
   static expected<results> open(const output_choice& choice) {
@@ -55,7 +55,7 @@ class results {
     made.file_.emplace(std::move(*file));
     return made;
   }
-  /// False once nobody reads standard output any more.
+  /// False once standard output has no reader any more.
   expected<bool> write(const prediction& one) {
     const bool first = count_++ == 0;
     if (file_) {
@@ -109,16 +109,16 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   while (!limit || !out || out->count() < *limit) {
     const auto one = stream.next();
     if (!one && one.error().category == errc::cancelled)
-      return failed;  // By a signal, which the caller tells of.
+      return failed;  // Ended by a signal, which the caller reports.
     if (!one)
       return failure(report, one.error(), one.error().category == errc::invalid_argument && one.error().source.empty());
     if (!out) {
-      // The library predicts with fresh variables then; whoever names a directory here wants what is in it.
+      // The library then predicts with fresh variables; a user who names a directory here wants its contents.
       if (*one && stream.checkpoint().empty())
         return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
       if (!stream.remark().empty())
         report.warn(stream.remark());
-      signals.at_first([&stream] { stream.cancel(); });  // From here on there may be something to take away.
+      signals.at_first([&stream] { stream.cancel(); });  // From here on there may be a partial file to remove.
       auto opened = results::open(to);
       if (!opened)
         return failure(report, opened.error(), false);
@@ -132,7 +132,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!written)
       return failure(report, written.error(), false);
     if (!*written)
-      return succeeded;  // A reader like head has what it wanted; close_output knows whether it was that.
+      return succeeded;  // A reader like head has read enough; close_output knows whether it was that.
     progress.at(out->count());
   }
   if (auto finished = out->finish(); !finished)

@@ -1,4 +1,4 @@
-// troupe train: starts the job, tells of it, and stops it at the first signal.
+// troupe train: starts the job, reports on it, and stops it at the first signal.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The handle's own deadline, and not one of the job's actors, which name themselves.
+/// Whether `wait` reached its own deadline, not one of the job's actors, which name themselves.
 bool still_running(const expected<train_result>& result) {
   return !result && result.error().category == errc::deadline_exceeded && result.error().source.empty();
 }
@@ -22,7 +22,7 @@ expected<train_result> wait(job& running, reporter& report) {
   return result;
 }
 
-/// Nothing is trained yet, and reading a checkpoint changes nothing: there is nothing to save, and nobody has to wait for it.
+/// Until then nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to wait for.
 bool has_begun(const job& running) {
   const auto now = running.progress().now;
   return now != job_progress::phase::starting && now != job_progress::phase::restoring;

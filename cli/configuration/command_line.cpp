@@ -66,7 +66,7 @@ error misuse(std::string_view subcommand, std::string message) {
   return error{errc::invalid_argument, std::move(message), {fmt::format("troupe {} --help lists flags and keys", subcommand)}};
 }
 
-/// What CLI11 left over: the flags it does not know, and words that belong to none.
+/// The error for arguments that CLI11 left over: unknown flags, and words that belong to no flag.
 error unexpected(std::string_view subcommand, const CLI::App& app, const std::string& word) {
   if (!word.starts_with('-'))
     return misuse(subcommand, fmt::format("unexpected argument '{}'", word));
@@ -88,9 +88,9 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
                fmt::format("troupe {}", subcommand)};
   app.allow_extras();
   app.footer(footer(subcommand));
-  std::deque<std::string> values;  // CLI11 keeps references.
+  std::deque<std::string> values;  // CLI11 keeps references to these.
   std::vector<std::pair<CLI::Option*, const flag*>> given;
-  const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run gives flags of its own before yours.
+  const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run puts its own flags before yours.
   app.add_option("--config", line.config, "configuration in TOML")->type_name("FILE")->multi_option_policy(last);
   for (const auto& f : key_flags)
     given.emplace_back(app.add_option(f.name, values.emplace_back(), f.about)->type_name(f.value)->multi_option_policy(last), &f);

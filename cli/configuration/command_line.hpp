@@ -5,11 +5,11 @@
 
 namespace troupe::cli {
 
-/// What main returns, beside 128 + the number of a signal.
+/// Exit statuses of main, beside 128 + the number of a signal.
 enum exit_status : int { succeeded = 0, failed = 1, misused = 2 };
 
 struct command_line {
-  std::optional<std::string> help;  ///< Asked for: nothing else is done but to print it.
+  std::optional<std::string> help;  ///< Requested: it is printed, and nothing else is done.
   std::string config;               ///< Path of the file; empty: none.
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.

@@ -51,7 +51,8 @@ std::string first_key_of(const std::string& list) {
   return "type";
 }
 
-/// Tables in a list, [[model.layers]], each under its number: "model.layers[0].". An empty one is seen by the key that it lacks.
+/// Adds the tables of a list, [[model.layers]], each under its number: "model.layers[0].". An empty table is noticed by
+/// its missing key.
 void add_tables(const std::string& key, const toml::array& list, const std::string& name, std::vector<assignment>& into) {
   for (size_t i = 0; i < list.size(); ++i) {
     const auto& table = *list[i].as_table();
@@ -77,10 +78,10 @@ void add_table(const std::string& prefix, const toml::table& table, const std::s
   }
 }
 
-constexpr int depth_max = 32;                      // Of lists and tables; ours have 3.
-constexpr size_t bytes_max = size_t{16} << 20;     // A device, or a file that was meant for something else, may have no end.
+constexpr int depth_max = 32;                      // Nesting limit for lists and tables; ours have 3.
+constexpr size_t bytes_max = size_t{16} << 20;     // A device, or a wrong file, may have no end.
 
-/// Behind the string that begins at `at`; a newline ends one that has no other end.
+/// Position after the string that begins at `at`; an unterminated one ends at the newline.
 size_t end_of_string(std::string_view text, size_t at) {
   const char quote = text[at];
   const auto long_quote = text.substr(at, 3);
@@ -94,8 +95,9 @@ size_t end_of_string(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-/// The line in which a key has more than `depth_max` parts, or that many lists and tables are open within each other: tables are
-/// built, read and taken apart by recursion, and the parser itself bounds only part of it. What is no TOML is left to it.
+/// The line in which a key has more than `depth_max` parts, or so many lists and tables are open within each other:
+/// tables are built, read and destroyed recursively, and the parser itself bounds only part of this. Invalid TOML is
+/// left to the parser.
 std::optional<int64_t> too_deep_in_line(std::string_view text) {
   int64_t line = 1;
   int open = 0, dots = 0;
@@ -120,7 +122,7 @@ std::optional<int64_t> too_deep_in_line(std::string_view text) {
   return {};
 }
 
-/// All that there is, for a pipe has no size.
+/// Reads to the end, since a pipe has no size.
 expected<std::string> read_all(std::istream& from, const std::string& name) {
   std::string text;
   for (char part[1 << 14]; from.good();) {
@@ -162,7 +164,7 @@ expected<std::vector<assignment>> parse_config(std::istream& from, const std::st
     const toml::table table = toml::parse(*text, name);
     std::vector<assignment> found;
     add_table("", table, name, found);
-    // TOML's tables are sorted by name; messages follow the file.
+    // TOML's tables are sorted by name; messages should follow the file's order.
     const auto line = [](const assignment& a) { return std::stoll(a.origin.substr(a.origin.rfind(':') + 1)); };
     std::stable_sort(found.begin(), found.end(), [&](const assignment& a, const assignment& b) { return line(a) < line(b); });
     return found;

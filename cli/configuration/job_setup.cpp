@@ -16,7 +16,7 @@ tl::unexpected<error> missing(std::string_view key, std::string_view hint) {
   return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
 }
 
-/// Its fields by name, each later one over the earlier, in an order in which no valid whole has an invalid part.
+/// Sets its fields by name, each over the earlier ones, in an order in which a valid whole is valid at every point.
 expected<run_config> make_run_config(const settings& given) {
   const auto none = [&given](std::string_view key) { return given.text(key).value_or("none") == "none"; };
   const std::string steps = "run.save_checkpoints_steps", secs = "run.save_checkpoints_secs";
@@ -29,7 +29,7 @@ expected<run_config> make_run_config(const settings& given) {
                             "debug_numerics", "recompute"}) {
     const auto key = fmt::format("run.{}", field);
     const auto value = given.text(key);
-    // Of two ways to say when to save, the one that was given nearer to the user counts.
+    // Of the two keys for when to save, the one with the higher precedence counts.
     const auto other = key == steps ? secs : key == secs ? steps : std::string{};
     if (!value || (both && !other.empty() && given.precedence_of(key) < given.precedence_of(other)))
       continue;
@@ -63,7 +63,7 @@ void add_evaluation(job_setup& setup, const settings& given) {
   setup.evaluation_steps = given.integer("evaluate.steps");
   setup.evaluation_name = given.text("evaluate.name").value_or("");
   setup.throttle_secs = given.number("evaluate.throttle_secs").value_or(setup.throttle_secs);
-  // Evaluations follow checkpoints: where nothing is kept there are none, unless they were asked for, which is an error.
+  // Evaluations need checkpoints: where nothing is kept there are none; requesting them then is an error.
   const std::string when = given.text("evaluate.when").value_or(setup.estimator.config.model_dir ? "waits" : "never");
   setup.evaluates = when != "never";
   setup.when = when == "beside" ? evaluation_mode::beside : evaluation_mode::waits;
@@ -125,7 +125,7 @@ eval_spec make_eval_spec(const job_setup& setup, const dataset& data) {
 
 std::optional<int64_t> epoch_steps(const job_setup& setup, const dataset& data) {
   const auto rows = data.source_size();
-  return rows ? std::optional{*rows / setup.batch_size} : std::nullopt;  // A partial last batch is left out.
+  return rows ? std::optional{*rows / setup.batch_size} : std::nullopt;  // A partial last batch is dropped.
 }
 
 std::optional<int64_t> evaluation_batches(const job_setup& setup, const dataset& data) {

@@ -1,4 +1,4 @@
-// Settings become what the library takes: an estimator, data, and how to train and evaluate.
+// Turns settings into the library's types: an estimator, data, and how to train and evaluate.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -19,7 +19,7 @@ struct job_setup {
   std::optional<uint64_t> shuffle_seed;
   std::optional<int64_t> max_steps, steps, epochs;
 
-  bool evaluates = true;  ///< While training.
+  bool evaluates = true;  ///< Evaluates while training.
   int64_t evaluation_batch_size = 500;
   std::optional<int64_t> evaluation_steps;
   std::string evaluation_name;
@@ -27,18 +27,18 @@ struct job_setup {
   evaluation_mode when = evaluation_mode::waits;
 };
 
-/// invalid_argument: a key that is missing, or one that does not go with another. `training` decides which are needed.
+/// invalid_argument: a missing key, or keys that exclude each other. `training` decides which are needed.
 expected<job_setup> make_job_setup(const settings& given, bool training);
 
-/// The data to train on, or those to evaluate and predict; nothing else is read. An error that they are not there says which
-/// package brings them.
+/// Opens the data for training, or those for evaluation and prediction; reads nothing else. If they do not exist, the
+/// error names the package that has them.
 expected<dataset> open_training_data(const job_setup& setup);
 expected<dataset> open_test_data(const job_setup& setup);
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data);
 eval_spec make_eval_spec(const job_setup& setup, const dataset& data);
 
-/// Steps of a pass over `data` while training; batches of an evaluation of `data`.
+/// Steps of a pass over `data` in training; batches in an evaluation of `data`.
 std::optional<int64_t> epoch_steps(const job_setup& setup, const dataset& data);
 std::optional<int64_t> evaluation_batches(const job_setup& setup, const dataset& data);
 

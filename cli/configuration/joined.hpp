@@ -1,4 +1,4 @@
-// Lists in sentences. fmt::join would do, were it not that GCC 12 sees an overflow inside it that is not there.
+// Joins lists in sentences. Replaces fmt::join, inside which GCC 12 reports an overflow that does not exist.
 #pragma once
 
 #include <string>

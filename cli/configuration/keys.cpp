@@ -140,7 +140,7 @@ std::string without_number(std::string_view name) {
 
 const key_info* find_key(std::string_view name) {
   if (name.find("[]") != std::string_view::npos)
-    return nullptr;  // Of which one?
+    return nullptr;  // Ambiguous without a number.
   const auto& keys = known_keys();
   const auto found = std::find_if(keys.begin(), keys.end(), [known = without_number(name)](const key_info& k) { return k.name == known; });
   return found == keys.end() ? nullptr : &*found;
@@ -268,7 +268,7 @@ bool accepts(const key_info& key, std::string_view value, value_kind written) {
              && (list.size() == 1 || list.size() == 2)
              && std::all_of(list.begin(), list.end(), [&](int64_t x) { return within(static_cast<double>(x)); });
     }
-    case value_kind::tables: return false;  // Those that are one have come key by key.
+    case value_kind::tables: return false;  // A single table has been given key by key.
     case value_kind::numbers: {
       std::vector<double> list;
       return (!typed || written == value_kind::integers || written == value_kind::numbers) && parse_numbers(value, list)

@@ -100,7 +100,7 @@ void each_field(const Layer&, F f) {
   std::apply([&](const auto&... one) { (f(one), ...); }, fields<Layer>::all);
 }
 
-// What was given, over what is there; merge has seen that it fits.
+// Replaces `into` by the given value; merge has checked that it fits.
 void read(const settings& given, const std::string& key, int64_t& into) { into = *given.integer(key); }
 void read(const settings& given, const std::string& key, int& into) { into = static_cast<int>(*given.integer(key)); }
 void read(const settings& given, const std::string& key, double& into) { into = *given.number(key); }
@@ -119,7 +119,7 @@ void read(const settings& given, const std::string& key, std::array<int64_t, 2>&
 std::string key_of(int64_t i) { return fmt::format("model.layers[{}]", i); }
 constexpr std::string_view list = "model.layers";
 
-/// f(layer) for each type there is, as it is by default.
+/// Calls f(layer) for a default layer of each type.
 template <class F>
 void each_type(F f) {
   [&]<size_t... I>(std::index_sequence<I...>) {
@@ -144,7 +144,7 @@ bool has(const sequential_layer& of, std::string_view key) {
   return found;
 }
 
-/// A key of another type is a mistake, unless the type was chosen nearer to the user.
+/// A key of another type is an error, unless the type was chosen with higher precedence.
 expected<void> check_keys(const settings& given, const std::string& at, const sequential_layer& made) {
   const std::string type = at + ".type";
   for (const auto& key : given.keys_beginning(at + ".")) {

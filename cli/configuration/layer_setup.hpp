@@ -1,4 +1,4 @@
-// The list [[model.layers]] becomes the layers of a sequential_classifier.
+// Turns the list [[model.layers]] into the layers of a sequential_classifier.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -7,10 +7,11 @@
 
 namespace troupe::cli {
 
-/// invalid_argument: a layer without a type, a key that it needs and has not, or one that belongs to another type. None are given: none.
+/// invalid_argument: a layer without a type, without a required key, or with a key of another type. No tables: no
+/// layers.
 expected<std::vector<sequential_layer>> make_layers(const settings& given);
 
-/// For each of them, what errors call it: "cnn.toml:12: model.layers[2]".
+/// The place of each layer for errors: "cnn.toml:12: model.layers[2]".
 std::vector<std::string> places_of_layers(const settings& given);
 
 /// A choice of model.activation; null for none.

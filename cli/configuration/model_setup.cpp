@@ -16,7 +16,7 @@ tl::unexpected<error> missing(std::string_view key, std::string_view hint) {
   return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
 }
 
-/// A key of the other type is a mistake, unless the type was chosen nearer to the user.
+/// A key of the other type is an error, unless the type was chosen with higher precedence.
 expected<void> check_keys(const settings& given, std::string_view type) {
   const auto at = given.precedence_of("model.type").value_or(precedence::file);
   const auto misplaced = [&](std::string_view key, std::string_view owner) { return owner != type && given.has(key) && *given.precedence_of(key) >= at; };

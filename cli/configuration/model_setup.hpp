@@ -1,4 +1,4 @@
-// [model] becomes a model, with the optimizer of [optimizer].
+// Turns [model] into a model, with the optimizer of [optimizer].
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::cli {
 
-/// invalid_argument: a key that is missing, or one that belongs to another type of model.
+/// invalid_argument: a missing key, or a key of another type of model.
 expected<model> make_model(const settings& given);
 
 }  // namespace troupe::cli

@@ -1,4 +1,4 @@
-// "Did you mean ...?": the known name that is most like one that is not known.
+// "Did you mean ...?": the known name that is most similar to an unknown one.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,11 @@
 
 namespace troupe::cli {
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn one into the other (optimal string alignment).
+/// The number of insertions, deletions, substitutions and swaps of neighbours that turn one into the other (optimal
+/// string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name with the least distance, the first of several; none where even that one has little in common with `name`.
+/// The known name with the least distance, the first of several; none if even that has little in common with `name`.
 std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& known);
 
 /// "; did you mean X?", or nothing.

@@ -24,7 +24,7 @@ void read(const settings& given, const std::string& key, std::vector<float>& int
   std::transform(numbers.begin(), numbers.end(), std::back_inserter(into), [](double x) { return static_cast<float>(x); });
 }
 
-/// f(option) for each alternative, as it is by default.
+/// Calls f(option) for each alternative with its defaults.
 template <class F, class... Options>
 void each_alternative(const std::variant<Options...>&, F f) {
   (f(Options{}), ...);
@@ -37,8 +37,8 @@ bool has_field(const Options& o, std::string_view name) {
   return found;
 }
 
-/// The alternative that `key` names, with its fields as they are given. A field of another one is a mistake, unless the choice was
-/// made nearer to the user.
+/// The alternative that `key` names, with its fields as given. A field of another alternative is an error, unless the
+/// choice was made with higher precedence.
 template <class Variant>
 expected<Variant> choose(const settings& given, const std::string& key, const std::string& standard) {
   const std::string name = given.text(key).value_or(standard);
@@ -68,7 +68,7 @@ expected<Variant> choose(const settings& given, const std::string& key, const st
   return result;
 }
 
-/// [[optimizer.groups]] number i.
+/// Makes [[optimizer.groups]] number i.
 expected<variable_group> make_group(const settings& given, int64_t i) {
   const auto at = fmt::format("optimizer.groups[{}]", i);
   variable_group made;

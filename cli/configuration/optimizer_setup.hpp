@@ -1,4 +1,4 @@
-// The keys of [optimizer] become an optimizer.
+// Turns the keys of [optimizer] into an optimizer.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -7,7 +7,8 @@
 
 namespace troupe::cli {
 
-/// invalid_argument: a key of another rule or schedule than the one chosen, unless that was chosen nearer to the user; a value out of range.
+/// invalid_argument: a key of another rule or schedule than the one chosen, unless that was chosen with higher
+/// precedence; a value out of range.
 expected<optimizer> make_optimizer(const settings& given);
 
 }  // namespace troupe::cli

@@ -12,7 +12,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// The name that is most like the key, where it is one of a list under the same number.
+/// The most similar name; for a key of a list, with the same number.
 std::optional<std::string> nearest_key(const std::string& key, const std::vector<std::string>& names) {
   auto like = nearest(without_number(key), names);
   const size_t open = key.find('['), close = key.find(']');
@@ -22,7 +22,7 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
   return like;
 }
 
-/// The known key that was meant, or the sentence that says why there is none.
+/// The known key that is meant, or the error that says why there is none.
 expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
@@ -52,7 +52,7 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
   return fail(errc::invalid_argument, fmt::format("{}: unknown key {}{}", given.origin, given.key, did_you_mean(like)));
 }
 
-/// Whether it would be refused; in a file without looking for what was meant.
+/// Whether it would be refused; for a file, without searching for the intended key.
 bool is_wrong(const assignment& given, bool may_be_short) {
   if (const auto* key = find_key(given.key))
     return !accepts(*key, given.value, given.written);
@@ -73,7 +73,7 @@ std::optional<T> parsed(const std::optional<std::string>& text) {
   T value{};
   if (!text || *text == "none")
     return std::nullopt;
-  std::from_chars(text->data(), text->data() + text->size(), value);  // It fits: merge has seen it.
+  std::from_chars(text->data(), text->data() + text->size(), value);  // merge has checked that it fits.
   return value;
 }
 
@@ -83,7 +83,7 @@ expected<settings> settings::merge(const std::vector<assignment>& file, const st
                                    const std::vector<assignment>& flags) {
   constexpr size_t told_max = 20;
   settings merged;
-  std::vector<std::string> problems;  // The first ones: a file that is no configuration at all has as many as lines.
+  std::vector<std::string> problems;  // Only the first ones: a file that is no configuration has one in each line.
   size_t more = 0;
   const auto add = [&](const std::vector<assignment>& given, precedence from) {
     for (const auto& a : given) {

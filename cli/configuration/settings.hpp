@@ -1,4 +1,4 @@
-// What the user wants: the keys of a file, of --set and of flags in one map, where a flag beats --set and both beat the file.
+// Settings: the keys of a file, of --set and of flags in one map. A flag overrides --set, and both override the file.
 #pragma once
 
 #include "cli/configuration/keys.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe::cli {
 
-/// One `key = value` as it was given.
+/// One `key = value` as given.
 struct assignment {
   std::string key;
   std::string value;  ///< As text, lists as "256,128".
@@ -22,13 +22,13 @@ enum class precedence : uint8_t { file, set, flag };
 
 class settings {
  public:
-  /// invalid_argument: keys that do not exist, short ones that are ambiguous, values that do not fit. All of them are
-  /// found: the first is the message, the others are its notes.
+  /// invalid_argument: unknown keys, ambiguous short ones, invalid values. Reports all of them: the first is the
+  /// message, the others are its notes.
   static expected<settings> merge(const std::vector<assignment>& file, const std::vector<assignment>& set,
                                   const std::vector<assignment>& flags);
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  /// Absent where the key was not given; "none" where that was. The key's kind must be the function's.
+  /// Absent if the key was not given; "none" if that was given. The key's kind must be the function's.
   std::optional<std::string> text(std::string_view key) const;
   std::optional<int64_t> integer(std::string_view key) const;
   std::optional<uint64_t> natural(std::string_view key) const;
@@ -38,14 +38,14 @@ class settings {
   std::vector<double> numbers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
 
-  /// The keys that were given and begin like that, in the time that they take.
+  /// The given keys that begin with `beginning`, in time proportional to their number.
   std::vector<std::string> keys_beginning(std::string_view beginning) const;
-  /// Those of a list of tables: of "model.layers" such as "model.layers[0].type".
+  /// The given keys of a list of tables: for "model.layers" such as "model.layers[0].type".
   std::vector<std::string> keys_of_list(std::string_view list) const;
-  /// One more than the greatest number among them.
+  /// One more than the greatest number among these keys.
   int64_t size_of_list(std::string_view list) const;
 
-  /// Absent where the key was not given.
+  /// Absent if the key was not given.
   std::optional<precedence> precedence_of(std::string_view key) const;
   /// "fashion.toml:12: " where the key was given.
   std::string origin(std::string_view key) const;
@@ -60,7 +60,7 @@ class settings {
   std::map<std::string, entry, std::less<>> entries_;
 };
 
-/// Text of --set: invalid_argument unless it is `key=value`.
+/// Parses the text of --set: invalid_argument unless it is `key=value`.
 expected<assignment> parse_assignment(std::string_view text);
 
 }  // namespace troupe::cli

@@ -6,7 +6,7 @@ namespace troupe::cli {
 
 namespace {
 
-using object = nlohmann::ordered_json;  // "event" first, for people who look.
+using object = nlohmann::ordered_json;  // Keeps "event" first, for human readers.
 
 object metrics_object(const std::map<std::string, double>& metrics) {
   object found = object::object();

@@ -21,7 +21,7 @@ namespace {
 std::atomic<bool> tells_json{false};
 std::terminate_handler before = nullptr;
 
-/// Without allocating anything.
+/// Writes a message without allocating.
 void tell(std::string_view message) {
   for (const auto part : {std::string_view{"error: resource_exhausted: "}, message, std::string_view{"\n"}})
     write_error(part);
@@ -31,7 +31,7 @@ void tell(std::string_view message) {
       write_output(part);
 }
 
-/// Whether the exception that is being handled is one of those; it has been told then.
+/// Reports the current exception if it is for lack of memory or of a thread; returns whether it is.
 bool told() noexcept {
   try {
     throw;
@@ -47,8 +47,9 @@ bool told() noexcept {
   return true;
 }
 
-/// glibc looks for the unwinder when an exception first passes through a function of its own, such as pthread_once, and ends the process
-/// where it has no memory for that (2.36: nptl/unwind-resume.c): so it looks now. A backtrace needs the same.
+/// glibc loads the unwinder when an exception first passes through a function of its own, such as pthread_once, and
+/// ends the process if it has no memory for that (2.36: nptl/unwind-resume.c): so this loads it now. A backtrace needs
+/// the same.
 void find_unwinder() {
 #if __has_include(<execinfo.h>)
   void* frame = nullptr;

@@ -1,12 +1,13 @@
-// How the program ends where it has no memory or no thread left, wherever that is found out.
+// Ends the program when memory or threads run out, wherever that happens.
 #pragma once
 
 namespace troupe::cli {
 
-/// An exception that nobody catches, on any thread, for want of memory or of a thread ends the program as an error does, and not as a
-/// crash: what is on the disk is whole at every moment. `json`: standard output is told too. Others end it as they always do.
+/// Makes an uncaught exception for lack of memory or of a thread, on any thread, end the program like an error and not
+/// like a crash: the data on disk are whole at every moment. `json`: report on standard output too. Other exceptions
+/// end it as usual.
 void end_in_order(bool json) noexcept;
-/// The same of the exception that is being handled; what main returns.
+/// The same for the current exception; returns main's exit status.
 int fail_for_want() noexcept;
 
 }  // namespace troupe::cli

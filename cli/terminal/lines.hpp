@@ -1,4 +1,4 @@
-// What is printed about a job, line by line: as text for people, as JSON for programs. No line ends here.
+// The lines printed about a job: as text for people, as JSON for programs, without a newline.
 #pragma once
 
 #include <troupe/job.hpp>
@@ -8,7 +8,8 @@ namespace troupe::cli {
 std::string finished_text(const train_result& result);
 std::string finished_text(const evaluation_result& result);
 std::string stopped_text(const train_result& result, std::string_view signal);
-/// Of what ended before it had a result; `doing` is what it was about, as in "while preparing the training".
+/// The line for a command that ended before it had a result; `doing` is its activity, as in "while preparing the
+/// training".
 std::string stopped_text(std::string_view doing, std::string_view signal);
 
 /// {"event":"progress","global_step":...}; the fields that the kind has. Numbers that are not finite are null.

@@ -23,13 +23,13 @@ bool is_open(int descriptor) {
   return copy >= 0 || errno != EBADF;
 }
 
-/// The reading end of a pipe that nobody writes to: reading finds the end, writing fails as on a closed descriptor.
+/// Opens the reading end of a pipe without a writer: reading returns the end, writing fails as on a closed descriptor.
 void occupy(int descriptor) {
   int ends[2];
   if (pipe(ends) != 0)
     return;
   if (ends[0] != descriptor) {
-    dup2(ends[0], descriptor);  // Closes the other end where that happens to be the descriptor.
+    dup2(ends[0], descriptor);  // Closes the other end if that is the descriptor.
     close(ends[0]);
   }
   if (ends[1] != descriptor)
@@ -48,7 +48,7 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-/// Why standard output takes no more: an error number, 0 while it does. There is one standard output in a process.
+/// Why standard output accepts no more: an error number, or 0. There is one standard output in a process.
 std::atomic<int> output_failed{0};
 
 std::string_view category_of(int code) {
@@ -61,7 +61,7 @@ std::string_view category_of(int code) {
   }
 }
 
-/// Only the first is told.
+/// Reports only the first failure.
 void fail_output(int code) {
   int none = 0;
   if (output_failed.compare_exchange_strong(none, code) && code != EPIPE)
@@ -71,7 +71,7 @@ void fail_output(int code) {
 }  // namespace
 
 void occupy_standard_descriptors() {
-  // In this order: a pipe takes the lowest free descriptors, and a lower one is never free any more.
+  // In this order: a pipe takes the lowest free descriptors, and all lower ones are occupied by then.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (!is_open(descriptor))
       occupy(descriptor);

@@ -1,4 +1,4 @@
-// Standard output and standard error, where either may be closed at any moment, and the disk behind it full.
+// Standard output and standard error: either may be closed at any moment, and their disk may be full.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace troupe::cli {
 
-/// Opens something on descriptors 0 to 2 that the parent left closed: otherwise the first file that is opened, a
-/// checkpoint perhaps, would be what is printed to. Before anything else is opened. Writing there still fails, as if it were closed.
+/// Occupies descriptors 0 to 2 that the parent left closed: otherwise the first file that is opened, perhaps a
+/// checkpoint, would receive the output. Must precede any open. Writing to them still fails, as if they were closed.
 void occupy_standard_descriptors();
 
-/// All of it, at once; false where it was not taken. A pipe whose reader has gone away is silent, as for any program before `head`;
-/// any other failure is an error, which standard error is told of, once. Any thread.
+/// Writes all of the text at once; false if that failed. A pipe without a reader is ignored, as in any program before
+/// `head`; any other failure is an error, reported on standard error once. Any thread.
 bool write_output(std::string_view text);
-/// The last call: what the program returns in place of `status`. A result that was not written, or that the system could not keep
-/// (which some file systems tell only when the file is closed), is no success.
+/// The last call: returns the exit status in place of `status`. A result that was not written, or that the system could
+/// not store (which some file systems report only on close), is a failure.
 int close_output(int status);
-/// "error: ..." and the like.
+/// Writes "error: ..." and the like.
 void write_error(std::string_view text);
 
 /// Whether standard output is a terminal that can move its cursor.
 bool output_is_terminal();
-/// Its columns; 80 where it does not say.
+/// The terminal's columns; 80 if unknown.
 size_t terminal_width();
 
 }  // namespace troupe::cli

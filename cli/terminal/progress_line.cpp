@@ -15,7 +15,7 @@ std::string duration_text(double seconds) {
   return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
 }
 
-/// Names of metrics may be of any script; a character is taken for one column.
+/// Metric names may be in any script; counts each character as one column.
 size_t columns(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -50,11 +50,11 @@ std::string evaluating_text(const job_progress& now, const job_scale& scale) {
 }
 
 struct field {
-  int rank;  ///< 0 is the one that is needed most.
+  int rank;  ///< 0 is the most important.
   std::string text;
 };
 
-/// From left to right; empty ones say nothing.
+/// From left to right; empty fields are skipped.
 std::vector<field> fields_of(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation) {
   using phase = job_progress::phase;
   if (now.now == phase::starting || now.now == phase::restoring)
@@ -81,13 +81,13 @@ std::vector<field> fields_of(const job_progress& now, const job_scale& scale, do
 std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width) {
   auto fields = fields_of(now, scale, elapsed, evaluation);
   std::erase_if(fields, [](const field& f) { return f.text.empty(); });
-  // The last column stays free: some terminals go on to the next line once it is written to.
+  // The last column stays free: some terminals wrap as soon as it is written to.
   size_t room = width > 0 ? width - 1 : 0;
   std::vector<int> ranks;
   for (const auto& f : fields)
     ranks.push_back(f.rank);
   std::sort(ranks.begin(), ranks.end());
-  int kept = -1;  // The last rank that there is room for.
+  int kept = -1;  // The last rank that fits.
   for (const int rank : ranks) {
     const auto& f = *std::find_if(fields.begin(), fields.end(), [rank](const field& x) { return x.rank == rank; });
     const size_t needed = columns(f.text) + (kept >= 0 ? 2 : 0);

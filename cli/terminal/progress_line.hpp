@@ -1,19 +1,19 @@
-// The line of a terminal that says how a job goes: what there is to say, laid out in the columns there are.
+// The terminal's progress line: a job's fields laid out in the available columns.
 #pragma once
 
 #include <troupe/job.hpp>
 
 namespace troupe::cli {
 
-/// What a job's own progress does not say.
+/// Totals that a job's progress does not contain.
 struct job_scale {
   std::optional<int64_t> epoch_steps = {};         ///< Steps of a pass over the training data.
-  std::optional<int64_t> evaluation_batches = {};  ///< Of each evaluation.
+  std::optional<int64_t> evaluation_batches = {};  ///< In each evaluation.
 };
 
-/// "[=====>    ]  45%  epoch 3/5  step 1053/2340  812 steps/s  loss 0.4321  after 0:42  0:51 left  accuracy 0.8457 at 780", on one
-/// line of less than `width` columns: whole fields are left out, the least needed first. `elapsed` in seconds; `evaluation`: the last
-/// one, as it is to be told.
+/// "[=====>    ]  45%  epoch 3/5  step 1053/2340  812 steps/s  loss 0.4321  after 0:42  0:51 left  accuracy 0.8457 at
+/// 780", on one line of less than `width` columns: whole fields are left out, the least important first. `elapsed` in
+/// seconds; `evaluation`: the text of the last one.
 std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width);
 
 }  // namespace troupe::cli

@@ -18,19 +18,19 @@ sigset_t watched() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
-  if (!is_ignored(SIGHUP))  // A blocked signal waits to be taken even when it is ignored.
+  if (!is_ignored(SIGHUP))  // A blocked signal stays pending even when it is ignored.
     sigaddset(&set, SIGHUP);
   return set;
 }
 
-/// Of the process, which has one watch.
+/// For the whole process, which has one watch.
 std::atomic<int> status_of_first{0};
 
 void end_process(int) {
   _exit(status_of_first);
 }
 
-/// From now on these signals end the process, and this thread takes them.
+/// From now on these signals end the process; this thread receives them.
 void end_at_next(const sigset_t& set, int first) {
   status_of_first = 128 + first;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
@@ -56,7 +56,7 @@ signal_watch::~signal_watch() {
   ending_ = true;
   ending_.notify_all();
   if (first_ == 0)
-    pthread_kill(thread_.native_handle(), SIGTERM);  // Only wakes it: it looks at ending_ first.
+    pthread_kill(thread_.native_handle(), SIGTERM);  // Only wakes the thread, which checks ending_ first.
   thread_.join();
 }
 
@@ -80,7 +80,7 @@ void signal_watch::watch(sigset_t set) {
     if (what_)
       what_();
   }
-  ending_.wait(false);  // Here the next signal is taken.
+  ending_.wait(false);  // The next signal is received here.
 }
 
 }  // namespace troupe::cli

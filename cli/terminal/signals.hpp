@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP, taken by a thread that waits for them, so that nothing happens inside a signal handler.
+// SIGINT, SIGTERM and SIGHUP, received by a waiting thread, so that nothing runs inside a signal handler.
 #pragma once
 
 #include <atomic>
@@ -10,25 +10,25 @@
 
 namespace troupe::cli {
 
-/// SIGPIPE and SIGXFSZ: a reader of standard output that goes away and a limit on the size of files are errors of writing, and not
-/// the end. Before anything is written.
+/// Ignores SIGPIPE and SIGXFSZ: a reader of standard output that goes away and a limit on the size of files become
+/// write errors instead of ending the process. Call before anything is written.
 void ignore_signals_of_writing();
 
-/// Made in main before any other thread: blocks these signals for all of them. The first signal is told to whoever asked;
-/// the second ends the process at once, with the status of the first, whatever whoever asked is doing. A SIGHUP that the parent
-/// ignores, as nohup does, stays ignored.
+/// Made in main before any other thread: blocks these signals for all of them. The first signal runs the registered
+/// function; the second ends the process at once, with the status of the first, whatever that function is doing. A
+/// SIGHUP that the parent ignores, as nohup does, stays ignored.
 class signal_watch {
  public:
-  /// std::system_error: the system gave no thread.
+  /// std::system_error: the system had no thread to give.
   signal_watch();
   ~signal_watch();
   signal_watch(const signal_watch&) = delete;
   signal_watch& operator=(const signal_watch&) = delete;
 
-  /// The first signal, 0 before.
+  /// The number of the first signal, 0 before it.
   int first() const noexcept { return first_; }
-  /// What to do at the first signal, on the watching thread; now, if it has been. Nothing: forgets the last one, which
-  /// is not running any more when this returns.
+  /// Registers a function for the first signal, called on the watching thread, or at once if the signal has come. An
+  /// empty function unregisters the last one, which is no longer running when this returns.
   void at_first(std::function<void()> what);
 
  private:
