@@ -12,7 +12,7 @@ namespace {
 /// those of blocks, share buffers.
 int64_t rounded(int64_t bytes) {
   constexpr int64_t line = 64;
-  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // No request is ever that large: it fails later.
+  bytes = std::clamp(bytes, line, INT64_MAX / 2);  // Never so much: allocating it fails and tells the caller.
   const int64_t unit = std::max(static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes))) / 8, line);
   return (bytes + unit - 1) / unit * unit;
 }

@@ -169,7 +169,7 @@ class tiles {
   static function of(int64_t rows, int64_t columns) {
     return (columns == 2 * V::width ? whole : columns > V::width ? wide : narrow).at[rows - 1];
   }
-  /// Of V::tile_rows rows, with a copy.
+  /// The tile of V::tile_rows rows, with a copy.
   static function copying(int64_t columns) {
     constexpr int rows = V::tile_rows;
     return columns == 2 * V::width ? tile<V, rows, 2, Order, false, true> : columns > V::width ? tile<V, rows, 2, Order, true, true> : tile<V, rows, 1, Order, true, true>;

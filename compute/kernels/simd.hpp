@@ -1,7 +1,7 @@
 // Vectors of the CPU level compiled for: Eigen's packets, and loads and stores of a part of one.
 //
 // Loops over packets treat the last, partial one with the same instructions as the others, so that an element's bits do
-// not depend on where it stands. Every instruction has one result by IEEE 754, whoever made the processor: docs/numerics.md.
+// not depend on its position. Every instruction has one result by IEEE 754, on any processor: docs/numerics.md.
 #pragma once
 
 // Where this is not 0, Eigen's square root starts from the processor's own approximation (rsqrtps), which differs

@@ -1,4 +1,4 @@
-// What layers share: checks of their operands, and shapes with an axis changed.
+// Shared by layers: checks of their operands, and shapes with an axis changed.
 #pragma once
 
 #include "compute/graph/graph.hpp"

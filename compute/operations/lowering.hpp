@@ -1,5 +1,5 @@
-// What an operation sees of a plan while it becomes a kernel call: its call, the values of the plan, and the owner of
-// data that the kernel call refers to.
+// The view that an operation has of a plan while it becomes a kernel call: its call, the values of the plan, and the
+// owner of data that the kernel call refers to.
 #pragma once
 
 #include "compute/graph/operation.hpp"
@@ -74,7 +74,7 @@ struct planned_values {
   const planned_value& value(int32_t i) const { return values[static_cast<size_t>(i)]; }
   /// The value whose memory this value uses.
   int32_t root(int32_t i) const;
-  /// Where it is, once its root is placed.
+  /// The value's location, once its root is placed.
   operand place_of(int32_t i) const;
 };
 

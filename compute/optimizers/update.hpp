@@ -47,7 +47,7 @@ class variable_groups {
   void each_fitting(std::string_view variable, F f) const;
 
   std::span<const variable_group> groups_;
-  std::set<std::pair<size_t, size_t>> lengths_;  ///< Of prefixes and suffixes; few, even with many groups.
+  std::set<std::pair<size_t, size_t>> lengths_;  ///< Lengths of prefixes and suffixes: few, even with many groups.
   std::map<std::pair<std::string_view, std::string_view>, std::vector<size_t>> by_ends_;
 };
 /// The schedule applied to 1 for the update after `step` others, including the warm-up.

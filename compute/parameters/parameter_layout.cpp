@@ -21,7 +21,7 @@ int64_t staggered(int64_t offset, int index) {
   return offset + ((want - offset) % page + page) % page;
 }
 
-/// Checks that each group matches a variable: one that does not has a misspelt name.
+/// Each group must match a trainable variable: one that matches none has a misspelt name.
 expected<void> check_groups(const graph& g, const variable_groups& groups) {
   const auto& variables = g.internals().variables;
   std::vector<std::string_view> trainable;

@@ -33,7 +33,7 @@ class fault_search {
  private:
   int32_t holder(int32_t value) const;         ///< The value behind views, which a call yields or no call does.
   const std::byte* at(int32_t value) const;
-  void tell_wholes(int32_t part);              ///< Examines values made by their parts, in place.
+  void tell_wholes(int32_t part);              ///< Passes its state on to values made of parts in place.
   int32_t examine(int32_t value, int32_t call);  ///< The value's own origin, if not finite.
   std::string place(int32_t value) const;      ///< "log at model.cpp:12".
   std::string operand_text(int32_t value, const origin& o) const;

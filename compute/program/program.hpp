@@ -61,7 +61,8 @@ class program {
   /// As `gradients` or `run`, to the same bits; calls `after` with its number after each kernel: this folder has no
   /// clock.
   step_status watch(const step_input& in, std::byte* gradient, const std::function<void(size_t kernel)>& after);
-  /// What `bad_input` meant: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy (model.cpp:7)".
+  /// The error behind `bad_input`: "label 12 of row 3 is outside [0, 10): loss/sparse_softmax_cross_entropy
+  /// (model.cpp:7)".
   error last_error() const;
 
   /// As the free function below, but divided among the pool: each thread checks the part that it will update.

@@ -1,4 +1,4 @@
-// The mark of what libtroupe exports; everything else is hidden.
+// Marks the symbols that libtroupe exports; all others are hidden.
 #pragma once
 
 #if defined(__GNUC__)

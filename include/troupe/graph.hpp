@@ -94,7 +94,7 @@ struct variable_options {
   combine replicas = combine::mean;
 };
 
-/// What `model_fn` builds. Not copyable; symbols point to it.
+/// The graph that `model_fn` builds. Not copyable; symbols point to it.
 class TROUPE_API graph {
  public:
   graph();

@@ -51,7 +51,7 @@ struct ratio_metric {
   symbol weight;  ///< Scalar of one batch, such as the number of rows.
 };
 
-/// What a model function returns (estimator.md 6.2). Fields that a mode does not need are ignored.
+/// The result of a model function (estimator.md 6.2). Fields that a mode does not need are ignored.
 struct model_spec {
   troupe::mode mode = troupe::mode::train;
   symbol loss;                                    ///< Scalar or one element. Needed to train and to evaluate.

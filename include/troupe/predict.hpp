@@ -51,7 +51,7 @@ class TROUPE_API prediction_stream {
 
   /// Available once `next` has returned:
   std::string checkpoint() const;  ///< Prefix of the checkpoint read; empty: freshly initialised variables.
-  int64_t global_step() const;     ///< Of that checkpoint; else 0.
+  int64_t global_step() const;     ///< The step of that checkpoint; else 0.
   std::string remark() const;      ///< That there was no checkpoint, or which damaged ones were skipped; else empty.
 
   struct impl;

@@ -15,7 +15,7 @@ using iterator_ptr = std::unique_ptr<dataset_iterator>;
 using opener = std::function<expected<iterator_ptr>(const iterate_options&)>;
 
 // -- states --------------------------------------------------------------------
-// One line, "<stage>: <a> <b>", then the state of what is before the stage.
+// One line, "<stage>: <a> <b>", then the state of the inner stage.
 
 struct counts {
   int64_t a = 0;

@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 8;  // To fail, a writer must evict all steps between reading list and files.
+constexpr int attempts_max = 8;  // Fails if a writer evicts everything between list and files each time.
 
 /// The steps that a restore may try, in order. An older one has a smaller step: where a hand-edited state file goes
 /// back, later steps are never restored instead.

@@ -19,7 +19,7 @@ struct checkpoint_store::impl {
   checkpoint_store_options options;
   std::shared_ptr<const directory_lock> lock;
 
-  std::vector<int64_t> list;       ///< What the state file lists, oldest first.
+  std::vector<int64_t> list;       ///< The steps in the state file, oldest first.
   retention_marks marks;           ///< The state file's marks for these and for those kept for ever.
   std::map<int64_t, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as in the marks.
   std::map<int64_t, int> leases;

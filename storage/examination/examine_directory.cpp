@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 8;  // To fail, a writer must replace its list each time.
+constexpr int attempts_max = 8;  // Fails if a writer replaces its list each time.
 constexpr int depth_max = 4;  // Deeper directories are not ours, or a link leads back.
 
 bool is_event_file(std::string_view name) {
