@@ -60,9 +60,9 @@ void evaluator_state::on_progress(const progress& x) {
 void evaluator_state::on_end(const stream_end& x) {
   if (!running || x.attempt != attempt)
     return;
-  if (x.cause.category == errc::out_of_range && totals->batches() == 0)
+  if (x.kind == end_kind::data && totals->batches() == 0)
     finish(error{errc::out_of_range, "the dataset of the evaluation has no batches", {}, x.cause.source});
-  else if (x.cause.category == errc::out_of_range)
+  else if (x.kind == end_kind::data)
     finish({});
   else
     finish(x.cause);

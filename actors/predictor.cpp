@@ -65,7 +65,7 @@ predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predi
     [&state](const pull& x) { state.on_pull(x); },
     [&state](const progress& x) { state.on_progress(x); },
     [&state](const stream_end& x) {
-      state.finish(x.cause.category == errc::out_of_range ? std::nullopt : std::optional{x.cause});
+      state.finish(x.kind == end_kind::data ? std::nullopt : std::optional{x.cause});
     },
     [&state](const standing& x) {
       if (auto silence = state.waiting.on(x))

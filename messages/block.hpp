@@ -21,18 +21,17 @@ typename Inspector::result_type inspect(Inspector& f, block& x) {
   return f(caf::meta::type_name("block"), x.attempt, x.edge, x.step, x.count, x.first_row, x.rows, x.components);
 }
 
-/// Follows the last block of an edge: there is no batch `first_missing_step`. With a cause other than out_of_range the
-/// data did not end but could not be read; `stopped`: the job was stopped, and all that precede that step are to be made.
+/// Follows the last block of an edge: there is no batch `first_missing_step`, and `kind` says why; all that precede it are to be made.
 struct end_of_data {
   int32_t attempt = 0;
   edge_id edge{};
   int64_t first_missing_step = 0;
-  error cause;
-  bool stopped = false;
+  error cause;  ///< In words, of whatever kind.
+  end_kind kind = end_kind::data;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, end_of_data& x) {
-  return f(caf::meta::type_name("end_of_data"), x.attempt, x.edge, x.first_missing_step, x.cause, x.stopped);
+  return f(caf::meta::type_name("end_of_data"), x.attempt, x.edge, x.first_missing_step, x.cause, x.kind);
 }
 
 }  // namespace troupe

@@ -5,6 +5,7 @@
 #include "messages/fwd.hpp"
 #include "messages/inspect.hpp"
 #include "words/roles.hpp"
+#include "words/step_status.hpp"
 
 #include <caf/actor.hpp>
 

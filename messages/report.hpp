@@ -36,16 +36,17 @@ typename Inspector::result_type inspect(Inspector& f, step_report& x) {
   return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded, x.seconds);
 }
 
-/// Nothing of this replica follows state `step`: the data ended there, or the step could not be made (`cause`).
+/// Nothing of this replica follows state `step`, and `kind` says why.
 struct stream_end {
   int32_t attempt = 0;
   node_id replica{};
   int64_t step = 0;
-  error cause;
+  error cause;  ///< In words, of whatever kind.
+  end_kind kind = end_kind::data;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stream_end& x) {
-  return f(caf::meta::type_name("stream_end"), x.attempt, x.replica, x.step, x.cause);
+  return f(caf::meta::type_name("stream_end"), x.attempt, x.replica, x.step, x.cause, x.kind);
 }
 
 /// Loss over the steps that led to state `step`, since the point before.

@@ -50,6 +50,14 @@ expected<void> check_shards(const run_config& c) {
   return {};
 }
 
+/// A key without effect is refused, so that nobody relies on it.
+expected<void> check_loops(const run_config& c) {
+  const int64_t only = run_config{}.steps_per_loop;
+  if (c.steps_per_loop == only)
+    return {};
+  return fail(errc::unimplemented, "steps_per_loop has no effect yet: it must be left at " + text(only) + ", not " + text(c.steps_per_loop));
+}
+
 }  // namespace
 
 expected<void> validate(const run_config& c) {
@@ -65,6 +73,7 @@ expected<void> validate(const run_config& c) {
     .and_then([&] { return at_least<int64_t>("keep_checkpoint_max", c.keep_checkpoint_max, 0); })
     .and_then([&] { return at_least<int64_t>("log_step_count_steps", c.log_step_count_steps, 1); })
     .and_then([&] { return at_least<int64_t>("steps_per_loop", c.steps_per_loop, 1); })
+    .and_then([&] { return check_loops(c); })
     .and_then([&] { return within("replicas", c.replicas, 1, threads_max); })
     .and_then([&] { return within("intra_op_threads", c.intra_op_threads, 1, threads_max); })
     .and_then([&] { return check_shards(c); })

@@ -5,9 +5,20 @@
 
 namespace troupe {
 
-/// Failures of a step; flags, OR-ed over replicas.
-enum class step_status : uint32_t { ok = 0, not_finite = 1, cancelled = 2, ended = 4, bad_input = 8 };
+/// How a step went; flags, OR-ed over replicas. `stopped` comes with `ended`: not the data ended there, but the job was stopped.
+enum class step_status : uint32_t { ok = 0, not_finite = 1, cancelled = 2, ended = 4, bad_input = 8, stopped = 16 };
 constexpr step_status operator|(step_status a, step_status b) { return static_cast<step_status>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b)); }
 constexpr bool has(step_status all, step_status one) { return (static_cast<uint32_t>(all) & static_cast<uint32_t>(one)) != 0; }
+
+/// Why nothing follows in a stream.
+enum class end_kind : uint8_t {
+  data,     ///< The data ended: a clean end.
+  stopped,  ///< The job was stopped there.
+  failed,   ///< Something went wrong, which stands beside this.
+};
+constexpr end_kind end_kind_of(step_status all) {
+  const bool healthy = has(all, step_status::ended) && !has(all, step_status::not_finite | step_status::cancelled | step_status::bad_input);
+  return !healthy ? end_kind::failed : has(all, step_status::stopped) ? end_kind::stopped : end_kind::data;
+}
 
 }  // namespace troupe

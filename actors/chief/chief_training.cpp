@@ -210,8 +210,8 @@ void chief_state::on_stream_end(const stream_end& x) {
     return;
   announced.reset();
   disarm(wait_news);
-  const bool stopped = cut && x.cause.category == errc::cancelled;
-  if (x.cause.category != errc::out_of_range && !stopped)
+  const bool stopped = cut && x.kind == end_kind::stopped;
+  if (x.kind != end_kind::data && !stopped)
     return fail_now(x.cause);
   if (x.step == 0 && !stopped)
     return fail_now(error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});

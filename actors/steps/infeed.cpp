@@ -32,7 +32,7 @@ void infeed_state::on_begin(const begin& x) {
     r.left = false;
   }
   begun = true;
-  ended = broken = stopping = false;
+  ended = broken = false;
   cut_off.reset();
   const auto position = x.positions.find(options.position);
   if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
@@ -170,12 +170,13 @@ void infeed_state::read_block(int64_t count) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
       if (!rows) {
-        broken = broken || rows.error().category != errc::out_of_range;
+        const bool data_ended = rows.error().category == errc::out_of_range;  // As dataset_iterator::read says it.
+        broken = broken || !data_ended;
         if (options.ends_steps && rows.error().category == errc::cancelled && !ended) {
           cut_off = rows.error();  // If it is for a stop, that is in the mailbox already.
           return self->send(self, proceed{attempt});
         }
-        return end(rows.error());
+        return end(rows.error(), data_ended ? end_kind::data : end_kind::failed);
       }
       if (ended)
         return;
@@ -224,7 +225,7 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
   }
 }
 
-void infeed_state::end(error cause) {
+void infeed_state::end(error cause, end_kind kind) {
   if (std::exchange(ended, true))
     return;
   if (cause.source.empty())
@@ -233,8 +234,8 @@ void infeed_state::end(error cause) {
     cause.step = step;
   for (auto& r : readers)
     if (!r.left)
-      self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause, stopping});
-  if (cause.category != errc::out_of_range && !stopping)
+      self->send(r.sink, end_of_data{attempt, r.edge.id, step, cause, kind});
+  if (kind == end_kind::failed)
     tell_failure(std::move(cause), step);
 }
 
@@ -322,13 +323,8 @@ void infeed_state::on_halt(const halt& x) {
 void infeed_state::on_stop(const stop& x) {
   if (x.attempt != attempt || !begun || ended)
     return;
-  stopping = true;
-  stop_here();
-}
-
-void infeed_state::stop_here() {
   cut_off.reset();
-  end(error{errc::cancelled, "the job was stopped"});
+  end(error{errc::cancelled, "the job was stopped"}, end_kind::stopped);
 }
 
 void infeed_state::on_leave(const leave& x) {

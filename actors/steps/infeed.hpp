@@ -51,7 +51,6 @@ struct infeed_state {
   int32_t attempt = 0;
   bool begun = false, ended = false;
   bool broken = false;      ///< A read or a save failed, or a step was begun and not made: where the source stands is not known.
-  bool stopping = false;    ///< The step at hand is the first that is missing.
   std::optional<error> cut_off;  ///< A read was cancelled: by a stop, of which the mailbox may know.
   int64_t step = 0;         ///< Of the next batch to read.
   int64_t until = 0;        ///< The horizon.
@@ -80,10 +79,9 @@ struct infeed_state {
   void read_block(int64_t count);
   /// One step's batches into `into`, which has room for all of them; the rows, all of them or those of the last batch of the data.
   expected<int64_t> read_step(const std::vector<std::byte*>& into, const std::stop_token& stop);
-  void stop_here();
   expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
   void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
-  void end(error cause);    ///< Tells the readers, and the chief unless the data have simply ended.
+  void end(error cause, end_kind kind = end_kind::failed);    ///< Tells the readers, and the chief unless the data have simply ended.
   void tell_failure(error cause, int64_t at);
   void hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
   expected<void> reach();   ///< Serves a mark at the state where it stands.

@@ -167,11 +167,13 @@ void replica_state::fire() {
   error cause;
   auto& engine = *options.engine;
   const auto* end = earliest_end();
-  if (stopping && (!end || end->cause.category != errc::out_of_range)) {
-    status = step_status::ended;
+  if (stopping && (!end || end->kind != end_kind::data)) {
+    status = step_status::ended | step_status::stopped;
     cause = error{errc::cancelled, "the job was stopped"};
   } else if (end) {
-    status = end->cause.category == errc::out_of_range || end->stopped ? step_status::ended : step_status::bad_input;
+    status = end->kind == end_kind::failed    ? step_status::bad_input
+             : end->kind == end_kind::stopped ? step_status::ended | step_status::stopped
+                                              : step_status::ended;
     cause = end->cause;
   } else if (auto looked = feeds.empty() ? look_at_blocks() : expected<void>{}; !looked) {
     status = step_status::bad_input;

@@ -134,7 +134,7 @@ struct replica_state {
   bool expose(int64_t rows);    ///< Finds room for it; false where there is no memory.
   void keep_exposed();          ///< The step is made: what it yielded will be sent.
   void send_exposed();          ///< What is kept.
-  void end_exposed(const error& cause, bool stopped);
+  void end_exposed(const error& cause, end_kind kind);
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at the state where it stands.
   uint8_t take_marks();         ///< Of the state where it stands.

@@ -106,11 +106,11 @@ void replica_state::send_exposed() {
   }
 }
 
-void replica_state::end_exposed(const error& cause, bool stopped) {
+void replica_state::end_exposed(const error& cause, end_kind kind) {
   for (const auto& out : outs)
     for (const auto& r : out.readers)
       if (!r.left && r.sink)
-        self->send(r.sink, end_of_data{attempt, r.edge, step, cause, stopped});
+        self->send(r.sink, end_of_data{attempt, r.edge, step, cause, kind});
 }
 
 }  // namespace troupe

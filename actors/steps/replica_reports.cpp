@@ -23,15 +23,14 @@ void replica_state::lend() {
 
 void replica_state::stop_at(step_status status, error cause) {
   ended = true;
-  const bool healthy = has(status, step_status::ended) && !has(status, step_status::not_finite) && !has(status, step_status::cancelled)
-                       && !has(status, step_status::bad_input);
+  const auto kind = end_kind_of(status);
   send_exposed();
-  if (healthy)
-    end_exposed(cause, cause.category == errc::cancelled);
-  if (healthy && options.mode == mode::train)
+  if (kind != end_kind::failed)
+    end_exposed(cause, kind);
+  if (kind != end_kind::failed && options.mode == mode::train)
     lend();  // The end of the data, or a stop, is a snapshot mark that nobody could place in advance.
   send_report();
-  said = stream_end{attempt, options.id, step, std::move(cause)};
+  said = stream_end{attempt, options.id, step, std::move(cause), kind};
   self->send(peers.outfeed, *said);
 }
 
@@ -75,7 +74,7 @@ void replica_state::explain(error& cause, const batch_feeds& in) {
     return;
   }
   if (fault->row >= 0)
-    fault->row += ports.front().blocks.front().first_row;
+    fault->row += leading()->blocks.front().first_row;
   cause.message += "; " + to_string(*fault);
   cause.notes = std::move(fault->details);
   if (fault->what != numeric_fault::kind::variable || options.mode != mode::train)

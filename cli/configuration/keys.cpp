@@ -111,7 +111,7 @@ const std::vector<key_info>& known_keys() {
       {"run.keep_checkpoint_every_n_hours", number, "and one of every so many hours; 10000"},
       {"run.save_summary_steps", integer, "steps between two summaries; 100", 0},
       {"run.log_step_count_steps", integer, "steps between two reports of progress; 100", 1, more, true},
-      {"run.steps_per_loop", integer, "100", 1},
+      {"run.steps_per_loop", integer, "of no effect yet: 100", 1},
       {"run.gradient_shards", integer, "parts of a batch that are summed in a fixed order", 1, more, true},
       {"run.replicas", integer, "copies of the model that share the work; 1", 1},
       {"run.intra_op_threads", integer, "threads that share the arithmetic of a replica; 1", 1},

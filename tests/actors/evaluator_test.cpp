@@ -36,8 +36,8 @@ struct evaluator_alone : simulation {
       p.watched.push_back({first++, {tensor::scalar(loss), tensor::scalar(2.0f), tensor::scalar(4.0f)}});
     tell(judge, p);
   }
-  void end(int32_t attempt, int64_t step, error cause = {errc::out_of_range, "the data ended"}) {
-    tell(judge, stream_end{attempt, {}, step, std::move(cause)});
+  void end(int32_t attempt, int64_t step, const error& cause = {errc::out_of_range, "the data ended"}) {
+    tell(judge, stream_end{attempt, {}, step, cause, kind_of(cause)});
   }
   void commit(int64_t step, float value) {
     auto store = checkpoint_store::open(disk, "/m");

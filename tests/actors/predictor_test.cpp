@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(predictor_alone, "the end of the data is an end without a caus
   error cause{errc::out_of_range, "the data ended"};
   SUBCASE("data") {}
   SUBCASE("trouble") { cause = {errc::data_loss, "record 1 has a wrong checksum", {}, "predictor/infeed/0", 1}; }
-  tell(seer, stream_end{1, {}, 1, cause});
+  tell(seer, stream_end{1, {}, 1, cause, kind_of(cause)});
   REQUIRE(board->ends.size() == 1);
   CHECK(board->ends[0] == (cause.category == errc::out_of_range ? std::nullopt : std::optional{cause}));
   CHECK(gone());

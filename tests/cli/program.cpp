@@ -97,7 +97,17 @@ void program::start(std::vector<std::string> command, output standard_output) {
   alive_ = alive[0];
   posix_spawn_file_actions_adddup2(&actions, alive[1], 9);
   posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
-  const int failed = posix_spawn(&child_, command.front().c_str(), &actions, nullptr, argv.data(), environ);
+  // Whoever runs the tests, nohup or a shell in the background, may ignore signals, and children would inherit that.
+  sigset_t heeded;
+  sigemptyset(&heeded);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+    sigaddset(&heeded, signal);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &heeded);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int failed = posix_spawn(&child_, command.front().c_str(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   close(alive[1]);

@@ -39,7 +39,7 @@ template <> connect sample(simulation& world) { return {6_edge, world.record<pul
 template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part>().address()}; }
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().address()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
-template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), true}; }
+template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
 template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
 template <> fact sample(simulation&) {
@@ -88,7 +88,7 @@ template <> snapshot_part sample(simulation&) {
 }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
 template <> stop sample(simulation&) { return {73}; }
-template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble()}; }
+template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }
 template <> unlease sample(simulation&) { return {53}; }
 
 // -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------

@@ -57,8 +57,8 @@ struct replica_alone : simulation {
   }
   void grant(int64_t until, std::vector<mark> marks = {}) { tell(worker, troupe::run{1, until, std::move(marks)}); }
   void feed(int64_t first, int64_t count) { tell(worker, toy_block(first, count)); }
-  void end_data(int64_t step, error cause = {errc::out_of_range, "the data ended", {}, "infeed/0"}) {
-    tell(worker, end_of_data{1, 0_edge, step, std::move(cause)});
+  void end_data(int64_t step, const error& cause = {errc::out_of_range, "the data ended", {}, "infeed/0"}) {
+    tell(worker, end_of_data{1, 0_edge, step, cause, kind_of(cause)});
   }
   void release(int64_t step) { tell(worker, released{1, step}); }
 

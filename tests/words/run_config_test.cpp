@@ -121,6 +121,7 @@ TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.keep_checkpoint_every_n_hours = 0}) == "keep_checkpoint_every_n_hours must be more than 0, not 0");
   CHECK(refused({.log_step_count_steps = 0}) == "log_step_count_steps must be at least 1, not 0");
   CHECK(refused({.steps_per_loop = 0}) == "steps_per_loop must be at least 1, not 0");
+  CHECK(validate({.steps_per_loop = 50}).error() == error{errc::unimplemented, "steps_per_loop has no effect yet: it must be left at 100, not 50"});
   CHECK(refused({.replicas = 4294967298}) == "replicas must be at most 1024, not 4294967298");
   CHECK(refused({.intra_op_threads = 4294967297}) == "intra_op_threads must be at most 1024, not 4294967297");
   CHECK(refused({.replicas = 0}) == "replicas must be at least 1, not 0");

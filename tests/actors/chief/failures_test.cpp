@@ -56,7 +56,7 @@ struct failing_chief : chief_alone {
   void say(role who, const error& cause) {
     switch (who) {
       case role::infeed: return tell(boss, input_failed{1, 3_node, 1, cause});
-      case role::replica: return tell(boss, stream_end{1, 2_node, 2, cause});
+      case role::replica: return tell(boss, stream_end{1, 2_node, 2, cause, end_kind::failed});
       case role::evaluator:
         evaluate(10);
         return tell(boss, evaluated{1, 10, false, {}, 0, 0.1, cause, ""});

@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(infeed_of_two, "a stop ends the data where the infeed stands, 
   for (auto* r : {&sink, &other}) {
     REQUIRE(r->count<end_of_data>() == 1);
     CHECK(r->last<end_of_data>().first_missing_step == 5);
-    CHECK(r->last<end_of_data>().stopped);
+    CHECK(r->last<end_of_data>().kind == end_kind::stopped);
   }
   CHECK(chief.count<input_failed>() == 0);
   credit_both(9);
@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(infeed_of_two, "a read that a stop cancels is no failure, and 
   credit_both(9);
   REQUIRE(sink.count<end_of_data>() == 1);
   CHECK(sink.last<end_of_data>().first_missing_step == 3);
-  CHECK(sink.last<end_of_data>().stopped == stopped);
+  CHECK(sink.last<end_of_data>().kind == (stopped ? end_kind::stopped : end_kind::failed));
   CHECK(chief.count<input_failed>() == (stopped ? 0 : 1));
 }
 

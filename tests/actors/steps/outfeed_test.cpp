@@ -201,12 +201,12 @@ TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on when all
   const error nan{errc::nan_loss, "the loss is not finite", {}, "a/0", 2};
   for (int32_t r : {1, 2})
     report(r, 0, {1, 1});
-  tell(drain, stream_end{1, 1_node, 2, nan});
+  tell(drain, stream_end{1, 1_node, 2, nan, end_kind::failed});
   report(0, 0, {1});
   CHECK(chief.count<stream_end>() == 0);
   report(0, 1, {1});
   CHECK_MESSAGE(chief.count<stream_end>() == 0, "one replica of the group has not said so");
-  tell(drain, stream_end{1, 2_node, 2, nan});
+  tell(drain, stream_end{1, 2_node, 2, nan, end_kind::failed});
   REQUIRE(chief.count<stream_end>() == 1);
   CHECK(chief.last<stream_end>().cause == nan);
   CHECK(chief.last<progress>().step == 2);

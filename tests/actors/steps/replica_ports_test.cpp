@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(exposing_replica, "the end of the data goes on to readers, aft
   REQUIRE(reader.count<end_of_data>() == 1);
   CHECK(reader.last<end_of_data>().first_missing_step == 3);
   CHECK(reader.last<end_of_data>().cause.category == errc::out_of_range);
-  CHECK_FALSE(reader.last<end_of_data>().stopped);
+  CHECK(reader.last<end_of_data>().kind == end_kind::data);
   CHECK(other.count<end_of_data>() == 1);
   CHECK(parts() == steps{3});
 }
@@ -104,8 +104,8 @@ TEST_CASE_FIXTURE(exposing_replica, "a stop that comes with the data is a health
   credit(5_edge, 20);
   credit(6_edge, 20);
   feed(0, 2);
-  tell(worker, end_of_data{1, 0_edge, 2, {errc::cancelled, "the job was stopped"}, true});
-  CHECK(reader.last<end_of_data>().stopped);
+  tell(worker, end_of_data{1, 0_edge, 2, {errc::cancelled, "the job was stopped"}, end_kind::stopped});
+  CHECK(reader.last<end_of_data>().kind == end_kind::stopped);
   CHECK(parts() == steps{2});
   CHECK(out.last<stream_end>().step == 2);
 }
