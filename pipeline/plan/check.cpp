@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace troupe {
 
@@ -47,15 +48,54 @@ expected<void> check_nodes(const job_plan& p) {
   return {};
 }
 
+/// Each from 0 on, once: a replica's number chooses its shards, an infeed's its share of the data.
+expected<void> check_numbers(const std::vector<const plan_node*>& nodes) {
+  std::vector<const plan_node*> taken(nodes.size());
+  for (const auto* n : nodes) {
+    if (n->index < 0 || static_cast<size_t>(n->index) >= nodes.size())
+      return refuse(named(*n) + " has the index " + std::to_string(n->index) + " among " + std::to_string(nodes.size()) + ": they count from 0");
+    if (const auto* other = std::exchange(taken[static_cast<size_t>(n->index)], n))
+      return refuse(named(*other) + " and " + named(*n) + " both have the index " + std::to_string(n->index));
+  }
+  return {};
+}
+
+/// Nothing starts without those whom every node reports to.
+expected<void> check_company(const job_plan& p, const plan_node& replica) {
+  if (replica.in_ports.empty())
+    return refuse(named(replica) + " has no in-port: it would never make a step");
+  if (!p.find(role::outfeed, replica.driver))
+    return refuse(named(replica) + " has no outfeed to report to");
+  const bool trains = p.programs[*replica.program].mode == mode::train;
+  const auto reducers = p.all(role::reducer, replica.driver);
+  if (trains && p.replicas_of(*replica.program).size() > 1
+      && std::none_of(reducers.begin(), reducers.end(), [&](const plan_node* r) { return r->group == replica.group; }))
+    return refuse(named(replica) + " is one of several of its group, which has no reducer");
+  return {};
+}
+
 /// All replicas of a program do the same; an infeed that gives each reader a batch of its own reads as many for all of its readers.
 expected<void> check_divisions(const job_plan& p) {
   for (size_t program = 0; program < p.programs.size(); ++program) {
     const auto replicas = p.replicas_of(program);
     if (replicas.empty())
       return refuse("no replica runs program " + std::to_string(program) + " ('" + p.programs[program].model + "')");
+    if (auto ok = check_numbers(replicas); !ok)
+      return ok;
+    for (const auto* r : replicas)
+      if (auto ok = check_company(p, *r); !ok)
+        return ok;
     for (const auto* r : replicas)
       if (r->in_ports != replicas.front()->in_ports || r->out_ports != replicas.front()->out_ports)
         return refuse(named(*r) + " has other ports than " + named(*replicas.front()) + ", which runs the same program");
+  }
+  for (size_t dataset = 0; dataset < p.datasets.size(); ++dataset) {
+    std::vector<const plan_node*> infeeds;
+    for (const auto& n : p.nodes)
+      if (n.what == role::infeed && n.dataset == dataset)
+        infeeds.push_back(&n);
+    if (auto ok = check_numbers(infeeds); !ok)
+      return ok;
   }
   for (const auto& n : p.nodes) {
     std::map<group_id, size_t> each;

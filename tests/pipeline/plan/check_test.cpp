@@ -123,6 +123,33 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     named(p, "a/replica/0").driver = named(p, "feed").id;
     CHECK(says(p, {"'a/replica/0' is driven by 'feed'", "no chief, evaluator or predictor"}));
   }
+  SUBCASE("an index beyond the replicas of a program") {
+    named(p, "a/replica/0").index = 1;
+    CHECK(says(p, {"'a/replica/0' has the index 1 among 1", "count from 0"}));
+  }
+  SUBCASE("an index of two infeeds") {
+    auto second = named(p, "feed");
+    second.id = 77_node;
+    second.name = "feed/1";
+    second.out_ports.clear();
+    p.nodes.push_back(second);
+    CHECK(says(p, {"'feed' and 'feed/1' both have the index 0"}));
+  }
+  SUBCASE("a replica that nothing feeds") {
+    auto& a = named(p, "a/replica/0");
+    a.in_ports.clear();
+    std::erase_if(p.edges, [&](const plan_edge& e) { return e.to == a.id; });
+    CHECK(says(p, {"'a/replica/0' has no in-port"}));
+  }
+  SUBCASE("nobody to report to") {
+    std::erase_if(p.nodes, [](const plan_node& n) { return n.what == role::outfeed; });
+    CHECK(says(p, {"has no outfeed to report to"}));
+  }
+  SUBCASE("several replicas without a reducer") {
+    p = two_candidates(small_dataset().batch(4).repeat(), 2).plan;
+    std::erase_if(p.nodes, [](const plan_node& n) { return n.name == "b/reducer"; });
+    CHECK(says(p, {"'b/replica/0' is one of several of its group, which has no reducer"}));
+  }
   SUBCASE("a program that nobody runs") {
     p.programs.push_back({"idle", mode::train, 0_group});
     CHECK(says(p, {"no replica runs program 3 ('idle')"}));
