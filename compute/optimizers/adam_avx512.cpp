@@ -2,8 +2,8 @@
 // standard library, for the reason given in compute/kernels/gemm_tile.hpp.
 //
 // The pass is bound by the divider, which the division and the exact root of each element occupy for 22 cycles per
-// vector. Therefore every other root is computed by multiplications, rounded to the same bits, while the divider works
-// on the previous one.
+// vector. Therefore half of the roots are computed by multiplications, rounded to the same bits, while the divider works
+// on the others. They come in pairs, whose two independent chains of multiplications overlap.
 #include <immintrin.h>
 
 #include "compute/kernels/prefetch.hpp"
@@ -70,11 +70,13 @@ struct pass {
 
   void run() const {
     int64_t i = 0;
-    for (; i + 2 * width <= x.n; i += 2 * width) {
+    for (; i + 4 * width <= x.n; i += 4 * width) {
       vector_at<root_by_divider>(i);
-      vector_at<root_by_products>(i + width);
+      vector_at<root_by_divider>(i + width);
+      vector_at<root_by_products>(i + 2 * width);
+      vector_at<root_by_products>(i + 3 * width);
     }
-    if (i < x.n)
+    for (; i < x.n; i += width)
       vector_at<root_by_divider>(i);
   }
 };
