@@ -14,8 +14,8 @@ namespace {
 class control final : public job_control {
  public:
   explicit control(callbacks_state& state) : state_(state) {}
-  void save() override { caf::anon_send(state_.chief, request{request::save}); }
-  void stop() override { caf::anon_send(state_.chief, request{request::stop}); }
+  void save() override { caf::anon_send(state_.driver, request{request::save}); }
+  void stop() override { caf::anon_send(state_.driver, request{request::stop}); }
 
  private:
   callbacks_state& state_;
@@ -27,10 +27,12 @@ void callbacks_state::on_fact(const fact& x) {
   if (!ended)
     show(x);
   ended = ended || x.what == fact::end_at;
-  answered answer{x.at, x.what == fact::begin_at, x.what == fact::end_at, {}, x.gate, x.number};
-  if (answer.at_begin)
-    answer.needs = hooks.needs();
-  self->send(chief, std::move(answer));
+  if (x.what == fact::begin_at)
+    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds()});
+  else if (x.what == fact::end_at)
+    self->send(driver, hooks_ended{x.number});
+  else
+    self->send(driver, answered{x.number, x.at, x.gate});
 }
 
 void callbacks_state::show(const fact& x) {
@@ -55,16 +57,16 @@ void callbacks_state::show(const fact& x) {
 void callbacks_state::fail_at(int64_t step, error cause) {
   cause.source = options.name;
   cause.step = step;
-  self->send(chief, failure{0, role::callbacks, std::move(cause)});
+  self->send(driver, failure{0, role::callbacks, std::move(cause)});
 }
 
 callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,
-                                         chief_actor chief) {
+                                         hook_listener_actor driver) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
   state.hooks = hook_roll{state.options.hooks, state.options.outputs};
-  state.chief = std::move(chief);
+  state.driver = std::move(driver);
   return {
     [&state](const fact& x) { state.on_fact(x); },
   };

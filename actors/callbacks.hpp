@@ -20,7 +20,7 @@ struct callbacks_state {
   static inline const char* name = "callbacks";
   callbacks_actor::stateful_pointer<callbacks_state> self = nullptr;
   callbacks_options options;
-  chief_actor chief;
+  hook_listener_actor driver;
   hook_roll hooks;
   bool ended = false;                        ///< The end was shown: what it overtook is answered, and shown to nobody.
 
@@ -30,6 +30,6 @@ struct callbacks_state {
 };
 
 callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,
-                                         chief_actor chief);
+                                         hook_listener_actor driver);
 
 }  // namespace troupe

@@ -89,11 +89,11 @@ void evaluator_state::finish(std::optional<error> cause) {
   }
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
   result.checkpoint = current.prefix;
-  self->send(caf::actor_cast<caf::typed_actor<caf::reacts_to<evaluated>>>(asker), std::move(result));
+  self->send(asker, std::move(result));
 }
 
 evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,
-                                         caf::strong_actor_ptr asker) {
+                                         evaluation_sink_actor asker) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);

@@ -30,7 +30,7 @@ struct evaluator_state {
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
-  caf::strong_actor_ptr asker;                  ///< Who gets the result: a chief, or the launcher of a lone evaluation.
+  evaluation_sink_actor asker;                  ///< Who gets the result: a chief, or the launcher of a lone evaluation.
 
   sub_plan nodes;                               ///< Those of the next evaluation too, unless one of them ended.
   bool running = false;
@@ -52,6 +52,6 @@ struct evaluator_state {
 };
 
 evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,
-                                         caf::strong_actor_ptr asker);
+                                         evaluation_sink_actor asker);
 
 }  // namespace troupe

@@ -50,8 +50,8 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
       for (size_t i = 0; i < std::min(outputs_.size(), x.values.values.size()); ++i)
         facts.values[outputs_[i]] = x.values.values[i];
       for (const auto& h : hooks_)
-        if (h.begun && wants(h.needs, x.at))
-          tell(h, "at()", thrown, [&](hook& who) { who.at(facts, job); });
+        if (h.begun && wants(h.needs.steps, x.at))
+          tell(h, "on_step()", thrown, [&](hook& who) { who.on_step(facts, job); });
       break;
     }
     case fact::end_at:
@@ -77,11 +77,20 @@ void hook_roll::end(const fact& x, std::vector<error>& thrown) {
       tell(*h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*x.news.failure); });
 }
 
-std::vector<need> hook_roll::needs() const {
+std::vector<need> hook_roll::steps() const {
   std::vector<need> all;
   for (const auto& h : hooks_)
-    all.insert(all.end(), h.needs.begin(), h.needs.end());
+    all.insert(all.end(), h.needs.steps.begin(), h.needs.steps.end());
   return all;
+}
+
+held_facts hook_roll::holds() const {
+  held_facts any;
+  for (const auto& h : hooks_) {
+    any.saved = any.saved || h.needs.holds.saved;
+    any.evaluated = any.evaluated || h.needs.holds.evaluated;
+  }
+  return any;
 }
 
 }  // namespace troupe

@@ -18,17 +18,18 @@ class hook_roll {
   ///
   ///   begin_at  begin, of all; whoever's threw has not begun, and nothing is shown to it
   ///   event     on_event
-  ///   step      at, of those who asked for this step
+  ///   step      on_step, of those who asked for this step
   ///   end_at    on_event; then end, or, where the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job);
-  /// All that those who have begun will ever want.
-  std::vector<need> needs() const;
+  /// All steps that those who have begun will ever want, and the facts that any of them holds.
+  std::vector<need> steps() const;
+  held_facts holds() const;
 
  private:
   struct entry {
     std::shared_ptr<hook> who;
     bool begun = false;
-    std::vector<need> needs;
+    troupe::needs needs;
   };
   /// Appends to `thrown` what `call` lets out.
   template <class Call>

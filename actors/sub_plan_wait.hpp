@@ -20,41 +20,43 @@ class sub_plan_wait {
     driver_ = std::move(driver);
     outcome_ = std::move(outcome);
     silence_max_ = silence_max;
-    waiting_.start(self, waits{kinds, waits::period_for({silence_max})});
+    waiting_.start(self, waits{2, waits::period_for({silence_max})});
   }
   /// From now on, in place of the batch before.
   void await(int64_t batch) {
     disarm();
-    waiting_.arm(for_batch, silence_max_, "batch " + std::to_string(batch));
+    batch_ = batch;
+    waiting_.arm(kind::batch, silence_max_);
   }
   void disarm() { waiting_.disarm_all(); }
   /// The error, when the wait is over in vain.
   std::optional<error> on(const deadline& x, const sub_plan& nodes) {
     constexpr std::chrono::milliseconds answers_max{30'000};
     const auto over = waiting_.on(x);
-    if (over == for_answers)
+    if (over == kind::answers)
       return silent();
-    if (over == for_batch) {
+    if (over == kind::batch) {
       nodes.ask(*self_, whereabouts_.begin(nodes.names()));
-      waiting_.arm(for_answers, std::min(silence_max_, answers_max), "");
+      waiting_.arm(kind::answers, std::min(silence_max_, answers_max));
     }
     return {};
   }
   std::optional<error> on(const standing& x) {
-    return whereabouts_.on(x) && waiting_.armed(for_answers) ? std::optional{silent()} : std::nullopt;
+    return whereabouts_.on(x) && waiting_.armed(kind::answers) ? std::optional{silent()} : std::nullopt;
   }
 
  private:
-  enum kind : int32_t { for_batch, for_answers, kinds };
+  enum class kind : int32_t { batch, answers };
   error silent() const {
-    return {errc::deadline_exceeded, waiting_.what(for_batch) + " was not " + outcome_ + " within " + std::to_string(silence_max_.count() / 1000)
+    return {errc::deadline_exceeded, "batch " + std::to_string(batch_) + " was not " + outcome_ + " within " + std::to_string(silence_max_.count() / 1000)
                                        + " s: " + whereabouts_.text(), {}, driver_};
   }
 
   Self self_ = nullptr;
   std::string driver_, outcome_;
   std::chrono::milliseconds silence_max_{};
-  wait_timer<Self> waiting_;
+  int64_t batch_ = 0;
+  wait_timer<Self, kind> waiting_;
   inquiry whereabouts_;
 };
 

@@ -10,8 +10,9 @@
 
 namespace troupe {
 
-/// Joins `waits` to an actor that accepts `deadline`: number 0 is the tick, others are the last look at the mailbox.
-template <class Self>
+/// Joins `waits` to an actor that accepts `deadline`: number 0 is the tick, others are the last look at the mailbox. `Kind` is an enum
+/// whose values are consecutive from 0.
+template <class Self, class Kind>
 class wait_timer {
  public:
   void start(Self self, waits all) {
@@ -19,21 +20,20 @@ class wait_timer {
     all_ = std::move(all);
   }
 
-  void arm(int32_t kind, std::chrono::nanoseconds patience, std::string what) {
+  void arm(Kind kind, std::chrono::nanoseconds patience) {
     if (!ticking_)
       looked_ = self_->clock().now();
-    all_.arm(kind, patience, std::move(what));
+    all_.arm(static_cast<int32_t>(kind), patience);
     tick();
   }
-  void disarm(int32_t kind) { all_.disarm(kind); }
+  void disarm(Kind kind) { all_.disarm(static_cast<int32_t>(kind)); }
   void disarm_all() { all_.disarm_all(); }
-  bool armed(int32_t kind) const { return all_.armed(kind); }
-  const std::string& what(int32_t kind) const { return all_.what(kind); }
+  bool armed(Kind kind) const { return all_.armed(static_cast<int32_t>(kind)); }
 
   /// The kind of wait that is over, if any.
-  std::optional<int32_t> on(const deadline& x) {
+  std::optional<Kind> on(const deadline& x) {
     if (x.number != 0)
-      return all_.expires(x.what, x.number) ? std::optional{x.what} : std::nullopt;
+      return all_.expires(x.what, x.number) ? std::optional{static_cast<Kind>(x.what)} : std::nullopt;
     ticking_ = false;
     const auto now = self_->clock().now();
     // By way of the mailbox: what has come meanwhile is dealt with first.

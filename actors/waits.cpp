@@ -11,9 +11,9 @@ std::chrono::milliseconds waits::period_for(std::initializer_list<nanoseconds> p
 
 waits::waits(int32_t kinds, std::chrono::milliseconds period) : all_(static_cast<size_t>(kinds)), period_(period) {}
 
-void waits::arm(int32_t kind, nanoseconds patience, std::string what) {
+void waits::arm(int32_t kind, nanoseconds patience) {
   auto& w = all_[static_cast<size_t>(kind)];
-  w = {true, false, w.number + 1, patience, std::move(what)};
+  w = {true, false, w.number + 1, patience};
 }
 
 void waits::disarm(int32_t kind) {

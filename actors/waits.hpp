@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <vector>
 
 namespace troupe {
@@ -21,12 +20,11 @@ class waits {
   explicit waits(int32_t kinds = 1, std::chrono::milliseconds period = std::chrono::milliseconds{250});
 
   /// Begins to wait, or begins anew: who got what it waited for once waits for the next one from the start.
-  void arm(int32_t kind, nanoseconds patience, std::string what);
+  void arm(int32_t kind, nanoseconds patience);
   void disarm(int32_t kind);
   void disarm_all();
   bool armed(int32_t kind) const { return all_[static_cast<size_t>(kind)].armed; }
   bool any() const;
-  const std::string& what(int32_t kind) const { return all_[static_cast<size_t>(kind)].what; }
   std::chrono::milliseconds period() const { return period_; }
 
   struct due_wait {
@@ -44,7 +42,6 @@ class waits {
     bool armed = false, told = false;
     uint64_t number = 0;
     nanoseconds left{0};
-    std::string what;
   };
   std::vector<wait> all_;
   std::chrono::milliseconds period_;

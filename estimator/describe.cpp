@@ -93,7 +93,7 @@ expected<job_description> describe(const estimator& e, const train_spec& trainin
   if (evaluation) {
     if (auto added = add_evaluation(*job, *evaluation); !added)
       return fail(added.error());
-    if (!saves(*job))
+    if (!writes_checkpoints(*job))
       return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
                                           "save_checkpoints_steps or save_checkpoints_secs that is not none");
   }

@@ -73,7 +73,7 @@ namespace {
 /// any doubt: the job itself finds out then.
 std::optional<train_result> nothing_left(const estimator& e, const train_spec& training) {
   const auto description = describe(e, training, {});
-  if (!description || !description->max_steps || !saves(*description))
+  if (!description || !description->max_steps || !writes_checkpoints(*description))
     return std::nullopt;
   const auto store = checkpoint_store::open(posix_file_system(), *e.config.model_dir, {.read_only = true});
   const auto newest = store ? (*store)->newest_step() : std::nullopt;

@@ -4,10 +4,9 @@
 
 #include "messages/fwd.hpp"
 #include "messages/inspect.hpp"
+#include "messages/sinks.hpp"
 #include "words/roles.hpp"
 #include "words/step_status.hpp"
-
-#include <caf/actor.hpp>
 
 namespace troupe {
 
@@ -76,19 +75,29 @@ typename Inspector::result_type inspect(Inspector& f, rewind& x) {
   return f(caf::meta::type_name("rewind"), x.attempt, x.step);
 }
 
-/// To an infeed: the reader of `edge`. To a replica: whom to ask for what comes in by port `edge`.
-struct connect {
+/// To an infeed, or to a replica with out-ports: who reads `edge`.
+struct connect_reader {
   edge_id edge{};
-  caf::strong_actor_ptr peer;
+  block_sink_actor reader;
 };
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, connect& x) {
-  return f(caf::meta::type_name("connect"), x.edge, x.peer);
+typename Inspector::result_type inspect(Inspector& f, connect_reader& x) {
+  return f(caf::meta::type_name("connect_reader"), x.edge, x.reader);
+}
+
+/// To a replica: whom to ask for what comes in by `edge`.
+struct connect_source {
+  edge_id edge{};
+  credit_source_actor source;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, connect_source& x) {
+  return f(caf::meta::type_name("connect_source"), x.edge, x.source);
 }
 
 /// Where snapshot parts go from now on; everything lent to an earlier writer counts as released.
 struct connect_parts {
-  caf::strong_actor_ptr writer;
+  part_sink_actor writer;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, connect_parts& x) {
@@ -97,7 +106,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_parts& x) {
 
 /// Where reports go from now on: the outfeed is gone. A stream that has ended says so once more.
 struct connect_reports {
-  caf::strong_actor_ptr sink;
+  report_sink_actor sink;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, connect_reports& x) {

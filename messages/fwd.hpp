@@ -18,19 +18,24 @@ struct stream_end;
 
 // -- control -------------------------------------------------------------------------
 struct abandon;
+struct all_applied;
 struct answered;
 struct applied;
 struct begin;
-struct connect;
 struct connect_parts;
+struct connect_reader;
 struct connect_reports;
+struct connect_source;
 struct deadline;
 struct evaluate_at;
 struct fact;
 struct finish_log;
 struct flush;
 struct halt;
+struct hooks_ended;
+struct hooks_ready;
 struct leave;
+struct name_missing;
 struct note;
 struct probe;
 struct proceed;
@@ -42,6 +47,7 @@ struct rewind;
 struct room;
 struct run;
 struct settle;
+struct stand_in;
 struct stop;
 struct unlease;
 
@@ -65,14 +71,16 @@ struct standing;
 CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
 
   CAF_ADD_TYPE_ID(troupe, (troupe::abandon))
+  CAF_ADD_TYPE_ID(troupe, (troupe::all_applied))
   CAF_ADD_TYPE_ID(troupe, (troupe::answered))
   CAF_ADD_TYPE_ID(troupe, (troupe::applied))
   CAF_ADD_TYPE_ID(troupe, (troupe::begin))
   CAF_ADD_TYPE_ID(troupe, (troupe::block))
   CAF_ADD_TYPE_ID(troupe, (troupe::committed))
-  CAF_ADD_TYPE_ID(troupe, (troupe::connect))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect_reader))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reports))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect_source))
   CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
   CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
@@ -86,9 +94,12 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_sum))
   CAF_ADD_TYPE_ID(troupe, (troupe::halt))
+  CAF_ADD_TYPE_ID(troupe, (troupe::hooks_ended))
+  CAF_ADD_TYPE_ID(troupe, (troupe::hooks_ready))
   CAF_ADD_TYPE_ID(troupe, (troupe::input_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::input_warned))
   CAF_ADD_TYPE_ID(troupe, (troupe::leave))
+  CAF_ADD_TYPE_ID(troupe, (troupe::name_missing))
   CAF_ADD_TYPE_ID(troupe, (troupe::note))
   CAF_ADD_TYPE_ID(troupe, (troupe::probe))
   CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
@@ -107,6 +118,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::settle))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
+  CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))
   CAF_ADD_TYPE_ID(troupe, (troupe::standing))
   CAF_ADD_TYPE_ID(troupe, (troupe::stop))
   CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))

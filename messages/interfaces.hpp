@@ -12,6 +12,7 @@
 #include "messages/evaluation.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
+#include "messages/sinks.hpp"
 #include "messages/snapshot.hpp"
 #include "messages/status.hpp"
 #include "messages/summary.hpp"
@@ -19,40 +20,6 @@
 #include <caf/typed_actor.hpp>
 
 namespace troupe {
-
-// -- small interfaces, named for what they accept ---------------------------------------
-
-using block_sink_actor = caf::typed_actor<
-  caf::reacts_to<block>,          // Batches the sink has room for, in step order.
-  caf::reacts_to<end_of_data>>;   // The source ended; nothing follows on that edge.
-
-using credit_source_actor = caf::typed_actor<
-  caf::reacts_to<pull>>;          // Credit: the sink has room up to `until_step`.
-
-using report_sink_actor = caf::typed_actor<
-  caf::reacts_to<step_report>,         // Steps that are done, in step order for each replica.
-  caf::reacts_to<stream_end>>;    // Nothing of that replica follows.
-
-using part_sink_actor = caf::typed_actor<
-  caf::reacts_to<snapshot_part>,  // One part of the snapshot at its step.
-  caf::reacts_to<gone>>;          // Of that node no further part comes.
-
-using standing_sink_actor = caf::typed_actor<
-  caf::reacts_to<standing>>;      // Where somebody stands who was asked.
-
-using input_listener_actor = caf::typed_actor<
-  caf::reacts_to<input_failed>,   // An infeed cannot go on.
-  caf::reacts_to<input_warned>>;  // It goes on, but not quite as one would think.
-
-using arena_owner_actor = caf::typed_actor<
-  caf::reacts_to<released>>;      // The memory lent at that step may be written again.
-
-using gradient_sink_actor = caf::typed_actor<
-  caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
-  caf::reacts_to<applied>>;       // One replica has applied a step to its slice.
-
-using record_source_actor = caf::typed_actor<
-  caf::reacts_to<room>>;          // Credit: the summary writer has room.
 
 // -- roles --------------------------------------------------------------------------------
 
@@ -64,7 +31,7 @@ using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<stop>,           // Where several groups read: the step at hand is the first that is missing.
   caf::reacts_to<leave>,          // One reader is gone.
   caf::reacts_to<probe>,          // Answered by `standing`.
-  caf::reacts_to<connect>,        // The reader of an edge.
+  caf::reacts_to<connect_reader>, // Who reads an edge.
   caf::reacts_to<connect_parts>,  // Another checkpoint writer.
   caf::reacts_to<proceed>>;       // To itself.
 
@@ -74,14 +41,15 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<retire>,         // The group is trained no further.
   caf::reacts_to<begin>,          // A new attempt: stand at its step.
   caf::reacts_to<run>,            // The horizon: nothing is computed past `until`.
-  caf::reacts_to<connect>,        // Whom to pull from, for an edge.
+  caf::reacts_to<connect_source>, // Whom to pull from, for an edge that comes in.
+  caf::reacts_to<connect_reader>, // Who reads an edge that goes out.
   caf::reacts_to<connect_parts>,  // Another checkpoint writer.
   caf::reacts_to<connect_reports>,  // The outfeed is gone.
   caf::reacts_to<stop>,           // End at the step at hand.
   caf::reacts_to<halt>,           // The job has failed: compute no further.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<gradient_sum>,   // What to apply, or why nobody does.
-  caf::reacts_to<applied>,        // Every slice holds the step.
+  caf::reacts_to<all_applied>,    // Every slice holds the step.
   caf::reacts_to<released>,       // A lent arena is free again.
   caf::reacts_to<proceed>>;       // To itself.
 
@@ -95,7 +63,9 @@ using outfeed_actor = report_sink_actor::extend<
 
 using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<restore>,        // Open the directory, load its newest whole checkpoint.
+  caf::reacts_to<stand_in>,       // Open it and load nothing: the writer before has died.
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
+  caf::reacts_to<name_missing>,   // One that has waited too long: which part does it lack?
   caf::reacts_to<settle>,         // The job has failed: which snapshots are complete, and which never will be?
   caf::reacts_to<unlease>>;       // Nobody reads that commit any more.
 
@@ -137,13 +107,10 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<save_failed>,    // A snapshot never will be.
   caf::reacts_to<evaluated>,      // An evaluation ended.
   caf::reacts_to<room>,           // The writer of evaluations has room.
-  caf::reacts_to<answered>,       // The hooks have returned from a fact.
+  caf::reacts_to<hooks_ready>,    // All hooks have begun.
+  caf::reacts_to<answered>,       // They have returned from a fact.
+  caf::reacts_to<hooks_ended>,    // They have seen the end.
   caf::reacts_to<request>,        // The user wants something.
   caf::reacts_to<deadline>>;      // To itself.
-
-/// Where an outfeed's progress goes: a chief, an evaluator or a predictor.
-using progress_sink_actor = caf::typed_actor<
-  caf::reacts_to<progress>,
-  caf::reacts_to<stream_end>>;
 
 }  // namespace troupe

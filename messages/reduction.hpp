@@ -33,7 +33,7 @@ typename Inspector::result_type inspect(Inspector& f, gradient_sum& x) {
   return f(caf::meta::type_name("gradient_sum"), x.attempt, x.step, x.status, x.gradient, x.cause);
 }
 
-/// From a replica: my slice holds step `step`. From the reducer (replica -1): all slices do.
+/// From a replica: my slice holds step `step`.
 struct applied {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -42,6 +42,16 @@ struct applied {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, applied& x) {
   return f(caf::meta::type_name("applied"), x.attempt, x.step, x.replica);
+}
+
+/// From the reducer: every replica's slice holds step `step`.
+struct all_applied {
+  int32_t attempt = 0;
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, all_applied& x) {
+  return f(caf::meta::type_name("all_applied"), x.attempt, x.step);
 }
 
 }  // namespace troupe

@@ -62,16 +62,24 @@ typename Inspector::result_type inspect(Inspector& f, save_failed& x) {
   return f(caf::meta::type_name("save_failed"), x.attempt, x.step, x.cause);
 }
 
-/// Snapshots above `above` will never be complete: drop their parts without a word. With `overdue` instead: the one at
-/// `step` has waited long enough; say which part is missing.
+/// Snapshots above `step` will never be complete: drop their parts without a word.
 struct abandon {
   int32_t attempt = 0;
   int64_t step = 0;
-  bool overdue = false;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, abandon& x) {
-  return f(caf::meta::type_name("abandon"), x.attempt, x.step, x.overdue);
+  return f(caf::meta::type_name("abandon"), x.attempt, x.step);
+}
+
+/// The snapshot at `step` has waited long enough: unless it is complete, give it up by a `save_failed` that names the missing part.
+struct name_missing {
+  int32_t attempt = 0;
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, name_missing& x) {
+  return f(caf::meta::type_name("name_missing"), x.attempt, x.step);
 }
 
 /// No further part of `part` comes: what it has lent or handed over before this, it has.
@@ -104,15 +112,22 @@ typename Inspector::result_type inspect(Inspector& f, unlease& x) {
   return f(caf::meta::type_name("unlease"), x.step);
 }
 
-/// Opens the directory and loads its newest whole checkpoint into the parameter store. With `load` false it only opens:
-/// a writer that stands in for a dead one, whose store is in use.
+/// Opens the directory and loads its newest whole checkpoint into the parameter stores; answered by `restored`.
 struct restore {
   int32_t attempt = 0;
-  bool load = true;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, restore& x) {
-  return f(caf::meta::type_name("restore"), x.attempt, x.load);
+  return f(caf::meta::type_name("restore"), x.attempt);
+}
+
+/// Opens the directory in the place of a writer that died. It loads nothing: the parameter stores are in use.
+struct stand_in {
+  int32_t attempt = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stand_in& x) {
+  return f(caf::meta::type_name("stand_in"), x.attempt);
 }
 
 /// The store holds state `step`. `found` is false when there was no checkpoint and variables were initialised.

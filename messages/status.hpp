@@ -43,19 +43,37 @@ typename Inspector::result_type inspect(Inspector& f, fact& x) {
   return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.number);
 }
 
-/// From the callbacks, once for every fact, in their order: the hooks have returned, or what they threw is on its way before
-/// this. After begin_at, `needs` are all that hooks will ever want.
+/// From the callbacks: all hooks have begun, or what they threw is on its way before this; the answer to fact `number`. `steps` are all
+/// that hooks will ever want to see.
+struct hooks_ready {
+  uint64_t number = 0;
+  std::vector<need> steps;
+  held_facts holds;      ///< By any hook.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
+  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated);
+}
+
+/// From the callbacks, for every event and every step, in their order: the hooks have returned, or what they threw is on its way before
+/// this.
 struct answered {
+  uint64_t number = 0;   ///< The fact's.
   int64_t step = 0;      ///< The fact's `at`.
-  bool at_begin = false;
-  bool at_end = false;
-  std::vector<need> needs;
   bool gate = false;     ///< The fact was a gate.
-  uint64_t number = 0;   ///< The fact's own.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, answered& x) {
-  return f(caf::meta::type_name("answered"), x.step, x.at_begin, x.at_end, x.needs, x.gate, x.number);
+  return f(caf::meta::type_name("answered"), x.number, x.step, x.gate);
+}
+
+/// From the callbacks: the hooks have seen the end, which was fact `number`.
+struct hooks_ended {
+  uint64_t number = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, hooks_ended& x) {
+  return f(caf::meta::type_name("hooks_ended"), x.number);
 }
 
 }  // namespace troupe

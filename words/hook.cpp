@@ -31,10 +31,10 @@ std::string_view to_string(job_progress::phase p) noexcept {
 job_control::~job_control() = default;
 hook::~hook() = default;
 
-std::vector<need> hook::begin(int64_t) {
+needs hook::begin(int64_t) {
   return {};
 }
-void hook::at(const step_facts&, job_control&) {}
+void hook::on_step(const step_facts&, job_control&) {}
 void hook::on_event(const job_event&, job_control&) {}
 void hook::end(int64_t) {}
 void hook::on_abort(const error&) {}

@@ -15,25 +15,23 @@ namespace troupe {
 void chief_state::start_crew() {
   started = self->clock().now();
   nodes = start_all(*options.nodes, *self);
+  horizon = troupe::horizon{{options.checkpoints, options.save_steps, summaries() ? std::optional{options.summary_steps} : std::nullopt}};
   self->send(writer(), restore{attempt});
-  arm(wait_start, options.deadlines.start, "the checkpoint writer to load the newest checkpoint");
+  arm(chief_wait::start, options.deadlines.start);
   show_status();
 }
 
 void chief_state::on_restored(const restored& x) {
   if (now != phase::starting || x.attempt != attempt || ends())
     return;
-  disarm(wait_start);
+  disarm(chief_wait::start);
   now = phase::restoring;
-  start_step = first_step = reached = until = progress_told = x.step;
+  start_step = first_step = x.step;
   if (const auto books = x.properties.find("first_step"); books != x.properties.end())
     first_step = std::strtoll(books->second.c_str(), nullptr, 10);
-  if (x.found) {
-    checkpoint = x.prefix;
-    committed_at = x.step;
-  }
-  end_at = goal();
-  end_is_final = end_at.has_value();
+  saves.start_from(x);
+  held_progress.begin(x.step);
+  horizon.begin(x.step, goal());
   restore_warnings.insert(restore_warnings.begin(), x.warnings.begin(), x.warnings.end());
   // A job that had finished begins its data anew; one that was interrupted goes on in them.
   const auto finished = x.properties.find("finished");
@@ -68,22 +66,23 @@ std::optional<int64_t> chief_state::goal() const {
 void chief_state::begin_training() {
   now = phase::training;
   show_status();
+  const auto end_at = horizon.end();
   const bool nothing_left = end_at && *end_at <= start_step;
   std::string how = "a fresh start";
-  if (committed_at)
-    how = "resumed from " + checkpoint
+  if (saves.committed_at())
+    how = "resumed from " + saves.prefix()
           + (nothing_left ? "" : data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
   publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at, .text = std::move(how)});
   for (const auto& w : restore_warnings)
-    publish({.what = job_event::kind::warning, .step = start_step, .text = w});
+    warn(start_step, w);
   if (nothing_left) {
-    remark = "nothing to train: " + (checkpoint.empty() ? "the job" : checkpoint) + " stands at step "
-             + std::to_string(start_step) + " already, and max_steps is " + std::to_string(*end_at);
-    end_at = start_step;
-    if (evaluator() && !checkpoint.empty()) {
+    ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(start_step)
+                    + " already, and max_steps is " + std::to_string(*end_at);
+    horizon.end_at(start_step, true);
+    if (evaluator() && !saves.prefix().empty()) {
       now = phase::draining;
-      newest_unevaluated = start_step;
-      commit_gates.insert(start_step);
+      evaluations.offer(start_step);
+      gates.await_commit(start_step);
       return evaluate_next();
     }
     return end();
@@ -96,15 +95,16 @@ void chief_state::begin_training() {
     place_save(start_step);
     first.push_back({start_step, mark_snapshot});
   }
-  if (const auto kinds = marks_at(start_step) & mark_watch; kinds != 0) {
-    first.push_back({start_step, static_cast<uint8_t>(kinds)});
+  if (gates.shows(start_step)) {
+    first.push_back({start_step, mark_watch});
+    gates.marked(start_step);
     facts.marked(start_step);
   }
-  grant(start_step, std::move(first));
+  grant_up_to(start_step, std::move(first));
   if (options.save_secs && options.checkpoints)
-    arm(wait_next_save, save_period(), "");
-  if (stopping)
-    return drain(until, false);
+    arm(chief_wait::next_save, save_period());
+  if (ending.stopping)
+    return drain(horizon.until(), false);
   extend();
 }
 
@@ -114,92 +114,110 @@ void chief_state::on_request(const request& x) {
   if (ends())
     return;
   if (x.what == request::save) {
-    if (!options.checkpoints || now != phase::training)
-      return;
-    if (saving.empty())
+    if (options.checkpoints && now == phase::training && saves.may_save_now())
       mark_here(mark_snapshot);
-    else
-      save_again = true;
     return;
   }
   if (x.what == request::abort) {
-    causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, reached});
+    causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
     options.nodes->cancel();
     return end();
   }
-  stopping = true;
-  by_signal = by_signal || x.by_signal;
-  if (by_signal && evaluating && !std::exchange(cancelled_evaluation, true))
+  ending.stopping = true;
+  ending.by_signal = ending.by_signal || x.by_signal;
+  if (ending.by_signal && evaluations.cancel())
     self->send(evaluator(), request{request::stop});
   if (now == phase::training)
-    drain(until, false);
-  if (by_signal)
+    drain(horizon.until(), false);
+  if (ending.by_signal)
     evaluate_next();  // One that waits for its event file is not made.
   if (now == phase::draining && !ends())
     cut_short();
-}
-
-void chief_state::arm(wait w, std::chrono::milliseconds patience, std::string what) {
-  waiting.arm(w, patience, std::move(what));
 }
 
 void chief_state::on_deadline(const deadline& x) {
   const auto over = waiting.on(x);
   if (!over)
     return;
-  switch (static_cast<wait>(*over)) {
-    case wait_next_save:
+  switch (*over) {
+    case chief_wait::start:
+      return respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
+    case chief_wait::next_save:
       if (now != phase::training)
         return;
-      if (saving.empty())
+      if (!saves.any())
         mark_here(mark_snapshot);
-      else if (skipped_for != *saving.begin() && (skipped_for = *saving.begin(), true))
-        publish({.what = job_event::kind::warning, .step = reached,
-                 .text = "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step "
-                         + std::to_string(*saving.begin()) + " is still on its way; it is skipped"});
-      return arm(wait_next_save, save_period(), "");
-    case wait_silence:
+      else if (saves.is_first_skip())
+        warn(horizon.reached(), "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step " + std::to_string(saves.oldest())
+                                  + " is still on its way; it is skipped");
+      return arm(chief_wait::next_save, save_period());
+    case chief_wait::reports:
       return ask_around();
-    case wait_answers:
+    case chief_wait::answers:
       return fail_of_silence();
-    case wait_save:
+    case chief_wait::commit:
       return give_up_saves();
-    case wait_stop:
+    case chief_wait::gone:
       return finish();
-    case wait_flush:
+    case chief_wait::flush:
       return on_flushed({flushes});
-    case wait_news:
-      return fail_now(*std::exchange(announced, std::nullopt));
-    case wait_cut:
+    case chief_wait::news:
+      return fail_now(*std::exchange(ending.announced, std::nullopt));
+    case chief_wait::cut:
       // They end at the step at hand, as at the end of the data; a read that blocks has nothing left to do it for.
-      if (reached >= until || stream_ended)
+      if (horizon.idle() || ending.stream_ended)
         return;
-      cut = true;
+      ending.cut = true;
       if (options.stops_at_infeeds)
         tell_all<role::infeed>(stop{attempt});
       else
         tell_all<role::replica>(stop{attempt});
       return options.nodes->cancel_reads();
-    case wait_hooks:
+    case chief_wait::hooks:
       if (!ends())
-        return respond(role::callbacks, trouble::hangs, waited_for(wait_hooks, "callbacks"));
-      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(wait_hooks) + ": their last call was not made",
-                       {}, "callbacks", reached});
+        return respond(role::callbacks, trouble::hangs, waited_for(*over, "callbacks"));
+      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(*over) + ": their last call was not made", {},
+                       "callbacks", horizon.reached()});
       return send_home();
-    case wait_evaluation:
-      if (evaluating)
-        self->send(writer(), unlease{*evaluating});
-      evaluating.reset();
-      return respond(role::evaluator, trouble::hangs, waited_for(wait_evaluation, options.name));
-    case wait_eval_room:
-      return respond(role::eval_summary_writer, trouble::hangs, waited_for(wait_eval_room, options.name));
-    default:  // wait_start
-      respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
+    case chief_wait::evaluation: {
+      auto cause = waited_for(*over, options.name);
+      lose_evaluation();
+      return respond(role::evaluator, trouble::hangs, std::move(cause));
+    }
+    case chief_wait::eval_room:
+      return respond(role::eval_summary_writer, trouble::hangs, waited_for(*over, options.name));
   }
 }
 
-error chief_state::waited_for(int32_t kind, std::string source) const {
-  return {errc::deadline_exceeded, options.name + " waited too long for " + waiting.what(kind), {}, std::move(source), reached};
+/// For errors.
+std::string chief_state::text_of(chief_wait w) const {
+  const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
+  switch (w) {
+    case chief_wait::start: return "the checkpoint writer to load the newest checkpoint";
+    case chief_wait::commit: return "the commit of step " + step(saves.any() ? std::optional{saves.oldest()} : std::nullopt);
+    case chief_wait::evaluation: return "the evaluation of step " + step(evaluations.running());
+    case chief_wait::eval_room: return "the results of the evaluation of step " + step(evaluations.last()) + " to be written";
+    case chief_wait::hooks:
+      if (ends())
+        return "the hooks to see the end";
+      if (now == phase::restoring)
+        return "the hooks to begin";
+      if (const auto gate = gates.awaited())
+        return "a hook's answer at step " + step(gate);
+      return "the hooks, which are " + std::to_string(facts.unanswered()) + " facts behind at step " + step(horizon.reached());
+    case chief_wait::reports: return "a report of step " + step(horizon.reached());
+    case chief_wait::answers:
+    case chief_wait::next_save:
+    case chief_wait::flush:
+    case chief_wait::news:
+    case chief_wait::cut:
+    case chief_wait::gone: break;  // What follows of these says more than they could.
+  }
+  return "an answer";
+}
+
+error chief_state::waited_for(chief_wait w, std::string source) const {
+  return {errc::deadline_exceeded, options.name + " waited too long for " + text_of(w), {}, std::move(source), horizon.reached()};
 }
 
 std::chrono::milliseconds chief_state::save_period() const {
@@ -217,68 +235,75 @@ double chief_state::seconds() const {
   return std::chrono::duration<double>(now_ns()).count();
 }
 
+void chief_state::warn(int64_t step, std::string text) {
+  publish({.what = job_event::kind::warning, .step = step, .text = std::move(text)});
+}
+
 void chief_state::publish(job_event e) {
   e.seconds = seconds();
   options.board->event(e);
   if (!callbacks())
     return;
   if (e.what == job_event::kind::progress) {
-    held_progress = held_progress ? joined(progress_told, *held_progress, std::move(e)) : std::move(e);
+    held_progress.add(std::move(e));
     constexpr int64_t behind_max = 8;
     if (facts.unanswered() < std::min(behind_max, facts.size()))
       tell_progress();
     return;
   }
   tell_progress();
+  const bool held = (e.what == job_event::kind::saved && gates.holds().saved) || (e.what == job_event::kind::evaluated && gates.holds().evaluated);
   fact f;
   f.what = fact::event;
   f.at = e.step;
   f.news = std::move(e);
-  tell(std::move(f));
+  const auto step = f.at;
+  const auto number = tell(std::move(f));
+  if (held && !ends()) {
+    gates.hold_fact(number, step);
+    wait_for_hooks(true);
+  }
 }
 
 void chief_state::tell_progress() {
-  if (!held_progress || !callbacks())
+  if (!callbacks())
     return;
-  fact f;
-  f.what = fact::event;
-  f.at = progress_told = held_progress->step;
-  f.news = *std::exchange(held_progress, std::nullopt);
-  tell(std::move(f));
+  if (auto e = held_progress.take()) {
+    fact f;
+    f.what = fact::event;
+    f.at = e->step;
+    f.news = std::move(*e);
+    tell(std::move(f));
+  }
 }
 
-void chief_state::tell(fact f, std::optional<int64_t> watch) {
-  f.number = facts.told(now_ns(), watch);
+uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
+  const auto number = f.number = facts.told(now_ns(), watch);
   if (f.gate)
-    gates_told.insert(f.at);
+    gates.asked(f.at);
   self->send(callbacks(), std::move(f));
   wait_for_hooks(false);
+  return number;
 }
 
 /// Only where somebody waits: at a gate, at the first and the last call, and where the horizon is held until they catch up.
 void chief_state::wait_for_hooks(bool anew) {
-  if (!anew && waiting.armed(wait_hooks))
+  if (!anew && waiting.armed(chief_wait::hooks))
     return;
-  disarm(wait_hooks);
+  disarm(chief_wait::hooks);
   if (!callbacks() || facts.unanswered() == 0)
     return;
-  if (ends())
-    arm(wait_hooks, options.deadlines.hooks, "the hooks to see the end");
-  else if (now == phase::restoring)
-    arm(wait_hooks, options.deadlines.hooks, "the hooks to begin");
-  else if (!gates_told.empty())
-    arm(wait_hooks, options.deadlines.hooks, "a hook's answer at step " + std::to_string(*gates_told.begin()));
-  else if (facts.full() || facts.unanswered() > facts.size())
-    arm(wait_hooks, options.deadlines.hooks, "the hooks, which are " + std::to_string(facts.unanswered()) + " facts behind at step " + std::to_string(reached));
+  if (ends() || now == phase::restoring || gates.awaited() || facts.full() || facts.unanswered() > facts.size())
+    arm(chief_wait::hooks, options.deadlines.hooks);
 }
 
 double chief_state::steps_per_second() const {
-  return speed.seconds_per_step() > 0 ? 1 / speed.seconds_per_step() : 0;
+  const double each = horizon.pace().seconds_per_step();
+  return each > 0 ? 1 / each : 0;
 }
 
 void chief_state::show_status() {
-  options.board->status({shown(now), reached, end_at, loss, steps_per_second(),
-                         committed_at.value_or(-1), metrics});
+  options.board->status({shown(now), horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saves.committed_at().value_or(-1), metrics});
 }
 
 chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options) {
@@ -286,7 +311,8 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.self = self;
   state.options = std::move(options);
   const auto& limits = state.options.deadlines;
-  state.waiting.start(self, waits{chief_state::wait_kinds, waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
+  state.evaluations = evaluations{state.options.throttle_secs};
+  state.waiting.start(self, waits{chief_wait_kinds, waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});
   self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
   state.start_crew();
@@ -300,14 +326,16 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const failure& x) { state.on_failure(x); },
     [&state](const flushed& x) { state.on_flushed(x); },
     [&state](const standing& x) {
-      if (state.whereabouts.on(x) && state.waiting.armed(chief_state::wait_answers))
+      if (state.whereabouts.on(x) && state.waiting.armed(chief_wait::answers))
         state.fail_of_silence();
     },
     [&state](const committed& x) { state.on_committed(x); },
     [&state](const save_failed& x) { state.on_save_failed(x); },
     [&state](const evaluated& x) { state.on_evaluated(x); },
     [&state](const room& x) { state.on_eval_room(x); },
+    [&state](const hooks_ready& x) { state.on_hooks_ready(x); },
     [&state](const answered& x) { state.on_answered(x); },
+    [&state](const hooks_ended& x) { state.on_hooks_ended(x); },
     [&state](const request& x) { state.on_request(x); },
     [&state](const deadline& x) { state.on_deadline(x); },
   };

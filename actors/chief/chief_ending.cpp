@@ -38,35 +38,35 @@ void chief_state::lose_evaluator(error cause) {
       nodes.ended(m.id);
       break;
     }
-  newest_unevaluated.reset();
-  disarm(wait_evaluation);
-  disarm(wait_eval_room);
-  publish({.what = job_event::kind::warning, .step = reached, .text = to_string(cause)});
-  commit_gates.clear();
+  evaluations.drop_waiting();
+  disarm(chief_wait::evaluation);
+  disarm(chief_wait::eval_room);
+  warn(horizon.reached(), to_string(cause));
+  gates.evaluations_lost(saves.committed_at());
   extend();
   check_end();
 }
 
 /// The replicas report the same cause at its step, after all that precedes it: so it is waited for, unless nobody gets there.
 void chief_state::on_input_failed(const input_failed& x) {
-  if (x.attempt != attempt || ends() || (cut && x.cause.category == errc::cancelled))
+  if (x.attempt != attempt || ends() || (ending.cut && x.cause.category == errc::cancelled))
     return;
-  if (failing == failing::settling)
+  if (ending.failing == failing::settling)
     return x.cause.category == errc::cancelled ? void() : causes.add(x.cause);  // Its reads were cancelled.
-  if (!trains() || x.step <= reached)
+  if (!trains() || x.step <= horizon.reached())
     return fail_now(x.cause);
-  if (announced && *announced->step <= x.step)
+  if (ending.announced && *ending.announced->step <= x.step)
     return;
-  announced = x.cause;
-  announced->step = x.step;
-  arm(wait_news, options.deadlines.stop, "");
+  ending.announced = x.cause;
+  ending.announced->step = x.step;
+  arm(chief_wait::news, options.deadlines.stop);
 }
 
 void chief_state::on_input_warned(const input_warned& x) {
   if (x.attempt != attempt || ends())
     return;
   if (trains())
-    publish({.what = job_event::kind::warning, .step = reached, .text = x.text});
+    warn(horizon.reached(), x.text);
   else
     restore_warnings.push_back(x.text);
 }
@@ -77,10 +77,10 @@ void chief_state::on_down(const caf::down_msg& x) {
     return;
   const member who = *found;
   nodes.ended(who.id);
-  error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, reached};
+  error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, horizon.reached()};
   if (ends()) {
     if (who.what == role::callbacks) {
-      if (!hooks_done && !sent_home)
+      if (!ending.hooks_done && !ending.sent_home)
         causes.add(std::move(cause));
       send_home();
     }
@@ -88,22 +88,20 @@ void chief_state::on_down(const caf::down_msg& x) {
   }
   switch (who.what) {
     case role::evaluator:
-      if (evaluating)
-        self->send(writer(), unlease{*evaluating});
-      evaluating.reset();
+      lose_evaluation();
       break;
     case role::callbacks:
-      disarm(wait_hooks);
+      disarm(chief_wait::hooks);
       break;
     case role::summary_writer:
-      unbooked = saving;  // What it should have passed on went with it; a book that comes twice does no harm.
-      if (failing != failing::no)
-        send_books_up_to(until);
+      saves.books_lost();
+      if (ending.fails())
+        send_books_up_to(horizon.until());
       break;
     case role::outfeed:
-      tell_all<role::replica>(connect_reports{caf::actor_cast<caf::strong_actor_ptr>(self)});
+      tell_all<role::replica>(connect_reports{self});
       fail_after_save(std::move(cause));
-      return std::exchange(flushing, false) ? settle_saves() : void();
+      return std::exchange(ending.flushing, false) ? settle_saves() : void();
     case role::infeed:
     case role::replica:
       self->send(writer(), gone{attempt, who.id});
@@ -120,7 +118,7 @@ void chief_state::on_down(const caf::down_msg& x) {
 /// anything is decided.
 void chief_state::flush_then_settle(error cause) {
   causes.add(std::move(cause));
-  if (failing == failing::settling || flushing)
+  if (ending.failing == failing::settling || ending.flushing)
     return;
   options.nodes->cancel();
   if (!outfeed())
@@ -129,97 +127,95 @@ void chief_state::flush_then_settle(error cause) {
 }
 
 void chief_state::flush_outfeed() {
-  flushing = true;
+  ending.flushing = true;
   self->send(outfeed(), flush{++flushes});
-  arm(wait_flush, options.deadlines.stop, "");
+  arm(chief_wait::flush, options.deadlines.stop);
 }
 
 void chief_state::on_flushed(const flushed& x) {
-  if (x.number != flushes || ends() || !flushing)
+  if (x.number != flushes || ends() || !ending.flushing)
     return;
-  flushing = false;
-  if (saving.empty() && failing != failing::no)
+  ending.flushing = false;
+  if (!saves.any() && ending.fails())
     return end();
   settle_saves();
 }
 
 void chief_state::fail_now(error cause) {
   causes.add(std::move(cause));
-  if (!ends() && !flushing)
+  if (!ends() && !ending.flushing)
     settle_saves();
 }
 
 /// Whoever holds parts of a snapshot says that no more come: so the checkpoint writer knows of each whether it can still be
 /// complete. Nothing is waited for that cannot be.
 void chief_state::settle_saves() {
-  if (failing == failing::settling)
+  if (ending.failing == failing::settling)
     return;
-  failing = failing::settling;
+  ending.failing = failing::settling;
   options.nodes->cancel();
-  for (const auto w : {wait_start, wait_silence, wait_save, wait_hooks, wait_next_save, wait_flush, wait_evaluation, wait_news, wait_cut, wait_answers})
+  for (const auto w : {chief_wait::start, chief_wait::reports, chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
+                       chief_wait::evaluation, chief_wait::news, chief_wait::cut, chief_wait::answers})
     disarm(w);
-  newest_unevaluated.reset();
+  evaluations.drop_waiting();
   // The books of a state go the way of its summaries, whose reports are in up to here.
-  saving.erase(saving.upper_bound(outfeed() ? reached : until), saving.end());
-  send_books_up_to(outfeed() ? reached : until);
-  unbooked.clear();
-  if (!writer() || saving.empty() || now == phase::starting || now == phase::restoring)
+  const auto kept = outfeed() ? horizon.reached() : horizon.until();
+  send_books_up_to(kept);
+  saves.cancel_above(kept);
+  if (!writer() || !saves.any() || now == phase::starting || now == phase::restoring)
     return end();
   now = phase::draining;
-  end_at = reached;
-  self->send(writer(), abandon{attempt, *saving.rbegin()});
+  horizon.end_at(horizon.reached(), horizon.end_is_final());
+  self->send(writer(), abandon{attempt, saves.newest()});
   tell_all<role::infeed>(halt{attempt});
   tell_all<role::replica>(halt{attempt});
-  self->send(writer(), settle{attempt, {saving.begin(), saving.end()}});
+  self->send(writer(), settle{attempt, saves.steps()});
   await_saves();
 }
 
 void chief_state::give_up_saves() {
-  const auto what = waiting.what(wait_save);
-  if (writer() && !saving.empty() && !std::exchange(overdue, true)) {  // Which part is missing?
-    self->send(writer(), abandon{attempt, *saving.begin(), true});
-    return arm(wait_save, options.deadlines.stop, what);
+  auto cause = waited_for(chief_wait::commit, options.name);
+  if (writer() && saves.may_inquire()) {  // Which part is missing?
+    self->send(writer(), name_missing{attempt, saves.oldest()});
+    return arm(chief_wait::commit, options.deadlines.stop);
   }
   // The writer does not answer any more; there is nothing left to wait for.
-  saving.clear();
-  fail_now(error{errc::deadline_exceeded, options.name + " waited too long for " + what, {}, options.name, reached});
+  saves.cancel_all();
+  fail_now(std::move(cause));
   check_end();
 }
 
 void chief_state::fail_after_save(error cause) {
   causes.add(std::move(cause));
-  if (ends() || failing != failing::no)
+  if (ends() || ending.fails())
     return;
   if (!trains())
     return end();
-  failing = failing::saving;
-  commit_gates.clear();
-  hook_gates.clear();
-  gates_told.clear();
-  newest_unevaluated.reset();
+  ending.failing = failing::saving;
+  gates.open_all();
+  evaluations.drop_waiting();
   if (!options.checkpoints || !writer())
     return end();
-  for (const auto w : {wait_silence, wait_answers, wait_hooks, wait_next_save, wait_evaluation})
+  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::hooks, chief_wait::next_save, chief_wait::evaluation})
     disarm(w);
-  send_books_up_to(until);  // Reports may not come any more, nor their records be written: the model is saved all the same.
-  drain(until, false);
+  send_books_up_to(horizon.until());  // Reports may not come any more, nor their records be written: the model is saved all the same.
+  drain(horizon.until(), false);
   if (!ends())
     cut_short();
 }
 
 void chief_state::replace_writer(error cause) {
-  if (std::exchange(writer_replaced, true) || failing != failing::no || !trains()) {
+  if (std::exchange(writer_replaced, true) || ending.fails() || !trains()) {
     causes.add(std::move(cause));
     return end();  // Nothing can be saved any more.
   }
   const auto id = nodes.id_of(role::checkpoint_writer);
   nodes.started(id, options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self)));
   self->monitor(writer());
-  self->send(writer(), restore{attempt, false});  // Before any part.
+  self->send(writer(), stand_in{attempt});  // Before any part.
   options.nodes->connect(id);
-  saving.clear();  // Their parts went with the old one; the last save takes their place.
-  unbooked.clear();
-  disarm(wait_save);
+  saves.cancel_all();  // Their parts went with the old one; the last save takes their place.
+  disarm(chief_wait::commit);
   fail_after_save(std::move(cause));
 }
 
@@ -228,18 +224,17 @@ void chief_state::replace_writer(error cause) {
 void chief_state::end() {
   if (ends())
     return;
-  publish_held();
-  for (const auto& [step, x] : held) {  // Committed all the same, and not told: the reports below them did not come.
-    committed_at = step;
-    checkpoint = x.prefix;
-  }
+  publish_commits();
+  saves.count_held();
   now = phase::ending;
   waiting.disarm_all();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = end_at, .loss = loss, .metrics = metrics, .text = remark};
+  const auto reached = horizon.reached();
+  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean, .metrics = metrics,
+                 .text = ending.remark};
   if (!causes.empty()) {
     last.what = job_event::kind::failed;
     last.failure = causes.root();
-  } else if (stopping && !end_is_final) {
+  } else if (ending.stopping && !horizon.end_is_final()) {
     last.what = job_event::kind::stopped;
   }
   last.seconds = seconds();
@@ -259,14 +254,14 @@ void chief_state::end() {
 
 /// Where nothing was evaluated.
 std::map<std::string, double> chief_state::training_metrics() const {
-  std::map<std::string, double> all{{"loss", last_loss}};
-  for (const auto& [group, mean] : losses_of_groups)
+  std::map<std::string, double> all{{"loss", losses.last}};
+  for (const auto& [group, mean] : losses.of_groups)
     all["loss/" + group] = mean;
   return all;
 }
 
 void chief_state::send_home() {
-  if (std::exchange(sent_home, true))
+  if (std::exchange(ending.sent_home, true))
     return;
   for (const auto what : {role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks, role::checkpoint_writer})
     for (const auto& m : nodes.members())
@@ -276,7 +271,7 @@ void chief_state::send_home() {
   tell_all<role::eval_summary_writer>(finish_log{});
   options.nodes->cancel();  // Whoever is still inside a long step or a read has nothing left to do it for.
   waiting.disarm_all();
-  arm(wait_stop, options.deadlines.stop, "");
+  arm(chief_wait::gone, options.deadlines.stop);
   check_gone();
 }
 
@@ -291,7 +286,8 @@ void chief_state::finish() {
   now = causes.empty() ? phase::finished : phase::failed;
   show_status();
   if (causes.empty()) {
-    train_result result{reached, reached - start_step, metrics, seconds(), stopping && !end_is_final, checkpoint, remark};
+    const auto reached = horizon.reached();
+    train_result result{reached, reached - start_step, metrics, seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), ending.remark};
     if (result.metrics.empty() && reached > start_step)
       result.metrics = training_metrics();
     if (nodes.any_alive()) {

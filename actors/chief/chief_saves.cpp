@@ -12,79 +12,79 @@ namespace troupe {
 // -- saves --------------------------------------------------------------------------------------
 
 void chief_state::place_save(int64_t step) {
-  saving.insert(step);
-  if (evaluator() && options.when == evaluation_mode::waits && step != start_step)
-    commit_gates.insert(step);
-  if (summaries() && step > reached && causes.empty())
-    unbooked.insert(step);
-  else
+  const bool resumed_from = step == start_step && saves.committed_at() == step;
+  if (commits_are_gates() && (gates.holds().saved ? !resumed_from : step != start_step))
+    gates.await_commit(step);
+  const bool books_wait = summaries() && step > horizon.reached() && causes.empty();
+  saves.place(step, books_wait);
+  if (!books_wait)
     send_books(step);
 }
 
 /// By way of the summary writer, which has every record below once the reports are in, and puts them into the file first:
 /// what a commit stands behind is never summarised again.
 void chief_state::send_books(int64_t step) {
-  unbooked.erase(step);
   snapshot_part books{attempt, step, options.id};
   books.properties["first_step"] = std::to_string(first_step);
-  books.properties["finished"] = end_is_final && end_at == step ? "true" : "false";
-  self->send(summaries() ? caf::actor_cast<part_sink_actor>(summaries()) : caf::actor_cast<part_sink_actor>(writer()), std::move(books));
+  books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
+  self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
 }
 
 void chief_state::send_books_up_to(int64_t step) {
-  while (!unbooked.empty() && *unbooked.begin() <= step)
-    send_books(*unbooked.begin());
+  for (const auto placed : saves.take_books_up_to(step))
+    send_books(placed);
 }
 
 /// The oldest save whose step was reached is waited for; after a failure, any.
 void chief_state::await_saves() {
-  if (waiting.armed(wait_save) || saving.empty() || (*saving.begin() > reached && failing == failing::no))
+  if (waiting.armed(chief_wait::commit) || !saves.is_awaited(horizon.reached(), ending.fails()))
     return;
-  overdue = false;
-  arm(wait_save, options.deadlines.save, "the commit of step " + std::to_string(*saving.begin()));
+  saves.begin_wait();
+  arm(chief_wait::commit, options.deadlines.save);
 }
 
 void chief_state::on_committed(const committed& x) {
   if (x.attempt != attempt || ends())
     return;
-  saving.erase(x.step);
-  disarm(wait_save);
+  saves.committed(x);
+  disarm(chief_wait::commit);
   await_saves();
-  if (x.step <= reached)
-    deal_with(x);
-  else
-    held.emplace(x.step, x);
+  publish_commits();
   extend();
   check_end();
 }
 
-/// Facts in step order: a commit is published when the reports below it are in.
-void chief_state::publish_held() {
-  while (!held.empty() && held.begin()->first <= reached)
-    deal_with(held.extract(held.begin()).mapped());
+void chief_state::publish_commits() {
+  for (;;) {
+    const auto before = saves.committed_at();
+    const auto next = saves.take_published(horizon.reached());
+    if (!next)
+      return;
+    deal_with(*next, before != next->step || next->step != start_step);
+  }
 }
 
-void chief_state::deal_with(const committed& x) {
-  const bool fresh = committed_at != x.step || x.step != start_step;
-  committed_at = std::max(committed_at.value_or(x.step), x.step);
-  checkpoint = x.prefix;
+/// One that is not new was there when the job started, and was verified and listed again.
+void chief_state::deal_with(const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
-    publish({.what = job_event::kind::warning, .step = x.step, .text = w});
-  if (fresh) {
+    warn(x.step, w);
+  if (is_new) {
     publish({.what = job_event::kind::saved, .step = x.step, .text = x.prefix});
     if (summaries())
       self->send(summaries(), note{note::checkpoint, x.step, x.prefix});
   }
-  if (std::exchange(save_again, false) && now == phase::training)
+  if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
 
   if (evaluator() && x.step != start_step && causes.empty()) {
-    if (newest_unevaluated && *newest_unevaluated < x.step)
-      self->send(writer(), unlease{*newest_unevaluated});
-    newest_unevaluated = x.step;
+    if (const auto superseded = evaluations.offer(x.step))
+      self->send(writer(), unlease{*superseded});
+    if (!evaluations_are_gates())
+      gates.commit_done(x.step);
     evaluate_next();
   } else {
     self->send(writer(), unlease{x.step});
+    gates.commit_done(x.step);
   }
   show_status();
 }
@@ -92,11 +92,10 @@ void chief_state::deal_with(const committed& x) {
 void chief_state::on_save_failed(const save_failed& x) {
   if (x.attempt != attempt || ends())
     return;
-  saving.erase(x.step);
-  given_up.insert(x.step);
-  commit_gates.erase(x.step);
-  disarm(wait_save);
-  if (failing == failing::no)
+  saves.failed(x.step);
+  gates.commit_done(x.step);
+  disarm(chief_wait::commit);
+  if (!ending.fails())
     return fail_now(x.cause);
   causes.add(x.cause);  // The final save after a failure did not work out either.
   await_saves();
@@ -111,7 +110,7 @@ void chief_state::record_evaluation(const evaluated& x) {
     return;
   for (auto& kept : evaluation_records(x)) {
     kept.attempt = attempt;
-    kept.number = eval_records++;
+    kept.number = evaluations.number_record();
     self->send(eval_summaries(), std::move(kept));
   }
 }
@@ -119,64 +118,68 @@ void chief_state::record_evaluation(const evaluated& x) {
 void chief_state::on_eval_room(const room& x) {
   if (x.attempt != attempt || ends())
     return;
-  eval_room = std::max(eval_room, x.until_number);
+  evaluations.room_until(x.until_number);
   evaluate_next();
 }
 
 void chief_state::evaluate_next() {
-  if (evaluating || !newest_unevaluated)
+  const auto step = evaluations.waiting();
+  const auto next = evaluations.decide({.now = now_ns(),
+                                        .possible = evaluator() && !ending.by_signal,
+                                        .at_the_end = horizon.end() == step && now == phase::draining,
+                                        .recorded = eval_summaries() != nullptr});
+  if (next == troupe::evaluations::next::nothing)
     return;
-  const int64_t step = *newest_unevaluated;
-  const auto clock_now = self->clock().now();
-  std::optional<double> since;
-  if (evaluation_began)
-    since = std::chrono::duration<double>(clock_now - *evaluation_began).count();
-  const bool last = end_at == step && now == phase::draining;
-  const bool due = evaluator() && !by_signal && evaluation_due(since, options.throttle_secs, last);
-  // Only an evaluation that is to be made waits for its event file.
-  if (constexpr int64_t records = 2; due && eval_summaries() && eval_records + records > eval_room) {
-    if (!waiting.armed(wait_eval_room))
-      arm(wait_eval_room, options.deadlines.save, "the results of the evaluation of step " + std::to_string(evaluated_at.value_or(0)) + " to be written");
+  if (next == troupe::evaluations::next::need_room) {
+    if (!waiting.armed(chief_wait::eval_room))
+      arm(chief_wait::eval_room, options.deadlines.save);
     return;
   }
-  disarm(wait_eval_room);
-  newest_unevaluated.reset();
-  if (!due) {
-    self->send(writer(), unlease{step});
-    commit_gates.erase(step);
+  disarm(chief_wait::eval_room);
+  if (next == troupe::evaluations::next::skip) {
+    evaluations.drop_waiting();
+    self->send(writer(), unlease{*step});
+    gates.commit_done(*step);
     extend();
     return check_end();
   }
-  evaluating = step;
-  evaluation_began = clock_now;
-  arm(wait_evaluation, options.deadlines.evaluation, "the evaluation of step " + std::to_string(step));
-  self->send(evaluator(), evaluate_at{attempt, step, checkpoint});
+  evaluations.begin(now_ns());
+  arm(chief_wait::evaluation, options.deadlines.evaluation);
+  self->send(evaluator(), evaluate_at{attempt, *step, saves.prefix()});
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
-  if (x.attempt != attempt || !evaluating || ends())
+  if (x.attempt != attempt || ends())
     return;
-  const int64_t step = *std::exchange(evaluating, std::nullopt);
-  disarm(wait_evaluation);
+  const auto ended = evaluations.end();  // One that failed, where that is allowed, is not made again.
+  if (!ended)
+    return;
+  const int64_t step = *ended;
+  disarm(chief_wait::evaluation);
   self->send(writer(), unlease{step});
-  commit_gates.erase(step);
-  evaluated_at = step;  // One that failed, where that is allowed, is not made again.
+  gates.commit_done(step);
   if (x.ok) {
     metrics = x.metrics;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
     if (step != start_step)  // Where nothing was trained the point is there already.
       record_evaluation(x);
-  } else if (!cancelled_evaluation) {
+  } else if (!evaluations.cancelled()) {
     auto cause = x.cause;
     cause.notes.push_back("while evaluating the checkpoint of step " + std::to_string(step));
     if (!options.evaluator_may_fail)
       return fail_after_save(std::move(cause));
-    publish({.what = job_event::kind::warning, .step = step, .text = to_string(cause)});
+    warn(step, to_string(cause));
   }
   show_status();
   evaluate_next();
   extend();
   check_end();
+}
+
+/// The evaluator does not come back to what it was at.
+void chief_state::lose_evaluation() {
+  if (const auto step = evaluations.lose())
+    self->send(writer(), unlease{*step});
 }
 
 }  // namespace troupe

@@ -1,7 +1,5 @@
 // The chief while it trains and drains: the horizon, its marks, the reports, and the end in sight.
 #include "actors/chief/chief.hpp"
-#include "actors/chief/decisions.hpp"
-#include "words/need.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -12,109 +10,60 @@ namespace troupe {
 
 // -- the horizon ------------------------------------------------------------------------------
 
-int64_t chief_state::limit() const {
-  int64_t limit = end_at.value_or(INT64_MAX);
-  if (!commit_gates.empty())
-    limit = std::min(limit, *commit_gates.begin());
-  if (!hook_gates.empty())
-    limit = std::min(limit, *hook_gates.begin());
-  if (evaluator() && options.when == evaluation_mode::waits && options.checkpoints)
-    limit = std::min(limit, next_multiple(until, options.save_steps));
-  for (const auto& n : needs)
-    if (n.gate)
-      limit = std::min(limit, next_need(until, n));
-  return limit;
+/// Whether nothing runs past a save before its evaluation, if any: training waits for them, or a hook holds what it hears of them.
+bool chief_state::evaluations_are_gates() const {
+  return evaluator() && (options.when == evaluation_mode::waits || gates.holds().evaluated);
 }
 
-/// Whether as much is on its way as may be: of saves, to which infeeds and the books give their parts ahead of the replicas, and of
-/// records, which the outfeed keeps while the summary writer has no room.
-bool chief_state::far_ahead(int64_t step) const {
-  constexpr size_t saves_max = 8;
-  constexpr int64_t records_max = 32;
-  if (options.checkpoints && next_multiple(step - 1, options.save_steps) == step && saving.size() >= saves_max)
-    return true;
-  return summaries() && step % options.summary_steps == 0 && step / options.summary_steps - reached / options.summary_steps > records_max;
-}
-
-uint8_t chief_state::marks_at(int64_t step) {
-  uint8_t kinds = 0;
-  if (options.checkpoints && (end_at == step || (options.save_steps && *options.save_steps > 0 && step % *options.save_steps == 0)))
-    kinds |= mark_snapshot;
-  if (end_at == step)
-    kinds |= mark_end;
-  if (summaries() && step % options.summary_steps == 0)
-    kinds |= mark_summary;
-  for (const auto& n : needs)
-    if (next_need(step - 1, n) == step) {
-      kinds |= mark_watch;
-      if (n.gate)
-        hook_gates.insert(step);
-    }
-  return kinds;
-}
-
-bool chief_state::watched(int64_t step) const {
-  return std::any_of(needs.begin(), needs.end(), [step](const need& n) { return next_need(step - 1, n) == step; });
+bool chief_state::commits_are_gates() const {
+  return options.checkpoints && (evaluations_are_gates() || gates.holds().saved);
 }
 
 void chief_state::extend() {
-  if (now != phase::training || ends())
+  if (now != phase::training)
     return;
   // Facts that show no watch are not marked beforehand; they hold the horizon when hooks leave more than one behind.
   if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
     return;
-  int64_t target = std::min(reached + horizon_ahead(block_steps, speed.cautious_seconds_per_step()), limit());
-  std::vector<mark> marks;
-  for (int64_t step = until; step < target;) {
-    int64_t next = std::min(target, options.checkpoints ? next_multiple(step, options.save_steps) : INT64_MAX);
-    if (summaries())
-      next = std::min(next, next_multiple(step, options.summary_steps));
-    for (const auto& n : needs)
-      next = std::min(next, next_need(step, n));
-    const bool shown = watched(next);
-    if (far_ahead(next) || (shown && facts.room() == 0)) {  // Up to the state before, which nobody wants to see.
-      target = next - 1;
-      break;
-    }
-    if (shown)
-      facts.marked(next);
-    step = next;
-    if (const uint8_t kinds = marks_at(step); kinds != 0) {
-      marks.push_back({step, kinds});
-      if ((kinds & mark_snapshot) != 0)
-        place_save(step);
-    }
-  }
-  if (target <= until)
+  const int64_t next_gate = commits_are_gates() ? horizon.next_save(horizon.until()) : INT64_MAX;
+  auto further = horizon.next(gates, {std::min(gates.limit(horizon.until()), next_gate), saves.count(), facts.room()});
+  if (further.until <= horizon.until())
     return;
-  grant(target, std::move(marks));
-  if (end_at && until >= *end_at) {
+  for (const auto& m : further.marks) {
+    if ((m.kinds & mark_watch) != 0) {
+      facts.marked(m.step);
+      gates.marked(m.step);
+    }
+    if ((m.kinds & mark_snapshot) != 0)
+      place_save(m.step);
+  }
+  grant_up_to(further.until, std::move(further.marks));
+  if (horizon.end() && horizon.until() >= *horizon.end()) {
     now = phase::draining;
     show_status();
   }
 }
 
-void chief_state::grant(int64_t new_until, std::vector<mark> marks) {
-  const bool idle = reached >= until;
-  until = std::max(until, new_until);
-  const run news{attempt, until, std::move(marks)};
+void chief_state::grant_up_to(int64_t until, std::vector<mark> marks) {
+  const bool idle = horizon.idle();
+  horizon.granted(now_ns(), until);
+  const run news{attempt, horizon.until(), std::move(marks)};
   tell_all<role::infeed>(news);
   tell_all<role::replica>(news);
-  if (idle) {
-    speed.begins(now_ns());
+  if (idle)
     await_reports();
-  }
 }
 
 void chief_state::mark_here(uint8_t kinds) {
-  if ((kinds & mark_snapshot) != 0 && is_settled(until))
+  const auto here = horizon.until();
+  if ((kinds & mark_snapshot) != 0 && saves.is_settled(here))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
-  if ((kinds & mark_snapshot) != 0 && !saving.contains(until)) {
-    place_save(until);
+  if ((kinds & mark_snapshot) != 0 && !saves.is_placed(here)) {
+    place_save(here);
     await_saves();
   }
   if (kinds != 0)
-    grant(until, {{until, kinds}});
+    grant_up_to(here, {{here, kinds}});
 }
 
 // -- reports ----------------------------------------------------------------------------------
@@ -122,17 +71,12 @@ void chief_state::mark_here(uint8_t kinds) {
 void chief_state::on_progress(const progress& x) {
   if (x.attempt != attempt || !trains() || ends())
     return;
-  if (x.step > reached) {
-    speed.goes_on(now_ns(), x.step - reached);
-    reached = x.step;
-    block_steps = x.block_steps;
-    loss = x.loss.mean;
-    last_loss = x.loss.last;
-    losses_of_groups = x.loss.of_groups;
+  if (horizon.reach(now_ns(), x.step, x.block_steps)) {
+    losses = x.loss;
     await_reports();
   }
   for (const auto& point : x.logged) {
-    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = end_at, .loss = point.mean};
+    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = horizon.end(), .loss = point.mean};
     e.steps_per_second = steps_per_second();
     for (const auto& [group, mean] : point.of_groups)
       e.metrics["loss/" + group] = mean;
@@ -146,18 +90,18 @@ void chief_state::on_progress(const progress& x) {
     f.what = fact::step;
     f.at = values.step;
     f.values = values;
-    f.gate = hook_gates.contains(values.step);
+    f.gate = gates.is_held(values.step);
     tell(std::move(f), values.step);
   }
   on_reached();
 }
 
 void chief_state::await_reports() {
-  disarm(wait_silence);
-  disarm(wait_answers);
+  disarm(chief_wait::reports);
+  disarm(chief_wait::answers);
   whereabouts.withdraw();
-  if ((until > reached || facts.expects()) && failing == failing::no)
-    arm(wait_silence, options.deadlines.silence, "");
+  if ((!horizon.idle() || facts.expects()) && !ending.fails())
+    arm(chief_wait::reports, options.deadlines.silence);
 }
 
 /// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
@@ -171,13 +115,14 @@ void chief_state::ask_around() {
   tell_all<role::infeed>(where);
   tell_all<role::replica>(where);
   tell_all<role::outfeed>(where);
-  arm(wait_answers, std::min(options.deadlines.silence, options.deadlines.stop), "");
+  arm(chief_wait::answers, std::min(options.deadlines.silence, options.deadlines.stop));
 }
 
 void chief_state::fail_of_silence() {
-  disarm(wait_answers);
-  fail_now(error{errc::deadline_exceeded, options.name + " waited too long for a report of step " + std::to_string(reached) + ": " + whereabouts.text(),
-                 {}, options.name, reached});
+  disarm(chief_wait::answers);
+  auto cause = waited_for(chief_wait::reports, options.name);
+  cause.message += ": " + whereabouts.text();
+  fail_now(std::move(cause));
 }
 
 /// Without an outfeed only how far everyone is can be known.
@@ -188,97 +133,101 @@ void chief_state::on_lane(const step_report& x) {
   lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
   if (lanes.size() < nodes.count(role::replica))
     return;
+  int64_t slowest = lane;
   for (const auto& [replica, step] : lanes)
-    lane = std::min(lane, step);
-  reached = std::max(reached, lane);
+    slowest = std::min(slowest, step);
+  horizon.reach(slowest);
   on_reached();
 }
 
 void chief_state::on_reached() {
-  send_books_up_to(reached);
+  send_books_up_to(horizon.reached());
   await_saves();
-  publish_held();
-  if (announced && *announced->step <= reached)
-    return fail_now(*std::exchange(announced, std::nullopt));
+  publish_commits();
+  if (ending.announced && *ending.announced->step <= horizon.reached())
+    return fail_now(*std::exchange(ending.announced, std::nullopt));
   extend();
   show_status();
   check_end();
 }
 
 void chief_state::on_stream_end(const stream_end& x) {
-  if (x.attempt != attempt || !trains() || ends() || std::exchange(stream_ended, true))
+  if (x.attempt != attempt || !trains() || std::exchange(ending.stream_ended, true))
     return;
-  announced.reset();
-  disarm(wait_news);
-  const bool stopped = cut && x.kind == end_kind::stopped;
+  ending.announced.reset();
+  disarm(chief_wait::news);
+  const bool stopped = ending.cut && x.kind == end_kind::stopped;
   if (x.kind != end_kind::data && !stopped)
     return fail_now(x.cause);
   if (x.step == 0 && !stopped)
     return fail_now(error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
-  if (failing == failing::settling || (end_at == x.step && end_is_final))
+  const auto end_at = horizon.end();
+  if (ending.failing == failing::settling || (end_at == x.step && horizon.end_is_final()))
     return;
   if (!stopped) {
-    remark = "the data ended at step " + std::to_string(x.step)
-             + (end_at && end_is_final ? ", before max_steps " + std::to_string(*end_at) : std::string{});
-    publish({.what = job_event::kind::warning, .step = x.step, .text = remark});
+    ending.remark = "the data ended at step " + std::to_string(x.step)
+                    + (end_at && horizon.end_is_final() ? ", before max_steps " + std::to_string(*end_at) : std::string{});
+    warn(x.step, ending.remark);
   }
   // What was to happen beyond the end will not: neither awaited nor missed.
-  saving.erase(saving.upper_bound(x.step), saving.end());
-  unbooked.erase(unbooked.upper_bound(x.step), unbooked.end());
-  commit_gates.erase(commit_gates.upper_bound(x.step), commit_gates.end());
-  hook_gates.erase(hook_gates.upper_bound(x.step), hook_gates.end());
+  saves.cancel_above(x.step);
+  gates.cancel_above(x.step);
   facts.ends_at(x.step);
   self->send(writer(), abandon{attempt, x.step});
   tell_all<role::infeed>(rewind{attempt, x.step});
   now = phase::draining;
-  end_at = x.step;
-  until = x.step;  // Nobody will get beyond it; receivers keep the greater horizon they know.
-  reached = std::max(reached, x.step);
-  publish_held();
-  end_is_final = !stopped;
-  disarm(wait_silence);
-  disarm(wait_answers);
-  disarm(wait_cut);
-  if (options.checkpoints && !is_settled(x.step))
+  horizon.cut_at(x.step, !stopped);
+  publish_commits();
+  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::cut})
+    disarm(w);
+  if (options.checkpoints && !saves.is_settled(x.step))
     place_save(x.step);  // If a mark was there already, its books did not know yet that this is the end.
-  disarm(wait_save);
+  disarm(chief_wait::commit);
   await_saves();
   check_end();
 }
 
 // -- hooks ------------------------------------------------------------------------------------
 
-void chief_state::on_answered(const answered& x) {
-  facts.answered(now_ns(), x.number);
-  if (x.gate)
-    gates_told.erase(x.step);
+void chief_state::dealt_with(uint64_t number) {
+  facts.answered(now_ns(), number);
+  gates.facts_answered(number);
+}
+
+void chief_state::on_hooks_ready(const hooks_ready& x) {
+  dealt_with(x.number);
   wait_for_hooks(true);
-  if (x.at_end) {
-    hooks_done = true;
-    return send_home();
-  }
+  if (now != phase::restoring)
+    return;
+  gates.set_needs(x.steps, x.holds);
+  begin_training();
+}
+
+void chief_state::on_answered(const answered& x) {
+  dealt_with(x.number);
+  if (x.gate)
+    gates.answered(x.step);
+  wait_for_hooks(true);
   if (ends())
     return;
-  if (x.at_begin) {
-    if (now != phase::restoring)
-      return;
-    needs = x.needs;
-    return begin_training();
-  }
   if (facts.unanswered() == 0)
     tell_progress();
-  if (x.gate)
-    hook_gates.erase(x.step);
   extend();
   check_end();
 }
 
+void chief_state::on_hooks_ended(const hooks_ended& x) {
+  dealt_with(x.number);
+  wait_for_hooks(true);
+  ending.hooks_done = true;
+  send_home();
+}
+
 // -- the end in sight ---------------------------------------------------------------------------
 
-void chief_state::drain(int64_t at, bool final) {
+void chief_state::drain(int64_t at, bool is_final) {
   now = phase::draining;
-  end_at = at;
-  end_is_final = final;
+  horizon.end_at(at, is_final);
   mark_here(static_cast<uint8_t>((options.checkpoints ? mark_snapshot : 0) | mark_end));
   await_saves();
   show_status();
@@ -287,26 +236,22 @@ void chief_state::drain(int64_t at, bool final) {
 
 /// A stop does not wait for steps that were granted when the input was faster.
 void chief_state::cut_short() {
-  if (reached < until && !stream_ended && !waiting.armed(wait_cut))
-    arm(wait_cut, options.deadlines.cut, "");
+  if (!horizon.idle() && !ending.stream_ended && !waiting.armed(chief_wait::cut))
+    arm(chief_wait::cut, options.deadlines.cut);
 }
 
 void chief_state::check_end() {
-  if (now != phase::draining || ends() || !end_at)
+  if (now != phase::draining || !horizon.end())
     return;
-  if (failing != failing::no) {  // Only the saves matter, and that what has been made is told before the end.
-    if (!saving.empty() || flushing)
-      return;
-    return outfeed() && (reached < until || facts.expects()) ? flush_outfeed() : end();
+  const drain_situation s{start_step, evaluator() != nullptr, outfeed() != nullptr, facts.expects()};
+  switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
+    case drain_next::wait: return;
+    case drain_next::flush: return flush_outfeed();
+    case drain_next::evaluate:
+      evaluations.offer(*horizon.end());
+      return evaluate_next();
+    case drain_next::end: return end();
   }
-  if (reached < *end_at || !saving.empty() || !held.empty() || evaluating || newest_unevaluated || !hook_gates.empty()
-      || facts.expects())
-    return;
-  if (evaluator() && !by_signal && evaluated_at != end_at && committed_at == end_at && *end_at > start_step) {
-    newest_unevaluated = *end_at;  // The last checkpoint is evaluated whatever the throttle says.
-    return evaluate_next();
-  }
-  end();
 }
 
 }  // namespace troupe

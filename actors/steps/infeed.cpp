@@ -358,13 +358,13 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
       state.self->send(caf::actor_cast<standing_sink_actor>(state.self->current_sender()),
                        standing{x.number, state.options.name, {{"sent", state.step}, {"granted", state.until}, {"asked for", credit}}});
     },
-    [&state](const connect& x) {
+    [&state](const connect_reader& x) {
       for (auto& r : state.readers)
         if (r.edge.id == x.edge)
-          r.sink = caf::actor_cast<block_sink_actor>(x.peer);
+          r.sink = x.reader;
     },
     [&state](const connect_parts& x) {
-      state.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      state.parts = x.writer;
       // One whose data ended sends no further part by itself; what it sent last went with the old writer.
       if (state.ended && state.last_part && state.parts)
         state.self->send(state.parts, state.sent);

@@ -224,7 +224,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
         state.pass_on(true);
         state.pass_end(true);
       }
-      state.self->send(caf::actor_cast<chief_actor>(state.self->current_sender()), flushed{x.number});
+      state.self->send(caf::actor_cast<flush_sink_actor>(state.self->current_sender()), flushed{x.number});
     },
   };
 }

@@ -113,7 +113,7 @@ void reducer_state::on_applied(const applied& x) {
   if (std::find(done.begin(), done.end(), false) != done.end())
     return;
   for (const auto& to : replicas)
-    self->send(to, applied{attempt, step, -1});
+    self->send(to, all_applied{attempt, step});
 }
 
 reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_state> self, reducer_options options) {

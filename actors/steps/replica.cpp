@@ -91,7 +91,7 @@ void replica_state::on_sum(const gradient_sum& x) {
   self->send(peers.reducer, applied{attempt, step, options.index});
 }
 
-void replica_state::on_applied(const applied& x) {
+void replica_state::on_all_applied(const all_applied& x) {
   if (x.attempt != attempt || x.step != step || waiting != wait::applied)
     return;
   waiting = wait::none;
@@ -338,19 +338,21 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
     [&state](const end_of_data& x) { state.on_end(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const run& x) { state.on_run(x); },
-    [&state](const connect& x) {
+    [&state](const connect_source& x) {
       for (auto& p : state.ports)
         if (p.edge == x.edge)
-          p.source = caf::actor_cast<credit_source_actor>(x.peer);
-      for (auto& out : state.outs)
-        for (auto& r : out.readers)
-          if (r.edge == x.edge)
-            r.sink = caf::actor_cast<block_sink_actor>(x.peer);
+          p.source = x.source;
       if (state.begun)
         state.give_credit(true);
     },
+    [&state](const connect_reader& x) {
+      for (auto& out : state.outs)
+        for (auto& r : out.readers)
+          if (r.edge == x.edge)
+            r.sink = x.reader;
+    },
     [&state](const connect_parts& x) {
-      state.peers.parts = caf::actor_cast<part_sink_actor>(x.writer);
+      state.peers.parts = x.writer;
       // One that stands at its end sends no further part by itself; what it sent last went with the old writer.
       const bool again = state.ended && state.last_part == state.step;
       state.lent[0] = state.lent[1] = state.last_part = std::nullopt;
@@ -359,7 +361,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       state.advance();
     },
     [&state](const connect_reports& x) {
-      state.peers.outfeed = caf::actor_cast<report_sink_actor>(x.sink);
+      state.peers.outfeed = x.sink;
       if (state.said)
         state.self->send(state.peers.outfeed, *state.said);
     },
@@ -378,7 +380,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
                                 {{"received", received}, {"granted", state.until}, {"computed", computed}, {"applied", state.step}}});
     },
     [&state](const gradient_sum& x) { state.on_sum(x); },
-    [&state](const applied& x) { state.on_applied(x); },
+    [&state](const all_applied& x) { state.on_all_applied(x); },
     [&state](const released& x) { state.on_released(x); },
     [&state](const proceed& x) {
       if (x.attempt == state.attempt)

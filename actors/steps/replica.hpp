@@ -111,7 +111,7 @@ struct replica_state {
   void on_block(const block& x);
   void on_end(const end_of_data& x);
   void on_sum(const gradient_sum& x);
-  void on_applied(const applied& x);
+  void on_all_applied(const all_applied& x);
   void on_released(const released& x);
   void on_stop(const stop& x);
   void on_halt(const halt& x);

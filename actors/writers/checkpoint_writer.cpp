@@ -9,23 +9,34 @@
 
 namespace troupe {
 
-void checkpoint_writer_state::on_restore(const restore& x) {
-  attempt = x.attempt;
+void checkpoint_writer_state::begin_attempt(int32_t number) {
+  attempt = number;
   snapshots.clear();
   newest.reset();
   refused.clear();
   gone_parts.clear();
   settling = false;
-  stands_in = !x.load;
-  auto loaded = x.load ? load() : open().map([] { return restored{}; });
-  if (!loaded) {
-    auto cause = loaded.error();
-    cause.source = options.name;
-    self->send(chief, failure{attempt, role::checkpoint_writer, std::move(cause)});
-  } else if (x.load) {
-    loaded->attempt = attempt;
-    self->send(chief, std::move(*loaded));
-  }
+}
+
+void checkpoint_writer_state::fail_with(error cause) {
+  cause.source = options.name;
+  self->send(driver, failure{attempt, role::checkpoint_writer, std::move(cause)});
+}
+
+void checkpoint_writer_state::on_restore(const restore& x) {
+  begin_attempt(x.attempt);
+  auto loaded = load();
+  if (!loaded)
+    return fail_with(loaded.error());
+  loaded->attempt = attempt;
+  self->send(driver, std::move(*loaded));
+}
+
+void checkpoint_writer_state::on_stand_in(const stand_in& x) {
+  begin_attempt(x.attempt);
+  stands_in = true;
+  if (auto opened = open(); !opened)
+    fail_with(opened.error());
 }
 
 expected<void> checkpoint_writer_state::open() {
@@ -92,12 +103,12 @@ void checkpoint_writer_state::finish(int64_t step) {
   if (result) {
     if (options.lease_commits)
       store->lease(step);
-    self->send(chief, committed{attempt, step, result->prefix, result->warnings});
+    self->send(driver, committed{attempt, step, result->prefix, result->warnings});
   } else {
     auto cause = result.error();
     cause.source = options.name;
     cause.step = step;
-    self->send(chief, save_failed{attempt, step, std::move(cause)});
+    self->send(driver, save_failed{attempt, step, std::move(cause)});
   }
 }
 
@@ -131,14 +142,15 @@ void checkpoint_writer_state::let_go(int64_t step, const pending& snapshot) {
 void checkpoint_writer_state::on_abandon(const abandon& x) {
   if (x.attempt != attempt)
     return;
-  if (x.overdue) {
-    if ((newest && x.step <= *newest) || refused.contains(x.step))
-      return;  // Complete meanwhile: the answer is on its way.
-    const auto missing = missing_parts(options.parts, snapshots[x.step].parts);
-    return refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
-  }
   for (auto s = snapshots.upper_bound(x.step); s != snapshots.end(); s = snapshots.erase(s))
     let_go(s->first, s->second);
+}
+
+void checkpoint_writer_state::on_name_missing(const name_missing& x) {
+  if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step))
+    return;  // Complete meanwhile: the answer is on its way.
+  const auto missing = missing_parts(options.parts, snapshots[x.step].parts);
+  refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
 }
 
 void checkpoint_writer_state::refuse(int64_t step, error cause) {
@@ -148,7 +160,7 @@ void checkpoint_writer_state::refuse(int64_t step, error cause) {
   refused.insert(step);
   cause.source = options.name;
   cause.step = step;
-  self->send(chief, save_failed{attempt, step, std::move(cause)});
+  self->send(driver, save_failed{attempt, step, std::move(cause)});
 }
 
 void checkpoint_writer_state::on_gone(const gone& x) {
@@ -183,16 +195,18 @@ void checkpoint_writer_state::settle_all() {
 }
 
 checkpoint_writer_actor::behavior_type checkpoint_writer(
-  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, chief_actor chief) {
+  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, commit_sink_actor driver) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  state.chief = std::move(chief);
+  state.driver = std::move(driver);
   return {
     [&state](const snapshot_part& x) { state.on_part(x); },
     [&state](const restore& x) { state.on_restore(x); },
+    [&state](const stand_in& x) { state.on_stand_in(x); },
     [&state](const gone& x) { state.on_gone(x); },
     [&state](const abandon& x) { state.on_abandon(x); },
+    [&state](const name_missing& x) { state.on_name_missing(x); },
     [&state](const settle& x) { state.on_settle(x); },
     [&state](const unlease& x) {
       // A deletion that fails is made up for at the next commit, whose warnings name it.

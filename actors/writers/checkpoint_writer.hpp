@@ -29,7 +29,7 @@ struct checkpoint_writer_state {
   static inline const char* name = "checkpoint_writer";
   checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self = nullptr;
   checkpoint_writer_options options;
-  chief_actor chief;
+  commit_sink_actor driver;
 
   std::unique_ptr<checkpoint_store> store;
   std::optional<error> not_opened;             ///< Why there is no store.
@@ -46,10 +46,14 @@ struct checkpoint_writer_state {
   bool settling = false;
 
   void on_restore(const restore& x);
+  void on_stand_in(const stand_in& x);
+  void begin_attempt(int32_t number);
+  void fail_with(error cause);
   expected<void> open();
   expected<restored> load();
   void on_part(const snapshot_part& x);
   void on_abandon(const abandon& x);
+  void on_name_missing(const name_missing& x);
   void on_gone(const gone& x);
   void on_settle(const settle& x);
   void settle_all();
@@ -60,6 +64,6 @@ struct checkpoint_writer_state {
 };
 
 checkpoint_writer_actor::behavior_type checkpoint_writer(
-  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, chief_actor chief);
+  checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self, checkpoint_writer_options options, commit_sink_actor driver);
 
 }  // namespace troupe

@@ -58,19 +58,19 @@ void summary_writer_state::fail_with(error cause) {
   failed = true;
   log.reset();
   cause.source = options.name;
-  self->send(chief, failure{0, options.of_evaluations ? role::eval_summary_writer : role::summary_writer, std::move(cause)});
+  self->send(driver, failure{0, options.of_evaluations ? role::eval_summary_writer : role::summary_writer, std::move(cause)});
 }
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,
-                                                   summary_writer_options options, chief_actor chief) {
+                                                   summary_writer_options options, failure_sink_actor driver) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  state.chief = std::move(chief);
+  state.driver = std::move(driver);
   return {
     [&state](const snapshot_part& x) { state.on_part(x); },
     [&state](const gone& x) { state.self->send(state.parts, x); },
-    [&state](const connect_parts& x) { state.parts = caf::actor_cast<part_sink_actor>(x.writer); },
+    [&state](const connect_parts& x) { state.parts = x.writer; },
     [&state](const record& x) { state.on_record(x); },
     [&state](const note& x) { state.on_note(x); },
     [&state](const deadline&) {

@@ -27,7 +27,7 @@ struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;
   summary_writer_options options;
-  chief_actor chief;
+  failure_sink_actor driver;
   part_sink_actor parts;
 
   std::unique_ptr<event_log_writer> log;
@@ -44,6 +44,6 @@ struct summary_writer_state {
 };
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,
-                                                   summary_writer_options options, chief_actor chief);
+                                                   summary_writer_options options, failure_sink_actor driver);
 
 }  // namespace troupe

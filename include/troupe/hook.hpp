@@ -2,6 +2,7 @@
 // training only if they request a gate or fall far behind.
 //
 //   struct stop_at_target : tr::hook {
+//     tr::needs begin(int64_t) override { return {.holds = {.evaluated = true}}; }
 //     void on_event(const tr::job_event& e, tr::job_control& job) override {
 //       if (e.what == tr::job_event::kind::evaluated && e.metrics.at("accuracy") > 0.9) job.stop();
 //     }
@@ -50,6 +51,20 @@ struct need {
                       ///< only when the backlog for hooks reaches the most that a job keeps.
 };
 
+/// Facts that a hook may hold: nothing runs past the state of such a fact until the hook has returned from `on_event`, so that a hook that
+/// stops on it ends the job at exactly that state.
+struct held_facts {
+  bool saved = false;      ///< Training stands still from every save until the hook has heard of it.
+  bool evaluated = false;  ///< Training stands still from every save that is evaluated until the hook has heard of its result, even where
+                           ///< evaluation_mode is `beside`.
+};
+
+/// What a hook will want of a job.
+struct needs {
+  std::vector<need> steps = {};
+  held_facts holds = {};
+};
+
 struct step_facts {
   int64_t step = 0;                      ///< The state that was reached; its last step was step - 1.
   /// The program's outputs of that step, empty at the first state. "loss" is the mean over all replicas and gradient shards: the same
@@ -67,9 +82,9 @@ class TROUPE_API hook {
   virtual ~hook();
   /// Before the first step; `step` is where the job starts. Steps not requested here are not shown later. A hook that
   /// has not begun, because the job failed before or `begin` threw, gets no further calls.
-  virtual std::vector<need> begin(int64_t step);
+  virtual needs begin(int64_t step);
   /// At each step that `begin` asked for.
-  virtual void at(const step_facts& facts, job_control& job);
+  virtual void on_step(const step_facts& facts, job_control& job);
   /// Events of the whole job.
   virtual void on_event(const job_event& event, job_control& job);
   /// Last call of a job that ended cleanly, stopped ones included. An exception thrown here becomes the job's error; a

@@ -90,7 +90,6 @@ class job_crew final : public crew {
   }
 
   caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver) {
-    const auto chief_or = caf::actor_cast<chief_actor>(driver);
     switch (n.what) {
       case role::infeed: {
         const bool trains = job_->plan.datasets[*n.dataset].mode == mode::train;
@@ -102,14 +101,14 @@ class job_crew final : public crew {
       case role::reducer: return as_node(reducer, reducer_options{reduction_of(n.group)});
       case role::outfeed:
         return as_node(outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver), the<role::summary_writer>());
-      case role::checkpoint_writer: return as_node(checkpoint_writer, checkpoint_writer_options_of(*job_, n), chief_or);
+      case role::checkpoint_writer: return as_node(checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));
       case role::summary_writer:
-      case role::eval_summary_writer: return as_node(summary_writer, summary_writer_options_of(*job_, n), chief_or);
-      case role::callbacks: return as_node(callbacks, callbacks_options_of(*job_, n), chief_or);
+      case role::eval_summary_writer: return as_node(summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<failure_sink_actor>(driver));
+      case role::callbacks: return as_node(callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
       case role::evaluator: {
         auto options = evaluator_options_of(*job_, n);
         options.nodes = crew_of(n.id);
-        return as_node(evaluator, std::move(options), driver);
+        return as_node(evaluator, std::move(options), caf::actor_cast<evaluation_sink_actor>(driver));
       }
       case role::predictor: {
         auto options = predictor_options_of(*job_, n);
@@ -138,14 +137,18 @@ class job_crew final : public crew {
     const auto from = handles_.find(e.from), to = handles_.find(e.to);
     if (from == handles_.end() || to == handles_.end())
       return;
-    caf::anon_send(caf::actor_cast<caf::typed_actor<caf::reacts_to<troupe::connect>>>(from->second), troupe::connect{e.id, to->second});
-    caf::anon_send(caf::actor_cast<caf::typed_actor<caf::reacts_to<troupe::connect>>>(to->second), troupe::connect{e.id, from->second});
+    tell(from->second, connect_reader{e.id, caf::actor_cast<block_sink_actor>(to->second)});
+    tell(to->second, connect_source{e.id, caf::actor_cast<credit_source_actor>(from->second)});
   }
 
   void connect_parts(node_id id) const {
     if (const auto node = handles_.find(id); node != handles_.end())
-      caf::anon_send(caf::actor_cast<caf::typed_actor<caf::reacts_to<troupe::connect_parts>>>(node->second),
-                     troupe::connect_parts{caf::actor_cast<caf::strong_actor_ptr>(the<role::checkpoint_writer>())});
+      tell(node->second, troupe::connect_parts{the<role::checkpoint_writer>()});
+  }
+
+  template <class M>
+  static void tell(const caf::strong_actor_ptr& node, M message) {
+    caf::anon_send(caf::actor_cast<caf::typed_actor<caf::reacts_to<M>>>(node), std::move(message));
   }
 
   caf::actor_system& system_;

@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-bool saves(const job_description& job) {
+bool writes_checkpoints(const job_description& job) {
   const auto trigger = resolve_checkpoint_trigger(job.config);
   return job.config.model_dir && trigger && trigger->enabled();
 }
@@ -19,7 +19,7 @@ bool keeps_eval_summaries(const job_description& job) {
 
 expected<planned_job> plan_of(const job_description& job) {
   planned_job planned;
-  plan_options o{.hosts = job.hosts, .replicas = static_cast<int32_t>(job.config.replicas), .checkpoints = saves(job),
+  plan_options o{.hosts = job.hosts, .replicas = static_cast<int32_t>(job.config.replicas), .checkpoints = writes_checkpoints(job),
                  .summaries = keeps_summaries(job), .eval_summaries = keeps_eval_summaries(job), .hooks = !job.hooks.empty() || job.log != nullptr,
                  .program = job.source->name};
   const auto read = [&planned, &job](const std::optional<dataset>& input, std::optional<std::string>& into) -> expected<void> {

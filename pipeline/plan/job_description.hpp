@@ -36,7 +36,7 @@ struct job_description {
 };
 
 /// Whether a job writes checkpoints: it has a model directory and something that triggers a save.
-bool saves(const job_description& job);
+bool writes_checkpoints(const job_description& job);
 
 /// Whether training keeps summaries, and whether its evaluations do.
 bool keeps_summaries(const job_description& job);

@@ -17,6 +17,7 @@ struct spy : hook {
   std::string throws_in, as;
   bool asks_to_stop = false;
   std::vector<std::string> calls;
+  held_facts holds;
   std::map<std::string, tensor> seen;
   std::vector<std::string>* calls_too = nullptr;  ///< Another's, so that the order among them shows.
 
@@ -27,11 +28,11 @@ struct spy : hook {
     if (what == throws_in)
       throw std::runtime_error("out of patience");
   }
-  std::vector<need> begin(int64_t step) override {
+  needs begin(int64_t step) override {
     note("begin", step);
-    return wants;
+    return {.steps = wants, .holds = holds};
   }
-  void at(const step_facts& facts, job_control& job) override {
+  void on_step(const step_facts& facts, job_control& job) override {
     seen = facts.values;
     note("at", facts.step);
     if (asks_to_stop)
@@ -48,15 +49,16 @@ struct spy : hook {
 
 struct callbacks_alone : simulation {
   std::shared_ptr<spy> first = std::make_shared<spy>(), second = std::make_shared<spy>();
-  recorder<answered, failure, request> chief = record<answered, failure, request>();
+  recorder<hooks_ready, answered, hooks_ended, failure, request> chief = record<hooks_ready, answered, hooks_ended, failure, request>();
   callbacks_actor hooks;
 
   callbacks_alone() {
     first->wants = {{.first = 5, .every = 5}, {.first = 7, .gate = true}};
     second->wants = {{.first = 5, .every = 10}};
+    second->holds.evaluated = true;
   }
   void start(int64_t step = 0) {
-    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss", "accuracy/total"}}, chief.as<chief_actor>());
+    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss", "accuracy/total"}}, chief.as<hook_listener_actor>());
     tell(hooks, fact{.what = fact::begin_at, .at = step});
   }
   void reach(int64_t step, bool gate = false, uint64_t number = 0) {
@@ -66,7 +68,7 @@ struct callbacks_alone : simulation {
   void begin_anew() {
     first->calls.clear();
     second->calls.clear();
-    chief = record<answered, failure, request>();
+    chief = record<hooks_ready, answered, hooks_ended, failure, request>();
     start();
   }
   void finish() { tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9}); }
@@ -89,15 +91,14 @@ error thrown_by_hook(const std::string& call, int index, int64_t step) {
 
 TEST_CASE_FIXTURE(callbacks_alone, "all that hooks will ever want is told once, when they have begun") {
   start(3);
-  REQUIRE(chief.order() == order_of<answered>());
-  const auto& a = chief.last<answered>();
-  CHECK(a.at_begin);
-  CHECK_FALSE(a.at_end);
-  CHECK(a.step == 3);
-  REQUIRE(a.needs.size() == 3);
-  CHECK(a.needs[0].first == 5);
-  CHECK(a.needs[1].gate);
-  CHECK(a.needs[2].every == 10);
+  REQUIRE(chief.order() == order_of<hooks_ready>());
+  const auto& ready = chief.last<hooks_ready>();
+  REQUIRE(ready.steps.size() == 3);
+  CHECK(ready.steps[0].first == 5);
+  CHECK(ready.steps[1].gate);
+  CHECK(ready.steps[2].every == 10);
+  CHECK(ready.holds.evaluated);
+  CHECK_FALSE(ready.holds.saved);
   CHECK(first->calls == calls{"begin 3"});
 }
 
@@ -115,7 +116,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "every fact is answered by its number when it
   second->throws_in = "at";
   start();
   reach(5, false, 11);
-  CHECK(chief.order() == order_of<answered, failure, answered>());
+  CHECK(chief.order() == order_of<hooks_ready, failure, answered>());
   CHECK(chief.last<answered>().number == 11);
   CHECK(chief.last<answered>().step == 5);
   CHECK_FALSE(chief.last<answered>().gate);
@@ -126,18 +127,16 @@ TEST_CASE_FIXTURE(callbacks_alone, "every fact is answered by its number when it
   CHECK(chief.last<answered>().number == 13);
   CHECK_FALSE(chief.last<answered>().gate);
   tell(hooks, fact{.what = fact::end_at, .news = {.what = job_event::kind::finished, .step = 9}, .at = 9, .number = 14});
-  CHECK(chief.last<answered>().number == 14);
-  CHECK(chief.last<answered>().at_end);
-  CHECK(chief.count<answered>() == 5);
+  CHECK(chief.last<hooks_ended>().number == 14);
+  CHECK(chief.count<answered>() == 3);
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "a gate is answered after its hooks have returned") {
   first->asks_to_stop = true;
   start();
   reach(7, true);
-  CHECK(chief.order() == order_of<answered, request, answered>());
+  CHECK(chief.order() == order_of<hooks_ready, request, answered>());
   CHECK(chief.last<answered>().step == 7);
-  CHECK_FALSE(chief.last<answered>().at_begin);
   CHECK(chief.last<request>().what == request::stop);
 }
 
@@ -163,23 +162,22 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves a hook is a failure
   SUBCASE("at a step") {
     first->throws_in = "at";
     reach(7, true);
-    CHECK(chief.order() == order_of<answered, failure, answered>());
-    CHECK(chief.last<failure>().what == thrown_by_hook("at()", 0, 7));
+    CHECK(chief.order() == order_of<hooks_ready, failure, answered>());
+    CHECK(chief.last<failure>().what == thrown_by_hook("on_step()", 0, 7));
   }
   SUBCASE("at an event") {
     second->throws_in = "event";
     event(4);
-    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.order() == order_of<hooks_ready, failure, answered>());
     event(5);
     CHECK_MESSAGE(chief.count<failure>() == 2, "the actor lives on");
   }
   SUBCASE("while beginning, and steps are asked of no hook that had not begun") {
     first->throws_in = "begin";
     begin_anew();
-    CHECK(chief.order() == order_of<failure, answered>());
+    CHECK(chief.order() == order_of<failure, hooks_ready>());
     CHECK(chief.last<failure>().what == thrown_by_hook("begin()", 0, 0));
-    CHECK(chief.last<answered>().at_begin);
-    CHECK_MESSAGE(chief.last<answered>().needs.size() == 1, "those of the other hook");
+    CHECK_MESSAGE(chief.last<hooks_ready>().steps.size() == 1, "those of the other hook");
     reach(7);
     CHECK(first->calls == calls{"begin 0"});
   }
@@ -191,13 +189,13 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception of one hook keeps no other from
     first->throws_in = "at";
     reach(5);
     CHECK(second->calls == calls{"begin 0", "at 5"});
-    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.order() == order_of<hooks_ready, failure, answered>());
   }
   SUBCASE("at an event") {
     first->throws_in = second->throws_in = "event";
     event(4);
     CHECK(second->calls == calls{"begin 0", "event 4"});
-    REQUIRE(chief.order() == order_of<answered, failure, failure, answered>());
+    REQUIRE(chief.order() == order_of<hooks_ready, failure, failure, answered>());
     CHECK(chief.all<failure>()[0].what == thrown_by_hook("on_event()", 0, 4));
     CHECK(chief.all<failure>()[1].what == thrown_by_hook("on_event()", 1, 4));
   }
@@ -212,7 +210,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception of one hook keeps no other from
     first->throws_in = "end";
     finish();
     CHECK(second->calls == calls{"begin 0", "event 9", "end 9"});
-    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.order() == order_of<hooks_ready, failure, hooks_ended>());
     CHECK(chief.last<failure>().what == thrown_by_hook("end()", 0, 9));
   }
   SUBCASE("at the end's event") {
@@ -245,7 +243,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "an abort is told in the opposite order, and 
     CHECK(first->calls == calls{"A begin 0", "B begin 0", "B event 9", "B abort 8"});
   }
   SUBCASE("to none where the job failed before they began") {
-    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}}, chief.as<chief_actor>());
+    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}}, chief.as<hook_listener_actor>());
     abort();
     CHECK_MESSAGE(first->calls.empty(), "nothing is shown to a hook that has not begun");
   }
@@ -259,31 +257,32 @@ TEST_CASE_FIXTURE(callbacks_alone, "what the end has overtaken is shown to nobod
   event(11);
   abort();
   CHECK(first->calls == before);
-  CHECK(chief.count<answered>() == 5);
-  CHECK(chief.all<answered>()[2].number == 17);
-  CHECK(chief.all<answered>()[2].gate);
+  CHECK(chief.count<answered>() == 2);
+  CHECK(chief.count<hooks_ended>() == 2);
+  CHECK(chief.all<answered>()[0].number == 17);
+  CHECK(chief.all<answered>()[0].gate);
   CHECK(chief.count<failure>() == 0);
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "hooks that are called no more and so do not hear of a clean end are a failure of the job") {
   const auto turns = std::make_shared<hook_turns>();
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .turns = turns}, chief.as<chief_actor>());
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .turns = turns}, chief.as<hook_listener_actor>());
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   turns->withdraw();
   SUBCASE("of a clean one") {
     finish();
-    CHECK(chief.order() == order_of<answered, failure, answered>());
+    CHECK(chief.order() == order_of<hooks_ready, failure, hooks_ended>());
     CHECK(chief.last<failure>().what == error{errc::state, "end() of the hooks was not called: no hook is called any more", {}, "callbacks", 9});
   }
   SUBCASE("but not of one that failed anyway") {
     abort();
-    CHECK(chief.order() == order_of<answered, answered>());
+    CHECK(chief.order() == order_of<hooks_ready, hooks_ended>());
   }
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "the log hears of every event before the hooks do, and of nothing else") {
   const auto log = std::make_shared<spy>();
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .outputs = {"loss"}, .log = log}, chief.as<chief_actor>());
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .outputs = {"loss"}, .log = log}, chief.as<hook_listener_actor>());
   first->calls_too = &log->calls;
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   reach(5);
@@ -296,7 +295,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "the log hears of every event before the hook
 TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failure of the job that names it") {
   const auto log = std::make_shared<spy>();
   log->throws_in = "event";
-  hooks = spawn(callbacks, callbacks_options{.log = log}, chief.as<chief_actor>());
+  hooks = spawn(callbacks, callbacks_options{.log = log}, chief.as<hook_listener_actor>());
   tell(hooks, fact{.what = fact::event, .news = {.step = 4}, .at = 4});
   REQUIRE(chief.order() == order_of<failure, answered>());
   CHECK(chief.last<failure>().what == error{errc::state, "an exception left the job's logger: out of patience", {}, "callbacks", 4});
@@ -305,16 +304,16 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failur
 TEST_CASE_FIXTURE(callbacks_alone, "hooks are called where the turns say, and answers follow the call") {
   int posted = 0;
   auto turns = std::make_shared<hook_turns>([&](hook_turns::task task) { ++posted; task(); }, std::chrono::minutes{1});
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss"}, .turns = turns}, chief.as<chief_actor>());
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss"}, .turns = turns}, chief.as<hook_listener_actor>());
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   reach(7, true);
   CHECK(posted == 2);
   CHECK(first->calls == calls{"begin 0", "at 7"});
-  CHECK(chief.order() == order_of<answered, answered>());
+  CHECK(chief.order() == order_of<hooks_ready, answered>());
   turns->withdraw();
   reach(7, true);
   CHECK(first->calls.size() == 2);
-  CHECK_MESSAGE(chief.count<answered>() == 3, "nobody waits for a hook that is not called any more");
+  CHECK_MESSAGE(chief.count<answered>() == 2, "nobody waits for a hook that is not called any more");
 }
 
 TEST_CASE_FIXTURE(callbacks_alone, "the last call says whether the job ended cleanly") {
@@ -327,8 +326,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "the last call says whether the job ended cle
     abort();
     CHECK(second->calls == calls{"begin 0", "event 9", "abort 8"});
   }
-  CHECK(chief.last<answered>().at_end);
-  CHECK(chief.last<answered>().step == 9);
+  CHECK(chief.count<hooks_ended>() == 1);
 }
 
 }  // namespace troupe::test

@@ -27,7 +27,7 @@ struct evaluator_alone : simulation {
     options = {.nodes = nodes, .files = disk, .parameters = parameters,
                .outputs = {{"loss", dtype::float32, {}}, {"accuracy/total", dtype::float32, {}}, {"accuracy/weight", dtype::float32, {}}}};
   }
-  void start() { judge = spawn(evaluator, options, asker.address()); }
+  void start() { judge = spawn(evaluator, options, asker.as<evaluation_sink_actor>()); }
   void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, step, ""}); }
   /// Batches [first, first + losses) of the sub-plan's attempt were evaluated: half of four rows each were right.
   void batches(int32_t attempt, int64_t first, std::vector<float> losses) {
@@ -55,11 +55,11 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation connects its nodes, begins the
   evaluate();
   REQUIRE(nodes->sources.size() == 1);
   CHECK(nodes->drains[0].order() == order_of<begin>());
-  CHECK(nodes->workers[0].order() == order_of<connect, begin, troupe::run>());
-  CHECK(nodes->sources[0].order() == order_of<connect, begin, troupe::run>());
-  CHECK(nodes->sources[0].last<connect>().peer == nodes->workers[0].address());
-  CHECK(nodes->workers[0].last<connect>().peer == nodes->sources[0].address());
-  CHECK(nodes->workers[0].last<connect>().edge == 4_edge);
+  CHECK(nodes->workers[0].order() == order_of<connect_source, begin, troupe::run>());
+  CHECK(nodes->sources[0].order() == order_of<connect_reader, begin, troupe::run>());
+  CHECK(nodes->sources[0].last<connect_reader>().reader == nodes->workers[0].as<block_sink_actor>());
+  CHECK(nodes->workers[0].last<connect_source>().source == nodes->sources[0].as<credit_source_actor>());
+  CHECK(nodes->workers[0].last<connect_source>().edge == 4_edge);
   CHECK(nodes->workers[0].last<troupe::run>().until == 3);
   CHECK(asker.count<evaluated>() == 0);
 }

@@ -22,8 +22,8 @@ struct classifier_shape {
 class turnstile final : public hook {
  public:
   explicit turnstile(int64_t stride) : stride_(stride) {}
-  std::vector<need> begin(int64_t step) override { return {{step + stride_, stride_, true}}; }
-  void at(const step_facts& facts, job_control&) override {
+  needs begin(int64_t step) override { return {.steps = {{step + stride_, stride_, true}}}; }
+  void on_step(const step_facts& facts, job_control&) override {
     std::unique_lock lock{guard_};
     reached_ = facts.step;
     changed_.notify_all();

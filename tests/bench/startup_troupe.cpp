@@ -11,8 +11,8 @@ namespace tr = troupe;
 namespace {
 
 struct leave_at_the_first final : tr::hook {
-  std::vector<tr::need> begin(int64_t step) override { return {{.first = step + 1}}; }
-  void at(const tr::step_facts& facts, tr::job_control&) override { ::_exit(facts.step == 1 && facts.values.contains("loss") ? 0 : 1); }
+  tr::needs begin(int64_t step) override { return {.steps = {{.first = step + 1}}}; }
+  void on_step(const tr::step_facts& facts, tr::job_control&) override { ::_exit(facts.step == 1 && facts.values.contains("loss") ? 0 : 1); }
 };
 
 }  // namespace

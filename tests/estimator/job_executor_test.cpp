@@ -64,11 +64,11 @@ struct noting : hook {
     where.insert(std::this_thread::get_id());
     calls.push_back(what);
   }
-  std::vector<need> begin(int64_t step) override {
+  needs begin(int64_t step) override {
     note("begin " + std::to_string(step));
-    return {{.first = 8}, {.first = 12, .gate = true}};
+    return {.steps = {{.first = 8}, {.first = 12, .gate = true}}};
   }
-  void at(const step_facts& facts, job_control& job) override {
+  void on_step(const step_facts& facts, job_control& job) override {
     note("at " + std::to_string(facts.step));
     if (throws_at == facts.step)
       throw std::runtime_error{"out of patience"};
@@ -138,7 +138,7 @@ TEST_CASE("an exception that leaves a hook ends the job as state after a last sa
   const auto result = running->wait(soon);
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().category == errc::state);
-  CHECK(result.error().message.starts_with("an exception left at() of hooks[0] ("));
+  CHECK(result.error().message.starts_with("an exception left on_step() of hooks[0] ("));
   CHECK(result.error().message.ends_with("noting): out of patience"));
   CHECK(result.error().source == "callbacks");
   CHECK(result.error().step == 12);

@@ -12,7 +12,7 @@ namespace {
 /// Keeps every call.
 struct witness : hook {
   std::vector<std::string> calls;
-  std::vector<need> begin(int64_t step) override {
+  needs begin(int64_t step) override {
     calls.push_back("begin " + std::to_string(step));
     return {};
   }

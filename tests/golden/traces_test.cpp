@@ -15,7 +15,7 @@ namespace {
 
 /// Sees every third step and holds every ninth.
 struct watching final : hook {
-  std::vector<need> begin(int64_t) override { return {{.first = 3, .every = 3}, {.first = 9, .every = 9, .gate = true}}; }
+  needs begin(int64_t) override { return {.steps = {{.first = 3, .every = 3}, {.first = 9, .every = 9, .gate = true}}}; }
 };
 
 std::string trace_of(uint64_t seed) {

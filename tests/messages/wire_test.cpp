@@ -26,8 +26,9 @@ step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}};
 template <class M>
 M sample(simulation&) = delete;
 
-template <> abandon sample(simulation&) { return {2, 30, true}; }
-template <> answered sample(simulation&) { return {40, true, true, {{1, 2, true}, {3, 0, false}}, true, 59}; }
+template <> abandon sample(simulation&) { return {2, 30}; }
+template <> all_applied sample(simulation&) { return {2, 79}; }
+template <> answered sample(simulation&) { return {59, 40, true}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}}; }
 template <> block sample(simulation&) {
@@ -35,9 +36,10 @@ template <> block sample(simulation&) {
                               tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}), tensor::zeros(dtype::float32, {0, 4})}};
 }
 template <> committed sample(simulation&) { return {5, 34, "/m/model.ckpt-34", {"one", "two"}}; }
-template <> connect sample(simulation& world) { return {6_edge, world.record<pull>().address()}; }
-template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part>().address()}; }
-template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().address()}; }
+template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part, gone>().as<part_sink_actor>()}; }
+template <> connect_reader sample(simulation& world) { return {6_edge, world.record<block, end_of_data>().as<block_sink_actor>()}; }
+template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().as<report_sink_actor>()}; }
+template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
@@ -54,6 +56,8 @@ template <> gone sample(simulation&) { return {61, 1_node}; }
 template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), trouble()}; }
 template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
 template <> halt sample(simulation&) { return {62}; }
+template <> hooks_ended sample(simulation&) { return {80}; }
+template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}}; }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
 template <> leave sample(simulation&) { return {74, 75_edge, 76}; }
@@ -64,6 +68,7 @@ template <> progress sample(simulation&) {
   return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", 0.125}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}}, {some_values()}};
 }
 template <> pull sample(simulation&) { return {17, 3_edge, 43, 44, 8}; }
+template <> name_missing sample(simulation&) { return {82, 83}; }
 template <> finish_log sample(simulation&) { return {54}; }
 template <> note sample(simulation&) { return {note::checkpoint, 55, "/m/model.ckpt-55"}; }
 template <> record sample(simulation&) {
@@ -74,7 +79,7 @@ template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{floats()}, {}}}}, 0.125}; }
 template <> request sample(simulation&) { return {request::abort, true}; }
-template <> restore sample(simulation&) { return {20, false}; }
+template <> restore sample(simulation&) { return {20}; }
 template <> restored sample(simulation&) {
   return {21, true, 47, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
 }
@@ -86,6 +91,7 @@ template <> snapshot_part sample(simulation&) {
   return {25, 51, 1_node, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
           {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}};
 }
+template <> stand_in sample(simulation&) { return {84}; }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
 template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }

@@ -24,7 +24,7 @@ struct signer : hook {
     if (what == throws_in)
       throw std::runtime_error("no ink in " + name);
   }
-  std::vector<need> begin(int64_t) override {
+  needs begin(int64_t) override {
     sign("begin");
     return {};
   }

@@ -18,11 +18,25 @@ struct loss_watcher final : hook {
   std::vector<std::pair<int64_t, uint32_t>> seen;  ///< The state, and the bits of the loss of the step that led there.
   std::optional<int64_t> asked_at;
 
-  std::vector<need> begin(int64_t) override { return {wants}; }
-  void at(const step_facts& facts, job_control& job) override {
+  needs begin(int64_t) override { return {.steps = {wants}}; }
+  void on_step(const step_facts& facts, job_control& job) override {
     const float loss = facts.values.at("loss").as<float>()[0];
     seen.emplace_back(facts.step, std::bit_cast<uint32_t>(loss));
     if (loss < target && !std::exchange(asked_at, facts.step))
+      job.stop();
+  }
+};
+
+/// Stops the job on the first fact of a kind that is about state `at` or a later one.
+struct stops_on final : hook {
+  job_event::kind what = job_event::kind::evaluated;
+  int64_t at = 10;
+  bool holds = true;
+  needs begin(int64_t) override {
+    return {.holds = {.saved = holds && what == job_event::kind::saved, .evaluated = holds && what == job_event::kind::evaluated}};
+  }
+  void on_event(const job_event& e, job_control& job) override {
+    if (e.what == what && e.step >= at)
       job.stop();
   }
 };
@@ -92,6 +106,27 @@ TEST_CASE("a gate that stops at a loss ends the job at the same step with one re
   }
   CHECK(ends[0] <= 10);
   CHECK(ends == std::vector<int64_t>(3, ends[0]));
+}
+
+TEST_CASE("a hook that stops on a fact that it holds ends the job at exactly that state, in every order of messages") {
+  bool went_on = false;
+  for (const auto what : {job_event::kind::saved, job_event::kind::evaluated})
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(seed);
+      const auto stop_held = [&](bool holds) {
+        const auto h = std::make_shared<stops_on>();
+        h->what = what;
+        h->holds = holds;
+        simulated_job job{prepare_small({.max_steps = 1'000, .replicas = 2, .evaluates = true, .when = evaluation_mode::beside, .hooks = {h}}), seed};
+        const auto result = job.wait(std::chrono::hours{2});
+        REQUIRE(result->has_value());
+        CHECK((*result)->stopped);
+        return (*result)->global_step;
+      };
+      CHECK(stop_held(true) == 10);
+      went_on = went_on || stop_held(false) > 10;
+    }
+  CHECK_MESSAGE(went_on, "a fact that nobody holds finds the job further on");
 }
 
 TEST_CASE("a hook whose end throws fails the job that had ended well, and names itself; the end of all others is called") {

@@ -42,8 +42,8 @@ small_job_options over(const std::shared_ptr<fake_source>& source, int64_t max_s
 /// Nothing runs past state 8 while it is told so.
 struct gate_at_8 : hook {
   bool reached = false;
-  std::vector<need> begin(int64_t) override { return {{.first = 8, .gate = true}}; }
-  void at(const step_facts&, job_control&) override { reached = true; }
+  needs begin(int64_t) override { return {.steps = {{.first = 8, .gate = true}}}; }
+  void on_step(const step_facts&, job_control&) override { reached = true; }
 };
 
 /// Batches [first, last).

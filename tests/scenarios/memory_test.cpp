@@ -67,8 +67,8 @@ dataset sentences() {
 struct looks final : hook {
   std::vector<std::pair<int64_t, int64_t>> seen;
   int64_t evaluations = 0, saves = 0;
-  std::vector<need> begin(int64_t) override { return {{.first = warm_from, .every = look_every}}; }
-  void at(const step_facts& facts, job_control&) override { seen.emplace_back(facts.step, resident_bytes()); }
+  needs begin(int64_t) override { return {.steps = {{.first = warm_from, .every = look_every}}}; }
+  void on_step(const step_facts& facts, job_control&) override { seen.emplace_back(facts.step, resident_bytes()); }
   void on_event(const job_event& e, job_control&) override {
     evaluations += e.what == job_event::kind::evaluated;
     saves += e.what == job_event::kind::saved;

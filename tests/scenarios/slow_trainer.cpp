@@ -64,8 +64,8 @@ class slow_node final : public dataset_node {
 /// Sees every step and takes its time over each.
 struct slow_hook final : hook {
   explicit slow_hook(int ms) : call_ms(ms) {}
-  std::vector<need> begin(int64_t step) override { return {{.first = step + 1, .every = 1}}; }
-  void at(const step_facts&, job_control&) override {
+  needs begin(int64_t step) override { return {.steps = {{.first = step + 1, .every = 1}}}; }
+  void on_step(const step_facts&, job_control&) override {
     if (call_ms > 0)
       ::poll(nullptr, 0, call_ms);
   }

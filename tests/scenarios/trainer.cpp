@@ -23,12 +23,12 @@ constexpr int64_t save_every = 60;
 struct narrator final : tr::hook {
   explicit narrator(std::optional<int64_t> g) : gate(g) {}
 
-  std::vector<tr::need> begin(int64_t step) override {
+  tr::needs begin(int64_t step) override {
     if (!gate)
       return {};
-    return {{.first = std::max(*gate, step + 1), .gate = true}};
+    return {.steps = {{.first = std::max(*gate, step + 1), .gate = true}}};
   }
-  void at(const tr::step_facts& facts, tr::job_control&) override {
+  void on_step(const tr::step_facts& facts, tr::job_control&) override {
     say("gate", facts.step);
     char byte;
     while (::read(STDIN_FILENO, &byte, 1) > 0) {}

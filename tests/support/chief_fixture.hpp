@@ -25,15 +25,15 @@ struct shown_job final : job_board {
 
 /// For every node a recorder of all that a chief says to anybody.
 struct crew_of_stand_ins final : crew {
-  using stand_in = recorder<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, abandon, settle, unlease,
-                            snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
+  using stand_in = recorder<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon, name_missing,
+                            settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
   std::vector<member> members() const override { return plan; }
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
-    nodes.insert_or_assign(id, world.record<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, abandon, settle,
-                                            unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>());
+    nodes.insert_or_assign(id, world.record<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in,
+                                            abandon, name_missing, settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>());
     return nodes.at(id).address();
   }
   void connect(node_id id) override { connected.push_back(id); }
@@ -100,12 +100,17 @@ struct chief_alone : simulation {
   job_progress::phase phase() const { return board->phases.back(); }
   void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
   void commit(int64_t step) { tell(boss, committed{1, step, "/m/model.ckpt-" + std::to_string(step), {}}); }
-  /// Every fact that has come; `needs` of the first.
-  void answer_hooks(std::vector<need> needs = {}) {
+  /// Every fact that has come; the hooks need this of the job when they begin.
+  void answer_hooks(const needs& wanted = {}) {
     auto& facts = node(role::callbacks).all<fact>();
     for (; answered_facts < facts.size(); ++answered_facts) {
-      const auto& f = facts[answered_facts];
-      tell(boss, answered{f.at, f.what == fact::begin_at, f.what == fact::end_at, f.what == fact::begin_at ? needs : std::vector<need>{}, f.gate, f.number});
+      const auto f = facts[answered_facts];
+      if (f.what == fact::begin_at)
+        tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds});
+      else if (f.what == fact::end_at)
+        tell(boss, hooks_ended{f.number});
+      else
+        tell(boss, answered{f.number, f.at, f.gate});
     }
   }
   size_t answered_facts = 0;

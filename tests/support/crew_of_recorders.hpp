@@ -8,13 +8,13 @@ namespace troupe::test {
 
 /// Recorders for nodes, new ones at every start.
 struct crew_of_recorders final : crew {
-  using node = recorder<begin, troupe::run, troupe::connect, probe>;
+  using node = recorder<begin, troupe::run, connect_reader, connect_source, probe>;
   simulation& world;
   std::string driver_name;
   std::vector<node> sources, workers, drains;
 
   static node& add(simulation& world, std::vector<node>& to) {
-    to.push_back(world.record<begin, troupe::run, troupe::connect, probe>());
+    to.push_back(world.record<begin, troupe::run, connect_reader, connect_source, probe>());
     return to.back();
   }
   explicit crew_of_recorders(simulation& w, std::string driver = "evaluator") : world(w), driver_name(std::move(driver)) {}
@@ -28,8 +28,8 @@ struct crew_of_recorders final : crew {
   void connect(node_id id) override {
     if (id != 2_node)
       return;
-    caf::anon_send(sources.back().as<infeed_actor>(), troupe::connect{4_edge, workers.back().address()});
-    caf::anon_send(workers.back().as<replica_actor>(), troupe::connect{4_edge, sources.back().address()});
+    caf::anon_send(sources.back().as<infeed_actor>(), connect_reader{4_edge, workers.back().as<block_sink_actor>()});
+    caf::anon_send(workers.back().as<replica_actor>(), connect_source{4_edge, sources.back().as<credit_source_actor>()});
   }
   void end(node_id id) override {
     auto& nodes = id == 0_node ? drains : id == 1_node ? workers : sources;

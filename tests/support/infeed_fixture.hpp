@@ -22,7 +22,7 @@ struct infeed_alone : simulation {
 
   void start() {
     feed = spawn(infeed, options, writer.as<part_sink_actor>(), chief.as<input_listener_actor>());
-    tell(feed, connect{0_edge, sink.address()});
+    tell(feed, connect_reader{0_edge, sink.as<block_sink_actor>()});
   }
   void start_at(int64_t step) {
     start();

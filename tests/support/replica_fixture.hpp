@@ -52,7 +52,7 @@ struct replica_alone : simulation {
 
   void start() {
     worker = spawn(replica, options, replica_peers{out.as<report_sink_actor>(), out.as<part_sink_actor>(), {}});
-    tell(worker, connect{0_edge, source.address()});
+    tell(worker, connect_source{0_edge, source.as<credit_source_actor>()});
     tell(worker, begin{1, 0, {}});
   }
   void grant(int64_t until, std::vector<mark> marks = {}) { tell(worker, troupe::run{1, until, std::move(marks)}); }

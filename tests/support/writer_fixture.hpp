@@ -37,8 +37,11 @@ struct writer_alone : simulation {
   checkpoint_writer_actor writer;
 
   void start(bool load = true) {
-    writer = spawn(checkpoint_writer, options, chief.as<chief_actor>());
-    tell(writer, restore{1, load});
+    writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
+    if (load)
+      tell(writer, restore{1});
+    else
+      tell(writer, stand_in{1});
   }
   /// The part of replica `r` of `replicas`, over the store's own memory.
   snapshot_part replica_part(int64_t step, int r = 0, int replicas = 1) {

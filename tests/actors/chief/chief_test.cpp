@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(chief_alone, "a gate holds the horizon until the hooks have an
   add(role::callbacks);
   start();
   tell(boss, restored{1, false, 0, "", {}, {}, {}});
-  answer_hooks({{.first = 4, .every = 0, .gate = true}});
+  answer_hooks({.steps = {{.first = 4, .every = 0, .gate = true}}});
   for (int i = 0; i < 10; ++i)
     reach(granted());
   CHECK(granted() == 4);
@@ -159,6 +159,118 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluation that training waits for is a gate 
   tell(boss, evaluated{1, 10, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
   CHECK(granted() > 10);
   CHECK(node(role::checkpoint_writer).last<unlease>().step == 10);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "nothing is granted past a save that a hook holds before the hook has heard of it, and a stop there ends the job there") {
+  add(role::callbacks);
+  start();
+  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  answer_hooks({.holds = {.saved = true}});
+  CHECK_MESSAGE(granted() == 0, "the save of a fresh start is one, too");
+  commit(0);
+  CHECK(granted() == 0);
+  answer_hooks();
+  for (int i = 0; i < 20; ++i)
+    reach(granted());
+  CHECK(granted() == 10);
+  commit(10);
+  CHECK(node(role::callbacks).last<fact>().news.what == job_event::kind::saved);
+  CHECK(granted() == 10);
+  SUBCASE("it goes on") {
+    answer_hooks();
+    CHECK(granted() > 10);
+  }
+  SUBCASE("it stops") {
+    tell(boss, request{request::stop});
+    let_finish();
+    REQUIRE(board->result->has_value());
+    CHECK((*board->result)->global_step == 10);
+    CHECK((*board->result)->stopped);
+  }
+  SUBCASE("it does not return: the job fails and says at which step") {
+    let_pass(std::chrono::seconds{6});
+    let_finish();
+    REQUIRE_FALSE(board->result->has_value());
+    CHECK(board->result->error().message == "chief waited too long for a hook's answer at step 10");
+  }
+}
+
+TEST_CASE_FIXTURE(chief_alone, "evaluations that a hook holds are gates, though they take place beside training; others' saves are none") {
+  add(role::evaluator);
+  add(role::callbacks);
+  options.throttle_secs = 0;
+  options.when = evaluation_mode::beside;
+  start();
+  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  const auto reach_ten = [&] {
+    commit(0);
+    answer_hooks();
+    for (int i = 0; i < 20 && granted() < 10; ++i)
+      reach(granted());
+    reach(10);
+    commit(10);
+    REQUIRE(node(role::evaluator).last<evaluate_at>().step == 10);
+  };
+  SUBCASE("held") {
+    answer_hooks({.holds = {.evaluated = true}});
+    reach_ten();
+    answer_hooks();
+    CHECK_MESSAGE(granted() == 10, "that it was saved is not held, its evaluation is");
+    tell(boss, evaluated{1, 10, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
+    CHECK(granted() == 10);
+    answer_hooks();
+    CHECK(granted() > 10);
+  }
+  SUBCASE("only saves are held") {
+    answer_hooks({.holds = {.saved = true}});
+    reach_ten();
+    CHECK(granted() == 10);
+    answer_hooks();
+    CHECK_MESSAGE(granted() > 10, "the evaluation goes on beside training");
+  }
+}
+
+TEST_CASE_FIXTURE(chief_alone, "an evaluator that may fail takes its gates with it") {
+  add(role::evaluator);
+  add(role::callbacks);
+  options.throttle_secs = 0;
+  options.evaluator_may_fail = true;
+  start();
+  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  answer_hooks({.holds = {.evaluated = true}});
+  commit(0);
+  for (int i = 0; i < 20 && granted() < 10; ++i)
+    reach(granted());
+  reach(10);
+  commit(10);
+  answer_hooks();
+  REQUIRE(granted() == 10);
+  kill(role::evaluator);
+  answer_hooks();
+  CHECK(granted() > 10);
+  CHECK(board->warned());
+}
+
+TEST_CASE_FIXTURE(chief_alone, "without an outfeed a state is reached when the slowest replica has reported it, whoever reports last") {
+  add(role::replica);
+  add(role::replica);
+  train();
+  const auto until = granted();
+  REQUIRE(until >= 2);
+  kill(role::outfeed);
+  const auto report = [&](node_id replica, int64_t steps) {
+    tell(boss, step_report{1, replica, 0, std::vector<double>(static_cast<size_t>(steps), 0.5), {}, {}, 0});
+  };
+  commit(until);
+  const auto is_told = [&] {
+    return std::any_of(board->events.begin(), board->events.end(), [&](const job_event& e) { return e.what == job_event::kind::saved && e.step == until; });
+  };
+  report(2_node, until);
+  report(4_node, until - 1);
+  report(5_node, until);
+  CHECK_FALSE(is_told());
+  report(4_node, until);
+  CHECK(is_told());
 }
 
 }  // namespace troupe::test

@@ -10,7 +10,7 @@ struct infeed_of_two : infeed_alone {
 
   void start_two() {
     start();
-    tell(feed, connect{7_edge, other.address()});
+    tell(feed, connect_reader{7_edge, other.as<block_sink_actor>()});
     tell(feed, begin{1, 0, {}});
   }
   void credit_both(int64_t until, int64_t block_steps = 4) {

@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a mark's snapshot part holds the position befor
     CHECK(parts() == steps{4});
     SUBCASE("for another writer it is sent again") {
       auto second = record<snapshot_part>();
-      tell(feed, connect_parts{second.address()});
+      tell(feed, connect_parts{second.as<part_sink_actor>()});
       grant(4, {{4, s}});
       CHECK(second.count<snapshot_part>() == 1);
       CHECK(parts() == steps{4});
@@ -242,7 +242,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch is split evenly among two edges") {
   source->rows = 4;
   options.edges = {{.id = 0_edge, .part = 0, .parts = 2}, {.id = 7_edge, .part = 1, .parts = 2}};
   start();
-  tell(feed, connect{7_edge, other.address()});
+  tell(feed, connect_reader{7_edge, other.as<block_sink_actor>()});
   tell(feed, begin{1, 0, {}});
   grant(10);
   credit(4, 4);
@@ -274,7 +274,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its
   source->rows = 3;
   options.edges = {{.id = 0_edge, .part = 0, .parts = 1}, {.id = 1_edge, .part = 1, .parts = 2}};
   start();
-  tell(feed, connect{1_edge, other.address()});
+  tell(feed, connect_reader{1_edge, other.as<block_sink_actor>()});
   tell(feed, begin{1, 0, {}});
   grant(10);
   credit(4, 4);

@@ -12,7 +12,7 @@ namespace {
 
 struct reducer_of_four : simulation {
   std::shared_ptr<parameter_layout> layout;
-  std::vector<recorder<gradient_sum, applied>> replicas;
+  std::vector<recorder<gradient_sum, all_applied>> replicas;
   reducer_actor sums;
 
   reducer_of_four() {
@@ -21,7 +21,7 @@ struct reducer_of_four : simulation {
     layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
     sums = spawn(reducer, reducer_options{std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 4))});
     for (int r = 0; r < 4; ++r)
-      replicas.push_back(record<gradient_sum, applied>());
+      replicas.push_back(record<gradient_sum, all_applied>());
   }
   tensor gradient(float value) {
     std::vector<float> all(static_cast<size_t>(layout->gradient_bytes()) / 4);
@@ -94,12 +94,11 @@ TEST_CASE_FIXTURE(reducer_of_four, "all slices hold the step when every replica 
   for (int32_t r : {3, 1, 0, 0, 1})
     done(r);
   done(2, 5);
-  CHECK(replicas[0].count<applied>() == 0);
+  CHECK(replicas[0].count<all_applied>() == 0);
   done(2);
   for (auto& r : replicas) {
-    REQUIRE(r.count<applied>() == 1);
-    CHECK(r.last<applied>().replica == -1);
-    CHECK(r.last<applied>().step == 0);
+    REQUIRE(r.count<all_applied>() == 1);
+    CHECK(r.last<all_applied>().step == 0);
   }
 }
 
@@ -158,7 +157,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "a part of a replica that there is not is ref
   for (int32_t r : {0, 1, 2})
     part(r, 1);
   for (const int32_t stranger : {-1, 4, 1 << 30}) {
-    auto from = record<gradient_sum, applied>();
+    auto from = record<gradient_sum, all_applied>();
     tell_as(from.handle(), sums, gradient_part{9, 7, stranger, 0, gradient(1), {}});
     tell_as(from.handle(), sums, applied{1, 0, stranger});
     REQUIRE(from.count<gradient_sum>() == 1);
@@ -173,7 +172,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "a part of a replica that there is not is ref
   REQUIRE(replicas[0].count<gradient_sum>() == 1);
   CHECK(first(replicas[0].last<gradient_sum>()) == 4);
   tell_as(replicas[0].handle(), sums, applied{1, 0, 7});
-  CHECK(replicas[0].count<applied>() == 0);
+  CHECK(replicas[0].count<all_applied>() == 0);
 }
 
 TEST_CASE_FIXTURE(reducer_of_four, "word of an applied step that was never summed changes nothing") {
@@ -181,7 +180,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "word of an applied step that was never summe
   part(0, 1);
   for (int32_t r : {0, 1, 2, 3})
     done(r);
-  CHECK(replicas[0].count<applied>() == 0);
+  CHECK(replicas[0].count<all_applied>() == 0);
 }
 
 TEST_CASE_FIXTURE(reducer_of_four, "a gradient of another size ends the step with who sent it and both sizes") {

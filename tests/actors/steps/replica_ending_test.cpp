@@ -55,10 +55,10 @@ TEST_CASE_FIXTURE(replica_alone, "whoever takes the outfeed's place hears of the
   SUBCASE("which was before") {
     end_data(2);
     CHECK(out.count<stream_end>() == 1);
-    tell(worker, connect_reports{other.address()});
+    tell(worker, connect_reports{other.as<report_sink_actor>()});
   }
   SUBCASE("which comes after, with the reports before it") {
-    tell(worker, connect_reports{other.address()});
+    tell(worker, connect_reports{other.as<report_sink_actor>()});
     feed(2, 1);
     end_data(3);
     CHECK(other.count<step_report>() == 1);

@@ -14,8 +14,8 @@ struct exposing_replica : replica_alone {
   }
   void start_exposing() {
     start();
-    tell(worker, connect{5_edge, reader.address()});
-    tell(worker, connect{6_edge, other.address()});
+    tell(worker, connect_reader{5_edge, reader.as<block_sink_actor>()});
+    tell(worker, connect_reader{6_edge, other.as<block_sink_actor>()});
   }
   void credit(edge_id edge, int64_t until, int64_t block_steps = 8) { tell(worker, pull{1, edge, until, 0, block_steps}); }
   static int64_t steps_in(recorder<block, end_of_data>& r) {
@@ -70,8 +70,8 @@ TEST_CASE_FIXTURE(exposing_replica, "what a step yields goes to every reader, in
 
 TEST_CASE_FIXTURE(exposing_replica, "a reader's message has no more steps than it wants, and credit that comes before the attempt is kept") {
   start();
-  tell(worker, connect{5_edge, reader.address()});
-  tell(worker, connect{6_edge, other.address()});
+  tell(worker, connect_reader{5_edge, reader.as<block_sink_actor>()});
+  tell(worker, connect_reader{6_edge, other.as<block_sink_actor>()});
   tell(worker, pull{2, 5_edge, 9, 0, 2});
   tell(worker, pull{2, 6_edge, 9, 0, 8});
   tell(worker, begin{2, 0, {}});
@@ -160,7 +160,7 @@ TEST_CASE_FIXTURE(replica_alone, "a source that has left is read as zeros from i
   options.out_edges = {{7_edge}};
   auto reader = record<block, end_of_data>();
   start();
-  tell(worker, connect{7_edge, reader.address()});
+  tell(worker, connect_reader{7_edge, reader.as<block_sink_actor>()});
   tell(worker, pull{1, 7_edge, 20, 0, 1});
   grant(4);
   feed(0, 4);

@@ -144,9 +144,9 @@ TEST_CASE_FIXTURE(two_replicas, "replicas write to one arena, though a snapshot 
   SUBCASE("nor does it matter to whom another writer is made known first") {
     auto second = record<snapshot_part>();
     tell(workers[1], released{1, 2});
-    tell(workers[0], connect_parts{second.address()});
+    tell(workers[0], connect_parts{second.as<part_sink_actor>()});
     grant(8, {{8, mark_snapshot}});
-    tell(workers[1], connect_parts{second.address()});
+    tell(workers[1], connect_parts{second.as<part_sink_actor>()});
     REQUIRE(second.count<snapshot_part>() == 1);
     REQUIRE(out[1].count<snapshot_part>() == 3);
     grant(8, {{8, mark_snapshot}});

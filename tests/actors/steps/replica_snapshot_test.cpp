@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(replica_alone, "training goes on beside a snapshot, and does n
     }
     SUBCASE("with another writer everything lent to the first counts as released") {
       auto second = record<snapshot_part>();
-      tell(worker, connect_parts{second.address()});
+      tell(worker, connect_parts{second.as<part_sink_actor>()});
       CHECK(engine->computed == first_steps(10));
       grant(10, {{10, mark_snapshot}});
       CHECK(parts() == steps{2, 7});
@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(replica_alone, "another writer is lent the same state again") 
   feed(0, 4);
   grant(3, {{3, mark_snapshot}});
   auto second = record<snapshot_part>();
-  tell(worker, connect_parts{second.address()});
+  tell(worker, connect_parts{second.as<part_sink_actor>()});
   grant(3, {{3, mark_snapshot}});
   REQUIRE(second.count<snapshot_part>() == 1);
   CHECK(values_of(second.last<snapshot_part>()) == toy_state(3));

@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot is committed when all of its parts h
 
 TEST_CASE_FIXTURE(writer_alone, "the arena is free when the commit is durable, and the chief hears of it after its owner") {
   auto both = record<released, restored, failure, committed, save_failed>();
-  writer = spawn(checkpoint_writer, options, both.as<chief_actor>());
+  writer = spawn(checkpoint_writer, options, both.as<commit_sink_actor>());
   tell(writer, restore{1});
   tell(writer, chief_part(1));
   tell(writer, infeed_part(1));
@@ -157,7 +157,7 @@ TEST_CASE_FIXTURE(writer_alone, "a writer that stands in for a dead one opens th
 TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an error of the restoration") {
   start();
   auto other = record<restored, failure>();
-  const auto second = spawn(checkpoint_writer, options, other.as<chief_actor>());
+  const auto second = spawn(checkpoint_writer, options, other.as<commit_sink_actor>());
   tell(second, restore{2});
   REQUIRE(other.count<failure>() == 1);
   CHECK(other.last<failure>().what.category == errc::failed_precondition);
@@ -165,8 +165,8 @@ TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an erro
   CHECK(other.last<failure>().attempt == 2);
   SUBCASE("and a snapshot sent to it fails") {
     auto failed = record<save_failed, failure>();
-    const auto third = spawn(checkpoint_writer, options, failed.as<chief_actor>());
-    tell(third, restore{1, false});
+    const auto third = spawn(checkpoint_writer, options, failed.as<commit_sink_actor>());
+    tell(third, stand_in{1});
     for (const auto& part : {chief_part(2), infeed_part(2), replica_part(2)})
       tell_as(lender.handle(), third, part);
     CHECK(failed.count<failure>() == 1);

@@ -19,8 +19,8 @@ struct writer_alone : simulation {
 
   void start() {
     options.files = files;
-    writer = spawn(summary_writer, options, chief.as<chief_actor>());
-    tell(writer, connect_parts{parts.address()});
+    writer = spawn(summary_writer, options, chief.as<failure_sink_actor>());
+    tell(writer, connect_parts{parts.as<part_sink_actor>()});
   }
   void write(int64_t number, int64_t step, double value = 0.5) {
     tell_as(outfeed.handle(), writer, troupe::record{1, number, step, {{.tag = "loss", .scalar = value}}});
@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(writer_alone, "a part goes to the checkpoint writer that was n
   files = faulty;
   start();
   auto second = simulation::record<snapshot_part>();
-  tell(writer, connect_parts{second.address()});
+  tell(writer, connect_parts{second.as<part_sink_actor>()});
   write(0, 1);
   faulty->inject({.operation = file_operation::append});
   tell(writer, snapshot_part{1, 1, 5_node});

@@ -7,7 +7,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part 
   start();
   tell(writer, chief_part(5));
   lend(5);
-  tell(writer, abandon{1, 5, true});
+  tell(writer, name_missing{1, 5});
   REQUIRE(chief.count<save_failed>() == 1);
   CHECK(chief.last<save_failed>().step == 5);
   CHECK(chief.last<save_failed>().cause.category == errc::deadline_exceeded);
@@ -16,7 +16,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part 
   CHECK(listed().empty());
   SUBCASE("the part that comes after all completes nothing") {
     tell(writer, infeed_part(5));
-    tell(writer, abandon{1, 5, true});
+    tell(writer, name_missing{1, 5});
     CHECK(chief.count<committed>() == 0);
     CHECK(chief.count<save_failed>() == 1);
   }
@@ -28,7 +28,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part 
 
 TEST_CASE_FIXTURE(writer_alone, "a snapshot of which no part came is overdue with all of them") {
   start();
-  tell(writer, abandon{1, 5, true});
+  tell(writer, name_missing{1, 5});
   REQUIRE(chief.count<save_failed>() == 1);
   CHECK(contains(chief.last<save_failed>().cause.message, "chief, infeed/0, replica/0"));
 }
@@ -36,7 +36,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot of which no part came is overdue wit
 TEST_CASE_FIXTURE(writer_alone, "a snapshot that was committed meanwhile is not overdue") {
   start();
   save(5);
-  tell(writer, abandon{1, 5, true});
+  tell(writer, name_missing{1, 5});
   CHECK(chief.count<save_failed>() == 0);
 }
 
@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a w
   tell(writer, infeed_part(4));
   tell(writer, infeed_part(8));
   lend(8);
-  tell(writer, abandon{1, 6, false});
+  tell(writer, abandon{1, 6});
   CHECK(lender.count<released>() == 1);
   CHECK(lender.last<released>().step == 8);
   CHECK(chief.count<save_failed>() == 0);
@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a w
   SUBCASE("another attempt's word is not obeyed") {
     tell(writer, infeed_part(9));
     tell(writer, chief_part(9));
-    tell(writer, abandon{2, 0, false});
+    tell(writer, abandon{2, 0});
     lend(9);
     CHECK(listed() == steps{4, 9});
   }

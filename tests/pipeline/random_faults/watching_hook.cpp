@@ -14,7 +14,7 @@ void watching_hook::noted(call c) {
     }
 }
 
-std::vector<need> watching_hook::begin(int64_t step) {
+troupe::needs watching_hook::begin(int64_t step) {
   if (recipe_.gate_every > 0)
     needs_.push_back({recipe_.gate_every, recipe_.gate_every, true});
   if (recipe_.watch_every > 0)
@@ -24,10 +24,10 @@ std::vector<need> watching_hook::begin(int64_t step) {
   if (recipe_.hook_stops_at)
     needs_.push_back({*recipe_.hook_stops_at, 0, true});
   noted({hook_place::begin, step});
-  return needs_;
+  return {.steps = needs_};
 }
 
-void watching_hook::at(const step_facts& facts, job_control& job) {
+void watching_hook::on_step(const step_facts& facts, job_control& job) {
   noted({hook_place::at, facts.step});
   if (recipe_.hook_saves_at == facts.step)
     job.save();

@@ -28,8 +28,8 @@ class watching_hook final : public hook {
   /// What it asked for when it began.
   const std::vector<need>& needs() const { return needs_; }
 
-  std::vector<need> begin(int64_t step) override;
-  void at(const step_facts& facts, job_control& job) override;
+  troupe::needs begin(int64_t step) override;
+  void on_step(const step_facts& facts, job_control& job) override;
   void on_event(const job_event& event, job_control& job) override;
   void end(int64_t step) override;
   void on_abort(const error& cause) override;

@@ -1,0 +1,19 @@
+#include "actors/chief/ending.hpp"
+
+namespace troupe {
+
+drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
+                            const drain_situation& s) {
+  const bool silent = ahead.idle() && !s.facts_expected;  // Nothing more will be reported.
+  if (how.fails()) {  // Only the saves matter, and that what has been made is told before the end.
+    if (saving.any() || how.flushing)
+      return drain_next::wait;
+    return s.outfeed && !silent ? drain_next::flush : drain_next::end;
+  }
+  if (ahead.reached() < *ahead.end() || saving.any() || saving.any_held() || !evaluating.idle() || closed.held_by_hooks() || s.facts_expected)
+    return drain_next::wait;
+  const bool is_new = evaluating.last() != ahead.end() && saving.committed_at() == ahead.end() && *ahead.end() > s.start_step;
+  return s.evaluates && !how.by_signal && is_new ? drain_next::evaluate : drain_next::end;
+}
+
+}  // namespace troupe

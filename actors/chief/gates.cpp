@@ -1,0 +1,73 @@
+#include "actors/chief/gates.hpp"
+
+#include "words/need.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+void gates::set_needs(std::vector<need> steps, held_facts holds) {
+  needs_ = std::move(steps);
+  holds_ = holds;
+}
+
+int64_t gates::next_shown(int64_t after) const {
+  int64_t next = INT64_MAX;
+  for (const auto& n : needs_)
+    next = std::min(next, next_need(after, n));
+  return next;
+}
+
+void gates::marked(int64_t step) {
+  if (std::any_of(needs_.begin(), needs_.end(), [step](const need& n) { return n.gate && next_need(step - 1, n) == step; }))
+    hooks_.insert(step);
+}
+
+void gates::answered(int64_t step) {
+  asked_.erase(step);
+  hooks_.erase(step);
+}
+
+std::optional<int64_t> gates::awaited() const {
+  std::optional<int64_t> first;
+  if (!asked_.empty())
+    first = *asked_.begin();
+  for (const auto& [number, step] : facts_)
+    first = std::min(first.value_or(step), step);
+  return first;
+}
+
+void gates::evaluations_lost(std::optional<int64_t> committed) {
+  if (!holds_.saved)
+    commits_.clear();
+  else if (committed)
+    commits_.erase(commits_.begin(), commits_.upper_bound(*committed));
+}
+
+int64_t gates::limit(int64_t until) const {
+  int64_t limit = INT64_MAX;
+  if (!commits_.empty())
+    limit = std::min(limit, *commits_.begin());
+  if (!hooks_.empty())
+    limit = std::min(limit, *hooks_.begin());
+  for (const auto& [number, step] : facts_)
+    limit = std::min(limit, step);
+  for (const auto& n : needs_)
+    if (n.gate)
+      limit = std::min(limit, next_need(until, n));
+  return limit;
+}
+
+void gates::cancel_above(int64_t step) {
+  commits_.erase(commits_.upper_bound(step), commits_.end());
+  hooks_.erase(hooks_.upper_bound(step), hooks_.end());
+}
+
+void gates::open_all() {
+  commits_.clear();
+  hooks_.clear();
+  asked_.clear();
+  facts_.clear();
+}
+
+}  // namespace troupe

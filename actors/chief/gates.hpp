@@ -1,0 +1,57 @@
+// Gates: states that nobody may run past until somebody has answered, and states that the hooks are shown. Plain data.
+#pragma once
+
+#include <troupe/hook.hpp>
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace troupe {
+
+/// Two kinds of gate, by state. One at a commit opens when the commit, and the evaluation of it if there is to be one, are dealt with.
+/// One of the hooks opens when they have answered: a step that a hook asked to hold, or a fact that it holds.
+class gates {
+ public:
+  /// Once, when the hooks have begun.
+  void set_needs(std::vector<need> steps, held_facts holds);
+  const held_facts& holds() const noexcept { return holds_; }
+
+  /// The first state after `after` that a hook is shown; INT64_MAX: none.
+  int64_t next_shown(int64_t after) const;
+  bool shows(int64_t step) const { return next_shown(step - 1) == step; }
+
+  /// A mark was placed at `step`: a gate closes there if a hook holds it.
+  void marked(int64_t step);
+  bool is_held(int64_t step) const { return hooks_.contains(step); }
+  /// The hooks were asked about the gate at `step`, which opens when they have answered.
+  void asked(int64_t step) { asked_.insert(step); }
+  void answered(int64_t step);
+  /// Nothing runs past `step` until fact `number` is answered.
+  void hold_fact(uint64_t number, int64_t step) { facts_.emplace(number, step); }
+  void facts_answered(uint64_t up_to) { facts_.erase(facts_.begin(), facts_.upper_bound(up_to)); }
+  /// The first state at which the hooks were asked and have not answered.
+  std::optional<int64_t> awaited() const;
+  /// Whether a step that a hook holds has not been answered.
+  bool held_by_hooks() const noexcept { return !hooks_.empty(); }
+
+  void await_commit(int64_t step) { commits_.insert(step); }
+  void commit_done(int64_t step) { commits_.erase(step); }
+  /// Nobody evaluates any more: commits up to `committed` are done, and unless a hook holds them the others are no gates.
+  void evaluations_lost(std::optional<int64_t> committed);
+
+  /// The first state that nobody may run past, seen from the horizon `until`; INT64_MAX: none. Steps that hooks will hold count before
+  /// their mark is placed.
+  int64_t limit(int64_t until) const;
+  /// The states above `step` will not be reached.
+  void cancel_above(int64_t step);
+  void open_all();
+
+ private:
+  std::vector<need> needs_;
+  held_facts holds_;
+  std::set<int64_t> commits_, hooks_, asked_;
+  std::map<uint64_t, int64_t> facts_;  ///< By the number of the fact.
+};
+
+}  // namespace troupe

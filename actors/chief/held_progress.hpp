@@ -1,0 +1,24 @@
+// Progress that the hooks have not been told yet: while they are busy, what comes is joined with what waits. Plain data.
+#pragma once
+
+#include "actors/chief/decisions.hpp"
+
+namespace troupe {
+
+class held_progress {
+ public:
+  void begin(int64_t step) { told_ = step; }
+  void add(job_event newer) { held_ = held_ ? joined(told_, *held_, std::move(newer)) : std::move(newer); }
+  /// All that has come since the last time, as one event; absent: nothing has.
+  std::optional<job_event> take() {
+    if (held_)
+      told_ = held_->step;
+    return std::exchange(held_, std::nullopt);
+  }
+
+ private:
+  std::optional<job_event> held_;
+  int64_t told_ = 0;  ///< The state of the last one taken.
+};
+
+}  // namespace troupe

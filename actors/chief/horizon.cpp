@@ -1,0 +1,86 @@
+#include "actors/chief/horizon.hpp"
+
+#include "actors/chief/decisions.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+void horizon::begin(int64_t step, std::optional<int64_t> end) {
+  reached_ = until_ = step;
+  end_ = end;
+  final_ = end.has_value();
+}
+
+bool horizon::reach(nanoseconds now, int64_t step, int64_t block_steps) {
+  if (step <= reached_)
+    return false;
+  pace_.goes_on(now, step - reached_);
+  reached_ = step;
+  block_steps_ = block_steps;
+  return true;
+}
+
+void horizon::cut_at(int64_t step, bool is_final) {
+  end_at(step, is_final);
+  until_ = step;  // Receivers keep the greater horizon that they know; nobody gets beyond this one.
+  reach(step);
+}
+
+void horizon::granted(nanoseconds now, int64_t until) {
+  const bool stood_still = idle();
+  until_ = std::max(until_, until);
+  if (stood_still)
+    pace_.begins(now);
+}
+
+int64_t horizon::next_save(int64_t step) const {
+  return options_.checkpoints ? next_multiple(step, options_.save_steps) : INT64_MAX;
+}
+
+/// Whether as much is on its way as may be: saves, to which infeeds and the books give their parts ahead of the replicas, and records,
+/// which the outfeed keeps while the summary writer has no room.
+bool horizon::far_ahead(int64_t step, size_t saves) const {
+  constexpr size_t saves_max = 8;
+  constexpr int64_t records_max = 32;
+  if (next_save(step - 1) == step && saves >= saves_max)
+    return true;
+  const auto every = options_.summary_steps;
+  return every && step % *every == 0 && step / *every - reached_ / *every > records_max;
+}
+
+uint8_t horizon::marks_at(int64_t step, const gates& closed) const {
+  uint8_t kinds = 0;
+  if (options_.checkpoints && (end_ == step || next_save(step - 1) == step))
+    kinds |= mark_snapshot;
+  if (end_ == step)
+    kinds |= mark_end;
+  if (options_.summary_steps && step % *options_.summary_steps == 0)
+    kinds |= mark_summary;
+  if (closed.shows(step))
+    kinds |= mark_watch;
+  return kinds;
+}
+
+grant horizon::next(const gates& closed, const room& there) const {
+  int64_t target = std::min({reached_ + horizon_ahead(block_steps_, pace_.cautious_seconds_per_step()), end_.value_or(INT64_MAX), there.limit});
+  grant g;
+  size_t saves = there.saves_on_way;
+  int64_t shown = there.shown;
+  for (int64_t step = until_; step < target;) {
+    step = std::min({target, next_save(step), options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
+                     closed.next_shown(step)});
+    const uint8_t kinds = marks_at(step, closed);
+    if (far_ahead(step, saves) || ((kinds & mark_watch) != 0 && shown-- == 0)) {
+      target = step - 1;  // Up to the state before, at which nothing happens.
+      break;
+    }
+    if (kinds != 0)
+      g.marks.push_back({step, kinds});
+    saves += (kinds & mark_snapshot) != 0 ? 1 : 0;
+  }
+  g.until = target;
+  return g;
+}
+
+}  // namespace troupe

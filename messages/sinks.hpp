@@ -1,0 +1,66 @@
+// Small interfaces, named for what they accept: whoever sends needs to know no more of the receiver. Messages carry these handles.
+#pragma once
+
+#include "messages/fwd.hpp"
+
+#include <caf/typed_actor.hpp>
+
+namespace troupe {
+
+using block_sink_actor = caf::typed_actor<
+  caf::reacts_to<block>,          // Batches the sink has room for, in step order.
+  caf::reacts_to<end_of_data>>;   // The source ended; nothing follows on that edge.
+
+using credit_source_actor = caf::typed_actor<
+  caf::reacts_to<pull>>;          // Credit: the sink has room up to `until_step`.
+
+using report_sink_actor = caf::typed_actor<
+  caf::reacts_to<step_report>,    // Steps that are done, in step order for each replica.
+  caf::reacts_to<stream_end>>;    // Nothing of that replica follows.
+
+using part_sink_actor = caf::typed_actor<
+  caf::reacts_to<snapshot_part>,  // One part of the snapshot at its step.
+  caf::reacts_to<gone>>;          // No further part of that node comes.
+
+using standing_sink_actor = caf::typed_actor<
+  caf::reacts_to<standing>>;      // Where somebody stands who was asked.
+
+using flush_sink_actor = caf::typed_actor<
+  caf::reacts_to<flushed>>;       // The outfeed holds nothing more.
+
+using input_listener_actor = caf::typed_actor<
+  caf::reacts_to<input_failed>,   // An infeed cannot go on.
+  caf::reacts_to<input_warned>>;  // It goes on, but not quite as one would think.
+
+using arena_owner_actor = caf::typed_actor<
+  caf::reacts_to<released>>;      // The memory lent at that step may be written again.
+
+using gradient_sink_actor = caf::typed_actor<
+  caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
+  caf::reacts_to<applied>>;       // One replica has applied a step to its slice.
+
+using record_source_actor = caf::typed_actor<
+  caf::reacts_to<room>>;          // Credit: the summary writer has room.
+
+using progress_sink_actor = caf::typed_actor<
+  caf::reacts_to<progress>,       // All replicas reached a state.
+  caf::reacts_to<stream_end>>;    // The data ended there, or a step could not be made.
+
+using failure_sink_actor = caf::typed_actor<
+  caf::reacts_to<failure>>;       // Somebody cannot go on.
+
+using commit_sink_actor = failure_sink_actor::extend<
+  caf::reacts_to<restored>,       // The parameter stores are filled.
+  caf::reacts_to<committed>,      // A snapshot is durable.
+  caf::reacts_to<save_failed>>;   // A snapshot never will be.
+
+using evaluation_sink_actor = caf::typed_actor<
+  caf::reacts_to<evaluated>>;     // An evaluation ended.
+
+using hook_listener_actor = failure_sink_actor::extend<
+  caf::reacts_to<hooks_ready>,    // All hooks have begun.
+  caf::reacts_to<answered>,       // They have returned from a fact.
+  caf::reacts_to<hooks_ended>,    // They have seen the end.
+  caf::reacts_to<request>>;       // A hook wants something.
+
+}  // namespace troupe
