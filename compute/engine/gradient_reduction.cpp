@@ -9,10 +9,10 @@ namespace troupe {
 
 namespace {
 
-/// How many of `parts` the left half of their tree has.
+/// The number of `parts` in the left half of their tree.
 size_t left_of(size_t parts) { return std::bit_ceil(parts) / 2; }
 
-/// A sum is held at one level while its right half is made at those below.
+/// The depth of the tree. A sum is held at one level while its right half is made at the levels below.
 size_t levels_of(size_t parts) {
   return parts < 2 ? 0 : std::max(levels_of(left_of(parts)), 1 + levels_of(parts - left_of(parts)));
 }

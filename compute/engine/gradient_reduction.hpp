@@ -1,14 +1,16 @@
-// The sum of the replicas' gradients, by a fixed tree and in memory that is made once.
+// Sums the replicas' gradients, by a fixed tree and in memory that is allocated once.
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
 
 namespace troupe {
 
-/// Adds by the pairwise tree ((0+1)+(2+3))+…, so that the bits depend on the number of replicas alone. One thread at a time.
+/// Adds by the pairwise tree ((0+1)+(2+3))+…, so that the bits depend on the number of replicas only. Used by one
+/// thread at a time.
 class gradient_reduction {
  public:
-  /// Makes all memory that `sum` will need: a gradient for each level of the tree. resource_exhausted when it is not to be had.
+  /// Allocates all memory that `sum` will need: a gradient for each level of the tree. resource_exhausted when there is
+  /// not enough.
   static expected<gradient_reduction> plan(std::shared_ptr<const parameter_layout> layout, int32_t replicas);
 
   const parameter_layout& layout() const noexcept { return *layout_; }
@@ -23,7 +25,7 @@ class gradient_reduction {
 
   std::shared_ptr<const parameter_layout> layout_;
   int32_t replicas_;
-  std::vector<std::shared_ptr<std::byte>> levels_;  ///< What is being added up at each level, the root first.
+  std::vector<std::shared_ptr<std::byte>> levels_;  ///< The partial sum of each level, the root first.
 };
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Averages of losses, in float64: over replicas by the fixed pairwise tree, over steps in step order.
+// Averages losses in float64: over replicas by the fixed pairwise tree, over steps in step order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Metrics over many batches: sums in float64, in step order.
+// Accumulates metrics over many batches, in float64 and in step order.
 #pragma once
 
 #include <troupe/dataset.hpp>
@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-/// loss = mean over batches, each weighing the same (estimator.md 8); every ratio metric = Σ total / Σ weight.
+/// loss = mean over batches, each with the same weight, as the Estimator computes it; every ratio metric = Σ total / Σ
+/// weight.
 class metric_totals {
  public:
   /// `outputs` as `program::outputs()` names them: "loss", "<metric>/total", "<metric>/weight", others ignored.
@@ -17,7 +18,7 @@ class metric_totals {
   /// One batch: values in the order of the outputs.
   void add(std::span<const tensor> values);
   int64_t batches() const noexcept { return batches_; }
-  /// Without `global_step`. With no batch the loss is 0 and ratios are 0.
+  /// The metrics without `global_step`. Without any batch the loss and the ratios are 0.
   std::map<std::string, double> results() const;
 
  private:

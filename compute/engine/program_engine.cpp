@@ -116,7 +116,7 @@ class program_engine final : public step_engine {
     again.exposed = {};
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
-    // The same bits from kernels that each keep their value, so that the first one to blame is seen.
+    // This program gives the same bits, but each kernel keeps its value, so that the first bad one can be found.
     const auto apart = program::plan(model_->g, model_->spec, layout(),
                                      {.batch = rows_, .shards = options_.shards, .seed = options_.seed, .fuse = false, .expose = options_.expose});
     if (!apart)
@@ -129,7 +129,7 @@ class program_engine final : public step_engine {
           found->details.push_back("in gradient shard " + std::to_string(options_.replica * shards + shard) + " of " + std::to_string(options_.shards));
         return found;
       }
-    // Every shard is finite: their sum may still not be.
+    // Every shard is finite; their sum may still overflow.
     if (!trains || gradients(step, again, arena) != step_status::ok)
       return std::nullopt;
     auto found = first_fault(layout(), gradient().data());
@@ -149,7 +149,7 @@ class program_engine final : public step_engine {
 
   summary_recipes summaries() const override {
     summary_recipes recipes{{}, model_->what == mode::train ? model_->spec.optimizer : std::nullopt};
-    // Tensors first, texts last: the sets of `recorded` have none for those.
+    // Tensors first, texts last, since the sets of `recorded` have no tensors for texts.
     for (const bool texts : {false, true}) {
       for (const auto& s : model_->g.internals().summaries)
         if ((s.node < 0) == texts)
@@ -171,7 +171,7 @@ class program_engine final : public step_engine {
       const auto bytes = e.dims.elements() * size_of(e.type);
       auto copy = copies_.take(bytes);
       if (!copy)
-        return sets;  // The rest goes without: a summary is no reason to end a job.
+        return sets;  // The other sets are dropped: a summary that finds no memory does not end a job.
       std::memcpy(copy.get(), options_.store->view(arena, at).data(), static_cast<size_t>(bytes));
       sets.front().emplace_back(e.type, e.dims, std::move(copy));
     }
@@ -194,7 +194,8 @@ class program_engine final : public step_engine {
   int arenas() const override { return options_.store->arenas(); }
 
  private:
-  /// Whose histograms are kept by default: trainable, and without a summary of the model's own under their name.
+  /// The variables whose histograms are kept by default: trainable, and without a summary of the model's own under that
+  /// name.
   std::vector<const variable_options*> shown_variables() const {
     const auto& g = model_->g.internals();
     std::vector<const variable_options*> shown;
@@ -206,7 +207,7 @@ class program_engine final : public step_engine {
 
   const parameter_layout& layout() const { return options_.store->layout(); }
 
-  /// The program for so many rows: the last short batch of an evaluation is another binding.
+  /// The program for this number of rows: the last short batch of an evaluation is another binding.
   expected<program*> program_for(int64_t rows) {
     constexpr size_t bindings_max = 8;
     for (auto& [bound, p] : programs_)
@@ -218,7 +219,7 @@ class program_engine final : public step_engine {
     if (!planned)
       return fail(planned.error());
     if (programs_.size() == bindings_max)
-      programs_.erase(programs_.begin() + 1);  // The first is the full batch, which comes back.
+      programs_.erase(programs_.begin() + 1);  // The first one stays: the full batch will be used again.
     programs_.emplace_back(rows, std::move(*planned));
     return programs_.back().second.get();
   }
@@ -260,7 +261,7 @@ class program_engine final : public step_engine {
   }
 
  public:
-  /// Where each of the program's inputs is among the components that are delivered.
+  /// The index of each of the program's inputs among the delivered components.
   expected<void> find_inputs() {
     const auto& delivered = options_.delivered;
     for (const auto& wanted : current_->inputs()) {
@@ -277,19 +278,19 @@ class program_engine final : public step_engine {
 
  private:
   program_engine_options options_;
-  std::shared_ptr<thread_pool> pool_;       ///< Null: the caller's thread is enough.
+  std::shared_ptr<thread_pool> pool_;       ///< Null: only the caller's thread computes.
   std::shared_ptr<const model_graph> model_;
   std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
   program* current_ = nullptr;
-  size_t outputs_ = 0;                      ///< Of the program's, those that are not exposed.
+  size_t outputs_ = 0;                      ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;
   std::pair<int64_t, int64_t> slice_;
   int32_t local_shards_ = 1;
   int64_t rows_ = 0;
   std::vector<std::shared_ptr<std::byte>> sums_;
   std::vector<double> losses_;
-  recorded_sets recorded_;                  ///< Of the last gradients, if it was to record.
-  mutable buffer_pool copies_{64};          ///< Of variables, on their way to a histogram.
+  recorded_sets recorded_;                  ///< Summary tensors of the last `gradients`, if it recorded.
+  mutable buffer_pool copies_{64};          ///< For copies of variables, from which histograms are made.
   std::vector<const std::byte*> feeds_;
   std::vector<size_t> order_;
   std::vector<int64_t> row_bytes_;

@@ -12,7 +12,7 @@ namespace troupe {
 
 namespace {
 
-/// Ascending; the last is the greatest double. tensorflow/core/lib/histogram has the same ones.
+/// Bucket limits, ascending; the last is the greatest double. tensorflow/core/lib/histogram has the same limits.
 const std::vector<double>& bucket_limits() {
   static const std::vector<double> limits = [] {
     std::vector<double> positive;
@@ -29,13 +29,13 @@ const std::vector<double>& bucket_limits() {
   return limits;
 }
 
-/// Which bucket a value falls into, for each float exponent and the first bits of its mantissa: a table narrows the search
-/// to a few limits, so that a value costs nanoseconds.
+/// Finds the bucket of a value. A table by float exponent and first bits of the mantissa narrows the search to a few
+/// limits, so that a value costs nanoseconds.
 class bucket_table {
  public:
   bucket_table() : limits_(bucket_limits()) {
     for (uint32_t key = 0; key < first_.size(); ++key) {
-      const float least = std::bit_cast<float>(key << shift);  // Nearest to 0 of the floats with these bits.
+      const float least = std::bit_cast<float>(key << shift);  // The float nearest to 0 that begins with these bits.
       first_[key] = static_cast<uint16_t>(std::isfinite(least) ? find(static_cast<double>(least))
                                                                : std::signbit(least) ? 0 : limits_.size() - 1);
     }
@@ -51,7 +51,7 @@ class bucket_table {
   }
 
  private:
-  static constexpr int shift = 18;  ///< Sign, exponent and five bits of the mantissa are left: less than a bucket's tenth.
+  static constexpr int shift = 18;  ///< Leaves sign, exponent and five bits of mantissa: finer than a bucket.
   size_t find(double value) const {
     return static_cast<size_t>(std::lower_bound(limits_.begin(), limits_.end(), value) - limits_.begin());
   }

@@ -1,4 +1,4 @@
-// From the tensors that a step recorded to the values that are kept: means, histograms, pictures.
+// Turns the tensors that a step recorded into summary values: means, histograms, images.
 #pragma once
 
 #include <troupe/optimizer.hpp>
@@ -6,31 +6,31 @@
 
 namespace troupe {
 
-/// What becomes of one recorded tensor.
+/// How one recorded tensor becomes summary values.
 struct summary_recipe {
   summary_value::kind what = summary_value::kind::scalar;
   std::string tag;
-  std::string text;         ///< text: itself; nothing is recorded for it.
+  std::string text;         ///< The text itself, for kind text; no tensor is recorded for it.
 };
 
-/// All that is recorded of a model that trains.
+/// Everything that is recorded of a model in training.
 struct summary_recipes {
-  std::vector<summary_recipe> all;  ///< The model's own, then a histogram for each trainable variable.
-  std::optional<optimizer> by;      ///< Whose learning rate is shown.
+  std::vector<summary_recipe> all;  ///< The model's own summaries, then a histogram for each trainable variable.
+  std::optional<optimizer> by;      ///< The optimizer whose learning rate is recorded.
 };
 
-/// The tensors of one step in the order of the recipes, one set a gradient shard. A tensor without elements is left out:
-/// only the first set holds the variables, which all replicas have in common.
+/// The tensors of one step in the order of the recipes, one set for each gradient shard. A tensor without elements is
+/// skipped: only the first set holds the variables, which all replicas share.
 using recorded_sets = std::vector<std::vector<tensor>>;
 
-/// Scalars: the mean over sets, by the fixed pairwise tree. Histograms: of all sets together. Images: of the first set,
-/// one value each. Texts only when `first`. float32 and float64, images uint8 as well.
+/// Scalars: the mean over sets, by the fixed pairwise tree. Histograms: over all sets together. Images: from the first
+/// set, one value each. Texts only when `first`. Dtypes: float32 and float64, for images also uint8.
 std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, const recorded_sets& recorded, bool first);
 
 /// TensorFlow's buckets: limits grow by a tenth from 1e-12 to 1e20 on both sides of 0.
 histogram histogram_of(std::span<const tensor> parts);
 
-/// The rate of the update that makes state `step`; of state 0, that of the first.
+/// The learning rate of the update that makes state `step`; for state 0, that of the first update.
 double learning_rate(const optimizer& o, int64_t step);
 
 }  // namespace troupe
