@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// A hook's wishes become requests to the chief. Valid during one call, on whatever thread that is.
+/// Turns a hook's wishes into requests to the chief. Valid during one call, on the thread of that call.
 class control final : public job_control {
  public:
   explicit control(callbacks_state& state) : state_(state) {}
@@ -36,14 +36,15 @@ void callbacks_state::on_fact(const fact& x) {
 }
 
 void callbacks_state::show(const fact& x) {
-  // What hooks throw becomes the job's error, not a dead thread.
+  // An exception of a hook becomes the job's error and does not end the thread.
   control job{*this};
   if (options.log && (x.what == fact::event || x.what == fact::end_at))
     if (auto told = guarded("the job's logger", [&] { options.log->on_event(x.news, job); }); !told)
       fail_at(x.at, std::move(told.error()));
   if (hooks.empty())
     return;
-  // This actor waits meanwhile, so its state is used on whatever thread calls; it says nothing itself before it goes on.
+  // This actor waits meanwhile, so the calling thread may use its state; the actor sends nothing before the call
+  // returns.
   std::vector<error> thrown;
   const auto called = options.turns->call([&] { thrown = hooks.show(x, job); });
   for (auto& e : thrown)

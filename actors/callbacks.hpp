@@ -10,9 +10,9 @@ namespace troupe {
 
 struct callbacks_options {
   std::string name = "callbacks";
-  std::vector<std::shared_ptr<hook>> hooks;  ///< None of them null.
+  std::vector<std::shared_ptr<hook>> hooks;  ///< None is null.
   std::vector<std::string> outputs;  ///< Names of the values in a step's facts.
-  std::shared_ptr<hook> log;         ///< Hears of events before the hooks, always on the callbacks' own thread; may be null.
+  std::shared_ptr<hook> log;         ///< Receives events before the hooks, on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
 };
 
@@ -22,7 +22,7 @@ struct callbacks_state {
   callbacks_options options;
   hook_listener_actor driver;
   hook_roll hooks;
-  bool ended = false;                        ///< The end was shown: what it overtook is answered, and shown to nobody.
+  bool ended = false;                        ///< The hooks have seen the end; later facts are answered unseen.
 
   void on_fact(const fact& x);
   void show(const fact& x);

@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// Evaluated steps the sub-plan may hold before this actor has seen them: bounds its mailbox.
+/// Limit on evaluated steps that the sub-plan sends before this actor has handled them; it bounds the mailbox.
 constexpr int64_t ahead_max = 4096;
 
 }  // namespace

@@ -13,12 +13,12 @@ struct evaluator_options {
   std::shared_ptr<crew> nodes;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
-  std::shared_ptr<parameter_store> parameters;  ///< Its own, read by its replica only.
-  std::vector<component> outputs;               ///< Of the evaluation program.
-  std::optional<int64_t> steps;                 ///< Batches; until the end of the data when absent.
+  std::shared_ptr<parameter_store> parameters;  ///< The evaluator's own store; its replica is the only reader.
+  std::vector<component> outputs;               ///< Outputs of the evaluation program.
+  std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
   uint64_t seed = 0;
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
-  std::shared_ptr<job_board> board;             ///< Is shown how far an evaluation is; may be null.
+  std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };
 
 /// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`.
@@ -32,12 +32,12 @@ struct evaluator_state {
   evaluator_options options;
   evaluation_sink_actor asker;                  ///< Who gets the result: a chief, or the launcher of a lone evaluation.
 
-  sub_plan nodes;                               ///< Those of the next evaluation too, unless one of them ended.
+  sub_plan nodes;                               ///< Kept for the next evaluation, unless a node has ended.
   bool running = false;
   evaluate_at current;
-  std::shared_ptr<file_hold> lease;             ///< Of the checkpoint that is being evaluated, until its result is told.
-  int64_t at_step = 0;                          ///< global_step of what is being evaluated.
-  int32_t attempt = 0;                          ///< Of the sub-plan: one an evaluation.
+  std::shared_ptr<file_hold> lease;             ///< Protects the checkpoint under evaluation until its result is sent.
+  int64_t at_step = 0;                          ///< global_step of the checkpoint under evaluation.
+  int32_t attempt = 0;                          ///< The sub-plan's attempt; each evaluation has its own.
   int64_t until = 0;
   sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
   std::optional<metric_totals> totals;

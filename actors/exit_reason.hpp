@@ -1,4 +1,4 @@
-// Why an actor ended, in words.
+// Translates between errors and the reasons for which actors end.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -12,11 +12,11 @@ namespace troupe {
 
 std::string describe(const caf::error& reason);
 
-/// An error as the reason for which an actor ends; `describe` has its message.
+/// Turns an error into an exit reason; `describe` returns its message.
 caf::error to_reason(const error& cause);
-/// What left a handler.
+/// Describes an exception that left a handler.
 caf::error to_reason(const std::exception_ptr& thrown);
-/// That of the error a reason was made from; `aborted` of any other.
+/// The category of the error that a reason was made from; `aborted` for any other reason.
 errc category_of(const caf::error& reason);
 
 }  // namespace troupe

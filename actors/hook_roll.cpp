@@ -71,7 +71,7 @@ void hook_roll::end(const fact& x, std::vector<error>& thrown) {
         tell(h, "end()", thrown, [&](hook& who) { who.end(x.at); });
     return;
   }
-  // What was begun last is taken down first.
+  // The hook that began last ends first.
   for (auto h = hooks_.rbegin(); h != hooks_.rend(); ++h)
     if (h->begun)
       tell(*h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*x.news.failure); });

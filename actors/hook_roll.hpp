@@ -1,12 +1,12 @@
-// The user's hooks by number: who has begun, what each wants to see, and in which order they are called.
+// The user's hooks by number: which have begun, which steps each wants, and in which order they are called.
 #pragma once
 
 #include "messages/status.hpp"
 
 namespace troupe {
 
-/// Calls each hook on its own: what one throws keeps no other from being called. In the order of the list, but for `on_abort`.
-/// One thread at a time.
+/// Calls each hook separately, so that an exception of one does not keep the others from being called. Hooks are called
+/// in the order of the list, except for `on_abort`. Used by one thread at a time.
 class hook_roll {
  public:
   hook_roll() = default;
@@ -14,14 +14,15 @@ class hook_roll {
   hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs);
 
   bool empty() const noexcept { return hooks_.empty(); }
-  /// What the hooks threw, in the order of the calls: "an exception left end() of hooks[1] (my::early_stop): ...".
+  /// These return the exceptions of the hooks, in the order of the calls: "an exception left end() of hooks[1]
+  /// (my::early_stop): ...".
   ///
   ///   begin_at  begin, of all; whoever's threw has not begun, and nothing is shown to it
   ///   event     on_event
   ///   step      on_step, of those who asked for this step
   ///   end_at    on_event; then end, or, where the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job);
-  /// All steps that those who have begun will ever want, and the facts that any of them holds.
+  /// All steps that the hooks that have begun will want to see, and the facts that any of them holds.
   std::vector<need> steps() const;
   held_facts holds() const;
 
@@ -31,7 +32,7 @@ class hook_roll {
     bool begun = false;
     troupe::needs needs;
   };
-  /// Appends to `thrown` what `call` lets out.
+  /// Runs `call` and appends its exception, if any, to `thrown`.
   template <class Call>
   void tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const;
   void end(const fact& x, std::vector<error>& thrown);

@@ -6,14 +6,14 @@
 
 namespace troupe {
 
-/// One task between the thread that asked for it and the one that runs it; either may be the last to know of it.
+/// One task, shared by the thread that requests it and the one that runs it; either may release it last.
 class hook_turns::turn {
  public:
   explicit turn(task what) : what_(std::move(what)) {}
 
   void run() {
     if (!leave(waiting, begun))
-      return;  // It was withdrawn, or is run a second time.
+      return;  // The task was withdrawn, or the executor runs it a second time.
     auto result = guarded("a hook", what_);
     std::lock_guard lock{guard_};
     if (!result)
@@ -21,14 +21,15 @@ class hook_turns::turn {
     now_ = done;
     changed_.notify_all();
   }
-  /// Whether nobody had begun it, and now nobody will.
+  /// True: the task had not begun, and now never will.
   bool withdraw() { return leave(waiting, withdrawn); }
-  /// False: nobody began it in time.
+  /// False: the task was not begun in time.
   bool wait_until_begun(std::chrono::milliseconds patience) {
     std::unique_lock lock{guard_};
     return changed_.wait_for(lock, patience, [this] { return now_ != waiting; });
   }
-  /// Without a deadline, as of a call on the callbacks' own thread: the chief's deadlines see to a hook that does not return.
+  /// Waits without a deadline, as for a call on the callbacks' own thread: the chief's deadlines cover a hook that does
+  /// not return.
   expected<bool> wait_until_done() {
     std::unique_lock lock{guard_};
     changed_.wait(lock, [this] { return now_ == done || now_ == withdrawn; });

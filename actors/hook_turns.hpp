@@ -1,4 +1,4 @@
-// Where hooks are called: on the thread of the callbacks, or on one of the caller's choice, a task at a time.
+// Chooses the thread on which hooks are called: that of the callbacks, or one of the caller's, a task at a time.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -10,20 +10,20 @@
 
 namespace troupe {
 
-/// `call` from one thread at a time, `withdraw` from any.
+/// `call` may be used by one thread at a time, `withdraw` by any.
 class hook_turns {
  public:
   using task = std::function<void()>;
   using executor = std::function<void(task)>;
 
-  /// Without `post`, calls happen at once, on the thread that asks.
+  /// Without `post`, calls happen at once, on the calling thread.
   explicit hook_turns(executor post = {}, std::chrono::milliseconds patience = {}) : post_(std::move(post)), patience_(patience) {}
 
-  /// Returns when `what` has returned. state: it threw, or `post` did. deadline_exceeded: `post` took the task and nobody began
-  /// it within the patience; it never will be then. False: it was not called, nor will anything be: a call before this one was
-  /// not begun in time, or `withdraw` came first.
+  /// Returns when `what` has returned. Error `state`: it threw, or `post` did. deadline_exceeded: `post` took the task,
+  /// which was not begun within the patience and never will be. False: `what` was not called, nor will later calls be:
+  /// an earlier one was not begun in time, or `withdraw` came first.
   expected<bool> call(task what);
-  /// Nothing is begun any more. What has begun is not interrupted.
+  /// No further task is begun. A task that has begun is not interrupted.
   void withdraw();
 
  private:

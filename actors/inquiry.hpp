@@ -1,21 +1,22 @@
-// An inquiry: whoever has waited too long asks everyone where they stand, so that its error names whom it really waits for.
+// An inquiry: an actor that has waited too long asks all nodes where they stand, so that its error names the node that
+// it really waits for.
 #pragma once
 
 #include "messages/control.hpp"
 
 namespace troupe {
 
-/// Who was asked, and what they answered, as plain data.
+/// The nodes that were asked, and their answers, as plain data.
 class inquiry {
  public:
-  /// The number that the question carries; older answers are dropped.
+  /// Begins an inquiry and returns the number that the question carries; older answers are dropped.
   uint64_t begin(std::vector<std::string> asked);
   void withdraw() { asked_.clear(); }
   bool pending() const { return !asked_.empty(); }
-  /// Whether everyone has answered now.
+  /// Notes an answer. True: all nodes have answered.
   bool on(const standing& x);
-  /// "infeed/0 does not answer; replica/0: received 12, computed 12": those who do not answer first, since they are busy with
-  /// what everyone waits for.
+  /// "infeed/0 does not answer; replica/0: received 12, computed 12": nodes that do not answer come first, since they
+  /// are busy with the work that everyone waits for.
   std::string text() const;
 
  private:

@@ -1,4 +1,4 @@
-// The board: where the chief makes the job's state known to threads outside. Written by the chief and the evaluator, read by anyone.
+// The board of a job: shows its state to threads outside. Written by the chief and the evaluator, read by any thread.
 #pragma once
 
 #include <troupe/job.hpp>
@@ -11,9 +11,9 @@ class job_board {
   virtual ~job_board() = default;
   virtual void status(const job_progress& now) = 0;
   virtual void event(const job_event& what) = 0;
-  /// By the evaluator: the step that it evaluates and how many batches are done; nothing between evaluations.
+  /// Called by the evaluator: the step that it evaluates and the number of batches done; nothing between evaluations.
   virtual void evaluating(std::optional<int64_t> step, int64_t batches) { static_cast<void>(step), static_cast<void>(batches); }
-  /// The last call: every actor of the job but the chief has ended, or its name is in the error's notes.
+  /// The last call: every actor of the job except the chief has ended, or its name is in the error's notes.
   virtual void finished(expected<train_result> result) = 0;
 };
 

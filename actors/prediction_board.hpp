@@ -1,4 +1,4 @@
-// The board of a prediction: where the predictor puts what a thread outside takes.
+// The board of a prediction: the predictor puts results here, and a thread outside takes them.
 #pragma once
 
 #include "actors/writers/checkpoint_loading.hpp"
@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// Written by the predictor, in this order. Implementations lock for no longer than a move takes.
+/// The predictor calls these in this order. Implementations lock for no longer than a move takes.
 class prediction_board {
  public:
   virtual ~prediction_board() = default;
@@ -14,7 +14,7 @@ class prediction_board {
   virtual void loaded(loaded_state from) = 0;
   /// The next batch's outputs.
   virtual void batch(step_values values) = 0;
-  /// Nothing follows: the data ended, or `cause` says what did. The first of several counts.
+  /// No result follows: the data ended, or `cause` is the failure. The first of several calls counts.
   virtual void ended(std::optional<error> cause) = 0;
 };
 

@@ -22,7 +22,7 @@ void predictor_state::on_pull(const pull& x) {
     auto loaded = load_or_initialise(options.files, options.directory, options.step, options.seed, options.parameters);
     if (!loaded)
       return finish(loaded.error());
-    loaded->lease.reset();  // All of it is in memory.
+    loaded->lease.reset();  // The whole checkpoint is in memory.
     options.board->loaded(std::move(*loaded));
     nodes.start(*self, options.nodes);
     nodes.begin_attempt(only_attempt);

@@ -12,14 +12,14 @@ struct predictor_options {
   std::shared_ptr<prediction_board> board;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables.
-  int64_t step = -1;                            ///< Of the checkpoint; negative: the newest.
-  std::shared_ptr<parameter_store> parameters;  ///< Its own, read by its replica only.
+  int64_t step = -1;                            ///< Step of the checkpoint; negative: the newest.
+  std::shared_ptr<parameter_store> parameters;  ///< The predictor's own store; its replica is the only reader.
   uint64_t seed = 0;
-  std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for a batch that was asked for.
+  std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for a requested batch.
 };
 
-/// idle → running → gone. The horizon is what the consumer has room for, and nothing happens before it has any: so nobody
-/// reads or computes past that, and a consumer that takes its time holds everyone up without a deadline running out.
+/// idle → running → gone. The horizon is the room of the consumer. Nothing happens before it has any, no node reads or
+/// computes past it, and a slow consumer delays all nodes without a deadline.
 struct predictor_state {
   predictor_state() = default;
   predictor_state(const predictor_state&) = delete;
@@ -36,7 +36,7 @@ struct predictor_state {
 
   void on_pull(const pull& x);
   void on_progress(const progress& x);
-  void wait();                  ///< For the next batch, where one was asked for.
+  void wait();                  ///< Waits for the next batch, if one was requested.
   void finish(std::optional<error> cause);
 };
 

@@ -23,7 +23,7 @@ void sub_plan::begin_attempt(int32_t attempt) const {
   for (const auto& drain : nodes_.all<role::outfeed>())
     tell(drain);
   for (const auto& worker : nodes_.all<role::replica>())
-    tell(worker);  // Before the infeed, whose first word may be that there are no data.
+    tell(worker);  // Before the infeed, whose first message may be the end of the data.
   for (const auto& source : nodes_.all<role::infeed>())
     tell(source);
 }

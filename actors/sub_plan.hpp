@@ -1,4 +1,5 @@
-// A sub-plan: the infeeds, replicas and the outfeed beside a job, or without one, that an evaluator or a predictor drives.
+// A sub-plan: the infeeds, replicas and outfeed that an evaluator or a predictor drives, beside a training job or
+// alone.
 #pragma once
 
 #include "actors/crew.hpp"
@@ -16,10 +17,10 @@ class sub_plan {
   void begin_attempt(int32_t attempt) const;
   void grant(int32_t attempt, int64_t until) const;
   bool has(const caf::actor_addr& node) const { return nodes_.find(node) != nullptr; }
-  /// Asks each node where it stands; `driver` hears of it, from the nodes by these names.
+  /// Asks each node where it stands; `driver` gets the answers, each with one of these names.
   void ask(caf::local_actor& driver, uint64_t number) const;
   std::vector<std::string> names() const;
-  /// Ends the nodes; a later `start` starts new ones.
+  /// Ends the nodes; a later `start` makes new ones.
   void send_home();
 
  private:

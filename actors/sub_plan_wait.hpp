@@ -9,12 +9,12 @@
 
 namespace troupe {
 
-/// Of an evaluator or a predictor. A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not
-/// is busy with what is waited for.
+/// Used by an evaluator or a predictor. A silence does not show its cause. Therefore all nodes are asked where they
+/// stand; a node that does not answer is busy with the missing batch.
 template <class Self>
 class sub_plan_wait {
  public:
-  /// `outcome` is what the batch was not, in time: "evaluated". Nobody waits yet.
+  /// `outcome` completes the error "... was not OUTCOME in time": "evaluated". No wait begins yet.
   void start(Self self, std::string driver, std::string outcome, std::chrono::milliseconds silence_max) {
     self_ = self;
     driver_ = std::move(driver);
@@ -22,14 +22,14 @@ class sub_plan_wait {
     silence_max_ = silence_max;
     waiting_.start(self, waits{2, waits::period_for({silence_max})});
   }
-  /// From now on, in place of the batch before.
+  /// Begins the wait for the next batch, in place of the one before.
   void await(int64_t batch) {
     disarm();
     batch_ = batch;
     waiting_.arm(kind::batch, silence_max_);
   }
   void disarm() { waiting_.disarm_all(); }
-  /// The error, when the wait is over in vain.
+  /// The error, once the wait has failed.
   std::optional<error> on(const deadline& x, const sub_plan& nodes) {
     constexpr std::chrono::milliseconds answers_max{30'000};
     const auto over = waiting_.on(x);

@@ -1,4 +1,4 @@
-// The one timer of an actor that waits: a tick while something is waited for, and nothing else in the clock.
+// The single timer of an actor that waits: one entry in the clock while a wait is armed, else none.
 #pragma once
 
 #include "actors/waits.hpp"
@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// Joins `waits` to an actor that accepts `deadline`: number 0 is the tick, others are the last look at the mailbox. `Kind` is an enum
-/// whose values are consecutive from 0.
+/// Joins `waits` to an actor that accepts `deadline`: number 0 is the end of a timer period; other numbers name a wait
+/// that is over, once the mailbox has been handled. `Kind` is an enum whose values are consecutive from 0.
 template <class Self, class Kind>
 class wait_timer {
  public:
@@ -30,13 +30,13 @@ class wait_timer {
   void disarm_all() { all_.disarm_all(); }
   bool armed(Kind kind) const { return all_.armed(static_cast<int32_t>(kind)); }
 
-  /// The kind of wait that is over, if any.
+  /// The kind of the wait that has failed, if any.
   std::optional<Kind> on(const deadline& x) {
     if (x.number != 0)
       return all_.expires(x.what, x.number) ? std::optional{static_cast<Kind>(x.what)} : std::nullopt;
     ticking_ = false;
     const auto now = self_->clock().now();
-    // By way of the mailbox: what has come meanwhile is dealt with first.
+    // Sent through the mailbox, so that messages that have arrived meanwhile are handled first.
     for (const auto& due : all_.pass(now - looked_))
       self_->send(self_, deadline{due.number, due.kind});
     looked_ = now;

@@ -1,5 +1,5 @@
-// Waits: what an actor waits for, each wait with a patience, as plain data. The actor keeps a single timer and asks here
-// what is due.
+// The waits of an actor, each with a patience, as plain data. The actor keeps a single timer and asks here which waits
+// are due.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 
 namespace troupe {
 
-/// One wait of each kind at a time. A wait lasts as long as the process ran: of the time between two looks no more counts
-/// than two periods, so that a process that was stopped and goes on gives nobody up for that.
+/// There is at most one wait of each kind at a time. A wait counts only time in which the process ran: between two
+/// looks at most two periods count, so that a process that was stopped and continued fails no wait for it.
 class waits {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  /// How often an actor has to look: an eighth of the shortest wait it can ever arm, from 1 to 250 ms.
+  /// The timer period: an eighth of the shortest wait that the actor can ever arm, from 1 to 250 ms.
   static std::chrono::milliseconds period_for(std::initializer_list<nanoseconds> patiences);
 
   explicit waits(int32_t kinds = 1, std::chrono::milliseconds period = std::chrono::milliseconds{250});
 
-  /// Begins to wait, or begins anew: who got what it waited for once waits for the next one from the start.
+  /// Begins a wait, or begins it again: each new wait of a kind has the whole patience.
   void arm(int32_t kind, nanoseconds patience);
   void disarm(int32_t kind);
   void disarm_all();
@@ -31,10 +31,10 @@ class waits {
     int32_t kind = 0;
     uint64_t number = 0;
   };
-  /// `elapsed` since the last look: the waits that are over now. Each is told once; its actor looks at its mailbox once more,
-  /// where the answer may lie already, and then asks `expires`.
+  /// The waits that are over now, `elapsed` after the last look. Each is returned once; the actor handles its mailbox
+  /// first, which may hold the answer already, and then calls `expires`.
   std::vector<due_wait> pass(nanoseconds elapsed);
-  /// Whether that wait was neither answered nor begun anew meanwhile; it is disarmed then.
+  /// True: the wait was neither answered nor begun again meanwhile; it is disarmed.
   bool expires(int32_t kind, uint64_t number);
 
  private:

@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// Input functions are the user's: what they throw becomes the job's error, not a dead thread.
+/// Calls an input function of the user, whose exceptions become the job's error and do not end the thread.
 template <class Call>
 auto caught(Call&& call) {
   return guarded("the input", std::forward<Call>(call));
@@ -124,7 +124,7 @@ expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, c
     if (rows && *rows != source->batch_rows())
       rows = fail(errc::out_of_range, "a partial batch is no whole one for each of " + std::to_string(options.batches_per_step) + " replicas");
     if (!rows) {
-      broken = broken || batch > 0;  // What was read of this step is to be read again.
+      broken = broken || batch > 0;  // The batches read for this step have to be read again.
       return rows;
     }
     for (size_t c = 0; c < at.size(); ++c)
@@ -139,7 +139,7 @@ void infeed_state::read_block(int64_t count) {
   for (int64_t b : row_bytes)
     batch_bytes += b * rows_max;
   count = std::clamp(options.block_bytes_max / std::max<int64_t>(batch_bytes, 1), int64_t{1}, count);
-  // A block ends at a snapshot mark, so that an iterator that cannot be saved there is told after all that precedes it.
+  // A block ends at a snapshot mark, so that the failure to save an iterator there follows all earlier batches.
   for (const auto& [at, kinds] : marks)
     if (at > step && (kinds & mark_snapshot) != 0)
       count = std::min(count, at - step);
@@ -160,7 +160,7 @@ void infeed_state::read_block(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const bool cancelled = options.stop.stop_requested();
     if (i > 0 && (cancelled || self->clock().now() - began >= options.block_time_max)) {
-      count = i;  // Whoever waits for the first batch does not wait for the others of a slow input.
+      count = i;  // A slow input delivers the first batch without the others.
       break;
     }
     for (size_t c = 0; c < into.size(); ++c)
@@ -170,10 +170,10 @@ void infeed_state::read_block(int64_t count) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
       if (!rows) {
-        const bool data_ended = rows.error().category == errc::out_of_range;  // As dataset_iterator::read says it.
+        const bool data_ended = rows.error().category == errc::out_of_range;  // As dataset_iterator::read reports it.
         broken = broken || !data_ended;
         if (options.ends_steps && rows.error().category == errc::cancelled && !ended) {
-          cut_off = rows.error();  // If it is for a stop, that is in the mailbox already.
+          cut_off = rows.error();  // If a stop is the cause, it is in the mailbox already.
           return self->send(self, proceed{attempt});
         }
         return end(rows.error(), data_ended ? end_kind::data : end_kind::failed);
@@ -195,7 +195,8 @@ void infeed_state::read_block(int64_t count) {
   hand_over(first, count, rows_max, memory);
 }
 
-/// The part goes first: when a state has been reported, the parts of all infeeds for it are with the checkpoint writer.
+/// The part is sent before the block: once a state has been reported, the checkpoint writer has the parts of all
+/// infeeds for it.
 void infeed_state::hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory) {
   auto saved = reach();
   send_block(first, count, rows, memory);
@@ -258,7 +259,7 @@ expected<void> infeed_state::reach() {
     return {};
   auto position = caught([&] { return source->save(); });
   if (!position)
-    return fail(position.error());  // A checkpoint was asked for, and this pipeline cannot give its part of it.
+    return fail(position.error());  // A checkpoint was requested, and this dataset cannot save its position.
   send_part(step, std::move(*position));
   return {};
 }
@@ -304,7 +305,7 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
       return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(rows_of_step() * row_bytes[c]) + " bytes");
     into.push_back(memory.back().get());
   }
-  // Reads that were cancelled so that the job can end here are not those of the way back.
+  // The cancellation was for reads ahead; reading on from an earlier position must not be cancelled by it.
   for (int64_t s = from; s < earlier; ++s)
     if (auto rows = read_step(into, {}); !rows)
       return fail(rows.error());
@@ -365,7 +366,8 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
     },
     [&state](const connect_parts& x) {
       state.parts = x.writer;
-      // One whose data ended sends no further part by itself; what it sent last went with the old writer.
+      // An infeed whose data have ended sends no further part by itself, and its last part was lost with the old
+      // writer.
       if (state.ended && state.last_part && state.parts)
         state.self->send(state.parts, state.sent);
       else

@@ -14,20 +14,20 @@ namespace troupe {
 struct infeed_options {
   node_id id{};
   std::string name = "infeed/0";
-  std::string position = position_key(0);      ///< Under which its position is stored.
-  /// The dataset from its beginning; called at the first attempt, at later ones, and to rebuild an earlier position.
+  std::string position = position_key(0);      ///< The key under which the position is stored.
+  /// Opens the dataset at its beginning; called at each attempt, and to rebuild an earlier position.
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
-  /// Its readers: rows are divided evenly among `parts`, and this edge gets number `part`.
+  /// An edge to a reader: rows are divided evenly among `parts`, and this edge gets number `part`.
   struct edge {
     edge_id id{};
     int32_t part = 0;
     int32_t parts = 1;
   };
   std::vector<edge> edges;
-  int64_t batches_per_step = 1;                ///< That a step is put together from, one after the other: one a reader where each gets its own.
-  bool ends_steps = false;                     ///< A `stop` ends the job here, for all groups alike, and not where a replica stands.
+  int64_t batches_per_step = 1;                ///< Batches of a step; one for each reader where each gets its own.
+  bool ends_steps = false;                     ///< A `stop` ends all groups at this infeed's step, not at a replica's.
   int64_t block_bytes_max = int64_t{2} << 20;  ///< A block holds no more, or one batch.
-  std::chrono::milliseconds block_time_max{20};  ///< What has been read for so long is sent, however little it is.
+  std::chrono::milliseconds block_time_max{20};  ///< A block that has been filled for so long is sent.
   std::stop_source stop;                       ///< Shared with the crew: frees a read that blocks.
 };
 
@@ -37,33 +37,33 @@ struct infeed_state {
   infeed_actor::stateful_pointer<infeed_state> self = nullptr;
   infeed_options options;
   part_sink_actor parts;
-  input_listener_actor listener;  ///< Told of what goes wrong beside the readers; none in an evaluation or a prediction.
+  input_listener_actor listener;  ///< Receives warnings and failures; none in an evaluation or a prediction.
   struct reader {
     infeed_options::edge edge;
     block_sink_actor sink;
     int64_t credit = 0;
     int64_t applied = 0;
-    bool left = false;      ///< Nobody reads on that edge any more.
+    bool left = false;      ///< The reader has left the edge.
   };
   std::vector<reader> readers;
-  std::vector<pull> early;  ///< Credit of an attempt that this actor has not begun yet: a reader may be quicker.
+  std::vector<pull> early;  ///< Credit of an attempt that this actor has not begun yet; a reader may begin it earlier.
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
-  bool broken = false;      ///< A read or a save failed, or a step was begun and not made: where the source stands is not known.
-  std::optional<error> cut_off;  ///< A read was cancelled: by a stop, of which the mailbox may know.
-  int64_t step = 0;         ///< Of the next batch to read.
+  bool broken = false;      ///< The source's position is unknown: a read or save failed, or a step was read in part.
+  std::optional<error> cut_off;  ///< A read was cancelled; a stop may be in the mailbox.
+  int64_t step = 0;         ///< The next batch to read.
   int64_t until = 0;        ///< The horizon.
   int64_t block_steps = 1;
   std::map<int64_t, uint8_t> marks;
-  snapshot_part sent;        ///< The last part, for a checkpoint writer that takes another's place.
+  snapshot_part sent;        ///< The last part, for a checkpoint writer that replaces another.
   std::set<std::string> told;        ///< Warnings of the source, each once.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
   std::unique_ptr<dataset_iterator> source;
   std::vector<component> parts_of_row;
-  std::vector<int64_t> row_bytes;  ///< Of each of them.
+  std::vector<int64_t> row_bytes;  ///< Bytes of one row of each component.
   std::vector<buffer_pool> pools;
-  /// Positions at the starts of blocks not yet applied everywhere: what `rewind` goes back to.
+  /// Positions at the starts of blocks that are not yet applied everywhere, for `rewind`.
   std::deque<std::pair<int64_t, std::string>> positions;
 
   void on_begin(const begin& x);
@@ -77,11 +77,12 @@ struct infeed_state {
   expected<void> open_at(const std::string* position);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
-  /// One step's batches into `into`, which has room for all of them; the rows, all of them or those of the last batch of the data.
+  /// Reads one step's batches into `into`, which has room for all of them. Returns the number of rows; only the last
+  /// batch of the data has fewer.
   expected<int64_t> read_step(const std::vector<std::byte*>& into, const std::stop_token& stop);
   expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
   void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
-  void end(error cause, end_kind kind = end_kind::failed);    ///< Tells the readers, and the chief unless the data have simply ended.
+  void end(error cause, end_kind kind = end_kind::failed);    ///< Tells the readers, and the chief unless the data ended.
   void tell_failure(error cause, int64_t at);
   void hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
   expected<void> reach();   ///< Serves a mark at the state where it stands.

@@ -33,7 +33,7 @@ void outfeed_state::on_report(const step_report& x) {
   if (x.attempt != attempt || !l)
     return;
   if (!x.losses.empty() && x.step != step + static_cast<int64_t>(l->losses.size()))
-    return;  // A repeated one.
+    return;  // A repeated message.
   l->losses.insert(l->losses.end(), x.losses.begin(), x.losses.end());
   for (const auto& w : x.watched)
     if (w.step >= l->next_watched) {
@@ -78,12 +78,13 @@ void outfeed_state::record_group(size_t group, double loss, record& into) {
   const auto& [name, replicas, outputs, summaries] = options.groups[group];
   const std::string prefix = name.empty() ? "" : name + "/";
   const auto by_default = [&](const std::string& tag, double value) {
-    // What the model records under the same tag takes its place: two values of one tag and step are no curve.
+    // A summary of the model under the same tag replaces it: a curve has one value for each step.
     const auto& own = summaries.all;
     if (std::none_of(own.begin(), own.end(), [&](const summary_recipe& o) { return o.tag == tag; }))
       into.values.push_back({.tag = prefix + tag, .scalar = value});
   };
-  // Of that step alone, as the Estimator keeps it: a mean since the last record would change with where a job was resumed.
+  // The loss of that step only, as in the Estimator: a mean since the last record would depend on where a job was
+  // resumed.
   by_default("loss", loss);
   if (summaries.by)
     by_default("learning_rate", learning_rate(*summaries.by, step));
@@ -163,7 +164,7 @@ void outfeed_state::pass_on(bool whatever_there_is) {
         m.since_log.clear();
     }
   }
-  // Replica 0 speaks for the values of a step, now that its loss is that of all.
+  // Replica 0 sends the values of a step; its loss is replaced by that of all replicas.
   for (; !first.watched.empty() && first.watched.front().step <= step; first.watched.pop_front()) {
     p.watched.push_back(std::move(first.watched.front()));
     watched = true;
@@ -181,8 +182,8 @@ void outfeed_state::pass_on(bool whatever_there_is) {
   self->send(sink, std::move(p));
 }
 
-/// The end of a stream overtakes no report of any. All replicas of a group stop at the same step; the last one to say so speaks for
-/// its own reports too. Where a group has failed, others may never be able to say so.
+/// The end of a stream is passed on after all reports. All replicas of a group stop at the same step, and the end of
+/// the last one follows its own reports. If a group has failed, other groups may never send an end.
 void outfeed_state::pass_end(bool whatever_there_is) {
   const lane* ended = nullptr;
   for (const auto& l : lanes)

@@ -1,4 +1,4 @@
-// The outfeed: drains what the replicas produce.
+// The outfeed: joins the reports of the replicas and passes them on in step order.
 #pragma once
 
 #include "compute/engine/loss_meter.hpp"
@@ -18,18 +18,19 @@ struct outfeed_options {
     std::string name;
   };
   struct group {
-    std::string name;                ///< Before the tags of what is recorded; empty where there is one.
-    std::vector<source> replicas;    ///< In order: their losses are added up by a tree.
-    std::vector<component> outputs = {};  ///< Of a program that trains, whose loss is shown as the mean over all replicas; else none.
-    summary_recipes summaries = {};  ///< What becomes of what the replicas record.
+    std::string name;                ///< Prefix of the tags of its summaries; empty in a job with one group.
+    std::vector<source> replicas;    ///< In replica order, in which their losses are added by a tree.
+    std::vector<component> outputs = {};  ///< In training: the program's outputs, with the mean loss over all replicas.
+    summary_recipes summaries = {};  ///< How recorded tensors become summary values.
   };
-  std::vector<group> groups;         ///< The loss of the first is that of the job, and its first replica shows the values of a step.
-  int64_t log_every = 100;           ///< Steps between logged loss points; 0: none.
-  int64_t records_ahead = record_window;  ///< Credit that the summary writer gives before it is asked.
+  std::vector<group> groups;         ///< The first one has the job's loss; its first replica sends the values of a step.
+  int64_t log_every = 100;           ///< Steps between loss points in the log; 0: none.
+  int64_t records_ahead = record_window;  ///< Credit of the summary writer at the beginning.
 };
 
-/// Holds entries until all replicas of all groups have sent theirs, then passes them on in step order. A step whose record the summary
-/// writer has no room for is not passed on, nor is any after it: so the horizon stands still while the disk does.
+/// Holds entries until all replicas of all groups have sent theirs, then passes them on in step order. A step whose
+/// record the summary writer has no room for is held back, with all later ones: the horizon waits while the disk is
+/// slow.
 struct outfeed_state {
   static inline const char* name = "outfeed";
   outfeed_actor::stateful_pointer<outfeed_state> self = nullptr;
@@ -42,19 +43,19 @@ struct outfeed_state {
   struct lane {
     node_id from{};
     size_t group = 0;
-    std::deque<double> losses;              ///< Of steps `step`, step + 1, …
+    std::deque<double> losses;              ///< Losses of steps `step`, step + 1, …
     std::deque<step_values> watched;
     std::deque<recorded_step> recorded;
-    int64_t next_watched = 0;               ///< Of no earlier state are values still to come.
+    int64_t next_watched = 0;               ///< No values of an earlier state will follow.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
   };
-  std::vector<lane> lanes;                  ///< Group after group.
+  std::vector<lane> lanes;                  ///< The replicas of the first group, then those of the next.
   struct loss_meters {
     loss_meter since_progress, since_log;
   };
-  std::vector<loss_meters> meters;               ///< One a group.
-  int64_t records = 0, room_until = 0;      ///< Of this attempt: sent, and paid for.
+  std::vector<loss_meters> meters;               ///< One for each group.
+  int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and their credit.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
   bool end_passed = false;
 
@@ -63,11 +64,11 @@ struct outfeed_state {
   void on_end(const stream_end& x);
   void on_room(const room& x);
   void pass_on(bool whatever_there_is = false);
-  bool record_due() const;                  ///< Whether the step that leads to state `step + 1` recorded something.
+  bool record_due() const;                  ///< Whether the step to state `step + 1` recorded.
   void send_record(const std::vector<double>& losses);
   void record_group(size_t group, double loss, record& into);
   lane* lane_of(node_id replica);
-  std::vector<double> take_losses();        ///< Of the next step, one a group.
+  std::vector<double> take_losses();        ///< Losses of the next step, one for each group.
   loss_point point(loss_meter loss_meters::*meter) const;
   void pass_end(bool whatever_there_is);
 };

@@ -11,14 +11,15 @@ namespace troupe {
 
 namespace {
 
-/// Whether a step is reported as `x` rather than as `than`, where several replicas had something to say; among equals the lowest replica's.
+/// Whether `x` is reported rather than `than`, where several replicas sent errors for a step; among equals the lowest
+/// replica's is.
 bool outranks(const gradient_part& x, const gradient_part& than) {
   if (x.status == 0 || than.status == 0)
     return x.status != 0;
   return severity_of(static_cast<step_status>(x.status)) > severity_of(static_cast<step_status>(than.status));
 }
 
-/// The gradient of the first variable that is not finite, and whose part of it is not either.
+/// Names the first variable whose gradient is not finite, and the replica whose part of it is not.
 std::vector<std::string> notes_on(const parameter_layout& layout, const std::vector<tensor>& parts, const tensor& sum) {
   std::vector<std::string> notes;
   if (const auto fault = first_fault(layout, sum.data()))
@@ -30,7 +31,7 @@ std::vector<std::string> notes_on(const parameter_layout& layout, const std::vec
   return notes;
 }
 
-/// A part that cannot be added to others says so of itself.
+/// Checks that the part can be added to the others; its error names the part.
 gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
   if (x.status != 0 || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
     return x;
@@ -59,7 +60,7 @@ void reducer_state::on_part(const gradient_part& x) {
     begin_step(x);
   const auto r = static_cast<size_t>(x.replica);
   replicas[r] = from;
-  if (answer) {  // A repeated part: others may be reading the sum.
+  if (answer) {  // A repeated part; replicas may be reading the sum.
     self->send(from, *answer);
     return;
   }

@@ -1,4 +1,4 @@
-// The reducer: one step's partial sums, when replicas reduce by message.
+// The reducer: sums the gradients of one step when replicas reduce by message.
 #pragma once
 
 #include "compute/engine/gradient_reduction.hpp"
@@ -8,24 +8,25 @@
 namespace troupe {
 
 struct reducer_options {
-  std::shared_ptr<gradient_reduction> sums;  ///< Of R replicas; its memory is all that a step needs.
+  std::shared_ptr<gradient_reduction> sums;  ///< For R replicas; it has all memory that a step needs.
 };
 
-/// Waits for all R parts of a step, adds them by the fixed tree, and tells all replicas the sum, or why there is none. The sum's memory
-/// is written again only when every replica has sent a part of a later step, having applied this one before.
+/// Waits for all R parts of a step, adds them by the fixed tree, and sends all replicas the sum, or the reason why
+/// there is none. The sum's memory is written again only when every replica has sent its part of a later step, and so
+/// has applied this one.
 struct reducer_state {
   static inline const char* name = "reducer";
   reducer_actor::stateful_pointer<reducer_state> self = nullptr;
   reducer_options options;
-  std::vector<replica_actor> replicas;  ///< Learnt from whoever sends part r.
+  std::vector<replica_actor> replicas;  ///< Replica r is the sender of part r.
 
   int32_t attempt = 0;
   int64_t step = -1;                    ///< The step being reduced.
-  std::vector<gradient_part> parts;     ///< Those that have come,
-  std::vector<bool> here;               ///<   of which replicas.
-  std::vector<tensor> gradients;        ///< Of all parts, while they are added.
-  std::optional<gradient_sum> answer;   ///< What was said of this step.
-  std::vector<bool> done;               ///< Who has applied it.
+  std::vector<gradient_part> parts;     ///< The parts that have arrived,
+  std::vector<bool> here;               ///< and the replicas that sent them.
+  std::vector<tensor> gradients;        ///< The gradients of all parts, while they are added.
+  std::optional<gradient_sum> answer;   ///< The message that was sent for this step.
+  std::vector<bool> done;               ///< The replicas that have applied it.
 
   void on_part(const gradient_part& x);
   void on_applied(const applied& x);

@@ -135,7 +135,8 @@ bool replica_state::can_fire() const {
 }
 
 bool replica_state::moves() const {
-  // By the mark and not by who still holds what: releases reach replicas at different times, and all must write to one arena.
+  // Decided by the mark and not by which arenas are lent: releases reach replicas at different times, and all replicas
+  // must write to the same arena.
   return moves_at == step && options.engine->arenas() > 1;
 }
 
@@ -149,7 +150,7 @@ void replica_state::advance() {
     }
   }
   if (waiting == wait::none)
-    send_exposed();  // Whoever stands still keeps nothing back.
+    send_exposed();  // A replica that cannot go on sends what it has kept.
 }
 
 const end_of_data* replica_state::earliest_end() const {
@@ -184,7 +185,8 @@ void replica_state::fire() {
     const int64_t rows = leading()->blocks.front().rows;
     const batch_feeds in{feeds, rows, has_records, exposed};
     status = !expose(rows) ? step_status::bad_input : options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
-    // Of several replicas the reducer looks at the sum, once. Who is to say why looks at its own part.
+    // With several replicas, the reducer checks the sum, once. A replica that has to find the origin checks its own
+    // part.
     const bool looks = trains() && (options.replicas == 1 || options.debug_numerics);
     if (status == step_status::ok && looks && !engine.finite(engine.gradient())) {
       status = step_status::not_finite;
@@ -310,7 +312,8 @@ void replica_state::collect(uint8_t kinds) {
   }
 }
 
-/// Before the report: when a state has been reported, the parts of all replicas for it are with the checkpoint writer.
+/// Called before the report: once a state has been reported, the checkpoint writer has the parts of all replicas for
+/// it.
 void replica_state::serve(uint8_t kinds) {
   if ((kinds & mark_snapshot) != 0)
     lend();
@@ -353,7 +356,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
     },
     [&state](const connect_parts& x) {
       state.peers.parts = x.writer;
-      // One that stands at its end sends no further part by itself; what it sent last went with the old writer.
+      // A replica at its end sends no further part by itself, and its last part was lost with the old writer.
       const bool again = state.ended && state.last_part == state.step;
       state.lent[0] = state.lent[1] = state.last_part = std::nullopt;
       if (again)

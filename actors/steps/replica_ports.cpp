@@ -1,4 +1,5 @@
-// What a replica shows to other groups: outputs of its steps, on credit, and where it stands when a reader or a source leaves.
+// The out-ports of a replica: it sends outputs of its steps to other groups on credit, and handles readers and sources
+// that leave.
 #include "actors/steps/replica.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -27,7 +28,7 @@ void replica_state::on_leave(const leave& x) {
     return;
   for (auto& p : ports)
     if (p.edge == x.edge)
-      p.left_at = std::max(x.step, p.arrived);  // What has come was read by others as well: it counts.
+      p.left_at = std::max(x.step, p.arrived);  // Other replicas read the batches that have arrived: they count.
   for (auto& out : outs)
     for (auto& r : out.readers)
       r.left = r.left || r.edge == x.edge;
@@ -64,11 +65,12 @@ bool replica_state::expose(int64_t rows) {
   if (outs.empty())
     return true;
   if (filled_steps > 0 && rows != filled_rows)
-    send_exposed();  // A partial batch travels alone.
+    send_exposed();  // A partial batch is a block of its own.
   if (filled_steps == 0) {
     filled_from = step;
     filled_rows = rows;
-    // Of several replicas each waits for the others in every step: none of them may hold back what those wait for by way of a reader.
+    // The replicas of a group wait for each other in every step, so none may hold back outputs on which another depends
+    // through a reader.
     filled_room = options.replicas > 1 ? 1 : block_steps;
     for (const auto& out : outs)
       for (const auto& r : out.readers)

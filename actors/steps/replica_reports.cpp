@@ -1,4 +1,4 @@
-// What a replica tells: its parts, its reports, its credit, and why a step could not be made.
+// The messages of a replica: its parts, its reports, its credit, and the failure of a step.
 #include "actors/steps/replica.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -16,7 +16,7 @@ void replica_state::lend() {
   for (auto& piece : options.engine->pieces(current))
     part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
                            piece.trainable, std::move(piece.elements)});
-  if (!part.pieces.empty())  // Who owns no slice, having more peers than there is to share, is given nothing back.
+  if (!part.pieces.empty())  // A replica with an empty slice lends nothing, so nothing is released to it.
     lent[current] = step;
   self->send(peers.parts, std::move(part));
 }
@@ -28,7 +28,7 @@ void replica_state::stop_at(step_status status, error cause) {
   if (kind != end_kind::failed)
     end_exposed(cause, kind);
   if (kind != end_kind::failed && options.mode == mode::train)
-    lend();  // The end of the data, or a stop, is a snapshot mark that nobody could place in advance.
+    lend();  // The end of the data, or a stop, is a snapshot mark that could not be placed in advance.
   send_report();
   said = stream_end{attempt, options.id, step, std::move(cause), kind};
   self->send(peers.outfeed, *said);
@@ -48,7 +48,7 @@ void replica_state::send_report() {
 }
 
 void replica_state::give_credit(bool at_once) {
-  // A step too short to be measured may be of any length: grow by doubling. One batch bounds from below.
+  // A step too short to be measured may have any length, so the block doubles. It has at least one batch.
   const double wanted = seconds_per_step > 0 ? options.block_seconds / seconds_per_step : static_cast<double>(block_steps * 2);
   block_steps = static_cast<int64_t>(std::clamp(wanted, 1.0, static_cast<double>(block_steps * 2)));
   for (auto& p : ports) {
@@ -67,7 +67,7 @@ void replica_state::explain(error& cause, const batch_feeds& in) {
     cause.notes.emplace_back(debug_numerics_hint);
     return;
   }
-  // Nobody applies this step, so the arena still holds the state before it, and the batch is still at hand.
+  // No replica applies this step, so the arena still holds the state before it, and the batch is still here.
   auto fault = options.engine->find_fault(step, in, current);
   if (!fault) {
     cause.notes.emplace_back("made again operation by operation, the step was finite or was cancelled");

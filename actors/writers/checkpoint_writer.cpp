@@ -78,8 +78,8 @@ void checkpoint_writer_state::on_part(const snapshot_part& x) {
       self->send(lender, released{x.attempt, x.step});
     return;
   }
-  // A writer that stands in for a dead one is there for the last save, which nothing follows. To it come parts of earlier sets, too, of
-  // which others went with the dead one: what was lent for them is given back.
+  // A writer that replaces a dead one serves only the last save. It also receives parts of earlier sets, whose other
+  // parts were lost with the dead writer: the arenas lent for those are released.
   for (auto s = snapshots.begin(); stands_in && !x.pieces.empty() && s != snapshots.end() && s->first < x.step;) {
     let_go(s->first, s->second);
     refused.insert(s->first);
@@ -181,7 +181,7 @@ void checkpoint_writer_state::on_settle(const settle& x) {
   settle_all();
 }
 
-/// Parts come before the `gone` of who sent them, so what is missing then never comes.
+/// A node's parts arrive before its `gone`, so parts that are missing then never arrive.
 void checkpoint_writer_state::settle_all() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)
@@ -209,7 +209,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
     [&state](const name_missing& x) { state.on_name_missing(x); },
     [&state](const settle& x) { state.on_settle(x); },
     [&state](const unlease& x) {
-      // A deletion that fails is made up for at the next commit, whose warnings name it.
+      // A deletion that fails is repeated at the next commit, whose warnings name it.
       if (state.store)
         static_cast<void>(state.store->release(x.step));
     },

@@ -13,18 +13,18 @@ namespace troupe {
 struct checkpoint_writer_options {
   std::string name = "checkpoint_writer";
   std::shared_ptr<file_system> files;
-  std::string directory;                       ///< Empty: nothing is kept; restore initialises, parts are not expected.
-  std::shared_ptr<directory_claim> claim; ///< Told whose the directory is; may be null.
+  std::string directory;                       ///< Empty: nothing is saved; `restore` initialises, and no parts are expected.
+  std::shared_ptr<directory_claim> claim; ///< Shows whether the directory is still this job's; may be null.
   checkpoint_store_options store;
-  std::vector<expected_part> parts;            ///< The plan's list; a set is complete when all of them have come.
-  std::vector<std::shared_ptr<parameter_store>> parameters;  ///< One a group; filled by `restore`.
-  bool lease_commits = false;                  ///< Each commit is leased until `unlease`: an evaluator reads them.
-  uint64_t seed = 0;                           ///< Of freshly initialised variables.
+  std::vector<expected_part> parts;            ///< The plan's list; a set is complete when all of them have arrived.
+  std::vector<std::shared_ptr<parameter_store>> parameters;  ///< One for each group; filled by `restore`.
+  bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
+  uint64_t seed = 0;                           ///< Seed of freshly initialised variables.
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
-  double wall_offset = 0;                 ///< Seconds since the epoch when the actor clock stood at 0.
+  double wall_offset = 0;                 ///< Unix time, in seconds, at which the actor clock was 0.
 };
 
-/// Runs on a thread of its own: every call to storage blocks.
+/// Needs a thread of its own, since every call to storage blocks.
 struct checkpoint_writer_state {
   static inline const char* name = "checkpoint_writer";
   checkpoint_writer_actor::stateful_pointer<checkpoint_writer_state> self = nullptr;
@@ -32,17 +32,17 @@ struct checkpoint_writer_state {
   commit_sink_actor driver;
 
   std::unique_ptr<checkpoint_store> store;
-  std::optional<error> not_opened;             ///< Why there is no store.
+  std::optional<error> not_opened;             ///< The reason why there is no store.
   int32_t attempt = 0;
-  bool stands_in = false;                      ///< Started in the place of one that died.
+  bool stands_in = false;                      ///< Replaces a writer that died.
   struct pending {
     std::map<node_id, snapshot_part> parts;
     std::vector<arena_owner_actor> lenders;
   };
   std::map<int64_t, pending> snapshots;
-  std::optional<int64_t> newest;               ///< Committed in this attempt: later parts are duplicates.
-  std::set<int64_t> refused;                   ///< Steps that will not be committed any more.
-  std::set<node_id> gone_parts;                ///< Nodes that hand over no further part.
+  std::optional<int64_t> newest;               ///< The newest commit of this attempt; parts up to it are duplicates.
+  std::set<int64_t> refused;                   ///< Steps that will not be committed.
+  std::set<node_id> gone_parts;                ///< Nodes that send no further part.
   bool settling = false;
 
   void on_restore(const restore& x);

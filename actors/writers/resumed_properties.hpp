@@ -1,4 +1,4 @@
-// What a job that goes on from a checkpoint does otherwise than the one that wrote it.
+// Differences between a resumed job and the job that wrote its checkpoint.
 #pragma once
 
 #include <map>
@@ -7,9 +7,9 @@
 
 namespace troupe {
 
-/// Warnings, each with what the manifest says, what the job has now and what follows from it: of "numerics_version", "cpu_level",
-/// "gradient_shards" and "seed". Another number of replicas is no difference by itself: as many shards have the same bits. Nothing is
-/// said of a property that either does not have.
+/// Warnings about "numerics_version", "cpu_level", "gradient_shards" and "seed", each with the manifest's value, the
+/// job's value and the consequence. Another number of replicas alone is no difference: an equal number of shards gives
+/// the same bits. A property that either side lacks is skipped.
 std::vector<std::string> differences_in_arithmetic(const std::map<std::string, std::string>& written, const std::map<std::string, std::string>& now);
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// From parts to what is stored: pure functions on plain data, tested without actors.
+// Turns the parts of a snapshot into tensors to store: pure functions on plain data, tested without actors.
 #pragma once
 
 #include "messages/snapshot.hpp"
@@ -6,19 +6,19 @@
 
 namespace troupe {
 
-/// The whole variables of a set of parts, by name in sorted order. Runs that lie behind each other in memory are joined
-/// without a copy. invalid_argument naming the variable and the first missing element when a run is missing or doubled.
+/// The whole variables of a set of parts, sorted by name. Pieces that are adjacent in memory are joined without a copy.
+/// invalid_argument naming the variable and the first missing element when a piece is missing or doubled.
 expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* const> pieces);
 
 /// nan_loss naming the first trainable variable with a non-finite element.
 expected<void> check_finite(std::span<const variable_piece* const> pieces);
 
-/// A part of every snapshot: whose, and what people call it.
+/// A part that every snapshot has: its node, and its name for people.
 struct expected_part {
   node_id id{};
   std::string name;
 };
-/// "infeed/0, chief": those of `wanted` that are not keys of `have`.
+/// The names of the parts of `wanted` that are not keys of `have`: "infeed/0, chief".
 std::string missing_parts(std::span<const expected_part> wanted, const std::map<node_id, snapshot_part>& have);
 
 }  // namespace troupe

@@ -20,13 +20,13 @@ void summary_writer_state::on_record(const record& x) {
 void summary_writer_state::on_note(const note& x) {
   if (x.what == note::checkpoint)
     return write({.step = x.step, .note = session_note{session_note::kind::checkpoint, x.path, {}}});
-  // Readers drop what they have of this step and later ones. State `step` itself was reached before and stands.
+  // Readers drop their values of this step and later ones. State `step` itself was reached before and stays.
   write({.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}});
 }
 
 void summary_writer_state::on_part(const snapshot_part& x) {
   flush();
-  self->send(parts, x);  // After a failure too: an event file that cannot be written keeps no model from being saved.
+  self->send(parts, x);  // Also after a failure: an event file that cannot be written does not prevent a save.
 }
 
 void summary_writer_state::write(log_event event) {

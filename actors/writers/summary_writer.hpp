@@ -12,17 +12,18 @@ struct summary_writer_options {
   std::string name = "summary_writer";
   std::shared_ptr<file_system> files;
   std::string directory;
-  std::shared_ptr<const directory_claim> claim;  ///< Whose the directory is; may be null.
-  std::string host = "localhost";             ///< In the file's name.
-  double wall_offset = 0;                     ///< Seconds since the epoch when the actor clock stood at 0.
-  int64_t window = record_window;                        ///< Credit: records it has room for.
-  bool of_evaluations = false;                ///< Each record is on its way to the disk at once: nobody would make an evaluation again whose result was told.
+  std::shared_ptr<const directory_claim> claim;  ///< Shows whether the directory is still this job's; may be null.
+  std::string host = "localhost";             ///< Part of the file's name.
+  double wall_offset = 0;                     ///< Unix time, in seconds, at which the actor clock was 0.
+  int64_t window = record_window;                        ///< Credit: number of records it has room for.
+  bool of_evaluations = false;                ///< Each record is flushed at once: a published evaluation is not repeated.
   int64_t unflushed_bytes_max = int64_t{256} << 10;
   std::chrono::milliseconds flush_period{2'000};
 };
 
-/// Writes the event file of one directory, made with the first word that comes. On its way to the disk at the latest two
-/// seconds later, in whole records; at once where the options say so, and before a part of a snapshot is passed on. What cannot be written is a `failure`, once; what follows is dropped, so that nobody waits for room.
+/// Writes the event file of one directory, which is created at the first message. Whole records are handed to the
+/// system at most two seconds later; at once where the options say so, and before a part of a snapshot is passed on.
+/// The first write that fails is reported as a `failure`; later records are dropped, so that no sender waits for room.
 struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;
