@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Looks every period for so long; what became due, in order.
+/// Looks once in every period of `span`; returns the waits that became due, in order.
 std::vector<int32_t> look(waits& w, std::chrono::milliseconds span) {
   std::vector<int32_t> due;
   for (auto t = 0ms; t < span; t += w.period())

@@ -1,4 +1,4 @@
-// What instructions_test.py must find, and what only looks like it.
+// Instructions that instructions_test.py must find, and some that only look similar.
 #include <cmath>
 
 namespace planted {
@@ -9,7 +9,7 @@ void one() { asm volatile("rcpss %%xmm0, %%xmm0" : : : "xmm0"); }
 void wide_root() { asm volatile("vrsqrt14pd %%zmm0, %%zmm0" : : : "xmm0"); }
 void wide_reciprocal() { asm volatile("vrcp14ps %%zmm0, %%zmm0" : : : "xmm0"); }
 
-// Exact, however they are called.
+// Exact by IEEE 754, and therefore allowed.
 double rsqrt_exact(double x) { return 1 / std::sqrt(x); }
 double rcp_of(double x) { return std::floor(1 / x); }
 

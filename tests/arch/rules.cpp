@@ -14,8 +14,8 @@ constexpr size_t lines_max = 400;
 
 using rooms = std::set<std::string>;
 
-/// The arrows: which rooms each may include from, beside itself. A folder that is not divided is one room; a room of a divided one
-/// also stands for those within it. What a folder's name alone allows, it allows to all its rooms.
+/// The arrows: the folders and subfolders that each may include from, beside itself. A name also stands for the
+/// subfolders within it.
 const std::map<std::string, rooms>& arrows() {
   static const rooms public_words{"include", "words"};
   static const auto with = [](const rooms& all, const rooms& more) {
@@ -67,7 +67,7 @@ const std::map<std::string, rooms>& arrows() {
   return table;
 }
 
-/// The innermost room of the table that a path lies in; empty where it lies in none.
+/// The innermost folder of the table that contains the path; empty where none does.
 std::string room_of(std::string path) {
   while (path.find('/') != std::string::npos) {
     path.resize(path.rfind('/'));
@@ -79,8 +79,8 @@ std::string room_of(std::string path) {
 
 bool is_within(const std::string& room, const std::string& outer) { return room == outer || room.starts_with(outer + "/"); }
 
-/// Whether files of one room may include those of another. A room that has rooms of its own, named, stands for all of them but to
-/// those themselves.
+/// Whether files of one folder may include those of another. The name of a divided folder stands for its subfolders,
+/// except in the rows of those subfolders.
 bool may_know(const std::string& from, const std::string& to) {
   if (from == to)
     return true;
@@ -88,14 +88,14 @@ bool may_know(const std::string& from, const std::string& to) {
   return std::any_of(known.begin(), known.end(), [&](const auto& k) { return to == k || (is_within(to, k) && !is_within(from, k)); });
 }
 
-/// What an include names, from the root: "include/troupe/error.hpp"; empty for what is not ours.
+/// The path of an included file from the root: "include/troupe/error.hpp"; empty for files that are not ours.
 std::string path_of(const include_line& i) {
   if (i.target.starts_with("troupe/"))
     return "include/" + i.target;
   return i.quoted ? i.target : "";
 }
 
-/// Lines whose code without literals matches, in files that `applies` to.
+/// Lines whose code without literals matches, in files for which `applies` is true.
 violations matching(const source_files& files, const std::regex& pattern,
                     const std::function<bool(const source_file&)>& applies) {
   violations found;
@@ -108,7 +108,7 @@ violations matching(const source_files& files, const std::regex& pattern,
   return found;
 }
 
-/// Lines that include something of which `target` begins with one of the prefixes.
+/// Lines with an include whose `target` begins with one of the prefixes.
 violations including(const source_files& files, const std::vector<std::string>& prefixes,
                      const std::function<bool(const source_file&)>& applies) {
   violations found;
@@ -121,7 +121,7 @@ violations including(const source_files& files, const std::vector<std::string>& 
   return found;
 }
 
-/// Both, each line once.
+/// The union of both, each line once.
 violations operator+(violations a, const violations& b) {
   for (const auto& v : b)
     if (std::none_of(a.begin(), a.end(), [&v](const violation& w) { return w.path == v.path && w.line == v.line; }))
@@ -158,14 +158,14 @@ violations includes_against_the_arrows(const source_files& files) {
 
 namespace {
 
-/// What a file reaches by its includes, each with the path that leads there: "a.hpp > b.hpp".
+/// Finds the headers that a file reaches by its includes, each with the path that leads there: "a.hpp > b.hpp".
 class reach {
  public:
   explicit reach(const source_files& files) {
     for (const auto& file : files)
       by_path_[file.path] = &file;
   }
-  /// f(include line of `file`, what is included in the end, the way there) for everything, each once.
+  /// Calls f(include line of `file`, include that is reached, path to it) for each header that is reached, once.
   template <class F>
   void each(const source_file& file, F f) const {
     std::set<std::string> seen;
@@ -250,9 +250,9 @@ violations foreign_types_in_public_headers(const source_files& files) {
 }
 
 violations file_access_outside_storage(const source_files& files) {
-  // words/buffer.cpp maps memory, and no file.
+  // words/buffer.cpp maps memory, not files.
   const auto applies = [](const source_file& f) { return !f.under("storage") && !f.under("tests") && f.path != "words/buffer.cpp"; };
-  // A call of the C library has no object or namespace of ours before it: `store->open(` and `dataset::open(` are others.
+  // A call of the C library has no object or namespace before it, unlike `store->open(` and `dataset::open(`.
   static const std::regex call{
       R"((^|[^\w.>:]|[^\w]::|\bstd::)(fopen|freopen|tmpfile|opendir|openat|creat|mkdir|mkdtemp|mkstemp|unlink|rmdir|truncate|fsync|flock|mmap)\s*\()"
       R"(|(^|[^\w:])::(open|rename|remove|stat|read|write|close)\s*\(|\bstd::rename\s*\(|\bstd::remove\s*\([^,()]*(\(\))?\))"

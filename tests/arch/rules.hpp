@@ -10,19 +10,19 @@ using violations = std::vector<violation>;
 
 /// A folder includes only from folders that it may know; every C++ file is in a folder of that table.
 violations includes_against_the_arrows(const source_files& files);
-/// Nor does it reach one that it may not know by way of a header.
+/// No header that a file includes reaches a folder that the file may not know.
 violations reached_against_the_arrows(const source_files& files);
-/// What estimator/ and everything without actors compiles, but estimator/caf.cpp, reaches no header of CAF's.
+/// No file in estimator/ or in a folder without actors reaches a header of CAF, except estimator/caf.cpp.
 violations caf_reached_from_the_front_door(const source_files& files);
 /// CAF is for messages/, actors/, the launcher in pipeline/, and <troupe/caf.hpp>.
 violations caf_outside_its_folders(const source_files& files);
-/// What a public header may not mention: protobuf, CAF outside caf.hpp, Eigen outside eigen.hpp.
+/// Public headers do not mention protobuf; only caf.hpp mentions CAF, and only eigen.hpp Eigen.
 violations foreign_types_in_public_headers(const source_files& files);
-/// Files are opened, renamed and removed by storage/ alone.
+/// Only storage/ opens, renames and removes files.
 violations file_access_outside_storage(const source_files& files);
-/// Time comes from an actor's clock and randomness from keys: nothing below pipeline/ looks at either.
+/// Time comes from an actor's clock and randomness from keys: code below pipeline/ uses no clock and no random numbers.
 violations clocks_and_chance(const source_files& files);
-/// A file that passes 400 lines is ready to be divided.
+/// No file has more than 400 lines.
 violations long_files(const source_files& files);
 /// A public header is installed, and compiled alone, only if include/meson.build lists it.
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build);

@@ -12,7 +12,7 @@ namespace troupe::arch {
 
 namespace {
 
-/// Blanks comments in both forms and, in `bare`, what stands between quotes. Lines keep their numbers.
+/// Replaces comments of both forms by spaces and, in `bare`, the text between quotes too. Lines keep their numbers.
 class stripper {
  public:
   explicit stripper(const std::string& text) : text_(text) {}

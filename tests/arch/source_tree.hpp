@@ -26,7 +26,7 @@ struct include_line {
   bool quoted = false;  ///< With "" and not <>.
 };
 
-/// What a rule found.
+/// One line that breaks a rule.
 struct violation {
   std::string path;
   int line = 0;

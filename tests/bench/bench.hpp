@@ -4,7 +4,7 @@
 //   s.compare({.name = "784-128-10/adam", .reference_name = "eigen"}, ours, reference);   // each runs n units of work
 //
 // Work is timed in the thread's own processor time unless told otherwise, so that neighbours on a busy machine disturb
-// little; what more than one thread does has to be timed by the wall clock.
+// little; work of more than one thread has to be timed by the wall clock.
 #pragma once
 
 #include <algorithm>
@@ -41,11 +41,11 @@ struct case_options {
   std::string unit = "steps/s";
   std::string reference_name;
   int rounds = 15;
-  double seconds = 0.05;           ///< Of each variant in each round.
+  double seconds = 0.05;           ///< Duration of each variant in each round.
   clock_kind clock = clock_kind::thread;
-  work probe = {};                 ///< Measured in each round too: what the machine can do just then.
+  work probe = {};                 ///< Measured in each round too: the speed of the machine at that time.
   int64_t probe_units = 1000;
-  int64_t granule = 1;             ///< Units are done in multiples of it.
+  int64_t granule = 1;             ///< Units are run in multiples of it.
 };
 
 struct result {
@@ -100,8 +100,8 @@ class suite {
     print(o, r, o.rounds);
     return r;
   }
-  /// The same of what was measured elsewhere, a value of each a round. Of times, `less_is_better`: the ratio is then
-  /// reference / ours, so that more is always better.
+  /// The same for values that were measured elsewhere, one of each in a round. For times set `less_is_better`: the
+  /// ratio is then reference / ours, so that more is always better.
   result compare(const case_options& o, const std::vector<double>& ours, const std::vector<double>& reference, bool less_is_better) {
     std::vector<double> ratios;
     for (size_t i = 0; i < ours.size(); ++i)

@@ -1,4 +1,4 @@
-// What a checkpoint of 1 GiB costs a job that trains a 784-128-10 network on real threads and a real disk.
+// The cost of a checkpoint of 1 GiB for a job that trains a 784-128-10 network on real threads and a real disk.
 //
 //   stall   how long the trainer stands still for it, over one warm copy of as many bytes in memory: from the end of the
 //           last update before the state is lent to the next step's first instruction, and what the update after it,
@@ -43,7 +43,7 @@ T need_of(expected<T> x) {
     return std::move(*x);
 }
 
-/// Removed with all that is in it.
+/// A folder that is removed with its contents.
 class scratch_folder {
  public:
   scratch_folder() {
@@ -78,10 +78,10 @@ model with_ballast(bool trained) {
 }
 
 struct lap {
-  double begin = 0;    ///< Of the gradients.
-  double end = 0;      ///< Of the update, and of the step.
+  double begin = 0;    ///< Begin of the gradients.
+  double end = 0;      ///< End of the update, and of the step.
   double update = 0;   ///< Processor time of the update.
-  bool copied = false; ///< The reference's copy was made before it.
+  bool copied = false; ///< The reference's copy was made before this step.
 };
 
 /// Takes the times of every step; copies memory in the trainer's thread when asked to.
@@ -159,7 +159,7 @@ class timed_engine final : public test::wrapped_engine {
   std::vector<lap> laps_;
 };
 
-/// Hears of commits.
+/// Receives commits.
 class commits final : public hook {
  public:
   void on_event(const job_event& e, job_control&) override {
@@ -197,7 +197,7 @@ double rate_between(const std::vector<lap>& laps, double from, double to) {
   return steps / (to - from);
 }
 
-/// Of the step after `lent`.
+/// The times of the step after `lent`.
 double stall_at(const std::vector<lap>& laps, double lent, double quiet_from, double quiet_to) {
   std::vector<double> normal;
   for (const auto& l : laps)
@@ -243,7 +243,7 @@ void measure(suite& s, bool trained, int rounds) {
   {
     const auto job = launch_local(prepared);
     const auto removed = [&](int64_t step) { need_of(remove_checkpoint_files(*files, join_path(folder.path(), "run"), step)); };
-    removed(saved->wait(1).first);  // Of the state before the first step.
+    removed(saved->wait(1).first);  // The save of state 0.
     engine->wait_past(wall());
     for (int round = 0; round < rounds; ++round) {
       const auto reference = [&] {
@@ -279,7 +279,7 @@ void measure(suite& s, bool trained, int rounds) {
   s.compare({.name = "rate/" + name, .unit = "steps/s", .reference_name = "the same job without a save in flight"}, rates, quiet_rates, false);
 }
 
-/// The store alone, nobody training.
+/// The store alone, without training.
 void measure_store(suite& s, int rounds) {
   const scratch_folder folder;
   const auto files = posix_file_system();
@@ -310,7 +310,7 @@ void measure_store(suite& s, int rounds) {
     const double start = wall();
     need_of(store->commit(content));
     written.push_back(1 / (wall() - start));
-    need_of(remove_checkpoint_files(*files, join_path(folder.path(), "store"), round));  // Neither is charged for deleting.
+    need_of(remove_checkpoint_files(*files, join_path(folder.path(), "store"), round));  // The deletion is not timed.
     if (round % 2 == 0)
       plainly();
   }

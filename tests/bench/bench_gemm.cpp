@@ -18,7 +18,7 @@ std::shared_ptr<float> numbers(int64_t n) {
   return {bytes, x};
 }
 
-/// Ours beside those of `products`.
+/// Compares our product with those of `products`.
 template <class Products>
 void compare_with(const char* who, Products products, suite& s, const gemm_shape& g) {
   const auto a = numbers(g.m * g.k), b = numbers(g.k * g.n), c = numbers(g.m * g.n);

@@ -1,4 +1,4 @@
-// What it takes to begin: from exec to the first finished step of a 784-128-10 network on data in memory, and the most
+// The cost of starting: from exec to the first finished step of a 784-128-10 network on data in memory, and the most
 // memory that training it holds, beside an actor system that starts and ends.
 //
 //   start    milliseconds of the wall clock from posix_spawn to the end of the process, which is the first finished step
@@ -37,7 +37,7 @@ child_cost run(const char* program, const char* argument = nullptr) {
   return {(now(clock_kind::wall) - start) * 1e3, static_cast<double>(used.ru_maxrss) / 1024};
 }
 
-/// What any program would hold that trains the same model: its data, its variables with Adam's slots and their gradient,
+/// The memory that any program with the same model needs: its data, its variables with Adam's slots and their gradient,
 /// and the planned values of one step.
 double unavoidable_mebibytes(suite& s) {
   constexpr double mebibyte = 1 << 20;

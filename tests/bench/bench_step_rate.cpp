@@ -85,7 +85,7 @@ class piped {
   std::unique_ptr<running_job> job_;
 };
 
-/// What is kept costs the step rate: a directory with event files and checkpoints against none.
+/// The cost of files in the step rate: a directory with event files and checkpoints against none.
 void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name) {
   const our_step bare{c.model(), o};
   constexpr int64_t stride = 250;

@@ -1,4 +1,4 @@
-// What it costs to keep summaries.
+// The cost of summaries.
 //
 //   encoding   records a second that an event writer frames and hands over, against the same protobuf messages filled and
 //              serialised by hand into one buffer: of one scalar, and of a histogram of 100,000 values once it is counted
@@ -77,7 +77,7 @@ histogram normal_histogram() {
   return h;
 }
 
-/// What the writer makes of it: runs of empty buckets as one.
+/// The histogram as the writer stores it: adjacent empty buckets are joined.
 histogram collapsed(const histogram& h) {
   histogram c = h;
   c.limits.clear(), c.counts.clear();
@@ -89,7 +89,7 @@ histogram collapsed(const histogram& h) {
   return c;
 }
 
-/// By hand: one buffer, one message, nothing looked at.
+/// Written by hand: one buffer, one message, no checks.
 void encode(const log_event& event, proto::Event& message, std::string& buffer) {
   message.Clear();
   message.set_wall_time(event.wall_time);

@@ -24,7 +24,7 @@ struct rule {
   hand_optimizer theirs;
 };
 
-/// The widths that a dense row's name begins with; of another row none.
+/// The widths with which a dense row's name begins; none for other rows.
 std::vector<int64_t> widths_of(const std::string& name) {
   std::vector<int64_t> widths;
   for (size_t at = 0; at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0; ++at) {
@@ -35,7 +35,7 @@ std::vector<int64_t> widths_of(const std::string& name) {
   return widths;
 }
 
-/// A loop by hand that begins where ours begins and must come to the loss that ours comes to.
+/// A loop written by hand; it has our starting values and must reach our loss.
 template <class Loop>
 contestant by_hand(std::string name, std::shared_ptr<Loop> loop, const measured_model& m, const rule& r, const our_step& ours, double loss) {
   size_t at = 0;

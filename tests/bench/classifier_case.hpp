@@ -13,7 +13,7 @@ inline model classifier() {
   return dnn_classifier({.hidden_units = {hidden_units}, .classes = classes, .optimizer = adam{}});
 }
 
-/// `batches` batches, again and again.
+/// A dataset of `batches` batches, repeated.
 inline dataset made_up_images(int64_t batches) {
   const int64_t rows = batches * batch_rows;
   const auto pixels = allocate_buffer(rows * image_values * 4), labels = allocate_buffer(rows * 4);

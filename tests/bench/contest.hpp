@@ -12,9 +12,9 @@ struct contestant {
 
 struct contest_result {
   std::vector<double> rates;       ///< Medians, units of work a second, in the order of the contestants.
-  size_t best_other = 0;           ///< The fastest but for the first; 0: there is no other.
-  double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< The first to the best other, round by round.
-  double probe = 0, first_per_probe = 0;           ///< Medians, of the probe's rate and of the first's to it.
+  size_t best_other = 0;           ///< Index of the fastest other contestant; 0: there is none.
+  double ratio = 0, ratio_min = 0, ratio_max = 0;  ///< Rate of the first divided by the best other's, in each round.
+  double probe = 0, first_per_probe = 0;           ///< Medians: the probe's rate, and the first's divided by it.
 };
 
 /// Takes names, rounds, seconds, clock and probe from the options.

@@ -27,8 +27,8 @@ struct eigen_products {
 };
 
 #ifdef TROUPE_BENCH_ONEDNN
-/// Its sgemm, and for wide gradients of inputs its matmul, which is faster there. On the calling thread alone: waking a second
-/// one of OpenMP's costs more than most of these products.
+/// oneDNN's sgemm, and for wide gradients of inputs its matmul, which is faster there. Only the calling thread
+/// computes: waking a second OpenMP thread costs more than most of these products.
 class onednn_products {
  public:
   onednn_products() { omp_set_num_threads(1); }

@@ -1,4 +1,4 @@
-// What loops written by hand have between their products: flat parameters with their update, and the loss.
+// The parts of loops written by hand beside their products: flat parameters with their update, and the loss.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -19,7 +19,7 @@ using matrix_map = Eigen::Map<row_major, Eigen::Aligned64>;
 using row_map = Eigen::Map<Eigen::Matrix<float, 1, Eigen::Dynamic>, Eigen::Aligned64>;
 using array_map = Eigen::Map<Eigen::ArrayXf, Eigen::Aligned64>;
 
-/// Floats, aligned, zeros at first.
+/// Aligned floats, zero at first.
 class floats {
  public:
   explicit floats(int64_t n = 0) : count_(n), bytes_(allocate_buffer(std::max<int64_t>(n, 1) * 4)) { std::fill_n(data(), n, 0.0f); }
@@ -94,7 +94,7 @@ inline float softmax_loss(matrix_map z, const int32_t* y, Eigen::VectorXf& scrat
   for (Eigen::Index i = 0; i < rows; ++i)
     chosen += z(i, y[i]) - scratch[i];
   z.colwise() -= scratch;
-  z.array() = z.array().exp();  // By itself, so that it runs over packets.
+  z.array() = z.array().exp();  // A separate expression, so that Eigen uses packets.
   scratch = z.rowwise().sum();
   const float loss = (scratch.array().log().sum() - chosen) / static_cast<float>(rows);
   const float scale = 1.0f / static_cast<float>(rows);

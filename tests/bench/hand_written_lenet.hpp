@@ -62,12 +62,13 @@ class onednn_block {
     forward_.execute(s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_BIAS, bias_}, {DNNL_ARG_DST, full_}});
     pool_.execute(s, {{DNNL_ARG_SRC, full_}, {DNNL_ARG_DST, pooled_}, {DNNL_ARG_WORKSPACE, chosen_}});
   }
-  /// From the gradient in `pooled_delta` to that of the parameters and, but for the first block, of the image.
+  /// Computes, from the gradient in `pooled_delta`, that of the parameters and, except in the first block, of the
+  /// image.
   void backward(dnnl::stream& s, const memory& image, const memory& image_delta) {
     const auto n = static_cast<Eigen::Index>(pooled_.get_desc().get_size() / sizeof(float));
     array_map delta{static_cast<float*>(pooled_delta_.get_data_handle()), n};
     const array_map value{static_cast<float*>(pooled_.get_data_handle()), n};
-    delta = (value > 0.0f).select(delta, 0.0f);  // relu's, where there is a quarter as much to do.
+    delta = (value > 0.0f).select(delta, 0.0f);  // The gradient of relu, here at a quarter of the size.
     unpool_.execute(s, {{DNNL_ARG_DIFF_DST, pooled_delta_}, {DNNL_ARG_DIFF_SRC, full_delta_}, {DNNL_ARG_WORKSPACE, chosen_}});
     learn_.execute(s, {{DNNL_ARG_SRC, image}, {DNNL_ARG_DIFF_DST, full_delta_}, {DNNL_ARG_DIFF_WEIGHTS, learned_}, {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
     if (learned_.get_desc() != weights_gradient_.get_desc())
@@ -147,7 +148,8 @@ class hand_written_lenet {
  private:
   static constexpr int64_t rows = 7 * 7 * 64, units = 512;
 
-  /// Which of our rows lies where in the layout of what is pooled last: its numbers, moved there as floats, which hold them exactly.
+  /// The place of each of our rows in the layout of the last pooling: row numbers are reordered as floats, which hold
+  /// them exactly.
   std::vector<int64_t> rows_in_layout() {
     dnnl::memory plain{{second_.pooled().get_desc().dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc}, engine_};
     dnnl::memory moved{second_.pooled().get_desc(), engine_};
@@ -158,7 +160,7 @@ class hand_written_lenet {
     return {of_first_image, of_first_image + rows};
   }
 
-  onednn_products products_;  // First: it sets the number of threads.
+  onednn_products products_;  // First member, since it sets the number of threads.
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   int64_t batch_;

@@ -1,4 +1,4 @@
-// What one would write by hand: a classifier of dense layers, trained by a loop over batches.
+// A classifier of dense layers as one would write it by hand: a loop over batches.
 //
 // No temporaries, products without aliasing checks, biases and relu in the pass that needs them, the update in one pass.
 #pragma once
@@ -62,7 +62,7 @@ class hand_written_mlp {
   int64_t batch_;
   Eigen::VectorXf scratch_;
   hand_parameters parameters_;
-  std::vector<floats> values_, deltas_;  ///< Of each layer; the last one's gradient takes the place of its logits.
+  std::vector<floats> values_, deltas_;  ///< One for each layer; the last gradient replaces the logits.
   Products products_;
 };
 

@@ -18,8 +18,8 @@ namespace troupe::bench {
 
 struct measured_model {
   std::string name;      ///< "784-128-10 b128"
-  int64_t batch = 0;     ///< What the unknown "batch" is to be.
-  int64_t classes = 0;   ///< Labels "y", int32, and where "x" is int32 its numbers too are in [0, classes).
+  int64_t batch = 0;     ///< The value of the unknown "batch".
+  int64_t classes = 0;   ///< Labels "y", int32, are in [0, classes); so is "x" where it is int32.
   /// Describes a training step with both placeholders; the loss is the mean cross-entropy.
   std::function<model_spec(graph&, const optimizer&)> build;
 };
@@ -41,7 +41,7 @@ inline measured_model dense_model(const std::vector<int64_t>& widths, int64_t ba
   }};
 }
 
-/// `layers` of as many units as go in, each with a normalisation before it, gelu, and what came in added; 10 classes.
+/// `layers` residual blocks of constant width, each with a normalisation before the dense layer, then gelu; 10 classes.
 inline measured_model deep_model(int64_t layers, int64_t units, int64_t batch) {
   const std::string name = "deep " + std::to_string(layers) + "x" + std::to_string(units) + " b" + std::to_string(batch);
   return {name, batch, 10, [layers, units](graph& g, const optimizer& o) {
@@ -94,8 +94,9 @@ inline measured_model lstm_model(int64_t units, int64_t batch, int64_t time) {
 
 struct transformer_shape { int64_t layers = 4, units = 256, heads = 4, batch = 16, time = 64; };
 
-/// Embedded characters, int32 [batch, time], and their places; in each layer attention to what came before and a feed-forward of four times
-/// the units, both after a normalisation and added to what came in; a normalisation at the end.
+/// A causal transformer over embedded characters, int32 [batch, time], with embedded positions; each layer has
+/// attention and a feed-forward of four times the units, both residual and after a normalisation; a last normalisation
+/// follows.
 inline measured_model transformer_model(const transformer_shape& s) {
   const std::string name = "transformer " + std::to_string(s.layers) + "x" + std::to_string(s.units) + " h" + std::to_string(s.heads) + " b"
                            + std::to_string(s.batch) + " t" + std::to_string(s.time);

@@ -1,4 +1,4 @@
-// Training steps of a measured model, ours: the planned program in a bare loop over batches that lie ready.
+// Our training step of a measured model: the planned program in a bare loop over batches in memory.
 #pragma once
 
 #include "compute/kernels/denormals.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::bench {
 
-/// What a benchmark cannot go on without.
+/// The value, or the end of the benchmark with its error.
 template <class T>
 T must(expected<T> x) {
   if (!x) {
@@ -62,7 +62,7 @@ class our_step {
     store_->initialise(1);
     program_ = must(program::plan(graph_, spec, layout_, {.batch = m.batch, .pool = threads > 1 ? must(thread_pool::start(threads)) : nullptr}));
     gradient_ = allocate_buffer(layout_.gradient_bytes());
-    std::fill_n(gradient_.get(), layout_.gradient_bytes(), std::byte{0});  // As tables whose gradient goes by rows need it.
+    std::fill_n(gradient_.get(), layout_.gradient_bytes(), std::byte{0});  // Tables with sparse gradients need zeros.
     data_ = std::make_unique<batches>(program_->inputs(), m.batch, m.classes);
   }
 

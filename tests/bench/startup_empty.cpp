@@ -1,4 +1,4 @@
-// An actor system that starts and ends: what bench_startup compares with.
+// An actor system that starts and ends: the reference of bench_startup.
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 

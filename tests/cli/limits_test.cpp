@@ -1,4 +1,4 @@
-// The program where the system gives it less than it asks for: threads, memory, space, or an answer.
+// The program where the system refuses threads, memory or disk space, or does not answer.
 #include "tests/cli/program.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// tests/support/preloaded_faults.cpp, with that variable.
+/// Preloads tests/support/preloaded_faults.cpp, with that variable.
 std::string with_fault(const std::string& variable) {
   return "export LD_PRELOAD='" TROUPE_PRELOADED_FAULTS "' " + variable;
 }
@@ -64,7 +64,7 @@ TEST_CASE("with too little memory the program ends with an error, with enough wi
     std::filesystem::remove_all(project.path("new"));
     const auto result = run_program("ulimit -v " + std::to_string(megabytes * 1024), everything(project, "new"));
     if (has(result.err, "error while loading shared libraries"))
-      continue;  // It did not come to be a program.
+      continue;  // The process failed before main.
     CAPTURE(result.err);
     CHECK((result.status == 0 || result.status == 1));
     CHECK(has(result.err, "error: ") == (result.status == 1));

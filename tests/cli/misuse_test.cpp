@@ -1,4 +1,4 @@
-// Everything that can be wrong with a command line, told by the program itself.
+// Every kind of wrong command line, and the program's own error for it.
 #include "tests/cli/program.hpp"
 
 #include <doctest/doctest.h>

@@ -17,7 +17,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// Milliseconds of silence after which a program hangs, on however slow a machine.
+/// Milliseconds of silence after which a program is taken to hang, even on a slow machine.
 constexpr int patience = 60'000;
 
 std::string contents(const std::string& path) {
@@ -48,7 +48,8 @@ void write_images(const std::string& directory, const std::string& name, uint32_
   }
 }
 
-/// Sanitizers list the suppressions that matched where tests look for what the program says; findings are still reported.
+/// Sanitizers print matched suppressions into the output that tests read, so this is switched off; findings are still
+/// reported.
 void quieten_sanitizers() {
   for (const char* name : {"TSAN_OPTIONS", "LSAN_OPTIONS"})
     if (const char* options = std::getenv(name); options && !std::string_view{options}.ends_with(":print_suppressions=0"))
@@ -90,14 +91,14 @@ void program::start(std::vector<std::string> command, output standard_output) {
     posix_spawn_file_actions_addclose(&actions, 1);
   else
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  // The child holds this open until it ends, whatever becomes of its standard output.
+  // The child holds this open until it ends, even if its standard output is closed.
   int alive[2];
   if (pipe2(alive, O_CLOEXEC) != 0)
     throw std::runtime_error{"no pipe"};
   alive_ = alive[0];
   posix_spawn_file_actions_adddup2(&actions, alive[1], 9);
   posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
-  // Whoever runs the tests, nohup or a shell in the background, may ignore signals, and children would inherit that.
+  // The parent of the tests, nohup or a shell in the background, may ignore signals, and children would inherit that.
   sigset_t heeded;
   sigemptyset(&heeded);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})

@@ -16,7 +16,7 @@ using test::temporary_directory;
 
 struct outcome {
   static constexpr int hung = -2;
-  int status = -1;  ///< Of exit; -1 where a signal killed it, `hung` where it said nothing for a minute and did not end.
+  int status = -1;  ///< Exit status; -1: killed by a signal; `hung`: silent for a minute.
   std::string out;
   std::string err;
 
@@ -29,17 +29,17 @@ class program {
  public:
   enum class output { read, closed };
   explicit program(std::vector<std::string> arguments, output standard_output = output::read);
-  /// As a shell starts it after `setup`: limits (`ulimit -f 8`), other descriptors (`exec >/dev/full`), variables.
+  /// Started by a shell after `setup`: limits (`ulimit -f 8`), other descriptors (`exec >/dev/full`), variables.
   program(const std::string& setup, std::vector<std::string> arguments);
   ~program();
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  /// Reads standard output until the text has come; false at its end.
+  /// Reads standard output until the text appears; false at its end.
   bool wait_for(const std::string& text);
   void send(int signal);
   pid_t id() const { return child_; }
-  /// From now on, printing fails.
+  /// Closes standard output: later printing fails.
   void stop_reading();
   /// Reads the rest and waits for the end.
   outcome finish();
@@ -51,7 +51,7 @@ class program {
   temporary_directory directory_;
   pid_t child_ = -1;
   int out_ = -1;
-  int alive_ = -1;  ///< Ends with the child.
+  int alive_ = -1;  ///< Reaches its end when the child ends.
   std::string text_;
 };
 
@@ -65,7 +65,7 @@ class small_project {
   explicit small_project(uint32_t test_images = 64);
   std::string path(const std::string& name) const { return directory_ / name; }
   std::string config() const { return path("small.toml"); }
-  /// `train --config ... MORE...`
+  /// The arguments `train --config ... MORE...`.
   std::vector<std::string> train(std::vector<std::string> more = {}) const { return command("train", std::move(more)); }
   std::vector<std::string> evaluate(std::vector<std::string> more = {}) const { return command("evaluate", std::move(more)); }
   /// The bytes of the parameters saved at `step`.

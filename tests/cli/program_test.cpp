@@ -1,4 +1,4 @@
-// Whole runs of the program on small data: what it prints, what it leaves, and how signals end it.
+// The program runs on small data: its output, its files, and how signals end it.
 #include "tests/cli/program.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
   const auto events = result.events();
   REQUIRE(events.size() > 2);
   auto told = names(events);
-  told.erase(std::find(told.begin(), told.end(), "saved"));  // That of step 0, which nobody waits for.
+  told.erase(std::find(told.begin(), told.end(), "saved"));  // The save of step 0 may come at any time.
   CHECK(told
         == std::vector<std::string>{"started", "progress", "progress", "saved", "evaluated", "progress", "progress", "saved",
                                     "evaluated", "finished"});
@@ -229,7 +229,7 @@ TEST_CASE("a second signal ends the program with the status of the first") {
   REQUIRE(running.wait_for("\"progress\""));
   running.send(SIGTERM);
   running.send(SIGINT);
-  // Both may be pending at once, and the lower one is then taken first.
+  // Both may be pending at once; then the lower number is delivered first.
   const int status = running.finish().status;
   CHECK((status == 143 || status == 130));
 }
@@ -261,7 +261,7 @@ TEST_CASE("a model directory that another process trains in is refused, naming t
 TEST_CASE("standard output that was closed from the start is no file to print into") {
   const small_project project;
   program running{project.train({"--max-steps", "16"}), program::output::closed};
-  CHECK(running.finish().status == 1);  // Nobody was told the result; what was trained is there all the same.
+  CHECK(running.finish().status == 1);  // The result was not printed; the trained model is saved all the same.
   CHECK(run_program(project.evaluate()).out.starts_with("step 16,"));
 }
 

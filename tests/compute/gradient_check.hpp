@@ -17,14 +17,14 @@ struct check {
   bool second = true;  ///< Check the gradient of the gradient as well.
 };
 
-/// The inputs and, behind them, the variables that the expression has made.
+/// The inputs, followed by the variables that the expression has made.
 inline std::vector<symbol> with_variables(graph& g, std::vector<symbol> x) {
   for (const auto& v : g.internals().variables)
     x.push_back(g.make_symbol(v.node));
   return x;
 }
 
-/// A scalar of the expression that weighs every element differently; with `second`, of its gradients.
+/// A scalar of the expression, with another weight for each element; with `second`, of its gradients.
 inline symbol scalar_of(graph& g, const check& c, const std::vector<symbol>& x, bool second) {
   const auto weigh = [&](symbol y, uint64_t seed) {
     return reduce_sum(mul(y, g.constant(noise<double>(known_shape(y.dims()), seed))));

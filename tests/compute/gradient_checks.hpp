@@ -1,4 +1,4 @@
-// What the gradient rules of operations are checked with: expressions by the name of the operation.
+// The expressions with which gradient rules are checked, by the name of the operation.
 #pragma once
 
 #include "tests/compute/gradient_check.hpp"
@@ -9,7 +9,7 @@ namespace troupe::test {
 
 using checks_of = std::map<std::string_view, std::vector<check>>;
 
-/// Of every operation that has a gradient.
+/// At least one expression for each operation that has a gradient.
 const checks_of& gradient_checks();
 
 }  // namespace troupe::test

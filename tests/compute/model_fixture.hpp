@@ -1,4 +1,4 @@
-// A small model, its store and program, for tests of what runs.
+// A small model with its store and program, for tests that run steps.
 #pragma once
 
 #include "compute/program/program.hpp"

@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-/// A variable and what its optimizer remembers of it.
+/// A variable with the slots of its optimizer.
 struct recurrence {
   std::vector<double> v;
   std::vector<double> a = std::vector<double>(v.size(), 0.0), b = a, c = a;

@@ -1,4 +1,4 @@
-// Programs of predictions alone, for tests of what the planner makes of them.
+// Programs that only predict, for tests of the planner.
 #pragma once
 
 #include "tests/compute/operations/values.hpp"
@@ -7,7 +7,7 @@ namespace troupe::test {
 
 using build = std::function<std::map<std::string, symbol>(graph&, symbol)>;
 
-/// A program of the predictions that `build` makes of "x", noise of that shape.
+/// A program of the predictions that `build` computes from "x", noise of that shape.
 struct planned {
   graph g;
   tensor x;
@@ -41,12 +41,13 @@ struct planned {
   int kernels() const { return std::stoi(p->to_text().substr(p->to_text().find(", ") + 2)); }
 };
 
-/// The kernels of `title` with a pass of the planner and `without` it, fusion apart; what they yield is the same.
+/// The number of kernels of `title` with a pass of the planner and `without` it, both without fusion; the outputs are
+/// equal.
 inline std::pair<int, int> kernels_of(const shape& dims, const std::string& title, const build& f, program_options without) {
   without.fuse = false;
   planned fewer{dims, f, {.fuse = false}}, all{dims, f, without};
   CHECK(fewer.run() == all.run());
-  CHECK(fewer.run() == all.run());  // Nothing was overwritten that is needed again.
+  CHECK(fewer.run() == all.run());  // No value was overwritten that is read later.
   CHECK(planned{dims, f}.run() == all.run());
   return {fewer.kernels(title), all.kernels(title)};
 }

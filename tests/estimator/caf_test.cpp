@@ -15,7 +15,7 @@ namespace troupe::test {
 
 namespace {
 
-/// A program's own system, with an actor that answers with what it is told.
+/// A host program's own actor system, with an actor that returns what it receives.
 struct program {
   struct settings : caf::actor_system_config {
     explicit settings(bool knows) {

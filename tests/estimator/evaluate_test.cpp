@@ -1,4 +1,4 @@
-// Evaluations alone, as a program asks for them.
+// Evaluations without training, as a program calls them.
 #include <troupe/estimator.hpp>
 
 #include <troupe/job.hpp>
@@ -12,7 +12,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Its loss is the mean of x.
+/// A model whose loss is the mean of x.
 estimator mean_of_x() {
   return {model{"mean", [](graph& g, const features& x, const labels&, mode m) {
     const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
@@ -26,7 +26,7 @@ TEST_CASE("[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on ave
   const auto source = fake_batches(3);
   source->rows = 8;
   source->rows_at = {{0, 1}, {1, 1}};
-  // Of batch s the loss is that of every row: 1 + 1.5 s² - 0.5 s, where s = floor(x / 100).
+  // The loss of batch s is that of each of its rows: 1 + 1.5 s² - 0.5 s, where s = floor(x / 100).
   const estimator e{model{"losses", [](graph& g, const features& x, const labels&, mode m) {
     const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
     const symbol s = floor(scale(mul(x["x"], w), 0.01));
@@ -50,7 +50,7 @@ TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are
   CHECK(run(std::nullopt) == std::pair<int64_t, double>{7, 301.5});
   CHECK(run(3) == std::pair<int64_t, double>{3, 101.5});
   CHECK_MESSAGE(run(9).first == 7, "data that end before are no error");
-  for (const int64_t steps : {0, -1}) {  // And none of the data is opened for it.
+  for (const int64_t steps : {0, -1}) {  // The data are not opened for it.
     const auto source = fake_batches(7);
     const auto refused = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
     REQUIRE_FALSE(refused);

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using task = std::function<void()>;
 
-/// A loop on a thread of its own, as a service has one.
+/// An event loop on its own thread, as in a service.
 class loop {
  public:
   loop() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -53,7 +53,7 @@ class loop {
   std::jthread thread_;
 };
 
-/// Notes every call and its thread; no lock, so that a call beside another is a race.
+/// Records every call and its thread; without a lock, so that concurrent calls are a race.
 struct noting : hook {
   std::set<std::thread::id> where;
   std::vector<std::string> calls;
@@ -122,7 +122,7 @@ TEST_CASE("what a hook asks for on the executor's thread is done") {
   const auto result = running->wait(soon);
   REQUIRE(result.has_value());
   CHECK(result->stopped);
-  CHECK(result->global_step == 12);  // A gate: nothing ran past it.
+  CHECK(result->global_step == 12);  // The gate held training at this step.
 }
 
 TEST_CASE("an exception that leaves a hook ends the job as state after a last save, on the executor's thread as on our own") {
@@ -149,7 +149,7 @@ TEST_CASE("an exception that leaves a hook ends the job as state after a last sa
 TEST_CASE("an executor that stops running tasks ends the job as deadline_exceeded that names it, after a last save") {
   temporary_directory directory;
   const auto seen = std::make_shared<noting>();
-  std::vector<task> kept;  // Only the callbacks' thread posts, and the job is over when it is looked at.
+  std::vector<task> kept;  // Only the callbacks' thread posts, and the test reads this after the job's end.
   const auto executor = [&](task t) {
     if (seen->progress.empty())
       t();

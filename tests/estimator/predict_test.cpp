@@ -22,7 +22,7 @@ prediction_stream stream_of(const estimator& e, predict_spec spec) {
   return std::move(*stream);
 }
 
-/// The next result, which has to be there.
+/// The next result, which must exist.
 prediction taken(prediction_stream& stream) {
   auto next = stream.next();
   REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
@@ -45,7 +45,7 @@ std::string message_of(prediction_stream& stream) {
   return next.error().message;
 }
 
-/// Two numbers and their sum, which a line fits.
+/// Two numbers and their sum, which a linear model fits.
 dataset sums(int64_t examples) {
   std::vector<float> a(static_cast<size_t>(examples)), b(a), sum(a);
   for (size_t i = 0; i < a.size(); ++i) {
@@ -192,7 +192,7 @@ TEST_CASE("a stream that is cancelled from another thread says so, also while it
   const auto waits = [&inside]() -> expected<void> {
     inside = true;
     inside.notify_all();
-    inside.wait(true);  // Until the stream's destructor could not wait any longer, were it not let go.
+    inside.wait(true);  // Blocks for longer than the stream's destructor would wait, unless it is released.
     return {};
   };
   auto node = std::make_shared<troubled_node>(dataset_over(fake_batches(9)).node(), 2, waits);

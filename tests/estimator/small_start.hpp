@@ -1,4 +1,4 @@
-// A job small enough to start by the dozen, as a program starts one.
+// A job small enough to be started many times, through the public API.
 #pragma once
 
 #include "tests/support/small_job.hpp"
@@ -11,10 +11,10 @@
 
 namespace troupe::test {
 
-constexpr auto soon = std::chrono::seconds{60};  // Far more than anything here takes, and less than a test program may.
+constexpr auto soon = std::chrono::seconds{60};  // Far more than any wait here needs, and less than the limit of a test program.
 constexpr int64_t endless = int64_t{1} << 40;
 
-/// Saves every million steps, so at the start and the end only.
+/// Saves every million steps, that is at the start and the end only.
 inline estimator small_estimator(const std::string& directory) {
   return {small_model(), {.model_dir = directory, .seed = 7, .save_summary_steps = 0, .save_checkpoints_steps = 1'000'000, .log_step_count_steps = 5}};
 }
@@ -22,13 +22,13 @@ inline train_spec small_training(int64_t max_steps, std::vector<std::shared_ptr<
   return {.input = small_dataset().shuffle().batch(4).repeat(), .max_steps = max_steps, .hooks = std::move(hooks)};
 }
 
-/// What a message says where there should have been a value.
+/// The error's text; empty for a value.
 template <class T>
 std::string why(const expected<T>& x) {
   return x ? "" : to_string(x.error());
 }
 
-/// The step that was committed last in `directory`.
+/// The newest committed step in `directory`.
 inline int64_t newest_step(const std::string& directory) {
   auto report = inspect_directory(directory);
   return report ? report->newest.value_or(-1) : -1;

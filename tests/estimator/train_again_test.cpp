@@ -1,4 +1,4 @@
-// Calls that find their goal reached already, by an earlier run in the same directory.
+// Calls whose goal an earlier job in the same directory has reached already.
 #include "tests/estimator/small_start.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Keeps every call.
+/// A hook that records every call.
 struct witness : hook {
   std::vector<std::string> calls;
   needs begin(int64_t step) override {

@@ -1,4 +1,4 @@
-// Code of the user's that throws: wherever it is called, an error that names it, and never an exception or a dead process.
+// User code that throws: each place where it is called turns the exception into an error that names it.
 #include "tests/estimator/small_start.hpp"
 
 #include <troupe/dataset_iterator.hpp>
@@ -13,10 +13,10 @@ namespace troupe::test {
 
 namespace {
 
-/// A source of 4 rows without end, which throws in the call that it is told to.
+/// An endless source of batches of 4 rows, which throws in a call that the test chooses.
 struct thrower {
   std::string in;                   ///< "iterate", "to_text", "source_size", "read", "save", "restore"; empty: nowhere.
-  int64_t from = 0;                 ///< Of the calls of that name, the first that throws.
+  int64_t from = 0;                 ///< The first call of that name that throws.
   bool returns_null = false;
   int64_t rows = 4;
 };
@@ -65,7 +65,7 @@ class throwing_node final : public dataset_node {
 
 dataset throwing(thrower how) { return dataset{std::make_shared<throwing_node>(std::move(how))}; }
 
-/// What each way into the engine says of an estimator and an input.
+/// The errors of all public calls for an estimator and an input.
 struct way_in {
   std::string name;
   std::function<expected<void>(const estimator& e, const dataset& input)> run;
@@ -94,7 +94,7 @@ std::vector<way_in> ways_in() {
   };
 }
 
-/// Every way says `wanted`, and throws nothing.
+/// Every call returns the error `wanted` and does not throw.
 void check_all(const estimator& e, const dataset& input, const std::string& wanted, const std::vector<std::string>& but = {}) {
   for (const auto& way : ways_in()) {
     if (std::find(but.begin(), but.end(), way.name) != but.end())

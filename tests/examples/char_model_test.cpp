@@ -1,4 +1,4 @@
-// What the example char_model is made of beside its models: the text as numbers, and the counting it is compared with.
+// The parts of the example char_model beside its models: the text as numbers, and the character counts as reference.
 #include "examples/count_model.hpp"
 #include "examples/text.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -22,7 +22,7 @@ TEST_CASE("counts are mixed with those of the shorter context, by how many chara
   // Two a and three b, of two kinds: (2 + 2/2) / (5 + 2), (3 + 2/2) / (5 + 2).
   CHECK(counts.probability(nothing, 0) == doctest::Approx(3.0 / 7));
   CHECK(counts.probability(nothing, 1) == doctest::Approx(4.0 / 7));
-  // After a: twice b, one kind. After b: once a, once b, two kinds.
+  // Followers of a: b twice, one kind. Followers of b: a and b once each, two kinds.
   const std::vector<int32_t> a{0}, b{1};
   CHECK(counts.probability(a, 1) == doctest::Approx((2 + 1 * 4.0 / 7) / (2 + 1)));
   CHECK(counts.probability(a, 0) == doctest::Approx((0 + 1 * 3.0 / 7) / (2 + 1)));

@@ -1,4 +1,4 @@
-// A command as a child process: told lines, listened to, waited for.
+// A command as a child process: the test writes lines to it, reads its lines, and waits for its end.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@
 
 namespace troupe::test {
 
-/// Standard error goes where standard output does. Ends with this object.
+/// Standard error is joined to standard output. The process ends with this object.
 class example_program {
  public:
   /// `more` is added to the environment.
@@ -21,7 +21,7 @@ class example_program {
   void tell(const std::string& line);
   /// The next line, without its end; empty at the end of its output.
   std::string hear();
-  /// Tells nothing more, hears the rest, and waits: the exit status, or minus the signal.
+  /// Closes standard input, reads the rest, and waits: the exit status, or minus the signal.
   int finish();
   const std::string& text() const { return text_; }
 
@@ -30,7 +30,7 @@ class example_program {
 
   pid_t child_ = -1;
   int to_ = -1, from_ = -1;
-  std::string text_;     ///< All it said so far.
+  std::string text_;     ///< All output so far.
   size_t heard_ = 0;     ///< How much of it `hear` has returned.
 };
 

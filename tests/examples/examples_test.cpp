@@ -15,7 +15,7 @@ namespace troupe::test {
 
 namespace {
 
-/// The report of `directory`, which has to be there and whole.
+/// The report on `directory`, which must exist and be undamaged.
 directory_report report_of(const std::string& directory) {
   const auto seen = inspect(directory);
   REQUIRE_MESSAGE(seen.has_value(), (seen ? "" : to_string(seen.error())));
@@ -30,7 +30,7 @@ bool says(const example_program& program, const std::string& text) {
   return found;
 }
 
-/// The number behind `words` in `line`.
+/// The number after `words` in `line`.
 int64_t number(const std::string& line, const std::string& words) {
   const auto at = line.find(words);
   return at == std::string::npos ? -1 : std::stoll(line.substr(at + words.size()));
@@ -42,7 +42,7 @@ bool eventually(example_program& service, const std::function<bool(const std::st
     service.tell("status");
     std::string line = service.hear();
     while (!line.starts_with("at step ") && !line.empty())
-      line = service.hear();  // What the job's log says, between the answers.
+      line = service.hear();  // The job's log is mixed with the answers.
     if (line.empty() || there(line))
       return !line.empty();
   }
@@ -114,7 +114,7 @@ TEST_CASE("a program's own actor hears of the job in its system, and outlives it
 
 namespace {
 
-/// A text whose next character is known to whoever looks back far enough, and seldom to one who sees three characters.
+/// A text whose next character follows from a long context, and seldom from three characters.
 std::string counting_rhyme(int verses) {
   std::string text;
   for (int v = 0; v < verses; ++v)

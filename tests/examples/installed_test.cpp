@@ -1,4 +1,4 @@
-// What `meson install` installs is enough for a project of its own, found by pkg-config.
+// The files that `meson install` installs suffice for a separate project, which finds them by pkg-config.
 #include "tests/examples/example_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -8,8 +8,8 @@ namespace troupe::fuzz {
 
 namespace {
 
-// The first byte of an input says whether what follows is a whole file or the payload of one record, whose checksums no
-// mutation would ever hit.
+// The first byte of an input selects: the rest is a whole file, or the payload of one record, to which `run` adds the
+// checksums that no mutation would ever hit.
 constexpr char whole_file = 'f', one_payload = 'p';
 
 std::string version_file() {

@@ -1,4 +1,4 @@
-// Between libFuzzer and a target: what it calls, and the seeds of a corpus that is not there yet.
+// Connects libFuzzer with a target: the functions that it calls, and the seeds of a new corpus.
 #include "tests/fuzz/target.hpp"
 
 #include <filesystem>

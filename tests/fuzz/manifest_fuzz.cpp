@@ -9,9 +9,9 @@ namespace {
 
 constexpr int64_t step = 7;
 
-/// With the checksum that it would have, which no mutation would ever hit.
+/// The input with a correct checksum, which no mutation would ever hit.
 std::string repaired(std::string text) {
-  constexpr size_t digits = 8, after = 4;  // "\n}\n and what closes the string.
+  constexpr size_t digits = 8, after = 4;  // "\n}\n and the end of the string.
   if (text.size() < digits + after)
     return text;
   const size_t at = text.size() - after - digits;

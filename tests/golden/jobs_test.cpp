@@ -1,5 +1,5 @@
-// Whole jobs on real threads and files: parameters, slots, books and event files come to what they did, to the bit, but for wall times,
-// file names and rates. A change that is meant to change them makes the file anew:
+// Whole jobs on real threads and files: parameters, slots, books and event files equal the recorded ones bit by bit,
+// except wall times, file names and rates. A change that is meant to change them makes the file anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/jobs.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden jobs*'
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/encodings/crc32c.hpp"
@@ -26,7 +26,7 @@ struct kept_job {
 
 const optimizer by = momentum{.rate = 0.02f};
 
-/// Reads an image as a sentence of 28 words of 28 numbers.
+/// Reads an image as a sequence of 28 steps of 28 numbers.
 model_spec read_rows(graph& g, const features& x, const labels& y, mode m) {
   const auto rows = reshape(x["pixels"], {g.unknown("batch"), 28, 28});
   const auto last = nn::lstm(rows, {.units = 24}).last.h;
@@ -56,7 +56,7 @@ uint32_t checksum(const summary_value& v) {
   return sum;
 }
 
-/// A position without the lines that say when the files of its data were written.
+/// A position without the lines with the times at which its data files were written.
 std::string without_prints(const std::string& blob) {
   std::string text;
   for (const auto& line : lines_of(blob))

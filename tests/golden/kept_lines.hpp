@@ -26,8 +26,8 @@ inline std::vector<std::string> kept_lines(const std::string& file) {
   return lines_of({std::istreambuf_iterator<char>{in}, {}});
 }
 
-/// Each line of `text` is to be found as it stands; one that differs is shown beside the kept one of the same case and quantity, which is
-/// all of a line but its last word.
+/// Each line of `text` must be in the file. A line that differs is shown beside the kept one of the same case and
+/// quantity, which are the line without its last word.
 inline void compare_to_kept(const std::string& text, const std::vector<std::string>& kept) {
   REQUIRE_FALSE(kept.empty());
   for (const auto& line : lines_of(text)) {

@@ -1,5 +1,5 @@
-// Ten simulated jobs, turn by turn: a change of the structure that is meant to change nothing leaves every turn where it was. The
-// golden file keeps how many turns there were and a checksum of the lines; the lines themselves are written by
+// Ten simulated jobs, turn by turn: a change of structure alone leaves every turn in its place. The golden file keeps
+// the number of turns and a checksum of the lines; the lines themselves are written by
 //   TROUPE_WRITE_TRACES=DIR build/release/tests/golden/test_golden_jobs -tc='*turn by turn*'
 // at both commits, and compared by diff. A change that is meant to change the order of messages makes the file anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/traces.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden traces*'
@@ -33,7 +33,7 @@ std::string trace_of(uint64_t seed) {
   simulated_job job{std::move(*prepared), seed};
   std::string text;
   job.trace_to(&text);
-  if (seed == 7 || seed == 8) {  // One is stopped, one loses a node.
+  if (seed == 7 || seed == 8) {  // One job is stopped, one loses a node.
     REQUIRE(job.crank_until([&] { return job.progress().step >= 11; }));
     if (seed == 7)
       job.ask(request::stop, false);

@@ -1,4 +1,4 @@
-// Trainings whose every bit is kept: small, and over all arithmetic that there is.
+// Small training jobs whose bits are recorded; together they use all arithmetic.
 #pragma once
 
 #include "compute/graph/operation.hpp"
@@ -12,7 +12,7 @@
 
 namespace troupe::test {
 
-/// The lines that the file has about one case: "NAME  QUANTITY VALUE".
+/// The file's lines about one case: "NAME  QUANTITY VALUE".
 struct golden_lines {
   std::string text;
 
@@ -35,7 +35,7 @@ inline uint64_t digest(std::span<const std::byte> bytes, uint64_t h = 0xcbf29ce4
   return h;
 }
 
-/// Of all variables and slots, without what lies between them.
+/// Digest of all variables and slots, without the padding between them.
 inline uint64_t digest(const parameter_store& store) {
   uint64_t h = digest(std::span<const std::byte>{});
   for (size_t i = 0; i < store.layout().entries().size(); ++i)
@@ -59,7 +59,7 @@ inline void train(golden_lines& to, const std::string& name, trainer& t, const s
 
 // -- optimizers ------------------------------------------------------------------------------
 
-/// Every rule, and what surrounds one.
+/// Every rule, and the steps around a rule.
 inline std::vector<optimizer> golden_optimizers() {
   std::vector<optimizer> all = all_rules();
   all.push_back({.rule = adam{.rate = 0.01f}, .schedule = cosine_decay{.decay_steps = 200}, .warmup_steps = 20, .clip = {.global_norm = 0.5f},

@@ -1,5 +1,5 @@
-// What trainings came to, bit by bit, when tests/golden/training-*.txt were made: they come to the same on every processor, with
-// vectors of any width. Meson runs this with those that the processor has and, by TROUPE_VECTORS, with AVX2's.
+// Training gives, bit by bit, the results in tests/golden/training-*.txt on every processor, with vectors of any width.
+// Meson runs this with the widest vectors of the processor and, by TROUPE_VECTORS, with those of AVX2.
 //
 // A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file is made anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/training-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'

@@ -1,4 +1,4 @@
-// The global operators, in a file of their own so that no caller sees through them.
+// The global operators, in a separate file so that no caller can inline them.
 #include "counted_new.hpp"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// How often this program asked for memory.
+// Counts the allocations of this program.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Microseconds of processor time a batch: 32 rows of 40 bytes, and Fashion-MNIST's shape. Prints the least of several repetitions.
+// Measures processor time per batch in microseconds: 32 rows of 40 bytes, and the shape of Fashion-MNIST. Prints the
+// least of several repetitions.
 #include <troupe/dataset_iterator.hpp>
 
 #include "input/sources/idx_source.hpp"

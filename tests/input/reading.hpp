@@ -1,4 +1,4 @@
-// Numbered examples, and what comes out of a pipeline of them.
+// Datasets of numbered examples, and the ids that their iterators read.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -38,7 +38,7 @@ inline std::vector<int64_t> next(dataset_iterator& it) {
   return ids;
 }
 
-/// At most `most` batches.
+/// Reads at most `most` batches.
 inline batches read(dataset_iterator& it, size_t most = 1000) {
   batches all;
   while (all.size() < most) {

@@ -165,7 +165,7 @@ bool same(const T& a, const T& b) {
       return std::apply([&](const auto&... y) { return (same(x, y) && ...); }, fields(b));
     }, fields(a));
 }
-/// A sample with a field at its default would not show that the field was left behind.
+/// A sample with a field at its default would not show a field that `inspect` omits.
 template <class T>
 bool every_field_says_something(const T& x) {
   const T empty{};

@@ -56,7 +56,7 @@ bool has(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// Feature "a" and "b" of each example, and the line a - 2 b + 1.
+/// Features "a" and "b" of each example, and the linear function a - 2 b + 1.
 struct line {
   std::vector<float> a, b, y;
   line() {
@@ -154,7 +154,7 @@ TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's nam
       CHECK(b->variables.at("dnn/hiddenlayer_1/batchnorm_1/" + std::string{name}) == shape{3});
     }
   }
-  // Rows that are all alike have a variance of 0.
+  // Equal rows have a variance of 0.
   test::temporary_directory directory;
   const auto alike = *dataset::from_tensors({{"x", tensor::of<float>({4, 1}, std::vector<float>(4, 1.0f))}}, {{"y", tensor::of<float>({4}, std::vector<float>(4, 1.0f))}});
   REQUIRE(train({dnn_regressor({.hidden_units = {1}, .batch_norm = true}), {.model_dir = directory / "model"}}, {.input = alike.batch(4), .max_steps = 1}));
@@ -175,7 +175,7 @@ TEST_CASE("regressors of several features learn a line, and their metrics say so
   const line l;
   for (const model& what : {linear_regressor({.optimizer = adam{.rate = 0.05f}}), dnn_regressor({.hidden_units = {16}, .optimizer = adam{.rate = 0.02f}})}) {
     CAPTURE(what.name);
-    // Nothing is kept, so what is evaluated is the end of a training with an evaluation beside it.
+    // Without a model directory, only a training job with evaluations can evaluate the trained state.
     const estimator e{what, {.seed = 5}};
     const auto fresh = evaluate(e, {.input = l.data().batch(8)});
     REQUIRE(fresh);

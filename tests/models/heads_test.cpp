@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-/// A head on logits that are fed as they are.
+/// A head whose logits are fed.
 struct fed_head {
   graph g;
   model_spec spec;

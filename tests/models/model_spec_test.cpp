@@ -9,7 +9,7 @@ namespace {
 symbol number(graph& g) { return g.constant(tensor::scalar(1.0f)); }
 symbol ones(graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); }
 
-/// The message of `check`; empty when the spec may be.
+/// The error of `check`; empty for a valid spec.
 std::string refused(const model_spec& spec, const graph& g) {
   auto ok = check(spec, g, spec.mode);
   if (!ok)

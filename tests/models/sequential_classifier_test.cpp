@@ -1,4 +1,4 @@
-// Classifiers of listed layers: which variables they have, what they refuse and how they call it, and that they learn.
+// Classifiers of listed layers: their variables, the layers that they refuse with an error, and that they learn.
 #include <troupe/sequential.hpp>
 
 #include "compute/program/program.hpp"

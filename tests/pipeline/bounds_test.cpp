@@ -1,4 +1,5 @@
-// Queues behind somebody slow: what waits for a writer has a bound, however many steps are granted ahead of it.
+// Queues in front of a slow actor: the number of messages that wait for a writer is bounded, however many steps are
+// granted ahead.
 #include "pipeline/launch/launch_simulated.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
@@ -9,15 +10,15 @@ namespace troupe::test {
 
 namespace {
 
-/// To its end, while `node` takes one of 400 of its turns.
+/// Runs the job to its end; `node` takes only one of 400 of its turns.
 void crank_slowly(simulated_job& job, const std::string& node) {
   job.slow_down(node, 400);
   while (!job.ended() && job.crank())
-    job.pass(std::chrono::microseconds{10});  // So that steps take time, and hundreds of them are granted ahead.
+    job.pass(std::chrono::microseconds{10});  // Steps take time, and hundreds of them are granted ahead.
   REQUIRE(job.ended());
 }
 
-/// The most messages that ever waited for it, in a job that ends well.
+/// The greatest number of messages that waited for it, in a job that succeeds.
 size_t fullest_of(const std::string& node, const small_job_options& o) {
   simulated_job job{prepare_small(o), 7};
   crank_slowly(job, node);

@@ -20,7 +20,7 @@ struct ending {
   std::chrono::nanoseconds took{0};
 };
 
-/// Cranks to the end, which has to come within 200 virtual seconds and leave nobody.
+/// Runs the job to its end, which must come within 200 virtual seconds and leave no actor.
 ending end_of(simulated_job& job) {
   const auto began = job.now();
   auto result = job.wait(2h);
@@ -30,7 +30,7 @@ ending end_of(simulated_job& job) {
   return {*result, job.now() - began};
 }
 
-/// An iterator over `inner` that does something else in place of save or restore.
+/// An iterator over `inner` with another save or restore.
 class stubborn_node final : public dataset_node {
  public:
   std::function<expected<std::string>(const dataset_iterator&)> save = [](const dataset_iterator& inner) { return inner.save(); };

@@ -1,5 +1,5 @@
-// What goes wrong, in simulation: each failure names category, actor, step and cause, ends in time, leaves no actor and
-// a last commit that can be gone on with.
+// Failures in simulation: each names category, actor, step and cause, ends in time, and leaves no actor and a last
+// commit that can be resumed.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Cranks to the end and checks what every failure has in common.
+/// Runs the job to its end and checks the properties of every failure.
 error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std::chrono::nanoseconds within = std::chrono::minutes{3}) {
   const auto began = job.now();
   auto result = job.wait(std::chrono::hours{2});
@@ -164,7 +164,8 @@ TEST_CASE("a stop while a save is on its way waits for it and for the last one")
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     small_job_options o{.max_steps = 400, .save_steps = 20};
     simulated_job job{prepare_small(o), seed};
-    // In flight: the state is reached and the commit not yet published. By some schedules it never shows from outside.
+    // In flight: the state is reached and the commit is not yet published. In some schedules this cannot be seen from
+    // outside.
     job.crank_until([&] { return job.progress().step >= 20; });
     in_flight += job.progress().committed_step < job.progress().step / 20 * 20;
     job.ask(request::stop, false);

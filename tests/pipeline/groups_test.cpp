@@ -1,4 +1,5 @@
-// Plans that no front door makes yet, run by the actors as they are: several groups, and outputs that flow between them.
+// Plans that the public API does not make yet, run by the same actors: several groups, and outputs that flow between
+// them.
 #include "support/plans.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ checkpoint_content end_of(simulated_job& job, const std::shared_ptr<file_system>
   return newest_checkpoint(files).content;
 }
 
-/// Those under `prefix`, by name.
+/// The variables under `prefix`, by name.
 std::map<std::string, tensor> variables(const checkpoint_content& c, const std::string& prefix) {
   std::map<std::string, tensor> found;
   for (const auto& t : c.tensors)
@@ -24,7 +25,7 @@ std::map<std::string, tensor> variables(const checkpoint_content& c, const std::
   return found;
 }
 
-/// One replica a group, step by step, without any actor: the state of all variables after `steps`.
+/// The state of all variables after `steps`, computed without actors, with one replica in each group.
 std::map<std::string, tensor> by_hand(const small_job_options& o, int64_t steps) {
   const auto w = two_candidates(o.input);
   const auto job = w.prepared(describe_small(o));
@@ -214,7 +215,7 @@ TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds th
     }
     simulated_job job{make(), seed};
     auto end = end_of(job, o.files);
-    end.blobs.clear();  // Positions are of different pipelines.
+    end.blobs.clear();  // The positions belong to different datasets.
     return end;
   };
   const auto split = run(small_dataset().batch(8).repeat(), divide::split, 1, 0);

@@ -1,4 +1,4 @@
-// How hooks are left when a run or another hook fails.
+// The last calls of hooks when the job or another hook fails.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
@@ -12,7 +12,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Writes how it begins and is left into a book that several share.
+/// Records its first and last calls in a list that several hooks share.
 struct signer : hook {
   std::string name;
   std::string& book;

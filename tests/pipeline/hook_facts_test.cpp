@@ -1,4 +1,4 @@
-// What hooks are shown of a job, and what becomes of a job whose hooks fail.
+// The facts that hooks receive, and jobs whose hooks fail.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"

@@ -1,4 +1,4 @@
-// Numbers that are no longer finite: when a job says so, and what it has saved by then.
+// Values that are not finite: when a job reports them, and which states it has saved by then.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite f
         const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::constant(1e38)});
         model_spec spec;
         spec.mode = m;
-        // What w is beyond 3e38, the loss does not say: 1e38 at first, then 2.5e38, then infinity.
+        // The loss does not show the variable's overflow: w is 1e38 at first, then 2.5e38, then infinity.
         spec.loss = reduce_mean(scale(f["x"], 0)) - reduce_mean(clip(w, -3e38, 3e38));
         spec.optimizer = gradient_descent{.rate = 1.5e38f};
         return spec;

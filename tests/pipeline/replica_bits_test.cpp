@@ -1,4 +1,4 @@
-// The state that a job ends in does not depend on how many replicas and threads share its gradient shards.
+// The last state of a job does not depend on the number of replicas and threads that compute its gradient shards.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
@@ -18,7 +18,7 @@ checkpoint_content end_of(const small_job_options& o) {
   return newest_checkpoint(o.files).content;
 }
 
-/// Of 1, 2 and 4 replicas that share four gradient shards.
+/// The last states with 1, 2 and 4 replicas and four gradient shards.
 void check_replicas(const small_job_options& job) {
   std::vector<checkpoint_content> ends;
   for (int64_t replicas : {1, 2, 4}) {
@@ -39,7 +39,7 @@ TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal"
 }
 
 TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 replicas of them, are bit-equal") {
-  const model wide{"wide", [](graph& g, const features& x, const labels& y, mode m) {  // Its products are worth three threads.
+  const model wide{"wide", [](graph& g, const features& x, const labels& y, mode m) {  // Its products are large enough for three threads.
     const auto h = dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
     return multi_class_head(3).spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
   }};

@@ -1,4 +1,4 @@
-// What a job says when it goes on with other arithmetic than the one that wrote its checkpoint.
+// The warnings of a job that resumes with other arithmetic than its checkpoint was written with.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// The warnings of a job that ends.
+/// The warnings of a job that succeeds.
 strings warnings_of(const small_job_options& o, uint64_t seed = 7) {
   auto d = describe_small(o);
   d.config.seed = seed;

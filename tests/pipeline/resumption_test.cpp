@@ -1,4 +1,4 @@
-// Where a job that is started again goes on: which checkpoints it lists, which element it reads first.
+// A job that is started again: the checkpoints that it lists, and the element that it reads first.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/prediction_case.hpp"
@@ -34,12 +34,12 @@ steps listed(const std::shared_ptr<file_system>& files) {
   return (*store)->listed();
 }
 
-/// A job over data that keep what was read of them.
+/// A job over data that record every read.
 small_job_options over(const std::shared_ptr<fake_source>& source, int64_t max_steps) {
   return {.max_steps = max_steps, .input = dataset_over(source), .source = echo_model()};
 }
 
-/// Nothing runs past state 8 while it is told so.
+/// Holds training at state 8 while the test wants it.
 struct gate_at_8 : hook {
   bool reached = false;
   needs begin(int64_t) override { return {.steps = {{.first = 8, .gate = true}}}; }
@@ -54,7 +54,7 @@ batches from_to(int64_t first, int64_t last) {
   return all;
 }
 
-/// Every file below a directory, with its size and when it was written.
+/// Every file below a directory, with its size and the time of its last write.
 std::map<std::string, std::pair<int64_t, double>> files_in(file_system& files, const std::string& directory) {
   std::map<std::string, std::pair<int64_t, double>> all;
   const auto entries = files.list(directory);
@@ -95,7 +95,8 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
     CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10, 12});
     CHECK(listed(o.files) == steps{0, 5, 10, 12});
   }
-  // The newest stands first in this list, so that it shows when it is listed again: at the end, as a checkpoint just saved.
+  // The newest one is first in this list, so that listing it again is visible: it moves to the end, as a checkpoint
+  // just saved.
   REQUIRE(write_file_atomically(*o.files, "/run", "checkpoint",
                                 "model_checkpoint_path: \"model.ckpt-12\"\nall_model_checkpoint_paths: \"model.ckpt-12\"\n"
                                 "all_model_checkpoint_paths: \"model.ckpt-0\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\n"
@@ -116,7 +117,7 @@ TEST_CASE("a job that goes on in other data of the same shape names them and tra
   const auto other = dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {48, 8})}}, {{"y", tensor::zeros(dtype::int32, {48})}});
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
-    // With hooks to wait for, the input may speak before training begins.
+    // With hooks to wait for, the input may report before training begins.
     small_job_options o{.max_steps = 1000, .hooks = {seed % 2, std::make_shared<hook>()}};
     const auto told_until = [&](int64_t step) {
       simulated_job job{prepare_small(o), seed};
@@ -221,7 +222,7 @@ TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes 
     }
     CAPTURE(seed);
     if (newest_checkpoint(disk).content.step != 5)
-      continue;  // By this schedule the save of step 5 was still on its way.
+      continue;  // In this schedule the save of step 5 was still in progress.
     ++killed;
     source->reads.clear();
     CHECK(run_to_end(o, seed + 100).steps_run == 7);

@@ -1,4 +1,4 @@
-// Recurrent and attentive models through whole jobs: what they leave depends on nothing but seed, steps and data.
+// Recurrent and attention models in whole jobs: the last state depends only on seed, steps and data.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "support/small_job.hpp"
@@ -37,7 +37,7 @@ symbol two_blocks(symbol x, bool training) {
   return x;
 }
 
-/// Foretells each note from those before it in the window.
+/// Predicts each note from the earlier notes of the window.
 model next_note(symbol (*layers)(symbol x, bool training)) {
   return {"next_note", [layers](graph&, const features& in, const labels&, mode m) {
     const auto before = slice(in["notes"], 1, 0, length), after = slice(in["notes"], 1, 1, length);
@@ -77,7 +77,7 @@ TEST_CASE("an LSTM and a transformer with dropout end in the same state however 
     shorter.max_steps = 15;
     auto other = state_of_run(shorter, 1);
     other.step = 16;
-    CHECK_FALSE(same_state(other, first));  // The last step took part.
+    CHECK_FALSE(same_state(other, first));  // The last step changed the state.
   }
 }
 

@@ -1,4 +1,4 @@
-// What a whole job leaves in its event files.
+// The event files of whole jobs.
 #include "pipeline/launch/launch_simulated.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using kind = summary_value::kind;
 
-/// Steps and values of one tag, as a reader shows them that obeys the START notes.
+/// Steps and values of one tag, for a reader that obeys START notes.
 std::map<int64_t, summary_value> curve(const std::vector<log_event>& events, const std::string& tag) {
   std::map<int64_t, summary_value> points;
   for (const auto& e : events) {
@@ -171,7 +171,7 @@ TEST_CASE("a checkpoint is committed only when the summaries up to its step are 
     small_job_options o{.max_steps = 40, .replicas = 2, .files = disk};
     simulated_job job{*prepare(described(o, 1)), seed};
     int64_t newest = 0;
-    // After every single message: whatever is committed by now, its summaries are there.
+    // After every message: the summaries below each commit are in the files.
     REQUIRE(job.crank_until([&] {
       if (disk->info("/run/model.ckpt-" + std::to_string(newest + 5) + ".manifest.json")) {
         newest += 5;
@@ -199,7 +199,7 @@ TEST_CASE("points that a crash left beyond the last commit are replaced by those
     run_to_end(described(whole, 2), 1);
     const auto wanted = curve(events_in(*whole.files, "/run"), "loss");
     CAPTURE(seed);
-    // The killed writer took what it had not flushed with it, which was all beyond the commit.
+    // The unflushed records of the killed writer are lost; they were all beyond the commit.
     CHECK(steps_in(points) == steps_in(wanted));
     for (const auto& [step, v] : points)
       CHECK(v.scalar == wanted.at(step).scalar);

@@ -1,5 +1,5 @@
-// A process that trains is killed again and again and started anew each time. What must hold: it goes on from the newest
-// whole commit, nothing that it reported as saved is lost, and the end is that of a run nobody touched, byte for byte.
+// A process that trains is killed repeatedly and restarted each time. It must resume from the newest whole commit, lose
+// no state that it reported as saved, and end byte for byte like an undisturbed process.
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "tests/scenarios/trainer_process.hpp"
 
@@ -24,8 +24,8 @@ constexpr int64_t max_steps = 3000;
 constexpr int64_t save_every = 60;  // As in trainer.cpp.
 constexpr int64_t kills_planned = 24, kills_min = 20, kills_max = 60;
 constexpr int64_t kills_while_saving_min = 3;
-/// A parameter store has two arenas: while the snapshot at S is written training stands at the one after it, and what is
-/// committed is at worst the one before it.
+/// A parameter store has two arenas: while one snapshot is written, training can reach at most the next one, and the
+/// newest commit is at worst the one before.
 constexpr int64_t lost_max = 2 * save_every;
 constexpr std::chrono::seconds patience{120};  ///< Longest silence of a child, its start under a sanitizer included.
 
@@ -60,7 +60,7 @@ std::vector<int64_t> listed(const std::string& directory) {
   return (*store)->listed();
 }
 
-/// Listens until `enough` says so or the child stands at its gate.
+/// Reads the child's output until `enough` is true or the child is held at its gate.
 template <class Enough>
 void listen_until(trainer_process& child, std::chrono::milliseconds wait, Enough enough) {
   auto heard = steady_clock::now();
@@ -74,16 +74,16 @@ void listen_until(trainer_process& child, std::chrono::milliseconds wait, Enough
   }
 }
 
-/// Runs a child to its end; what it said is in it.
+/// Runs a child to its end; the object keeps its output.
 void run_to_the_end(trainer_process& child) {
   const int status = child.wait();
   REQUIRE_MESSAGE(status == 0, "the trainer ended with " << status << " " << child.error);
   CHECK(child.done == max_steps);
 }
 
-/// A child's whole life, violent end included; true if it died while a file was being written.
+/// Starts a child and kills it; true if it died while a file was being written.
 bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, int64_t drawn, bool while_saving) {
-  // Near the drawn step, but so far that a save comes by where one is waited for; never at the end.
+  // Near the drawn step, or far enough that a save happens where the test waits for one; never at the end.
   const int64_t gate = std::min(drawn + (while_saving ? 2 * save_every : save_every / 2), max_steps - 1);
   const auto before = newest(directory);
   trainer_process child{{directory, std::to_string(max_steps), std::to_string(gate)}};
@@ -110,8 +110,8 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
     return caught;
   }
   if (!std::filesystem::exists(directory + "/checkpoint")) {
-    // The very first save, killed between its manifest and the state file whose rename commits it: the whole checkpoint
-    // is found by its name, with one warning that says so, and nothing can have been told of it.
+    // The very first save was killed between its manifest and the state file whose rename commits it: the whole
+    // checkpoint is found by its name, with one warning, and cannot have been reported.
     CHECK(after->content.step == 0);
     CHECK(after->warnings.size() == 1);
     CHECK(child.saved < 0);
@@ -123,7 +123,7 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
   CHECK(committed % save_every == 0);
   CHECK(committed >= committed_before);
   CHECK(committed >= child.saved);
-  // The last words of a killed process may be missing: a commit can be on the disk before its step was heard of.
+  // The last output of a killed process may be missing: a commit can be on the disk without having been reported.
   CHECK(committed <= std::max(child.reached, gate));
   CHECK(child.reached - committed <= lost_max);
   return caught;
@@ -150,7 +150,7 @@ TEST_CASE("killed at least 20 times, 3 of them while saving, training ends byte 
   trainer_process reference{{unbroken, std::to_string(max_steps)}};
   run_to_the_end(reference);
 
-  // One kill in each stretch of the run, so that they are all over it.
+  // One kill in each section of the training, so that kills are spread over all of it.
   std::mt19937_64 random{seed};
   constexpr int64_t stretch = (max_steps - 2 * save_every) / kills_planned;
   int64_t kills = 0, while_saving = 0;
@@ -158,7 +158,7 @@ TEST_CASE("killed at least 20 times, 3 of them while saving, training ends byte 
     const int64_t drawn = kills * stretch + static_cast<int64_t>(random() % stretch);
     while_saving += live_and_die(broken, seed, kills + 1, drawn, kills % 3 == 2);
   }
-  // A save that was over when the signal came does not count; there are more to come before the end.
+  // A save that had finished when the signal came does not count; more saves follow before the end.
   for (; while_saving < kills_while_saving_min && kills < kills_max; ++kills)
     while_saving += live_and_die(broken, seed, kills + 1, max_steps - 2 * save_every, true);
 

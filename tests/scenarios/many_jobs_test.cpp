@@ -1,4 +1,4 @@
-// A process that starts and ends jobs all day holds afterwards what it held before: no thread, no descriptor, no memory more.
+// A process that starts and ends many jobs keeps no thread, no descriptor and no memory of them.
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/threads.hpp"
 #include "tests/support/troubled_dataset.hpp"
@@ -16,8 +16,8 @@ int64_t descriptors() {
   return std::distance(std::filesystem::begin(open), std::filesystem::end(open));
 }
 
-/// What malloc has handed out and not got back, in bytes. Sanitizers have an allocator of their own, which says 0 here; that of
-/// addresses finds at exit what was leaked.
+/// Bytes that malloc has allocated and that are not freed. Sanitizers have their own allocators, which report 0 here;
+/// the address sanitizer finds leaks at exit.
 int64_t memory_in_use() {
   const auto info = ::mallinfo2();
   return static_cast<int64_t>(info.uordblks + info.hblkhd);
@@ -53,7 +53,7 @@ void live(const std::string& directory, int how) {
     CHECK(result.error().category == (how == failed ? errc::data_loss : errc::cancelled));
   else
     CHECK_MESSAGE(result.has_value(), why(result));
-  if (how != aborted)  // Which may be before any hook began.
+  if (how != aborted)  // The abort may come before any hook began.
     CHECK(hook->calls > 0);
 }
 
@@ -66,7 +66,7 @@ void live_many(int jobs) {
 }  // namespace
 
 TEST_CASE("100 jobs that finish, stop, are aborted, fail or are destroyed leave no thread, no descriptor and no memory behind") {
-  live_many(20);  // What is made once, such as tables and arenas of threads, is made here.
+  live_many(20);  // Memory that is allocated once, such as tables and arenas of threads, is allocated here.
   const auto threads_before = threads(), descriptors_before = descriptors(), memory_before = memory_in_use();
   live_many(100);
   CHECK(threads_fall_to(threads_before));

@@ -1,5 +1,5 @@
-// A long job holds at its end what it held when everything had happened once: no step, save, evaluation, summary or prediction
-// leaves anything.
+// A long job needs no more memory at its end than after each activity had happened once: no step, save, evaluation,
+// summary or prediction leaks.
 #include "tests/estimator/small_start.hpp"
 #include "tests/support/resident.hpp"
 
@@ -17,9 +17,9 @@ namespace {
 constexpr int64_t steps_all = 20'000, warm_from = 5'000, look_every = 1'000, growth_max = int64_t{2} << 20;
 constexpr int64_t inputs = 32, hidden_units = 1'300, examples = 256, sentence = 6, vocabulary = 5'000;
 
-/// Gradients and variables of 220 kB, which are more than an allocator has small bins for, and less than a heap gives back at once.
-/// Predictions of 160 kB a batch of 32. Inputs are small: how long blocks are, and how much lies in those on their way, goes with the
-/// machine's speed at the moment, and not with how many steps there were.
+/// Gradients and variables of 220 kB, too large for the small bins of an allocator, and too small for a heap to return
+/// at once. Predictions of 160 kB for a batch of 32. Inputs are small, because the length of blocks, and so the memory
+/// of blocks in flight, depends on the machine's current speed and not on the number of steps.
 estimator middling(const std::string& directory) {
   return {model{"middling", [](graph& g, const features& x, const labels& y, mode m) {
             const auto hidden = nn::dense(x["x"], {.units = hidden_units, .activation = relu});
@@ -31,7 +31,8 @@ estimator middling(const std::string& directory) {
           {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
 }
 
-/// Words that are looked up in a table of 160 kB, and an LSTM that reads them: rows of the table's gradient come and go.
+/// Words are looked up in a table of 160 kB and read by an LSTM, so that the number of rows in the table's gradient
+/// varies.
 estimator reading(const std::string& directory) {
   return {model{"reading", [](graph& g, const features& x, const labels& y, mode m) {
             const auto words = nn::embedding(x["ids"], {.entries = vocabulary, .units = 8});
@@ -63,7 +64,7 @@ dataset sentences() {
   return *dataset::from_tensors({{"ids", tensor::of<int32_t>({examples, sentence}, ids)}}, {{"y", labels_of_rows()}});
 }
 
-/// What the process holds at states `warm_from`, and then every so many steps on.
+/// Records the memory of the process at state `warm_from` and at regular intervals after it.
 struct looks final : hook {
   std::vector<std::pair<int64_t, int64_t>> seen;
   int64_t evaluations = 0, saves = 0;
@@ -117,7 +118,7 @@ TEST_CASE("20,000 batches of predictions hold 2 MiB more than 5,000 at most") {
   auto stream = predict(fresh, {.input = rows().batch(32).repeat(), .single_examples = false});
   REQUIRE_MESSAGE(stream.has_value(), why(stream));
   std::vector<std::pair<int64_t, int64_t>> seen;
-  std::deque<prediction> kept;  // By somebody who looks back.
+  std::deque<prediction> kept;  // A consumer that keeps results.
   for (int64_t batch = 1; batch <= steps_all; ++batch) {
     auto one = stream->next();
     REQUIRE_MESSAGE(one.has_value(), why(one));

@@ -1,4 +1,5 @@
-// Real processes that are slow or were stopped: they end when they are asked to, and do not end because time has passed them by.
+// Real processes that are slow or were stopped: they end on request, and no deadline fails for the time in which they
+// were stopped.
 #include "tests/scenarios/child_process.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -15,15 +16,15 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto patience = 60s;  ///< For a child to say something, under a sanitizer too.
+constexpr auto patience = 60s;  ///< Longest silence of a child, under a sanitizer too.
 
-/// The address sanitizer keeps freed memory for a while, by default 256 MB of it: so little here that memory which grows shows.
+/// The address sanitizer keeps freed memory in quarantine, by default 256 MB; this small quarantine lets growth show.
 void keep_little_freed_memory() {
   if (const char* const options = std::getenv("ASAN_OPTIONS"))
     setenv("ASAN_OPTIONS", (std::string{options} + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64").c_str(), 1);
 }
 
-/// What a slow_trainer says.
+/// Parses the output of a slow_trainer.
 struct slow_trainer {
   slow_trainer(int batch_ms, int hook_ms, int deadline_ms)
     : child(TROUPE_SLOW_TRAINER, {directory / "run", std::to_string(batch_ms), std::to_string(hook_ms), std::to_string(deadline_ms)},
@@ -48,7 +49,7 @@ struct slow_trainer {
         break;
     return step >= least && how.empty();
   }
-  /// Asks, and waits for the end; how long that took. "interrupt" is Ctrl-C.
+  /// Sends the request, and waits for the end; returns the time that this took. "interrupt" is Ctrl-C.
   steady_clock::duration ask(const std::string& request) {
     const auto began = steady_clock::now();
     if (request == "interrupt")
@@ -73,7 +74,7 @@ TEST_CASE("a process that was stopped for longer than its deadlines goes on") {
   REQUIRE(trainer.reach(5));
   trainer.child.send(SIGSTOP);
   for (const auto end = steady_clock::now() + 3s; steady_clock::now() < end;)
-    REQUIRE(trainer.child.listen(std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now())));  // It has nothing to say.
+    REQUIRE(trainer.child.listen(std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now())));  // The child is silent.
   const auto stood_at = trainer.step;
   trainer.child.send(SIGCONT);
   CHECK_MESSAGE(trainer.reach(stood_at + 20), trainer.how << trainer.text);
@@ -94,7 +95,7 @@ TEST_CASE("a stop, an abort and Ctrl-C end a job beside a slow input and a slow 
               std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
       CHECK(trainer.how == (request == "abort" ? "failed" : "stopped"));
       CHECK_MESSAGE(trainer.text.find("did not end in time") == std::string::npos, trainer.text);
-      CHECK(took < 20s);  // Two seconds where nobody else uses the machine; ten minutes before.
+      CHECK(took < 20s);  // Two seconds on an idle machine; ten minutes before the fix.
       if (hook_ms >= 0)
         CHECK(trainer.hooks_ended == 1);
     }
@@ -120,10 +121,10 @@ TEST_CASE("what a process holds stays level beside a slow input, a slow hook and
     MESSAGE("", batch_ms, " ms a batch, ", hook_ms, " ms a call: ", kb, " kB after ", whole.count() / 2, " s and step ", step, ", ",
             trainer.resident_kb, " kB after ", whole.count(), " s and step ", trainer.step);
     CHECK(trainer.step > step);
-    if (whole > 30s)  // Before that a heap may still be growing to what it needs.
+    if (whole > 30s)  // Until then a heap may still grow to its working size.
       CHECK(trainer.resident_kb - kb <= 2048);
     else
-      CHECK(trainer.resident_kb - kb <= 8192);  // 23 MB a second before.
+      CHECK(trainer.resident_kb - kb <= 8192);  // 23 MB a second before the fix.
     trainer.ask("abort");
   }
 }

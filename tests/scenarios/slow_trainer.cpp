@@ -1,10 +1,10 @@
-// Trains a small model in a process of its own, on an input and with a hook that take their time:
+// Trains a small model in a separate process, with a slow input and a slow hook:
 //
 //   slow_trainer MODEL_DIR BATCH_MS HOOK_MS DEADLINE_MS
 //
-// Hears "stop" and "abort" on standard input and the signals of the `troupe` program, and says "at STEP RESIDENT_KB" as it goes on and, once,
-// "ended STEP stopped|done|failed HOOKS_ENDED TEXT". HOOK_MS below 0: no hook.
-// DEADLINE_MS is the patience of every wait; 0: the usual ones.
+// Obeys "stop" and "abort" on standard input and the signals of the `troupe` program. Prints "at STEP RESIDENT_KB"
+// repeatedly and, once, "ended STEP stopped|done|failed HOOKS_ENDED TEXT". HOOK_MS below 0: no hook. DEADLINE_MS is the
+// patience of every wait; 0: the defaults.
 #include "cli/terminal/signals.hpp"
 #include "messages/control.hpp"
 #include "pipeline/launch/launch.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Reads of a device that takes its time and knows nothing of stop tokens.
+/// Reads like a slow device that does not know stop tokens.
 class slow_node final : public dataset_node {
  public:
   slow_node(const dataset& inner, int batch_ms) : inner_(inner.node()), batch_ms_(batch_ms) {}
@@ -61,7 +61,7 @@ class slow_node final : public dataset_node {
   int batch_ms_;
 };
 
-/// Sees every step and takes its time over each.
+/// A slow hook that sees every step.
 struct slow_hook final : hook {
   explicit slow_hook(int ms) : call_ms(ms) {}
   needs begin(int64_t step) override { return {.steps = {{.first = step + 1, .every = 1}}}; }
@@ -110,7 +110,7 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
     if (::poll(&said, 1, 20) > 0) {
       const auto n = ::read(STDIN_FILENO, bytes, sizeof bytes);
       if (n <= 0)
-        std::_Exit(1);  // Nobody listens any more.
+        std::_Exit(1);  // The reader of standard output is gone.
       heard.append(bytes, static_cast<size_t>(n));
     }
     if (heard.find("stop\n") != std::string::npos)

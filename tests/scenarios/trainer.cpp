@@ -1,10 +1,10 @@
-// Trains a small classifier in a process of its own and says on standard output, line by line, how far it is:
+// Trains a small classifier in a separate process and prints its progress on standard output, line by line:
 //
 //   trainer MODEL_DIR MAX_STEPS [GATE]
 //
 //   started 840 · step 841 · saved 900 · gate 921 · metric accuracy 0x1.a5p-1 · done 3000 · error TEXT
 //
-// At state GATE training stands still until standard input ends, so that a slow killer does not miss a fast trainer.
+// At state GATE training is held until standard input ends, so that a slow test does not miss a fast trainer.
 #include <troupe/troupe.hpp>
 
 #include <unistd.h>
@@ -56,7 +56,7 @@ int give_up(const tr::error& e) {
   return 1;
 }
 
-/// Where Fashion-MNIST is not installed: as many pixels, arbitrary but always the same.
+/// Replaces Fashion-MNIST where it is not installed: as many pixels, arbitrary but fixed.
 tr::expected<tr::train_and_test> made_up() {
   constexpr int64_t rows = 2'000, columns = 784;
   std::vector<float> pixels(rows * columns);
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
        .save_checkpoints_steps = save_every,
        .keep_checkpoint_max = 2,
        .log_step_count_steps = 1}};
-  // Beside: training goes on while a checkpoint is written, so that kills meet both at once.
+  // Training continues while a checkpoint is written, so that a kill can meet both.
   const auto result = tr::train_and_evaluate(
       estimator,
       {.input = images->train.shuffle().batch(64).repeat(), .max_steps = std::atoll(argv[2]), .hooks = {hook}},

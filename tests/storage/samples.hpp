@@ -1,4 +1,4 @@
-// Checkpoints to save, and short ways to look at what became of them.
+// Sample checkpoints, and helpers to inspect a directory after saves.
 #pragma once
 
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -20,7 +20,7 @@ inline tensor numbers(const shape& dims, float first) {
   return tensor::of<float>(dims, std::span<const float>{values});
 }
 
-/// Every dtype, a scalar, an empty tensor, blobs of any bytes; all of it another for another step.
+/// Every dtype, a scalar, an empty tensor, and blobs of arbitrary bytes; all of it depends on the step.
 inline checkpoint_content sample(int64_t step) {
   const auto s = static_cast<float>(step);
   return {
@@ -77,7 +77,7 @@ inline bool contains(const std::string& text, std::string_view part) {
 
 using steps = std::vector<int64_t>;
 
-/// A directory on the real disk that goes with the test.
+/// A directory on the real disk that is removed with the test.
 struct temporary_directory {
   temporary_directory() {
     std::string pattern = (std::filesystem::temp_directory_path() / "troupe_storage_XXXXXX").string();

@@ -1,4 +1,4 @@
-// A chief whose nodes are stand-ins: they remember what they are told, and end when they are told to.
+// A chief whose nodes are stand-ins: they record their messages, and end when the test says so.
 #pragma once
 
 #include "actors/chief/chief.hpp"
@@ -18,12 +18,12 @@ struct shown_job final : job_board {
   bool warned() const {
     return std::any_of(events.begin(), events.end(), [](const job_event& e) { return e.what == job_event::kind::warning; });
   }
-  std::vector<job_progress::phase> phases;  ///< As they followed one another.
+  std::vector<job_progress::phase> phases;  ///< In order.
   std::vector<job_event> events;
   std::optional<expected<train_result>> result;
 };
 
-/// For every node a recorder of all that a chief says to anybody.
+/// Has a recorder for every node, which accepts every message of a chief.
 struct crew_of_stand_ins final : crew {
   using stand_in = recorder<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon, name_missing,
                             settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
@@ -91,7 +91,7 @@ struct chief_alone : simulation {
     if (has(role::callbacks))
       answer_hooks();
   }
-  /// A job that trains, without a commit of the state where it began.
+  /// A job that trains, without a commit of its first state.
   void train() {
     start();
     restore_at(0);
@@ -100,7 +100,7 @@ struct chief_alone : simulation {
   job_progress::phase phase() const { return board->phases.back(); }
   void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
   void commit(int64_t step) { tell(boss, committed{1, step, "/m/model.ckpt-" + std::to_string(step), {}}); }
-  /// Every fact that has come; the hooks need this of the job when they begin.
+  /// Answers every fact so far, the first with what the hooks need.
   void answer_hooks(const needs& wanted = {}) {
     auto& facts = node(role::callbacks).all<fact>();
     for (; answered_facts < facts.size(); ++answered_facts) {
@@ -123,7 +123,7 @@ struct chief_alone : simulation {
       tell(boss, flushed{node(role::outfeed).last<flush>().number});
   }
   int64_t granted() { return node(role::replica).last<troupe::run>().until; }
-  /// The marks of all grants so far, of these kinds.
+  /// The marks of these kinds in all grants so far.
   std::vector<int64_t> marked(uint8_t kinds) {
     std::vector<int64_t> steps;
     for (const auto& r : node(role::replica).all<troupe::run>())
@@ -132,7 +132,7 @@ struct chief_alone : simulation {
           steps.push_back(m.step);
     return steps;
   }
-  /// To its end, by a world that does all that is asked for.
+  /// Runs the job to its end, with nodes that fulfil every request.
   void let_finish() {
     for (int round = 0; round < 200 && !board->result; ++round) {
       if (!board->phases.empty() && granted() > reached_so_far)

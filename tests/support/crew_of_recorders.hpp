@@ -1,4 +1,4 @@
-// A crew whose nodes only remember: the neighbours of an evaluator or a predictor under test.
+// A crew whose nodes are recorders: the neighbours of an evaluator or a predictor under test.
 #pragma once
 
 #include "actors/crew.hpp"

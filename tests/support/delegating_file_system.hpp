@@ -1,4 +1,4 @@
-// A file system that hands every call on to another: derive from it, and say otherwise where a test wants it so.
+// A file system that forwards every call to another; tests derive from it and override calls.
 #pragma once
 
 #include "storage/files/file_system.hpp"

@@ -1,4 +1,4 @@
-// The event files of a directory, as a reader finds them.
+// Reads the event files of a directory.
 #pragma once
 
 #include "storage/events/event_log.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// All events, file after file; each of them is to be whole.
+/// All events, file after file; every file must be undamaged.
 inline std::vector<log_event> events_in(file_system& files, const std::string& directory) {
   std::vector<log_event> all;
   const auto paths = list_event_logs(files, directory);

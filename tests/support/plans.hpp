@@ -1,4 +1,4 @@
-// Plans written by hand: a few lines a node, and what stands beside them.
+// Plans written by hand: a few lines for each node, with groups and datasets.
 #pragma once
 
 #include "pipeline/launch/launch.hpp"
@@ -53,7 +53,7 @@ struct hand_written {
     plan.edges.push_back({.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
   }
   void reducer(std::string name, group_id of) { node(role::reducer, std::move(name)).group = of; }
-  /// What every job has, and the chief's part of a snapshot.
+  /// The nodes that every job has, and the chief's part of a snapshot.
   void finish() {
     node(role::outfeed, "outfeed");
     node(role::checkpoint_writer, "checkpoint_writer");
@@ -79,7 +79,7 @@ inline model candidate(const std::string& name, int64_t units) {
   }};
 }
 
-/// Learns how much to trust each of the two.
+/// A mixture that learns a weight for each of the two.
 inline model mixture_of_two() {
   return {"mixture", [](graph& g, const features& x, const labels& y, mode m) {
     const auto scope = g.scope("mixture");
@@ -92,7 +92,7 @@ inline model mixture_of_two() {
 /// Two candidates fed by one infeed, and a mixture that reads their logits; `replicas` in each group.
 inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
   hand_written w;
-  const auto mixture = w.group("mixture"), a = w.group("a"), b = w.group("b");  // The first one's loss is the job's.
+  const auto mixture = w.group("mixture"), a = w.group("a"), b = w.group("b");  // The first group's loss is the job's.
   const auto mixes = w.program(mixture_of_two(), mixture), runs_a = w.program(candidate("a", 5), a), runs_b = w.program(candidate("b", 7), b);
   const auto feed = w.infeed("feed", w.data(input));
   const auto how = replicas > 1 ? divide::split : divide::broadcast;

@@ -1,5 +1,5 @@
-// What predictions are tested on: batch s of four rows has x = 100 s + row and y = {s, row}, so that a row left out, given
-// twice or out of order shows; and a model that says it again.
+// Data and a model for tests of predictions: batch s of four rows has x = 100 s + row and y = {s, row}, and the model
+// returns both, so that a row left out, repeated or out of order shows.
 #pragma once
 
 #include "support/fake_source.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-/// A dataset over a fake source, which keeps what was read.
+/// A dataset over a fake source, which records its reads.
 class fake_node final : public dataset_node {
  public:
   explicit fake_node(std::shared_ptr<fake_source> source) : source_(std::move(source)) {}

@@ -1,4 +1,4 @@
-// An actor that only remembers: the neighbour of an actor under test.
+// An actor that only records its messages: the neighbour of an actor under test.
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -12,7 +12,7 @@
 
 namespace troupe::test {
 
-/// Accepts the messages `Ms` and keeps every one, in order.
+/// Accepts the messages `Ms` and records all, in order.
 template <class... Ms>
 class recorder {
  public:
@@ -29,7 +29,7 @@ class recorder {
 
   const actor_type& handle() const { return handle_; }
   caf::strong_actor_ptr address() const { return caf::actor_cast<caf::strong_actor_ptr>(handle_); }
-  /// As whatever the actor under test takes it for.
+  /// Converts to the handle type that the actor under test expects.
   template <class Handle>
   Handle as() const { return caf::actor_cast<Handle>(handle_); }
 
@@ -51,7 +51,7 @@ class recorder {
   actor_type handle_;
 };
 
-/// To compare with `recorder::order()`.
+/// Expected value for `recorder::order()`.
 template <class... Ms>
 std::vector<caf::type_id_t> order_of() { return {caf::type_id<Ms>::value...}; }
 

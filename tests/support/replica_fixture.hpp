@@ -1,4 +1,4 @@
-// A replica over the toy engine, with recorders for neighbours, and the state that it ought to reach.
+// A replica over the toy engine, with recorders for neighbours, and the state that it should reach.
 #pragma once
 
 #include "actors/steps/replica.hpp"
@@ -24,7 +24,7 @@ inline block toy_block(int64_t first, int64_t count, int64_t first_row = 0, int6
   return {attempt, 0_edge, first, count, first_row, rows, {tensor::of<float>({count, 2}, std::span<const float>{x})}};
 }
 
-/// The state after `count` steps, by the bare loop.
+/// The state after `count` steps, computed by a plain loop.
 inline std::vector<float> toy_state(int64_t count) {
   auto memory = std::make_shared<toy_memory>();
   toy_engine engine{memory};

@@ -1,4 +1,4 @@
-// How much memory of this process is in the machine's, as the system counts it.
+// The resident memory of this process, as the system counts it.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ class simulation {
  public:
   simulation() : system(config), schedule(dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler())) {}
   ~simulation() {
-    // CAF waits for every actor when its system goes: what a test spawned is ended and cranked first.
+    // CAF waits for every actor when its system is destroyed, so the actors of a test are ended and run first.
     for (const auto& actor : spawned_)
       caf::anon_send_exit(actor, caf::exit_reason::kill);
     spawned_.clear();
@@ -36,7 +36,7 @@ class simulation {
     return r;
   }
 
-  /// Sends, and lets everything happen that follows at once.
+  /// Sends a message, and runs all messages that follow without a delay.
   template <class Handle, class M>
   void tell(const Handle& to, M message) {
     caf::anon_send(to, std::move(message));
@@ -52,17 +52,17 @@ class simulation {
     while (!schedule.jobs.empty())
       schedule.run_once();
   }
-  /// In one leap, as if the process had been stopped meanwhile.
+  /// Moves the clock in one leap, as if the process had been stopped meanwhile.
   void advance_time(caf::timespan by) {
     schedule.advance_time(by);
     run();
   }
-  /// Little by little, so that whoever looks at the clock does so at its time.
+  /// Moves the clock in small steps, so that every timer runs at its time.
   void let_pass(caf::timespan by) {
     for (const auto end = schedule.clock().now() + by; schedule.clock().now() < end;)
       advance_time(std::min<caf::timespan>(std::chrono::milliseconds{50}, end - schedule.clock().now()));
   }
-  /// What an actor does takes so long: moves the clock from within a handler.
+  /// Moves the clock from within a handler, as if the handler took so long.
   void take_time(caf::timespan by) { schedule.clock().current_time += by; }
 
  private:

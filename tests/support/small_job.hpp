@@ -87,7 +87,7 @@ inline std::shared_ptr<prepared_job> prepare_small(const small_job_options& o = 
   return *job;
 }
 
-/// What the directory holds, as any later process would find it.
+/// The newest checkpoint of the directory, as a later process would find it.
 inline restored_checkpoint newest_checkpoint(const std::shared_ptr<file_system>& files) {
   auto store = checkpoint_store::open(files, "/run", {.read_only = true});
   if (!store)

@@ -1,4 +1,4 @@
-// A directory of its own that is removed with its contents.
+// A new directory that is removed with its contents.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A dataset that misbehaves at one batch: it fails, throws or waits there, and is itself otherwise.
+// A dataset that fails, throws or waits at one batch, and otherwise behaves like the wrapped one.
 #pragma once
 
 #include <troupe/dataset_iterator.hpp>
@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// A dataset whose reads do something else at one batch.
+/// Replaces the read of one batch.
 class troubled_node final : public dataset_node {
  public:
   using trouble = std::function<expected<void>()>;

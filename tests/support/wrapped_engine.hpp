@@ -1,4 +1,4 @@
-// A step engine that hands every call on to another one: tests and measurements override what they care about.
+// A step engine that forwards every call to another one; tests and benchmarks override some.
 #pragma once
 
 #include "compute/engine/step_engine.hpp"

@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-/// The message of `validate`; empty when the configuration may be.
+/// The error of `validate`; empty for a valid configuration.
 std::string refused(const run_config& c) {
   auto ok = validate(c);
   if (!ok)

@@ -1,4 +1,4 @@
-// What becomes of a job when a node dies, hangs or fails: the log of causes, and each row of the table, shown by a chief.
+// How a chief responds when a node dies, hangs or fails: the log of causes, and each row of the failure table.
 #include "actors/chief/failures.hpp"
 
 #include "support/chief_fixture.hpp"
@@ -50,7 +50,7 @@ struct failing_chief : chief_alone {
       case role::callbacks:
         pass_gate(false);
         return let_pass(std::chrono::seconds{6});
-      default: return let_pass(std::chrono::seconds{20 + 1 + 3 + 1});  // Nobody reports.
+      default: return let_pass(std::chrono::seconds{20 + 1 + 3 + 1});  // No node reports.
     }
   }
   void say(role who, const error& cause) {
@@ -70,7 +70,7 @@ struct failing_chief : chief_alone {
     if (answered)
       answer_hooks();
   }
-  /// The checkpoint of `step` is there, and an evaluation of it is due.
+  /// The checkpoint of `step` exists, and an evaluation of it is due.
   void evaluate(int64_t step) {
     if (granted() <= 4)
       pass_gate(true);
@@ -80,7 +80,7 @@ struct failing_chief : chief_alone {
     commit(step);
     answer_hooks();
   }
-  /// Steps are made all the while, and saved or not.
+  /// Lets steps pass meanwhile, with or without saves.
   void keep_on(std::chrono::seconds time, bool saves) {
     if (granted() <= 4)
       pass_gate(true);
@@ -96,7 +96,7 @@ struct failing_chief : chief_alone {
   }
   bool trains() const { return phase() == job_progress::phase::training; }
 
-  // How a response shows.
+  // How each response becomes visible.
   bool saved_last() { return !marked(mark_end | mark_snapshot).empty(); }
   bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::callbacks).last<fact>().what == fact::end_at; }
   int writers_started() const { return static_cast<int>(std::count(crew->started.begin(), crew->started.end(), 0_node)); }

@@ -16,7 +16,7 @@ std::shared_ptr<parameter_store> small_store() {
   store->initialise(1);
   return store;
 }
-/// What a checkpoint of that store holds.
+/// The content of a checkpoint of that store.
 restored_checkpoint whole() {
   restored_checkpoint c;
   c.prefix = "/m/model.ckpt-9";

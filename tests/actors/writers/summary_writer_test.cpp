@@ -26,7 +26,7 @@ struct writer_alone : simulation {
     tell_as(outfeed.handle(), writer, troupe::record{1, number, step, {{.tag = "loss", .scalar = value}}});
   }
   std::vector<std::string> paths() { return *list_event_logs(*files, "/run/eval"); }
-  /// What a reader finds now.
+  /// The events that a reader finds now.
   std::vector<log_event> events() {
     auto all = read_event_log(*files, paths().at(0));
     REQUIRE(all);

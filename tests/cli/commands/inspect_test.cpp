@@ -1,4 +1,4 @@
-// troupe inspect and troupe checkpoints: whole runs of the program on what a run has left.
+// troupe inspect and troupe checkpoints: the program runs on the model directory of a finished job.
 #include "tests/cli/program.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Saved at 0, 8 and 16.
+/// A directory with checkpoints of steps 0, 8 and 16.
 struct trained_project : small_project {
   trained_project() { REQUIRE(run_program(train({"--max-steps", "16"})).status == 0); }
   std::string model(const std::string& name = "") const { return path("model") + name; }
@@ -171,7 +171,7 @@ TEST_CASE("a signal ends a long look at once, with its status") {
   for (const auto& [signal, status] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
     CAPTURE(status);
     program running{{"inspect", "--config", project.config(), "--profile", "--steps", "1000000000"}};
-    // It takes signals from when it blocks them: before, they would kill it.
+    // The program handles signals once it has blocked them; before that they would kill it.
     for (bool takes = false; !takes;) {
       std::ifstream state{"/proc/" + std::to_string(running.id()) + "/status"};
       REQUIRE(state.is_open());

@@ -1,4 +1,4 @@
-// troupe predict as a process: what it writes and where, and how it ends.
+// troupe predict as a process: its results, where it writes them, and its exit status.
 #include "tests/cli/program.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ int64_t label_of(size_t i) {
   return static_cast<int64_t>(i * 7 % 10);
 }
 
-/// A project that was trained until it knows its test images.
+/// A project whose model predicts all its test images.
 struct trained_project : small_project {
   explicit trained_project(uint32_t test_images = 64) : small_project(test_images) { REQUIRE(run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "evaluate.when=never", "--quiet"})).status == 0); }
   std::vector<std::string> predict(std::vector<std::string> more = {}) const { return command("predict", std::move(more)); }
@@ -126,15 +126,15 @@ TEST_CASE("predict --output writes to a device or a pipe, and to where a symboli
   REQUIRE(reader >= 0);
   CHECK(run_program(project.predict({"--output", pipe})).status == 0);
   CHECK(fs::is_fifo(pipe));
-  std::string taken(size_t{1} << 16, '\0');  // As much as a pipe holds.
+  std::string taken(size_t{1} << 16, '\0');  // The capacity of a pipe.
   taken.resize(static_cast<size_t>(std::max<ssize_t>(0, read(reader, taken.data(), taken.size()))));
   close(reader);
   CHECK(taken == printed);
 
-  // A device of one's own: a program that replaces devices would replace the null device itself.
+  // A device made for this test: a program that replaces devices would otherwise replace the null device.
   auto device = project.path("null");
   if (mknod(device.c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0)
-    device = "/dev/null";  // Whoever may not make one may not replace one either.
+    device = "/dev/null";  // A user who may not create a device cannot replace one either.
   CHECK(run_program(project.predict({"--output", device})).status == 0);
   CHECK(fs::is_character_file(device));
 

@@ -28,7 +28,7 @@ std::vector<sequential_layer> layers(const std::string& text, std::initializer_l
   return *made;
 }
 
-/// What is wrong with a model of these lines, the first of which is the third of the file.
+/// The error for a model of these lines, the first of which is line 3 of the file.
 std::string trouble(const std::string& text, std::initializer_list<const char*> more = {}) {
   const auto made = merged("[model]\nclasses = 2\n" + text, more).and_then([](const settings& s) { return make_model(s); });
   REQUIRE_FALSE(made);
@@ -91,7 +91,7 @@ TEST_CASE("the eleventh layer follows the tenth, and --set reaches any of them")
   CHECK(std::get<layer::dense>(all[2]).units == 3);
   CHECK(std::get<layer::dense>(all[3]).units == 99);
   CHECK(std::get<layer::dense>(all[10]).units == 11);
-  CHECK(std::get<layer::dropout>(all[11]).rate == 0.75);  // Whose units in the file were put aside with their type.
+  CHECK(std::get<layer::dropout>(all[11]).rate == 0.75);  // The units in the file were dropped with the layer's old type.
 }
 
 TEST_CASE("every type and activation that can be named is there, and every type there is can be named") {

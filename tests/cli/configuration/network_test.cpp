@@ -14,7 +14,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A small project with a convolutional network in the place of its model.
+/// A small project whose model is a convolutional network.
 struct network_project : small_project {
   std::string network = path("network.toml");
 
@@ -39,7 +39,7 @@ TEST_CASE_FIXTURE(network_project, "a network of a file is trained, evaluated, p
   REQUIRE_MESSAGE(trained.status == 0, trained.err);
   const auto last = trained.events().back();
   CHECK(last["global_step"] == 64);
-  CHECK(last["metrics"]["loss"].get<double>() < 2.2);  // Of ten classes by chance: 2.3.
+  CHECK(last["metrics"]["loss"].get<double>() < 2.2);  // Ten classes by chance give 2.3.
   CHECK(last["seconds"].get<double>() > 0);
   const auto evaluated = run("evaluate", {"--json"});
   REQUIRE(evaluated.status == 0);

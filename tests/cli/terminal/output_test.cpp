@@ -1,4 +1,4 @@
-// What becomes of results that standard output does not take: no success without them.
+// Results that cannot be written to standard output: the program fails.
 #include "tests/cli/program.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Everything that the program prints, a command each. The directory has checkpoints of steps 8 and 16.
+/// A command for each kind of output. The directory has checkpoints of steps 8 and 16.
 std::vector<std::vector<std::string>> commands(const small_project& project) {
   const auto model = project.path("model");
   return {project.train({"--max-steps", "16"}),

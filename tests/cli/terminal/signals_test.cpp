@@ -11,7 +11,7 @@ namespace troupe::cli {
 
 namespace {
 
-/// What becomes of a process that gets these signals, each after the one before was taken, and does nothing about them.
+/// The exit of a process that receives these signals, each after the one before was handled, and takes no action.
 int status_after(int first, int second) {
   const pid_t child = fork();
   if (child == 0) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t words = 300, lookups = 16;
 
-/// A table that is only looked up, a dense layer behind it.
+/// A model with a table that is only looked up, and a dense layer after it.
 model_spec looked_up(graph& g) {
   const symbol rows = nn::embedding(g.placeholder("ids", dtype::int32, {g.unknown("batch")}), {.entries = words, .units = 5});
   model_spec spec;
@@ -21,7 +21,7 @@ model_spec looked_up(graph& g) {
   return spec;
 }
 
-/// ((0+1)+(2+3))+… by copies.
+/// Computes ((0+1)+(2+3))+… with copies.
 tensor tree(const parameter_layout& layout, std::span<const tensor> parts) {
   if (parts.size() == 1)
     return parts.front();

@@ -13,7 +13,7 @@ namespace {
 
 using kind = summary_value::kind;
 
-/// The classifier of the fixture, recording what `extra` says.
+/// The classifier of the fixture, with the summaries that `extra` adds.
 std::function<model_spec(graph&)> recording(std::function<void(graph&, symbol loss)> extra) {
   return [extra = std::move(extra)](graph& g) {
     auto spec = classifier(g, {6, 5, 3}, dtype::float32, momentum{.rate = 0.1f});

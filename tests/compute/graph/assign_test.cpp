@@ -1,4 +1,4 @@
-// Variables that the model writes itself, step by step.
+// Variables that the model assigns at each step.
 #include "tests/compute/operations/values.hpp"
 
 namespace troupe {

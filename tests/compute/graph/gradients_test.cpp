@@ -22,7 +22,7 @@ TEST_CASE("every operation has a gradient that central differences confirm, or s
       continue;
     }
     if (op == &ops::stop_gradient)
-      continue;  // Wrong by intention: its own case follows.
+      continue;  // Wrong on purpose; its own case follows.
     REQUIRE_MESSAGE(gradient_checks().contains(op->name), "no check is written for it");
     for (const auto& c : gradient_checks().at(op->name))
       if (op != &ops::cast)
@@ -84,17 +84,17 @@ TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients 
     };
   };
   const std::vector<std::vector<std::pair<int64_t, int64_t>>> cuts = {
-      {{0, 3}, {3, 2}, {5, 4}},          // All of it.
-      {{5, 4}, {0, 3}, {3, 2}},          // In another order.
+      {{0, 3}, {3, 2}, {5, 4}},          // The whole axis.
+      {{5, 4}, {0, 3}, {3, 2}},          // The same in another order.
       {{1, 2}, {3, 4}},                  // All but the ends.
-      {{0, 2}, {4, 2}, {6, 3}},          // With a gap.
+      {{0, 2}, {4, 2}, {6, 3}},          // A gap.
       {{0, 4}, {2, 4}, {6, 3}, {6, 3}},  // Overlapping, and one twice.
-      {{2, 0}, {2, 5}, {7, 0}},          // With nothing in some.
+      {{2, 0}, {2, 5}, {7, 0}},          // Empty slices.
   };
   for (const auto& at : cuts)
     for (const bool second : {false, true})
       check_gradient({{{2, 9}, {2, 9}}, cut(at), 0.3, 1.5}, second);
-  // Along two axes: those of one are put together.
+  // Along two axes: the slices of one axis are joined.
   check_gradient({{{4, 4}}, [](graph&, list x) {
                     return add(mul(slice(x[0], 0, 0, 2), slice(x[0], 0, 2, 2)), square(concat(split(transpose(slice(x[0], 1, 1, 2)), {1, 3}, 1), 1)));
                   }}, false);

@@ -15,7 +15,7 @@ namespace {
 
 struct layer {
   int64_t images, height, width, channels;
-  int64_t rows, columns, outputs;  ///< Of the kernel.
+  int64_t rows, columns, outputs;  ///< The kernel's extents.
   int64_t stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, groups = 1;
   bool padded = true;
 };
@@ -46,7 +46,7 @@ std::vector<T> numbers_of(int64_t n, uint64_t seed) {
   return {t.as<T>().begin(), t.as<T>().end()};
 }
 
-/// What f writes, over a workspace and a result full of something else.
+/// The result of f, whose workspace and result were filled with other bytes before.
 template <class T, class F>
 std::vector<T> written(size_t n, int64_t workspace_bytes, F f) {
   std::vector<T> y(n, T{77});
@@ -57,7 +57,8 @@ std::vector<T> written(size_t n, int64_t workspace_bytes, F f) {
   return y;
 }
 
-/// f(x, kernel, y): the places of the three elements of each multiplication, in the order of the header, windows first.
+/// Calls f(x, kernel, y) with the offsets of the three elements of each multiplication, in the order of the header,
+/// windows first.
 template <class F>
 void for_each_product(const layer& q, F f) {
   const auto& w = forward(q).windows;
@@ -108,7 +109,7 @@ void check_layer(const layer& q) {
   for_each_product(q, [&](size_t xi, size_t ki, size_t yi) { rows[yi] = std::fma(x[xi], k[ki], rows[yi]); });
   for (T& v : rows)
     v = std::max(v, T{0});
-  // Of the gradient for the image: the kernel backwards, so windows as they come; then outputs.
+  // The gradient of the image reads the kernel backwards: windows in their order, then outputs.
   std::vector<T> dx(x.size());
   for_each_product(q, [&](size_t xi, size_t ki, size_t yi) { dx[xi] = std::fma(dy[yi], k[ki], dx[xi]); });
   const auto at_level = [&](auto run, auto run_kernel_gradient) {
@@ -158,7 +159,7 @@ TEST_CASE("convolutions and their gradients are one chain of multiply-adds an el
          {4, 5, 5, 16, 4, 4, 24, 3, 2, 1, 2, 4},
          {2, 3, 3, 4, 1, 1, 8, 2, 2},                // Pixels that no window sees.
          {1, 4, 4, 700, 3, 3, 70},                   // More than one block of the kernel's rows,
-         {1, 1, 3, 700, 3, 3, 40},                   //   of which the last meets nothing.
+         {1, 1, 3, 700, 3, 3, 40},                   // the last of which meets no pixel.
          {26, 3, 3, 5, 3, 3, 6},
          {2, 9, 9, 7, 3, 3, 5, 2, 2, 4, 4},
        }) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Units in the last place of `want`, of a number of 53 bits, between the two.
+/// The difference of the two, in units of the last place of `want` as a number of 53 bits.
 double units(double got, double want) {
   if (got == want || (got != got && want != want))
     return 0;
@@ -22,7 +22,7 @@ double units(double got, double want) {
   return std::abs(got - want) / std::ldexp(1.0, std::max(exponent, -1021) - 53);
 }
 
-/// Both signs, from `least` to `greatest` in magnitude.
+/// Numbers of both signs, from `least` to `greatest` in magnitude.
 std::vector<double> points(double least, double greatest) {
   std::vector<double> x;
   for (double v = least; v <= greatest; v *= 1.0173)

@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-/// C of a level's kernel, as bytes, over a workspace and a C full of something else.
+/// The bytes of C from a level's kernel, whose workspace and C were filled with other bytes before.
 template <class T, class F>
 std::vector<T> product_by(F run, const gemm_shape& s, const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, const std::vector<T>& mask, int ends) {
   std::vector<T> c(static_cast<size_t>(s.m * s.n), T{77});
@@ -73,7 +73,7 @@ TEST_CASE("products of every level are one chain of multiply-adds an element at 
                                     // Around the blocks of rows, columns and depth; operands packed and not.
                                     {48, 512, 256}, {49, 513, 257}, {97, 70, 512}, {193, 544, 30}, {61, 300, 512},
                                     {241, 40, 34}, {245, 530, 10},
-                                    // Operands so large that what comes next is asked for.
+                                    // Operands so large that the next ones are prefetched.
                                     {300, 290, 520}}) {
         CAPTURE(m);
         CAPTURE(n);

@@ -10,7 +10,7 @@ using strings = std::vector<std::string>;
 
 namespace {
 
-/// Scores of [t, s] as weights of each row, those that `sees` hides left out.
+/// The softmax of each row of scores [t, s], without the entries that `sees` hides.
 template <class F>
 vec weights_of(vec scores, int64_t t, int64_t s, F sees) {
   for (int64_t i = 0; i < t; ++i) {
@@ -44,7 +44,7 @@ vec columns_of(const vec& x, int64_t columns, int64_t first, int64_t count) {
 
 double element(const vec& x, int64_t columns, int64_t row, int64_t column) { return x[static_cast<size_t>(row * columns + column)]; }
 
-/// What one layer is asked for, of one sequence: x [t, n], source [s, m].
+/// The inputs of one layer for one sequence: x [t, n], source [s, m].
 struct asked {
   vec x, source;
   int64_t t, n, s, m, heads, units;
@@ -54,7 +54,8 @@ vec projected(const layer_run& run, const std::string& name, const vec& x, int64
   return plus_rows(product(x, run.of("attention/" + name + "/kernel"), rows, n, columns), run.of("attention/" + name + "/bias"));
 }
 
-/// Attention of several heads, head by head; `extra` is what the distance adds to a score before it is divided by √units.
+/// Attention with several heads, head by head; `extra` is the term that the distance adds to a score before the
+/// division by √units.
 template <class See, class Extra>
 vec attended(const layer_run& run, const asked& a, See sees, Extra extra, const vec& content_bias = {}) {
   const int64_t all = a.heads * a.units;

@@ -59,7 +59,7 @@ vec convolved_by_channel(const vec& x, const shape& in, const shape& y, const ve
   return out;
 }
 
-/// Each pixel of x puts its share wherever a convolution of y would have looked for it.
+/// Each pixel of x adds to every pixel of y from which a convolution of y would read it.
 vec spread(const vec& x, const shape& in, const shape& y, const vec& k, const shape& kernel, const placed& o) {
   vec out(static_cast<size_t>(y.elements()));
   each_meeting(y, in, kernel, o, [&](int64_t from, int64_t to, int64_t tap) {

@@ -68,7 +68,7 @@ vec step_of(const vec& x, int64_t time, int64_t t) {
   return y;
 }
 
-/// h of step `t` put where [batch, time, units] has it.
+/// Writes h of step `t` to its place in [batch, time, units].
 void put_step(vec& all, const vec& h, int64_t time, int64_t t) {
   for (int64_t row = 0; row < batch; ++row)
     for (int64_t u = 0; u < units; ++u)

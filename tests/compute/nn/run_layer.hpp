@@ -1,4 +1,4 @@
-// Layers run with numbers in their variables that a formula can be given too.
+// Runs layers with known values in their variables, which a formula can use too.
 #pragma once
 
 #include "tests/compute/gradient_check.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-/// What a layer yields, and the float64 variables it has.
+/// The outputs of a layer, and its float64 variables.
 struct layer_run {
   std::map<std::string, tensor> values;
   std::map<std::string, tensor> variables;
@@ -28,7 +28,7 @@ struct layer_run {
 
 using named_values = std::map<std::string, symbol>;
 
-/// Variables hold their starting value with noise of up to `spread` on it.
+/// Variables hold their initial values plus noise of up to `spread`.
 inline layer_run run_layers(const std::function<named_values(graph&)>& build, double spread = 0.5) {
   graph g;
   model_spec spec;

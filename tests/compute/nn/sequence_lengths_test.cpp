@@ -100,7 +100,7 @@ TEST_CASE("a bidirectional layer is two layers, one of which reads each row from
                                                 "bidirectional_1/fw/gru/recurrent_kernel"});
   for (int64_t row : {0, 1, 3}) {
     const int64_t length = lengths[row];
-    // The backward layer of the whole, with its variables, over this row turned round by hand.
+    // The backward layer with the same variables, over this row reversed by hand.
     const auto backward = [&](const std::string& layer) {
       return value([&](graph& g) {
         const auto v = [&](const std::string& name) { return g.constant(run.variables.at(layer + name)); };
@@ -121,7 +121,7 @@ TEST_CASE("a bidirectional layer is two layers, one of which reads each row from
     };
     const tensor of_lstm = backward("bidirectional/bw/lstm/"), of_gru = backward("bidirectional_1/bw/gru/");
     for (int64_t u = 0; u < units; ++u) {
-      // What has read all of the row stands at its first step, and is the last state.
+      // The output that has read the whole row is at its first step, and equals the last state.
       CHECK(at(run.value("lstm"), row, 0, units + u) == doctest::Approx(of_lstm.as<double>()[static_cast<size_t>(u)]).epsilon(1e-13));
       CHECK(run.value("h").as<double>()[static_cast<size_t>(row * units + u)] == at(run.value("lstm"), row, 0, units + u));
       CHECK(at(run.value("gru"), row, 0, units + u) == doctest::Approx(of_gru.as<double>()[static_cast<size_t>(u)]).epsilon(1e-13));

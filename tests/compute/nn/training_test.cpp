@@ -1,4 +1,4 @@
-// Layers under an optimizer: what they learn, and that replicas agree about them.
+// Layers under an optimizer: they learn, and replicas agree.
 #include <troupe/nn.hpp>
 
 #include "compute/engine/gradient_reduction.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t time = 6, words = 8;
 
-/// Every layer once.
+/// A model with every layer once.
 symbol network(symbol ids, bool training) {
   graph& g = *ids.owner();
   symbol h = nn::embedding(ids, {.entries = words, .units = 16});
@@ -48,7 +48,7 @@ model_spec trained(symbol ids, symbol y, mode m) {
   return spec;
 }
 
-/// Engines of so many replicas over one store.
+/// The engines of some replicas over one store.
 struct crew {
   std::shared_ptr<parameter_store> store;
   std::vector<std::unique_ptr<step_engine>> engines;

@@ -38,7 +38,7 @@ inline std::vector<double> numbers(const tensor& t) {
   return {};
 }
 
-/// Equal within `epsilon` of the larger of the number and 1; NaN equals NaN, and infinities themselves.
+/// Equal within `epsilon` times the larger of the number and 1; NaN equals NaN, and each infinity itself.
 inline void check_close(const tensor& got, const shape& dims, const std::vector<double>& want, double epsilon = 1e-6) {
   CHECK(to_string(got.dims()) == to_string(dims));
   REQUIRE(got.elements() == static_cast<int64_t>(want.size()));

@@ -1,4 +1,5 @@
-// What surrounds a rule: clipping, weight decay, groups, averages; and the same bits however an update is sliced.
+// The steps around an update rule: clipping, weight decay, variable groups, averages; and equal bits for every division
+// into slices.
 #include "compute/program/planned_update.hpp"
 
 #include "tests/compute/model_fixture.hpp"
@@ -75,7 +76,7 @@ struct made_up {
     }
     return std::sqrt(sum);
   }
-  /// How far a step of gradient descent with a rate of 1 moves a variable.
+  /// The distance that a step of gradient descent with rate 1 moves a variable.
   double moved(std::string_view name, const tensor& before) const {
     const tensor after = value(name);
     double sum = 0;

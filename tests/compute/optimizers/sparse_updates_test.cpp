@@ -10,14 +10,14 @@ using namespace test;
 
 namespace {
 
-/// As TensorFlow 1.x has it: these go on with rows that do not occur as if their gradients were zeros.
+/// As in TensorFlow 1.x, these update rows that do not occur as if their gradients were zeros.
 bool every_row(const update_rule& rule) {
   return std::holds_alternative<adam>(rule) || std::holds_alternative<adamw>(rule) || std::holds_alternative<amsgrad>(rule);
 }
 
 constexpr int64_t lookups = 12;
 
-/// How a model reads its table: by two lookups of it or one, and whether it does more than look up.
+/// The ways in which a model reads its table: by one lookup or two, or also as a whole.
 enum class reads : uint8_t { twice, twice_densely, once, once_densely };
 bool is_dense(reads how) { return how == reads::twice_densely || how == reads::once_densely; }
 
@@ -99,7 +99,7 @@ struct table {
 std::vector<double> as_doubles(std::span<const double> x) { return {x.begin(), x.end()}; }
 std::vector<double> as_doubles(std::span<const float> x) { return {x.begin(), x.end()}; }
 
-/// A hundred steps of a table, beside one recurrence a row; LAMB's is one of all rows.
+/// A hundred steps of a table, beside one recurrence for each row; LAMB has one for all rows.
 template <class T>
 double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
   table<T> got{rows, units, o};
@@ -142,7 +142,7 @@ double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
   return worst;
 }
 
-/// What is in a gradient: of the variable, and nothing of what lies behind it.
+/// The gradient of the variable, without the bytes that follow it.
 template <class T>
 std::vector<T> gradient_in(const trainer& t, const std::byte* gradient) {
   const auto& e = t.layout.entries()[static_cast<size_t>(t.layout.find("w"))];
@@ -187,7 +187,7 @@ TEST_CASE("one, two, three, four and seven slices of a sparse update have the sa
   for (const optimizer& rule : all_rules())
     for (optimizer o : {rule, optimizer{.rule = rule.rule, .clip = {.value = 0.5f, .norm = 1, .global_norm = 0.7f}, .weight_decay = 0.01f, .moving_average = 0.9f}}) {
       if (std::holds_alternative<adamw>(o.rule) || std::holds_alternative<lamb>(o.rule) || std::holds_alternative<ftrl>(o.rule))
-        o.weight_decay = 0;  // Which they refuse.
+        o.weight_decay = 0;  // They refuse weight decay.
       for (int replicas : {2, 3, 4, 7}) {
         CAPTURE(to_string(o));
         CAPTURE(replicas);
@@ -217,7 +217,7 @@ TEST_CASE("sparse updates into a spare arena leave in it what updates in place d
 
 TEST_CASE("a sparse gradient has the norms of the dense one, to the last bit") {
   for (const clipping& clip : {clipping{.norm = 0.01f}, clipping{.global_norm = 0.01f}, clipping{.value = 0.002f, .global_norm = 0.01f}}) {
-    // Under gradient descent a row of zeros does not move, so that the two differ in nothing but the way.
+    // Under gradient descent a row with a zero gradient does not move, so both ways give the same result.
     const optimizer o{.rule = gradient_descent{.rate = 0.1f}, .clip = clip};
     table<float> sparse{3000, 7, o, reads::once}, dense{3000, 7, o, reads::once_densely}, free{3000, 7, gradient_descent{.rate = 0.1f}, reads::once};
     for (int64_t step = 0; step < 5; ++step)
@@ -289,7 +289,7 @@ TEST_CASE("sums of sparse gradients are those of dense ones, and can be written 
   add_gradient(a.t.layout, a.t.gradient.get(), b.t.gradient.get());
   CHECK(gradient_in<float>(a.t, a.t.gradient.get()) == want);
   CHECK(is_finite(a.t.layout, a.t.whole(), a.t.gradient.get()));
-  // Both parts' rows are marked: whoever writes next clears them.
+  // The rows of both gradients are marked; the next write clears them.
   REQUIRE(a.gradients(2) == step_status::ok);
   REQUIRE(again.gradients(2) == step_status::ok);
   CHECK(std::memcmp(a.t.gradient.get(), again.t.gradient.get(), static_cast<size_t>(a.t.layout.gradient_bytes())) == 0);

@@ -1,4 +1,4 @@
-// What lies in one piece of memory is not moved.
+// Copy elision: contiguous memory is not copied.
 #include "tests/compute/planned.hpp"
 
 namespace troupe {
@@ -19,7 +19,7 @@ TEST_CASE("slices that are one piece of memory are views of it, also of slices, 
           return symbols{{"a", square(slice(y, 0, 3, 1))}, {"b", neg(slice(two, 0, 1, 1))}, {"c", neg(two)}, {"d", square(slice(x, 0, 1, 3))}};
         }) == std::pair{0, 4});
   CHECK(compare({3, 4, 16}, "strided_slice", [](graph&, symbol x) {
-          const symbol y = exp(x), one = slice(y, 0, 2, 1);  // There is but one along the axis before the one that is cut then.
+          const symbol y = exp(x), one = slice(y, 0, 2, 1);  // The axis before the one that is cut has extent 1.
           return symbols{{"a", neg(slice(one, 1, 1, 2))}, {"b", neg(slice(one, 1, 0, 1))}, {"all", square(y)}};
         }) == std::pair{0, 3});
 }
@@ -36,7 +36,7 @@ TEST_CASE("slices whose elements lie apart, or that begin within a line of the c
 }
 
 TEST_CASE("a slice that is less than half of what only it would keep in memory is moved, two halves are not") {
-  const auto late = [](symbol x, std::vector<symbol> parts) {  // Reads them when exp(x) could long be gone.
+  const auto late = [](symbol x, std::vector<symbol> parts) {  // Reads them when the memory of exp(x) could be in use again.
     symbol sum = reduce_sum(log(square(x)));
     for (int i = 0; i < 4; ++i)
       sum = exp(scale(sum, 1e-3));

@@ -1,4 +1,4 @@
-// Element-wise calls that become one: which do, and that the bits are those of the calls apart.
+// Fusion of element-wise calls: which calls are fused, and that the bits stay those of separate calls.
 #include "tests/compute/planned.hpp"
 
 namespace troupe {
@@ -7,12 +7,12 @@ using namespace test;
 
 namespace {
 
-/// The same values with and without fusion; returns the numbers of kernels.
+/// Checks equal values with and without fusion; returns the numbers of kernels.
 std::pair<int, int> compare(const shape& dims, const build& f) {
   planned together{dims, f}, apart{dims, f, {.fuse = false}};
   CHECK_FALSE(apart.p->to_text().find("fused") != std::string::npos);
   CHECK(together.run() == apart.run());
-  CHECK(together.run() == apart.run());  // Nothing was overwritten that is needed again.
+  CHECK(together.run() == apart.run());  // No value was overwritten that is read later.
   return {together.kernels(), apart.kernels()};
 }
 

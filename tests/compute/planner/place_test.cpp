@@ -1,4 +1,4 @@
-// Placement: nothing that lives at one time overlaps, and the arena is hardly larger than what does.
+// Buffer assignment: values that live at the same time do not overlap, and the arena is hardly larger than their sum.
 #include "compute/planner/plan.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Large models are prepared in a time that goes with their size: these took minutes when each variable was looked for among all.
+// Preparation takes time in proportion to the size of a model: these models took minutes when each variable was
+// searched among all.
 #include "compute/program/planned_update.hpp"
 
 #include "tests/compute/model_fixture.hpp"
@@ -9,7 +10,7 @@ using namespace test;
 
 namespace {
 
-/// What looking at one group after the other finds.
+/// The result of a linear search through the groups.
 const variable_group* first_that_fits(const std::vector<variable_group>& groups, std::string_view variable) {
   for (const auto& g : groups)
     if (variable.starts_with(g.prefix) && variable.ends_with(g.suffix))

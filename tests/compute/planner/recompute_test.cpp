@@ -1,4 +1,4 @@
-// What is made twice to save memory, and that nothing else changes.
+// Rematerialisation: which values are computed twice to save memory, and that nothing else changes.
 #include "tests/bench/models.hpp"
 #include "tests/compute/model_fixture.hpp"
 
@@ -23,7 +23,7 @@ std::vector<tensor> made_up(const program& p, int64_t batch, int64_t classes) {
 
 struct arenas { int64_t without = 0, with = 0; };
 
-/// Three steps with and without, to the same loss, gradients, parameters and records.
+/// Runs three steps with and without it: loss, gradients, parameters and records are equal.
 arenas compare(const bench::measured_model& m) {
   const auto build = [&](graph& g) { return m.build(g, adam{}); };
   trainer without{build, {.batch = m.batch, .seed = 3}}, with{build, {.batch = m.batch, .seed = 3, .recompute = true}};

@@ -1,4 +1,4 @@
-// Calls that would yield the same bits are made once.
+// Common subexpression elimination: calls that give the same bits are made once.
 #include "tests/compute/planned.hpp"
 
 namespace troupe {

@@ -1,4 +1,4 @@
-// A matrix that many small products take transposed is transposed once.
+// Transpose hoisting: a matrix that many small products read transposed is transposed once.
 #include "tests/compute/planned.hpp"
 
 namespace troupe {
@@ -7,7 +7,7 @@ using namespace test;
 
 namespace {
 
-/// So many products with one matrix, one after the other; of `rows` rows.
+/// Successive products with one matrix; operands have `rows` rows.
 build chain(int products, int64_t rows) {
   return only([=](graph& g, symbol x) {
     const symbol w = g.constant(noise<float>({24, 24}, 1));
@@ -18,7 +18,7 @@ build chain(int products, int64_t rows) {
   });
 }
 
-/// Products that take the matrix transposed, and transposes, where this is done once and where it is not.
+/// The numbers of products that read the matrix transposed and of transposes, with the pass and without it.
 std::array<int, 4> compare(const build& f) {
   planned once{{200, 24}, f}, each{{200, 24}, f, {.share = false}};
   CHECK(once.run() == each.run());

@@ -16,8 +16,8 @@ std::atomic<int64_t> allocations{0};
 
 }  // namespace
 
-// Definitions of a program come before those of the C library. operator new calls malloc, but is counted by itself, so
-// that a replacement that does not is counted too.
+// A program's definitions precede those of the C library. operator new is counted separately from malloc, so that a
+// replacement that does not call malloc is counted too.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -69,7 +69,7 @@ TEST_CASE("the counter sees each way to allocate") {
   CHECK(allocations >= before + 2);
   before = allocations;
   const auto mapped = allocate_buffer(10 << 20);
-  CHECK(allocations >= before + 2);  // The pages, and what counts their holders.
+  CHECK(allocations >= before + 2);  // The pages, and their reference count.
 }
 
 TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {

@@ -143,7 +143,7 @@ TEST_CASE("what is made in the place of a concatenation, or is a piece of someth
   };
   CHECK(spoilt([](symbol a, symbol b) { return exp(neg(concat(std::vector{square(a), log(b)}, 0))); })
         == "the first operation to yield what is not is log: nan at [0, 2]");
-  // The logarithm has a NaN in its second row, which nobody reads; 0/0 is made of the first.
+  // The logarithm has a NaN in its second row, which no kernel reads; 0/0 comes from the first.
   CHECK(spoilt([](symbol a, symbol b) {
           const symbol zeros = slice(log(concat(std::vector{a, b}, 0)), 0, 0, 1);
           return div(zeros, zeros);

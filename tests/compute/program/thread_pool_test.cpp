@@ -15,7 +15,7 @@ TEST_CASE("a pool computes every share once, and returns when all are done") {
     CAPTURE(threads);
     const auto pool = thread_pool::start(threads).value();
     CHECK(pool->threads() == threads);
-    std::array<int64_t, 5> done{};  // Plain numbers: whoever reads them must have been told.
+    std::array<int64_t, 5> done{};  // Not atomic: a reader must be synchronised.
     for (int round = 0; round < 5000; ++round) {
       const int shares = 1 + round % threads;
       pool->run(shares, [&](int share) { done[static_cast<size_t>(share)] += round; });
@@ -43,13 +43,13 @@ TEST_CASE("tiny numbers are zero on the threads that help, as where a program ru
   volatile float tiny = 1e-30f;
   std::array<float, 2> half{};
   pool->run(2, [&](int share) { half[static_cast<size_t>(share)] = tiny * 1e-9f; });
-  CHECK(half[0] != 0);  // This thread's own setting is left alone.
+  CHECK(half[0] != 0);  // This thread's own setting is unchanged.
   CHECK(half[1] == 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They end a process that has no address left.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // Sanitizers end a process without free addresses.
 TEST_CASE("a system without threads to give is an error, and those that were begun end") {
-  // In a process of its own, whose addresses suffice for the stacks of some.
+  // In a separate process, whose address space suffices for some stacks only.
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {

@@ -1,4 +1,4 @@
-// Programs whose kernels are shared by threads: the same bits for every number of them.
+// Kernels divided among threads: equal bits for every number of threads.
 #include "tests/compute/gradient_checks.hpp"
 #include "tests/compute/model_fixture.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using list = const std::vector<symbol>&;
 
-/// Everything is divided that can be.
+/// Options that divide every kernel that can be divided.
 program_options on(int threads, program_options options = {.seed = 5}) {
   options.pool = threads > 1 ? thread_pool::start(threads).value() : nullptr;
   options.least_work = 0;
@@ -35,7 +35,7 @@ void check_same(const check& c, bool second) {
     CHECK(outputs_of(c, second, on(threads)) == one);
 }
 
-/// Adds the operations of those calls that more than one thread computes; how many calls they are.
+/// Adds the operations of the calls that more than one thread computes; returns the number of those calls.
 int64_t add_shared(std::set<std::string>& names, const program& p) {
   std::istringstream text{p.to_text()};
   int64_t count = 0;
@@ -83,7 +83,7 @@ model_spec spec_of(symbol loss, const optimizer& o) {
 }  // namespace
 
 TEST_CASE("every operation of the registry and its gradients have the same bits on 1, 2 and 3 threads") {
-  std::set<std::string> shared;  // Operations that were.
+  std::set<std::string> shared;  // Operations that were divided.
   for (const auto& [name, all] : gradient_checks())
     for (const auto& c : all) {
       CAPTURE(name);

@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-/// A directory that is gone with the test.
+/// A directory that is removed with the test.
 struct scratch {
   std::string path = (std::filesystem::temp_directory_path() / "troupe-idx-XXXXXX").string();
   scratch() { REQUIRE(mkdtemp(path.data())); }

@@ -24,7 +24,7 @@ void write(const std::shared_ptr<file_system>& fs, const std::string& path, cons
   REQUIRE((*file)->close());
 }
 
-/// Files "0", "1" ... of as many examples as said, numbered through.
+/// Files "0", "1" ... with the given numbers of examples, numbered consecutively.
 dataset data_of(const std::vector<int64_t>& counts, compression how, std::shared_ptr<file_system> fs = memory_file_system()) {
   std::vector<std::string> paths;
   int64_t id = 0;
@@ -53,7 +53,7 @@ error error_of(const std::vector<std::string>& records, compression how, int64_t
     REQUIRE(it->read(into, {}));
   const auto rows = it->read(into, {});
   REQUIRE_FALSE(rows);
-  CHECK_FALSE(it->read(into, {}));  // It does not go on behind it.
+  CHECK_FALSE(it->read(into, {}));  // Reading does not continue after the damage.
   return rows.error();
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("what cannot be a dataset is refused when it is opened") {
   for (const auto how : all_compressions)
     CHECK(category({"f", "none"}, {.features = {id}, .compression = how}) == errc::not_found);
   write(fs, "g", {"x"}, compression::gzip);
-  CHECK(category({"g"}, {.features = {id}}) == errc::data_loss);  // Its compression was not said.
+  CHECK(category({"g"}, {.features = {id}}) == errc::data_loss);  // Its compression was not given.
   CHECK(open_tfrecord({"/nowhere/f"}, {.features = {id}}).error().category == errc::not_found);
 }
 

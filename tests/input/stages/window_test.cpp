@@ -4,7 +4,7 @@ namespace troupe {
 
 namespace {
 
-/// Windows of `size` ids, one a row.
+/// Windows of `size` ids, one in each row.
 batches windows(const dataset& d, int64_t size, const iterate_options& options = {}, size_t most = 1000) {
   auto it = iterate(d, options);
   batches all;

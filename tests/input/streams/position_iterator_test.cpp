@@ -7,7 +7,7 @@ namespace troupe {
 
 namespace {
 
-/// The message of restoring what `from` saved into `to`; empty when it was taken.
+/// The error of restoring the position of `from` into `to`; empty for success.
 std::string moved(const dataset& from, const dataset& to, const iterate_options& a = {}, const iterate_options& b = {}) {
   auto state = iterate(from, a)->save();
   REQUIRE(state);

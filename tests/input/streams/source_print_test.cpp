@@ -1,4 +1,4 @@
-// A position that meets other data than those it was saved with goes on, and says so.
+// A position that is restored over other data than it was saved with continues, with a warning.
 #include "input/streams/source_print.hpp"
 
 #include "input/sources/idx_source.hpp"
@@ -20,7 +20,7 @@ dataset with_ids(std::vector<int64_t> ids) {
   return *dataset::from_tensors({{"id", tensor::of<int64_t>({count}, ids)}, {"same", tensor::zeros(dtype::float32, {count, 3})}});
 }
 
-/// What a restore of `saved` warns of; it goes on at the position all the same.
+/// The warnings of restoring `saved`; reading continues at the position all the same.
 std::vector<std::string> warned(const dataset& data, const std::string& saved) {
   auto it = iterate(data);
   const auto restored = it->restore(saved);
@@ -135,7 +135,7 @@ TEST_CASE("of record files the one that differs is named, whether they are read 
     write_examples(fs, "/data/b", {3, 4}, how);
     const auto piped = [](const dataset& d) { return d.batch(1).repeat(2); };
     const auto saved = position_in(piped(record_data(fs, paths, how)));
-    write_examples(fs, "/data/a", {1, 2}, how);  // Another time, the same bytes.
+    write_examples(fs, "/data/a", {1, 2}, how);  // Written later, with the same bytes.
     CHECK(warned(piped(record_data(fs, paths, how)), saved).empty());
     write_examples(fs, "/data/b", {3, 5}, how);
     const auto data = piped(record_data(fs, paths, how));
@@ -186,7 +186,7 @@ TEST_CASE("of large data samples from the first byte to the last are looked at, 
     CHECK(print(1 << 20) != all);
     bytes[at] = 'x';
   }
-  // However little is looked at, a run of other bytes that is longer than the gaps is seen.
+  // A changed range that is longer than the gaps between samples is always noticed.
   std::fill_n(bytes.begin() + 300'000, 70'000, 'y');
   CHECK(print(1 << 16) != some);
 }

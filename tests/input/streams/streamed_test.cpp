@@ -6,7 +6,8 @@ namespace troupe {
 
 namespace {
 
-/// Counts from 0 to `count`; can be stopped, fails where told to, and saves its position unless told not to.
+/// Counts from 0 to `count`. It can be stopped, fails where the test says so, and saves its position unless the test
+/// forbids it.
 struct counter_options {
   int64_t count = 0;
   int64_t fails_at = -1;

@@ -1,4 +1,4 @@
-// Threads that wait for their work, and actors that tell why they ended.
+// Threads that wait for work, and actors that report why they ended.
 #include "pipeline/launch/actor_thread.hpp"
 
 #include "pipeline/launch/local_system.hpp"
@@ -27,7 +27,7 @@ caf::behavior thrower(caf::event_based_actor*) {
   }};
 }
 
-/// How an actor ends that is sent `what`.
+/// The exit reason of an actor that receives `what`.
 caf::error end_of(caf::actor_system& system, bool own_thread, int what) {
   caf::scoped_actor me{system};
   const auto node = spawn_actor(system, own_thread, thrower);

@@ -1,4 +1,4 @@
-// An evaluation alone, on real threads: what it leaves in event files, and what cannot hold it up.
+// An evaluation without training, on real threads: its event files, and slow disks that do not block its end.
 #include "pipeline/launch/launch.hpp"
 
 #include "pipeline/launch/launch_simulated.hpp"
@@ -48,7 +48,7 @@ expected<evaluation_result> run(job_description d, int64_t step = -1) {
   return evaluate_local(*prepared, step);
 }
 
-/// Of them those that hold values.
+/// The events among them that hold values.
 std::vector<log_event> values_in(file_system& files, const std::string& directory) {
   auto all = events_in(files, directory);
   std::erase_if(all, [](const log_event& e) { return e.values.empty(); });

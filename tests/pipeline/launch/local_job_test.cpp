@@ -1,4 +1,4 @@
-// Jobs on real threads: they do what the simulation does, and what goes wrong ends in time.
+// Jobs on real threads: they behave as in the simulation, and failures end in time.
 #include "pipeline/launch/launch.hpp"
 
 #include "pipeline/launch/job_crew.hpp"
@@ -24,17 +24,17 @@ namespace {
 using namespace std::chrono_literals;
 using kind = job_event::kind;
 
-constexpr auto soon = 60s;  // Far more than anything here takes, and less than a test program may.
+constexpr auto soon = 60s;  // Far more than any wait here needs, and less than the limit of a test program.
 constexpr int64_t endless = int64_t{1} << 40;
 
-/// The result, which has to come in time.
+/// The result, which must arrive in time.
 expected<train_result> result_of(running_job& job) {
   auto result = job.wait(soon);
   REQUIRE(result.has_value());
   return *result;
 }
 
-/// Waits until `there`; the job's own result is what is waited on, so that one that ends early is seen at once.
+/// Waits until `there`, by waiting for the job's result, so that an early end is noticed at once.
 bool eventually(running_job& job, const std::function<bool()>& there) {
   const auto end = std::chrono::steady_clock::now() + soon;
   while (!there()) {
@@ -56,14 +56,14 @@ checkpoint_content simulated_state(small_job_options o) {
   return newest_checkpoint(o.files).content;
 }
 
-/// Goes on where `o` ended, and checks that the end is that of a run that was never disturbed.
+/// Resumes where `o` ended, and checks that the end equals that of an undisturbed job.
 void check_goes_on(const small_job_options& o) {
   const auto job = launch_local(prepare_small(o));
   REQUIRE(result_of(*job).has_value());
   CHECK(same_state(newest_checkpoint(o.files).content, simulated_state(o)));
 }
 
-/// Keeps every event; any thread may look.
+/// Records every event; any thread may read.
 class event_log final : public hook {
  public:
   void on_event(const job_event& e, job_control&) override {
@@ -168,7 +168,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
   {
     const auto job = launch_local(prepared);
     inside.wait(false);
-    while (job->progress().committed_step < 10)  // Its reports are in; an abort would wait for no save.
+    while (job->progress().committed_step < 10)  // Until its reports are in, since an abort waits for no save.
       std::this_thread::yield();
     const auto asked = std::chrono::steady_clock::now();
     job->ask(request::abort, false);
@@ -252,7 +252,7 @@ TEST_CASE("a stop from outside saves where it ends") {
   CHECK(result->stopped);
   CHECK(result->global_step >= 50);
   CHECK(newest_checkpoint(o.files).content.step == result->global_step);
-  // As many steps without a stop lead to the same state.
+  // An equal number of steps without a stop leads to the same state.
   auto whole = o;
   whole.max_steps = result->global_step;
   auto expected_state = simulated_state(whole);

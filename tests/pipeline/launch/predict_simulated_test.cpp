@@ -1,4 +1,4 @@
-// Predictions in simulation: any schedule gives the same rows, and what goes wrong ends in time and leaves no actor.
+// Predictions in simulation: every schedule gives the same rows, and failures end in time and leave no actor.
 #include "pipeline/launch/predict_simulated.hpp"
 
 #include "pipeline/launch/prepared_job.hpp"
@@ -51,7 +51,7 @@ size_t place_of(const prepared_job& job, std::string_view key) {
   return i;
 }
 
-/// "scaled" of every row until the end or an error, which is the second.
+/// "scaled" of every row until the end or an error, which is the second member.
 std::pair<std::vector<float>, std::optional<error>> all_of(running_prediction& p, size_t scaled) {
   std::vector<float> rows;
   for (;;) {

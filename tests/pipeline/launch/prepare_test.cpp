@@ -8,7 +8,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Hands every call on, and counts how often it is opened.
+/// Forwards every call, and counts how often it is opened.
 class counted_node final : public dataset_node {
  public:
   counted_node(std::shared_ptr<const dataset_node> inner, int& opened) : inner_(std::move(inner)), opened_(opened) {}

@@ -11,7 +11,7 @@ namespace troupe::test {
 
 namespace {
 
-/// Remembers what it was asked for, and makes it at once unless it is silent.
+/// Records its requests, and answers them at once unless it is silent.
 class asked_prediction final : public running_prediction {
  public:
   explicit asked_prediction(int64_t ahead, bool silent = false) : running_prediction(ahead), silent_(silent) {}
@@ -69,7 +69,7 @@ TEST_CASE("an input that does not look at its stop holds up a prediction no long
   REQUIRE(prepared.has_value());
   auto p = predict_local(*prepared);
   const auto late = p->next();
-  p.reset();  // Leaves behind whom it cannot end.
+  p.reset();  // Actors that it cannot end are left behind.
   release.set_value();
   REQUIRE_FALSE(late.has_value());
   CHECK(late.error().category == errc::deadline_exceeded);

@@ -11,7 +11,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Keeps how it was left.
+/// Records its last call.
 struct farewell : hook {
   std::vector<int64_t> ends, aborts;
   void end(int64_t step) override { ends.push_back(step); }
@@ -130,7 +130,7 @@ TEST_CASE("[SUP-61] a job that stops anywhere, evaluations in between, and goes 
     CHECK(same_state(newest_checkpoint(broken.files).content, newest_checkpoint(whole.files).content));
     CHECK(last.metrics == metrics);
   }
-  CHECK(broken_runs >= 10);  // Some seeds ask for the stop when the job is over.
+  CHECK(broken_runs >= 10);  // In some seeds the stop comes after the end of the job.
 }
 
 TEST_CASE("[SUP-62] a job whose power fails anywhere goes on from its last commit to the same state") {
@@ -186,7 +186,7 @@ TEST_CASE("a model that keeps averages is evaluated with them, and trained as if
         variables.push_back(t.value);
   }
   CHECK(losses[1] == doctest::Approx(losses[0]));
-  CHECK(losses[2] > 1.05 * losses[0]);  // Of a state that lies some steps back.
+  CHECK(losses[2] > 1.05 * losses[0]);  // The loss of a state some steps earlier.
   REQUIRE(variables.size() == 3);
   CHECK(variables[1] == variables[0]);
   CHECK(variables[2] == variables[0]);
@@ -244,7 +244,7 @@ TEST_CASE("a second run of a finished job adds its steps and starts the data ane
 
   small_job_options broken{.max_steps = 12, .save_steps = 2, .input = seven};
   {
-    simulated_job first{prepare_small(broken), 1};  // Left in mid-air, as by a crash.
+    simulated_job first{prepare_small(broken), 1};  // Dropped without an end, as by a crash.
     REQUIRE(first.crank_until([&] { return first.progress().committed_step >= 2; }));
   }
   REQUIRE(newest_checkpoint(broken.files).content.step < 7);
@@ -271,7 +271,7 @@ TEST_CASE("[EST-28] data without a batch are an error that says so, and no step 
   const auto known = prepare(describe_small({.input = small_dataset(3).batch(4)}));
   REQUIRE_FALSE(known);
   CHECK(known.error() == error{errc::invalid_argument, "batch(4, drop_remainder = true) leaves nothing of the 3 elements before it, in tensors -> batch(4)"});
-  // Where nobody knows how many there are, it shows when the first is read.
+  // Where the number of batches is unknown, this is found at the first read.
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const small_job_options o{.input = dataset_over(fake_batches(0)), .source = echo_model()};
     simulated_job job{prepare_small(o), seed};

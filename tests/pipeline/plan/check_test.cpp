@@ -10,7 +10,7 @@ namespace {
 
 hand_written good() { return two_candidates(small_dataset().batch(4).repeat()); }
 
-/// What is said of `p`, which cannot be.
+/// The error for `p`, which is not valid.
 std::string refusal(const job_plan& p) {
   const auto checked = check(p);
   REQUIRE_FALSE(checked);

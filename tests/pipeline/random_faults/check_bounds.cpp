@@ -1,4 +1,4 @@
-// Bounds: how much may wait for whom, as the plan's credit has it.
+// Bounds of mailboxes, as they follow from the plan's credit.
 #include "actors/chief/fact_window.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
@@ -6,15 +6,15 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// The most messages that may wait for a node of this name: what its neighbours may send before they wait for it, and
-/// `control` for what comes once or rarely (begin, connect, a request, a death).
+/// The bound on messages that wait for a node of this name: those that its neighbours may send before they wait for it,
+/// and `control` for messages that come once or rarely (begin, connect, a request, a death).
 size_t mailbox_max(const recipe& r, const std::string& name) {
   constexpr size_t control = 16;
   constexpr size_t blocks = 3;         // Credit of an edge (plan_edge::credit_blocks).
-  constexpr size_t reports = 4;        // Of a replica: one for each block that it holds, and one at the state where it stands.
-  constexpr size_t saves = 8 + 1;      // On their way at a time (chief_state::far_ahead), and the last.
-  constexpr size_t marks = 8;          // Of others within the horizon: there a replica reports.
-  constexpr size_t records = 10;       // Credit of those who record (summary_writer_options::window).
+  constexpr size_t reports = 4;        // Of a replica: one for each block that it holds, and one at its current state.
+  constexpr size_t saves = 8 + 1;      // In progress at a time (chief_state::far_ahead), and the last.
+  constexpr size_t marks = 8;          // Other marks within the horizon, at each of which a replica reports.
+  constexpr size_t records = 10;       // Credit for records (summary_writer_options::window).
   constexpr size_t arenas = 2;         // A replica lends no more states than that.
   // Each watch is a report of every replica, and a grant at its place; the window of facts bounds those that are not answered.
   const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
@@ -29,7 +29,7 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
     return replicas + control;
   if (name == "outfeed")
     return replicas * (reports + saves + marks + watches) + records + control;
-  if (name == "checkpoint_writer")     // What replicas lend; the parts of infeeds, books, and what is let go, of each save on its way.
+  if (name == "checkpoint_writer")     // Lent arenas; the parts of infeeds, books and releases of each save in progress.
     return replicas * arenas + (hosts + 2) * saves + control;
   if (name == "summary_writer")        // Records on credit, notes and the chief's books.
     return records + 2 * saves + control;
@@ -37,7 +37,7 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
     return records + control;
   if (name == "callbacks")             // The window of facts (fact_window::facts_max), and progress beside it.
     return fact_window::facts_max + control;
-  // The chief: reports, those of the replicas themselves where the outfeed is gone, and commits.
+  // The chief: reports, those of the replicas where the outfeed is gone, and commits.
   return replicas * (reports + marks + watches) + hosts + 2 * saves + control;
 }
 

@@ -1,4 +1,4 @@
-// Facts: what the job's board and a hook are told, and in what order.
+// Facts: those that the job's board and a hook receive, and their order.
 #include "pipeline/random_faults/checks.hpp"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ struct rules {
   const observation& seen;
   std::vector<finding>& to;
   int64_t start = 0;
-  bool reports_lost = false;  ///< The outfeed died: what it held is told by nobody.
+  bool reports_lost = false;  ///< The outfeed died: the reports that it held are lost.
 
   void fault(const std::string& text) { to.push_back({"facts in order", text}); }
 
-  /// Every point that is logged up to a state comes before what is told of that state.
+  /// Every point that is logged up to a state precedes the other facts of that state.
   void logged_before(const job_event& e, int64_t progress) {
     const int64_t point = e.step / of.log_steps * of.log_steps;
     if (point > start && progress < point && !reports_lost)
@@ -82,7 +82,8 @@ struct rules {
                        [&](const auto& e) { return e.what == kind::saved && e.step == step; });
   }
 
-  /// Of the hook: begin, then what it asked for and the events, then one last call. Of a job that failed before, that alone.
+  /// The calls of the hook: begin, then the steps that it requested and the events, then one last call. For a job that
+  /// failed before `begin`, only the last call.
   void hook() {
     const bool ends = seen.result && !killed(seen, "callbacks") && !came(seen, trouble_kind::hook_fault);
     int64_t at = start - 1, told = -1, progress = -1;
@@ -111,13 +112,13 @@ struct rules {
         fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
       at = c.step;
     }
-    if (ends && *seen.result && begun() && start < of.max_steps)  // Where nothing is trained nothing is shown.
+    if (ends && *seen.result && begun() && start < of.max_steps)  // Without training no step is shown.
       step_seen(at, (*seen.result)->global_step + 1);
   }
 
   bool begun() const { return !seen.events.empty() && seen.events.front().what == kind::started; }
 
-  /// Nothing that was asked for lies between the step seen before and this one; the last is asked for itself.
+  /// No requested step lies between the last step seen and this one, and this one was requested.
   void step_seen(int64_t before, int64_t now) {
     if (now <= before)
       fault("the hook sees step " + std::to_string(now) + " after step " + std::to_string(before));
@@ -129,8 +130,8 @@ struct rules {
         fault("the hook does not see step " + std::to_string(s));
   }
 
-  /// Events that are not progress reach the hook in the board's order, none left out in between but for those that it had not
-  /// seen when the job failed.
+  /// Events other than progress reach the hook in the board's order without gaps, except those that it had not seen
+  /// when the job failed.
   void same_news() {
     std::vector<std::pair<kind, int64_t>> board, hook;
     for (const auto& e : seen.events)

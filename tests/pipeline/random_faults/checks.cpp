@@ -73,16 +73,16 @@ bool explains(const trouble& t, const error& e) {
   }
 }
 
-/// A trouble that no job survives, if it comes while there is still work to do.
+/// Whether this trouble fails every job that still has work to do.
 bool is_fatal(const recipe& r, const trouble& t) {
   switch (t.what) {
-    case trouble_kind::kill: return !t.node.starts_with("evaluator/");  // Between evaluations they are made anew without a word.
+    case trouble_kind::kill: return !t.node.starts_with("evaluator/");  // Between evaluations they are restarted silently.
     case trouble_kind::abort: return true;
     case trouble_kind::hook_fault: return t.hook != hook_place::on_abort;
     case trouble_kind::input_fault:
       if (t.input == input_place::save)
-        return false;  // A position that only a rewind would need.
-      // What one host reads ahead is not computed where another host's data end.
+        return false;  // Only a rewind would need this position.
+      // Batches that one host reads ahead are not computed once another host's data end.
       return !(r.batches && r.hosts > 1);
     default: return false;
   }
@@ -107,7 +107,7 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
   const auto& result = **o.result;
   if (result.stopped && !was_asked_to_stop(r, o))
     to.push_back({"it stops when it is asked to", "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
-  // A death takes some turns to be heard of; a job may end meanwhile.
+  // A death is noticed some turns later; the job may end meanwhile.
   constexpr int64_t heard_of_after = 400;
   for (const auto& h : o.happened)
     if (is_fatal(r, h.what) && h.turn + heard_of_after < o.ended_turn)
@@ -163,7 +163,7 @@ void check_state(const story& s, std::vector<finding>& to) {
       to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.step)});
   }
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
-  // A deletion that fails is made up for at the next commit.
+  // A deletion that fails is repeated at the next commit.
   if (s.undisturbed && last.result && *last.result && (**last.result).steps_run > 0)
     for (const auto& file : last.unlisted)
       to.push_back({"what nobody lists is deleted", file + " is still there"});
@@ -176,12 +176,13 @@ void check_curve(const story& s, std::vector<finding>& to) {
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   if (s.of.summary_steps == 0 || !last.result || !*last.result)
     return;
-  // What is not synced goes with the power, and what its writer or the outfeed held goes with them: the model is saved all the same.
+  // Unsynced data are lost with the power, and records in the writer or the outfeed are lost with it: the model is
+  // saved all the same.
   for (const auto& o : s.disturbed)
     for (const auto kind : {trouble_kind::power_loss, trouble_kind::disk_fault, trouble_kind::disk_full, trouble_kind::disk_death})
       if (came(o, kind) || killed(o, "summary_writer") || killed(o, "outfeed"))
         return;
-  // Without checkpoints every process begins at step 0, and takes the curve of the one before back.
+  // Without checkpoints every process begins at step 0, and withdraws the curve of the one before.
   std::vector<int64_t> whole;
   for (int64_t step = s.of.summary_steps; step <= (**last.result).global_step; step += s.of.summary_steps)
     whole.push_back(step);

@@ -1,4 +1,4 @@
-// How a seed becomes a recipe. Settings first, then troubles that fit them.
+// Draws a recipe from a seed: settings first, then troubles that fit them.
 #include "pipeline/random_faults/recipe.hpp"
 
 namespace troupe::test::random_faults {

@@ -1,4 +1,4 @@
-// What a process left on the disk, as the next one or a reader of curves would find it.
+// Reads the files of an ended process, as the next one or a reader of curves would find them.
 #include "pipeline/random_faults/run.hpp"
 
 #include "storage/events/event_log.hpp"
@@ -10,13 +10,14 @@ namespace troupe::test::random_faults {
 
 namespace {
 
-/// The step in "model.ckpt-20.manifest.json" and the like; none where the file is no checkpoint's.
+/// The step in "model.ckpt-20.manifest.json" and similar names; none for other files.
 std::optional<int64_t> step_of_file(const std::string& name) {
   constexpr std::string_view prefix = "model.ckpt-";
   return name.starts_with(prefix) ? std::optional{std::strtoll(name.c_str() + prefix.size(), nullptr, 10)} : std::nullopt;
 }
 
-/// Steps of one tag; a START note takes back what earlier processes wrote from its step on. What is torn at a file's end is not seen.
+/// Steps of one tag; a START note withdraws the values of earlier processes from its step on. A torn record at a file's
+/// end is ignored.
 std::vector<int64_t> steps_of_curve(file_system& disk, const std::string& directory, const std::string& tag) {
   std::set<int64_t> steps;
   const auto paths = list_event_logs(disk, directory);

@@ -1,4 +1,4 @@
-// Each check finds what is planted for it: stories that were well are spoilt in one way, and judged again.
+// Each check finds the violation that is planted for it: a correct story is changed in one way and checked again.
 #include "pipeline/random_faults/checks.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using kind = job_event::kind;
 
-/// A job that is stopped on its way and goes on, with everything that the checks look at.
+/// A job that is stopped and resumed, with everything that the checks read.
 const story& a_story() {
   static const story s = [] {
     recipe r;
@@ -31,7 +31,7 @@ const story& a_story() {
   return s;
 }
 
-/// The rules that a story breaks once it has been spoilt.
+/// The rules that a changed story breaks.
 std::vector<std::string> broken(const std::function<void(story&)>& spoil) {
   story s = a_story();
   spoil(s);
@@ -106,9 +106,9 @@ TEST_CASE("random faults: facts that are left out, told twice or out of order ar
   CHECK(breaks(rule, [](story& s) { s.undisturbed->events.pop_back(); }));
   CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(s.undisturbed->events.begin()); }));
   CHECK(breaks(rule, [](story& s) { std::iter_swap(last_of(s, kind::progress), last_of(s, kind::saved)); }));
-  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(last_of(s, kind::saved)); }));  // What is evaluated was saved.
+  CHECK(breaks(rule, [](story& s) { s.undisturbed->events.erase(last_of(s, kind::saved)); }));  // Only saved states are evaluated.
   CHECK(breaks(rule, [](story& s) { last_of(s, kind::saved)->seconds += 1000; }));
-  const auto look = [](story& s) {  // The last step that the hook was shown.
+  const auto look = [](story& s) {  // The last step that the hook has seen.
     auto& calls = s.undisturbed->calls;
     return std::find_if(calls.rbegin(), calls.rend(), [](const auto& c) { return c.where == hook_place::at; }).base() - 1;
   };

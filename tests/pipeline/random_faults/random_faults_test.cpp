@@ -1,4 +1,5 @@
-// Random faults in simulation: each seed draws a job, what goes wrong and when; what must hold whatever happens is in checks.hpp.
+// Random faults in simulation: each seed draws a job and its troubles with their times; checks.hpp has the properties
+// that must hold.
 //
 //   TROUPE_FAULT_SEED=123 ./dev test 'random faults'      one seed, told at length
 //   TROUPE_FAULT_SEEDS=20000 ./dev test 'random faults'   as many, in place of 500
@@ -39,7 +40,7 @@ std::string to_text(const story& s) {
   return text;
 }
 
-/// Of all stories: the fullest mailbox of each role, for whoever looks at the bounds.
+/// The fullest mailbox of each role in all stories, to compare with the bounds.
 class gauges {
  public:
   void add(const observation& o) {
@@ -62,7 +63,7 @@ class gauges {
   int64_t turns_ = 0;
 };
 
-/// Whether all is well; says what is not, and how to see it again.
+/// Whether the story is correct; prints the broken rules and how to repeat the story.
 bool passes(uint64_t seed, bool at_length, gauges& all) {
   const auto s = play(draw_recipe(seed));
   for (const auto& o : s.disturbed)

@@ -1,4 +1,5 @@
-// A recipe: one job, how it is run, what goes wrong and when, as plain data that a seed draws and a person can read.
+// A recipe: one job, its settings, and its troubles with their times, as plain data that a seed draws and a person can
+// read.
 #pragma once
 
 #include "storage/files/faulty_file_system.hpp"
@@ -7,7 +8,8 @@
 
 namespace troupe::test::random_faults {
 
-/// When a trouble comes: `turns` turns after the run began, after it showed progress to `step`, or after the trouble before.
+/// When a trouble happens: `turns` turns after the process began, after progress to `step`, or after the trouble
+/// before.
 struct moment {
   enum anchor : uint8_t { beginning, progress, trouble_before };
   anchor after = beginning;
@@ -17,7 +19,7 @@ struct moment {
 
 enum class trouble_kind : uint8_t {
   kill,         ///< A node ends as by a crash.
-  stop,         ///< A request of the user's.
+  stop,         ///< A request of the user.
   signal,       ///< The same after a signal: no evaluation follows.
   save,
   abort,
@@ -53,7 +55,7 @@ struct trouble {
 };
 std::string to_text(const trouble& t);
 
-/// One life of the job: a process.
+/// One process of the job.
 struct run_recipe {
   uint64_t schedule = 1;
   std::vector<trouble> troubles;
@@ -66,8 +68,8 @@ struct recipe {
   int64_t replicas = 1;
   std::optional<int64_t> shards;
   int64_t max_steps = 20;
-  std::optional<int64_t> batches;                    ///< Of the data, over all hosts; none: they are repeated without end.
-  bool keeps = true;                                 ///< A model directory.
+  std::optional<int64_t> batches;                    ///< Batches of the data, over all hosts; none: repeated without end.
+  bool keeps = true;                                 ///< The job has a model directory.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
   int64_t keep_max = 5;
@@ -78,16 +80,16 @@ struct recipe {
   double throttle_secs = 0;
   std::optional<int64_t> eval_steps;
   bool hooks = false;
-  int64_t gate_every = 0;                            ///< Of the hook; 0: none.
+  int64_t gate_every = 0;                            ///< Steps between gates of the hook; 0: none.
   int64_t watch_every = 0;
   std::optional<int64_t> hook_saves_at, hook_stops_at;
 
-  std::string slow_node;                             ///< Takes one of twenty turns that fall to it.
-  int64_t read_ms = 0, hook_ms = 0;                  ///< How long a read of training's data takes, and a call of the hook.
+  std::string slow_node;                             ///< This node takes one of twenty of its turns.
+  int64_t read_ms = 0, hook_ms = 0;                  ///< Duration of a read of training data, and of a hook's call.
 
   std::vector<run_recipe> disturbed;                 ///< An undisturbed run to the end follows them.
 };
-/// A seed's recipe: the same for ever on one version of the tests.
+/// The recipe of a seed, always the same on one version of the tests.
 recipe draw_recipe(uint64_t seed);
 std::string to_text(const recipe& r);
 

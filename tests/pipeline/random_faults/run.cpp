@@ -125,7 +125,7 @@ class process {
     return false;
   }
 
-  /// In their order: one that waits for its node to exist holds up those after it, but not the job.
+  /// In order: a trouble that waits for its node to exist delays later ones, but not the job.
   void bring_what_is_due() {
     while (next_ < seen_.run.troubles.size()) {
       const auto& t = seen_.run.troubles[next_];
@@ -150,7 +150,7 @@ class process {
       case trouble_kind::power_loss:
         if (job_->turns() == 0)
           return false;
-        files_->fail_after(0);  // What the dying process still does reaches no disk.
+        files_->fail_after(0);  // Later writes of the dying process reach no disk.
         disk_->crash({.torn_tails = t.tears, .entries_may_survive = t.tears, .seed = recipe_.seed});
         seen_.power_lost = true;
         break;
@@ -181,7 +181,7 @@ class process {
     for (; hook_seen_ < hook_->happened().size(); ++hook_seen_)
       happened(hook_->happened()[hook_seen_]);
     if (const auto failures = files_->failures(); failures > failures_) {
-      for (const auto& t : disk_troubles_)  // Any of them: the disk does not say which.
+      for (const auto& t : disk_troubles_)  // Any of them: the disk does not name the one.
         happened(t);
       failures_ = failures;
     }
@@ -225,7 +225,7 @@ story play(const recipe& r) {
     const auto& last = all.disturbed.back();
     stands_at = last.newest ? last.newest->step : -1;
     if (last.newest && last.newest->properties.at("finished") == "true")
-      return all;  // Another run would begin its data anew, or do nothing.
+      return all;  // Another process would read its data from the beginning, or do nothing.
   }
   recipe calm = r;
   calm.hook_stops_at.reset();

@@ -1,4 +1,4 @@
-// The input of a recipe's job: any dataset, whose calls fail, throw or yield nonsense where a trouble says so.
+// The input of a recipe's job: a dataset whose calls fail, throw or return nonsense where a trouble says so.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe::test::random_faults {
 
-/// Shared by all iterators of a run, which one thread turns. Troubles are armed when their moment has come.
+/// Shared by all iterators of a process, which run on one thread. A trouble is armed at its time.
 class input_troubles {
  public:
   void arm(const trouble& t) { armed_.push_back({t, 0}); }
@@ -18,9 +18,9 @@ class input_troubles {
 
   /// A call at a place: an error or an exception where one is due.
   expected<void> meet(input_place at, int32_t host);
-  /// Called at every read of training's data: time passes there.
+  /// Called at every read of training data, where time passes.
   std::function<void()> reading = [] {};
-  /// Whether what was read there is to be spoiled.
+  /// Whether the data read there are to be corrupted.
   bool spoils(input_place at, int32_t host) { return due(at, host) != nullptr; }
 
  private:
@@ -34,10 +34,10 @@ class input_troubles {
   std::vector<trouble> happened_;
 };
 
-/// What every injected error and exception says.
+/// The text of every injected error and exception.
 inline constexpr const char* injected = "injected";
 
-/// `of_evaluation` chooses the places that it answers to.
+/// `of_evaluation` selects the places where it fails.
 dataset troubled(const dataset& inner, std::shared_ptr<input_troubles> troubles, bool of_evaluation);
 
 }  // namespace troupe::test::random_faults

@@ -1,4 +1,5 @@
-// A hook that writes down every call, asks for steps, saves and stops as the recipe says, and throws where a trouble does.
+// A hook that records every call, requests steps, saves and stops as the recipe says, and throws where a trouble says
+// so.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -25,7 +26,7 @@ class watching_hook final : public hook {
   void arm(const trouble& t) { armed_.push_back({t, 0}); }
   const std::vector<trouble>& happened() const { return happened_; }
   const std::vector<call>& calls() const { return calls_; }
-  /// What it asked for when it began.
+  /// The steps that it requested in `begin`.
   const std::vector<need>& needs() const { return needs_; }
 
   troupe::needs begin(int64_t step) override;

@@ -1,4 +1,4 @@
-// Whatever byte of a checkpoint changes or is cut off, it is never restored as whole.
+// A checkpoint with any byte changed or cut off is never restored as undamaged.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "tests/storage/samples.hpp"

@@ -1,5 +1,5 @@
-// Power is lost after the n-th call to the file system, for every n. What must hold: a new store restores a checkpoint
-// that was saved, and the newest one whose commit was reported; nothing damaged passes for whole; work can go on.
+// Power is lost after the n-th call to the file system, for every n. Then a new store must restore a saved checkpoint
+// that is at least as new as the last reported commit, must not accept a damaged one, and must be able to continue.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -15,10 +15,10 @@ namespace {
 
 struct scenario {
   std::string name;
-  steps before;                      ///< Committed while all is well.
-  int64_t step;                      ///< Committed while power goes.
+  steps before;                      ///< Committed before the power loss.
+  int64_t step;                      ///< Committed during the power loss.
   checkpoint_store_options options;
-  steps preserved = {};              ///< Of `before`: restored by step after every crash.
+  steps preserved = {};              ///< Steps among `before` that are restored by step after every crash.
   bool edited = false;               ///< The state file names the oldest of `before`, which is then saved again.
 };
 
@@ -26,7 +26,7 @@ struct scenario {
 struct trial {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   bool reported = false;  ///< The last commit returned success.
-  bool finished = false;  ///< Power outlasted it.
+  bool finished = false;  ///< The commit ended before the power loss.
 };
 
 std::string state_naming(int64_t newest, const steps& all) {
@@ -50,7 +50,7 @@ trial run(const scenario& s, int64_t calls, bool tear) {
   return t;
 }
 
-/// What a restart finds.
+/// The state of the directory after a restart.
 void check_after(const scenario& s, const trial& t) {
   auto opened = checkpoint_store::open(t.disk, "/runs/m", s.options);
   REQUIRE_MESSAGE(opened, (opened ? "" : to_string(opened.error())));
@@ -67,7 +67,7 @@ void check_after(const scenario& s, const trial& t) {
     CHECK((step == s.step || old));
     if (t.reported)
       CHECK(step == s.step);
-    if (!s.before.empty())  // A first save may be found by scanning, before it is listed: that is told.
+    if (!s.before.empty())  // A first save may be found by scanning before it is listed, with a warning.
       CHECK_MESSAGE(restored->warnings.empty(), restored->warnings.front());
     restored->lease.reset();
   }
@@ -78,7 +78,8 @@ void check_after(const scenario& s, const trial& t) {
     CHECK(same(store.restore(step)->content, sample(step)));
   if (s.options.keep_checkpoint_max > 0)
     CHECK(store.listed().size() <= static_cast<size_t>(s.options.keep_checkpoint_max));
-  // What was committed is listed, or is kept for ever, as the save itself is once the next one is hours later, or is gone.
+  // Each committed checkpoint is listed, preserved or deleted; the save itself is preserved once the next one is hours
+  // later.
   const auto listed = store.listed();
   const auto there = steps_with_files(*t.disk, "/runs/m");
   REQUIRE(there);
@@ -116,7 +117,7 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
         CAPTURE(variant);
         auto t = run(s, calls, variant % 2 == 1);
         finished = t.finished;
-        // The first two forget all that was not synced; the others let parts of it survive, by seed.
+        // The first two lose all unsynced data; with the others parts of it survive, by seed.
         t.disk->crash({.torn_tails = variant >= 2,
                        .entries_may_survive = variant >= 2,
                        .seed = static_cast<uint64_t>(1000 * calls + variant)});
@@ -146,7 +147,7 @@ TEST_CASE("[EST-54] after a crash between the data and the state file the newest
     const bool complete = disk->info("/m/model.ckpt-2.manifest.json").has_value();
     if (!complete || reported)
       continue;
-    ++between;  // All that belongs to step 2 is there, and the state file does not say so.
+    ++between;  // All files of step 2 exist, and the state file does not list it.
     REQUIRE(parse_state_file(*read_file(*disk, "/m/checkpoint"), "checkpoint")->newest == 1);
     store = open_store(disk);
     CHECK(store->newest_step() == 1);

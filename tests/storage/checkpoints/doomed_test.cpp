@@ -1,4 +1,5 @@
-// What retention drops while somebody reads it is deleted in the end, whoever dies in between, and nothing else is.
+// A checkpoint that retention drops while it is read is deleted in the end, even if reader or owner dies, and no other
+// file is.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("a step that was dropped while it was read is deleted by the next owne
       if (listed == steps{2})
         CHECK(on_disk(*disk) == steps{2});
       else
-        CHECK(same(store->restore(1)->content, sample(1)));  // Not dropped: nobody may have deleted it.
+        CHECK(same(store->restore(1)->content, sample(1)));  // It was not dropped, so it must exist.
     }
   }
   CHECK(points > 20);

@@ -1,4 +1,4 @@
-// Directories written by past versions, frozen. They are never written again: a format that changes gets a directory more.
+// Directories that past versions wrote. They are never written again: a changed format gets a directory of its own.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "tests/storage/samples.hpp"
@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// What tests/golden/checkpoint-v1 holds, of steps 100 and 200. Not `sample`, which may change.
+/// The content of tests/golden/checkpoint-v1, for steps 100 and 200. Independent of `sample`, which may change.
 checkpoint_content version_1(int64_t step) {
   const auto s = static_cast<int32_t>(step);
   return {

@@ -1,4 +1,4 @@
-// Whoever reads a checkpoint, in this process or another, keeps its files from the owner's retention.
+// A reader of a checkpoint, in this process or another, protects its files from the owner's retention.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
@@ -17,7 +17,7 @@ bool there(file_system& fs, const std::string& directory, int64_t step) {
   return fs.info(directory + "/model.ckpt-" + std::to_string(step) + ".manifest.json").has_value();
 }
 
-/// What must hold of the real disk and of the one in memory alike.
+/// Runs the test on the real disk and on the one in memory.
 void check_leases(const std::shared_ptr<file_system>& fs, const std::string& directory) {
   auto store = open_store(fs, {.keep_checkpoint_max = 1}, directory);
   commit(*store, 1);

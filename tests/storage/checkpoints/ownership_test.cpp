@@ -1,4 +1,4 @@
-// Whoever owned a directory that was removed writes nothing into the one that stands there now.
+// The owner of a directory that was removed writes nothing into a new directory at the same path.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/checkpoint_files.hpp"
@@ -37,7 +37,7 @@ void check_lost(const std::shared_ptr<file_system>& fs, const std::string& direc
   CHECK(commit(*second, 4).warnings.empty());
 }
 
-/// Removes the directory before the call of that number, and puts another one there, whose owner commits `step`.
+/// Removes the directory before the call of that number, and makes another one there, whose owner commits `step`.
 struct replacing final : delegating_file_system {
   replacing(std::shared_ptr<memory_disk> d, int64_t n, int64_t s) : delegating_file_system(d), disk(std::move(d)), left(n), step(s) {}
   expected<void> rename(const std::string& from, const std::string& to) override { return count(), delegating_file_system::rename(from, to); }
@@ -89,7 +89,7 @@ TEST_CASE("a directory that was emptied, lock and all, or moved away is lost too
     std::filesystem::rename(directory, directory + "-elsewhere");
     CHECK(store->commit(sample(2)).error().category == errc::failed_precondition);
     CHECK_FALSE(std::filesystem::exists(directory));
-    std::filesystem::rename(directory + "-elsewhere", directory);  // Back again, it is the same one.
+    std::filesystem::rename(directory + "-elsewhere", directory);  // Moved back, it is the same directory.
     CHECK(store->commit(sample(2)));
   }
 }
@@ -104,7 +104,7 @@ TEST_CASE("a directory that is replaced before any creation, rename or sync of a
     auto store = open_store(fs, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
     commit(*store, 1);
     fs->armed = true;
-    static_cast<void>(store->commit(sample(2)));  // It ends in an error, unless all was done but the last deletion.
+    static_cast<void>(store->commit(sample(2)));  // It fails, unless only the last deletion was left.
     reached = fs->other != nullptr;
     if (!reached)
       break;
@@ -112,7 +112,7 @@ TEST_CASE("a directory that is replaced before any creation, rename or sync of a
     CHECK(same(fs->other->restore(1)->content, sample(1)));
     for (const auto& name : names_in(*disk))
       CHECK_MESSAGE((!name.starts_with("model.ckpt-2") || name.ends_with(".tmp")), name);
-    CHECK(names_in(*disk).size() <= 4);  // A shard, a manifest and a list; of the commit that lost it at most a file that it had begun.
+    CHECK(names_in(*disk).size() <= 4);  // Shard, manifest, state file; and one file of the lost commit.
   }
   CHECK(replaced > 10);
 }
@@ -156,7 +156,7 @@ TEST_CASE("a deletion that was put off until a reader was done does not reach in
   auto disk = memory_disk::make();
   auto store = open_store(disk, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  // What is left to do for the first owner is one deletion.
+  // The first owner has one deletion left to do.
   store->lease(1);
   commit(*store, 2);
   disk->remove_directory("/m");

@@ -100,7 +100,7 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     int64_t reported = 0;
     for (int i = 0; i < 2; ++i)
       REQUIRE(::read(reports[0], &reported, sizeof reported) == sizeof reported);
-    // A little later in the next commit every round, told by what is done to the directory and not by a clock.
+    // Each round looks a little later in the next commit, by the directory's changes and not by a clock.
     std::set<std::string> names;
     for (int changes = 0, looks = 0; changes < round && looks < 100'000; ++looks) {
       std::set<std::string> now;

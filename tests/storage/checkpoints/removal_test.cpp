@@ -1,4 +1,4 @@
-// Checkpoints that are deleted by request: the list first, so that it never names what is gone.
+// Checkpoints that are deleted by request: the state file is changed first, so that it never lists deleted ones.
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "storage/checkpoints/state_file.hpp"

@@ -168,7 +168,7 @@ TEST_CASE("a state file that names only what is gone is refused with the names o
   CHECK_MESSAGE(contains(text, "whole, but not listed in the state file: model.ckpt-1, model.ckpt-3;"), text);
   CHECK_MESSAGE(contains(text, "let /m/checkpoint say model_checkpoint_path: \"model.ckpt-3\""), text);
   CHECK_MESSAGE(contains(text, "--step 3"), text);
-  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-3\"\n");  // As it says.
+  edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-3\"\n");  // The state file decides.
   CHECK(same(store->restore_newest()->content, sample(3)));
 }
 

@@ -17,7 +17,7 @@ struct outcome {
   friend bool operator==(const outcome&, const outcome&) = default;
 };
 
-/// Saves one step after another, the n-th at `minutes[n]`, each by what the one before left behind.
+/// Saves successive steps, the n-th at `minutes[n]`, each with the retention state that the one before left.
 outcome save_all(const retention_policy& policy, const std::vector<double>& minutes) {
   retention_decision now;
   outcome all;

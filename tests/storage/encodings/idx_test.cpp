@@ -93,7 +93,7 @@ TEST_CASE("a gzip stream with any byte flipped never gives other elements") {
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
       const auto t = read(bytes);
       CAPTURE(at);
-      CHECK((!t || *t == *whole));  // A time stamp and the last bits of a block mean nothing.
+      CHECK((!t || *t == *whole));  // A time stamp and the last bits of a block carry no data.
     }
 }
 

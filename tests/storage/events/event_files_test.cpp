@@ -1,4 +1,4 @@
-// The files that event writers make: each its own, and readable whatever paths are told in it.
+// The files of event writers: each writer has its own, and files are readable whatever paths they contain.
 #include "storage/events/event_log.hpp"
 
 #include "storage/encodings/utf8.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double now = 1'700'000'000.25;
 
-/// Its first listing shows nothing: another writer looked before any had created.
+/// Its first listing is empty, as for a writer that looked before another had created its file.
 struct blind final : delegating_file_system {
   using delegating_file_system::delegating_file_system;
   expected<std::vector<file_info>> list(const std::string& path) override {

@@ -22,7 +22,7 @@ log_event scalar_at(int64_t step, double value) {
   return {.wall_time = now + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = value}}};
 }
 
-/// A file of `events` scalar events behind its version, as bytes.
+/// The bytes of a file with a version and `events` scalar events.
 std::string file_of(int64_t events) {
   auto fs = memory_file_system();
   auto log = open_log(fs);
@@ -215,10 +215,10 @@ TEST_CASE("names of event files are new and sort after those that are there, wha
     return log->path();
   };
   CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000000.node");
-  CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000001.node");  // It stood still.
+  CHECK(name(1'700'000'000.9, "node") == "/m/events.out.tfevents.1700000001.node");  // The clock stood still.
   CHECK(name(1'700'000'001, "other") == "/m/events.out.tfevents.1700000001.other");
   CHECK(name(1'700'000'001, "a") == "/m/events.out.tfevents.1700000002.a");
-  CHECK(name(5, "a") == "/m/events.out.tfevents.1700000003.a");                      // It went back.
+  CHECK(name(5, "a") == "/m/events.out.tfevents.1700000003.a");                      // The clock went back.
   CHECK(name(1'800'000'000, "a") == "/m/events.out.tfevents.1800000000.a");
   CHECK(name(9'999'999'999, "a") == "/m/events.out.tfevents.9999999999.a");
   CHECK(name(5, "a") == "/m/events.out.tfevents.9999999999.a.1");                    // There is no later second.

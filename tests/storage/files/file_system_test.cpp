@@ -23,7 +23,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// Every promise of the interface that a caller may rely on, whichever file system it has.
+/// The guarantees of the interface, which every file system must keep.
 void check_contract(file_system& fs, const std::string& root) {
   const std::string directory = root + "/a/b", path = directory + "/x";
   REQUIRE(fs.create_directories(directory));
@@ -107,7 +107,7 @@ TEST_CASE("a pipe, a device and a directory are no files to read, and a pipe wit
   auto fs = posix_file_system();
   const std::string pipe = disk.path + "/pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  ::alarm(60);  // Whoever waits for a writer waits for ever.
+  ::alarm(60);  // Without the alarm, a reader that waits for a writer would wait for ever.
   for (const auto& [path, kind] : {std::pair{pipe, "a pipe"}, {std::string{"/dev/null"}, "a device"}}) {
     const auto opened = fs->open(path);
     REQUIRE_FALSE(opened);

@@ -45,7 +45,7 @@ TEST_CASE("the mask rotates by 15 and adds") {
 TEST_CASE("a record is length, checksum, payload, checksum: the bytes that another writer of the format gives") {
   std::string bytes;
   append_record(bytes, "abc");
-  // Of the Python package tfrecord 1.14, and in docs/record_format.md.
+  // Written by the Python package tfrecord 1.14; shown in docs/record_format.md.
   CHECK(bytes == std::string("\3\0\0\0\0\0\0\0" "\xb0\x99\x49\x0e" "abc" "\x6e\x57\xf1\x21", 19));
   std::string halves = "before";
   const size_t begin = begin_record(halves);

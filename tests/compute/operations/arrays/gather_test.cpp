@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-/// Runs gather of a fed index and returns what it says of it.
+/// Runs gather with a fed index and returns its error.
 std::string gathered(int32_t index) {
   graph g;
   model_spec spec;

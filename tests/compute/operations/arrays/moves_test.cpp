@@ -11,7 +11,7 @@ using namespace test;
 
 namespace {
 
-/// 0, 1, 2, ... of that shape.
+/// A tensor of 0, 1, 2, ... with that shape.
 tensor counted(const shape& dims) {
   std::vector<int32_t> x(static_cast<size_t>(dims.elements()));
   std::iota(x.begin(), x.end(), 0);

@@ -1,4 +1,4 @@
-// What is not finite fails the step where a model asks for it, and in the labels of every loss.
+// Values that are not finite fail the step where a model checks them, and in the labels of every loss.
 #include <troupe/losses.hpp>
 
 #include "tests/compute/evaluate.hpp"
@@ -15,7 +15,7 @@ namespace {
 const std::source_location here = std::source_location::current();
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-/// What the step says; empty when nothing is wrong.
+/// The step's error; empty for none.
 std::string error_of(const std::function<symbol(graph&)>& loss, mode m) {
   trainer t([&](graph& g) {
     model_spec spec;
@@ -56,7 +56,7 @@ TEST_CASE("check_numerics passes on what is finite, and names node, message, ele
 }
 
 TEST_CASE("check_numerics looks at the gradient too, as TensorFlow's does") {
-  // The root of 0 is finite, what flows back through it is not.
+  // The root of 0 is finite; its gradient is not.
   const auto loss = [](bool checked) {
     return [checked](graph& g) {
       const symbol v = g.variable({.name = "v", .dims = {3}, .initial = init::zeros()});

@@ -23,7 +23,7 @@ std::vector<double> points(double big) {
   return x;
 }
 
-/// f against the formula in float64, in both floating types; `least` leaves out what is below.
+/// Compares f with the formula in float64, in both floating types; `least` excludes smaller numbers.
 void check_function(activation f, double (*formula)(double), double big, double least = -inf, double epsilon32 = 3e-7) {
   std::vector<double> x, want, want32;
   for (double v : points(big))

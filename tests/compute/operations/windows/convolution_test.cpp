@@ -136,7 +136,7 @@ TEST_CASE("where a kernel is smaller than its stride, a transposed convolution l
   const conv2d_options o{.strides = {3, 4}, .padding = padding::valid};
   const tensor y = noise<double>({2, 3, 2, 3}, 1), k = noise<double>({2, 2, 4, 3}, 2);
   const tensor image = value([&](graph& g) { return conv2d_transpose(g.constant(y), g.constant(k), o); });
-  REQUIRE(image.dims() == shape{2, 9, 8, 4});  // As Keras has it: 3·3 and 2·4, without 3·3 - 1 and 2·4 - 2.
+  REQUIRE(image.dims() == shape{2, 9, 8, 4});  // As in Keras: 3·3 and 2·4, without 3·3 - 1 and 2·4 - 2.
   std::vector<double> want(static_cast<size_t>(image.dims().elements()));
   for (int64_t b = 0; b < 2; ++b)
     for (int64_t i = 0; i < 3; ++i)
@@ -173,7 +173,7 @@ TEST_CASE("bias and relu after a convolution are part of it, but for a depthwise
   };
   const auto apart = [&](int groups, int64_t size) {
     return [=](graph& g, symbol x) {
-      const symbol y = layer(groups, size)(g, x)["whole"];  // Of which only the convolution is an output, and so stands alone.
+      const symbol y = layer(groups, size)(g, x)["whole"];  // Only the convolution is an output, so nothing is fused with it.
       const symbol convolved = g.make_symbol(g.internals().nodes[static_cast<size_t>(g.internals().nodes[static_cast<size_t>(y.node())].inputs[0])].inputs[0]);
       return std::map<std::string, symbol>{{"alone", convolved}};
     };
@@ -203,7 +203,7 @@ TEST_CASE("the gradient of pooling what relu has left is one kernel with that of
     CHECK(apart.kernels("max_pool_gradient +relu") == 0);
     CHECK(fused.run() == apart.run());
   }
-  planned other{{2, 6, 4, 37}, only([](graph&, symbol x) {  // A mask that is not what was pooled.
+  planned other{{2, 6, 4, 37}, only([](graph&, symbol x) {  // A mask that is not the pooled value.
     return gradients(reduce_sum(square(max_pool(neg(relu(x))))), std::vector{x})[0];
   })};
   CHECK(other.kernels("max_pool_gradient +relu") == 0);
