@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures this tree beside another commit of it: ./dev bench --beside COMMIT [--rounds N] NAME...
 
-The commit is built in a work tree of its own, build/beside/HASH. Then processes of both alternate, so that what the machine does
-meanwhile meets both. A row is what a benchmark prints as `ours`; its ratio is this tree's over the commit's, turned round for times and
-sizes: above 1 is better. For train_step a row is measured by pairs of processes that take turns with what they have planned once; there are
-several pairs, because where memory happens to lie stays the same for the life of a process and is worth several per cent.
+The commit is built in a separate work tree, build/beside/HASH. Then processes of both alternate, so that other load on the
+machine affects both. A row is a value that a benchmark prints as `ours`; its ratio is this tree's value divided by the commit's,
+inverted for times and sizes: above 1 is better. Each row of train_step is measured by several pairs of processes that plan once and
+take turns: where memory lies stays the same for the life of a process and changes a rate by several per cent.
 """
 import argparse
 import json
@@ -17,13 +17,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TURN_S = "0.2"  # Of one row of train_step.
+TURN_S = "0.2"  # Seconds for one row of train_step.
 RULES = ["momentum", "adam"]
 PAIRS = 3  # Pairs of processes for one row of train_step.
 
 
 def build(tree, names):
-    """Release builds of these benchmarks in `tree`; where they lie."""
+    """Builds these benchmarks for release in `tree`; returns their paths."""
     directory = tree / "build" / "release"
     if not (directory / "build.ninja").exists():
         subprocess.run(["meson", "setup", str(directory), str(tree), "--buildtype=release"], check=True, stdout=subprocess.DEVNULL)
@@ -43,7 +43,7 @@ def work_tree(commit):
 
 
 def alternating(round_number):
-    """0 is the commit, 1 this tree: who is first changes."""
+    """The order of a round: 0 is the commit, 1 this tree; the first alternates."""
     return (0, 1) if round_number % 2 == 0 else (1, 0)
 
 

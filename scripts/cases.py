@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what becomes of the numbered cases in tests/cases.txt: tested, adapted, waived or missing.
+"""Counts the numbered cases in tests/cases.txt by outcome: tested, adapted, waived or missing.
 
 A test covers a case by a title that carries its id in brackets:
 
@@ -74,7 +74,7 @@ def carried(text):
 
 
 def put(cases, source, text):
-    """Adds the titles of one test source to their cases; returns what is wrong with them."""
+    """Adds the titles of one test source to their cases; returns their errors."""
     wrong = []
     for name, line in carried(text):
         place = f"{source}:{line}"

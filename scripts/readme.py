@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md, and compares what they print with what it shows; or writes it there.
+"""Runs the commands of README.md, and compares their output with the README, or writes it there.
 
 Usage: readme.py --program build/MODE/cli/troupe [--check]      (./dev readme builds the program first)
 
@@ -26,18 +26,18 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIMIT_S = 120  # For each command.
+LIMIT_S = 120  # Limit of each command.
 
 VARYING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "<time>"),
     (re.compile(r"events\.out\.tfevents\.\d+\.[^\s:]+"), "events.out.tfevents.<time>.<host>"),
     (re.compile(r"\bin \d+(\.\d+)? s\b"), "in <seconds> s"),
     (re.compile(r"\b\d+(\.\d+)? (steps|results)/s\b"), r"<rate> \2/s"),
-    (re.compile(r"\b\d+(\.\d+)? ([kMG]B|bytes)\b"), "<size>"),  # Manifests and event files hold times and the host's name.
+    (re.compile(r"\b\d+(\.\d+)? ([kMG]B|bytes)\b"), "<size>"),  # Sizes vary: manifests and event files hold times and the host's name.
     (re.compile(r"(?<![.\w])[0-9a-f]{8}\b"), "<checksum>"),
     (re.compile(r"^(  global_step/sec .*) \S+$"), r"\1 <rate>"),
     (re.compile(r"\bcpu_level +\S+"), "cpu_level <level>"),
-    (re.compile(r" {2,}"), "  "),  # Columns are as wide as what is in them.
+    (re.compile(r" {2,}"), "  "),  # The width of a column depends on its contents.
 ]
 PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  [\d.]+ steps/s)?  loss \S+(  ETA [\d:]+)?$")
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
@@ -49,7 +49,7 @@ class Trouble(Exception):
 
 
 def made_alike(output):
-    """Lines without what varies, and whether there was any progress."""
+    """Lines without the parts that vary, and whether there was a progress line."""
     lines = output.rstrip("\n").split("\n")
     kept = [line for line in lines if not PROGRESS.match(line)]
     for pattern, placeholder in VARYING:
@@ -65,7 +65,7 @@ def lines_agree(shown, printed):
 
 
 def differences(shown, printed):
-    """Lines of a diff; none where both say the same."""
+    """Lines of a diff; none where both are equal."""
     (shown, shown_progress), (printed, printed_progress) = made_alike(shown), made_alike(printed)
     if shown_progress != printed_progress:
         return [f"{'-' if shown_progress else '+'} lines of progress"]
@@ -111,7 +111,7 @@ class Place:
 
 
 def rerun(block, place, complaints):
-    """The block with what its commands print now; what agrees with what was shown is left as it was."""
+    """The block with the current output of its commands; output that agrees with the old one stays as it was."""
     parts = re.split(r"^\$ (.*)\n?", block + "\n", flags=re.MULTILINE)
     if parts[0].strip() or len(parts) < 3:
         raise Trouble("a console block does not begin with `$ COMMAND`")
@@ -140,7 +140,7 @@ def check_shell(block):
 
 
 def renewed(text, place):
-    """The README as it should be, and what is wrong with the one that is there."""
+    """The README as it should be, and the differences of the present one."""
     complaints, lines, out = [], text.split("\n"), []
     while lines:
         line = lines.pop(0)

@@ -22,7 +22,7 @@ import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUPPORT = ROOT / "tests" / "support"
-LIMIT_S = 120  # For each program; a test that needs longer says so with `timeout:`.
+LIMIT_S = 120  # Limit of each program; `timeout:` in meson.build sets a longer one.
 SLOWER = {"asan": 5, "tsan": 10, "coverage": 2, "debug": 3}  # How many times slower a mode may be.
 # With --all in a release build: seeds of the random faults (500 otherwise), and for how long memory has to stay level (6 s).
 THOROUGH = {"TROUPE_FAULT_SEEDS": "20000", "TROUPE_PATIENCE_SECONDS": "60"}
@@ -126,7 +126,7 @@ class Program:
         if summaries:
             _, result.passed, result.failed = map(int, summaries[-1])
         if status is None or not summaries or (status != 0 and result.failed == 0):
-            result.failed = max(result.failed, 1)  # Where doctest could still report, it has counted the case it was in.
+            result.failed = max(result.failed, 1)  # If doctest could still report, it has counted the running case.
             result.trouble = self.ending(status)
 
     def ending(self, status):

@@ -210,7 +210,7 @@ void infeed_state::send_block(int64_t first, int64_t count, int64_t rows,
                               const std::vector<std::shared_ptr<std::byte>>& memory) {
   for (const auto& r : readers)
     if (rows % r.edge.parts != 0) {
-      step = first;  // None of these batches will come, so the first of them is the first that is missing.
+      step = first;  // None of these batches is sent, so the first of them is the first missing step.
       return end(error{errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among "
                                                  + std::to_string(r.edge.parts) + " replicas"});
     }

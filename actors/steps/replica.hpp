@@ -23,7 +23,7 @@ namespace troupe {
 struct replica_options {
   node_id id{};
   std::string name = "replica/0";
-  int32_t index = 0;                           ///< Its index among the `replicas` of its group.
+  int32_t index = 0;                           ///< Index among the `replicas` of its group.
   int32_t replicas = 1;
   troupe::mode mode = mode::train;
   std::vector<edge_id> in_edges;               ///< One for each in-port; their components, in this order, are the feeds.
@@ -96,7 +96,7 @@ struct replica_state {
   std::optional<int64_t> moves_at;              ///< The step whose update switches arenas, for a snapshot.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
   int target = 0;                               ///< The arena that the current step writes to.
-  std::vector<const std::byte*> feeds;          ///< Of batch `step`, one for each component; set by `look_at_blocks`.
+  std::vector<const std::byte*> feeds;          ///< For batch `step`, one for each component; set by `look_at_blocks`.
   std::vector<int64_t> strides;                 ///< Bytes from one batch of a block to the next.
 
   step_report pending;                               ///< The next report.

@@ -1,4 +1,4 @@
-"""Trains a short run, and has the tools of others read what it leaves: a line a check, then `N passed, N failed`.
+"""Trains a short job, and has other programs read its files: a line for each check, then `N passed, N failed`.
 
 Usage: python scripts/interop [--screenshot]      (./dev interop builds the program and the environment first)
 """
@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--screenshot", action="store_true", help="also make docs/tensorboard.png anew")
     options = parser.parse_args()
 
-    logging.getLogger("tensorboard").setLevel(logging.ERROR)  # It tells of every START that it obeys.
+    logging.getLogger("tensorboard").setLevel(logging.ERROR)  # It logs every START that it obeys.
     run, work = program.fresh("run"), program.fresh("files")
     flags = program.settings(run, STEPS, save_summary_steps=SUMMARY, save_checkpoints_steps=SAVE)
     program.output("train", *flags)

@@ -1,4 +1,4 @@
-"""Counts checks, and says a line of each."""
+"""Counts checks, and prints a line for each."""
 
 
 class Checks:
@@ -6,7 +6,7 @@ class Checks:
         self.passed = self.failed = 0
 
     def check(self, holds, claim, detail=""):
-        """`detail` says what was found, whether it holds or not."""
+        """Prints `detail`, the value found, for passed and failed checks."""
         self.passed += bool(holds)
         self.failed += not holds
         print(f"{'ok    ' if holds else 'FAILED'} {claim}{': ' if detail else ''}{detail}", flush=True)
@@ -17,9 +17,9 @@ class Checks:
         return self.check(not wrong, claim, "; ".join(map(str, wrong[:3])) + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "") or detail)
 
     def stage(self, function, *arguments):
-        """Runs one part; what it raises is a failed check, and the next part begins."""
+        """Runs one part; an exception is a failed check, and the next part begins."""
         try:
             return function(self, *arguments)
-        except Exception as trouble:  # A reader that refuses our file is the finding, whatever it raises.
+        except Exception as trouble:  # A reader that refuses our file is the finding, with any exception.
             self.check(False, function.__name__.replace("_", " "), f"{type(trouble).__name__}: {trouble}")
             return None

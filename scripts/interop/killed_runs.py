@@ -1,4 +1,4 @@
-"""What SIGKILL leaves of event files, and the curve that TensorBoard makes of several runs.
+"""Event files after SIGKILL, and the curve that TensorBoard shows for several processes.
 
 What has to hold, with a summary every 10 steps and a checkpoint every 200:
 - after a kill, TensorBoard reads every file up to its last whole record and raises nothing;
@@ -20,7 +20,8 @@ import program
 import tensorboard_reads
 
 END, SUMMARY, SAVE = 2300, 10, 200
-# The moment that a commit is told of, when what led to it may still be in memory; and anywhere between two of them.
+# The moment at which a commit is reported, when its summaries may still be in memory; and any moment between two
+# reports.
 MOMENTS = (("saved", 600), ("progress", 1725))
 
 
@@ -49,7 +50,7 @@ def points(directory):
 
 
 def points_of_server(directory, tag):
-    """The same of one scalar, as the server has it."""
+    """The same for one scalar, as the server returns it."""
     read = plugin_event_accumulator.EventAccumulator(str(directory), size_guidance={"tensors": 0}).Reload()
     return [(p.step, tensor_util.make_ndarray(p.tensor_proto).item()) for p in read.Tensors(tag)]
 

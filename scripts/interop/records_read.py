@@ -15,7 +15,7 @@ DECOMPRESS = {"none": bytes, "gzip": gzip.decompress, "zlib": zlib.decompress}
 
 
 def tfrecord_reads_ours(checks, directory):
-    """What examples/record_file.cpp writes: of i from -5 to 999, i and its square, its root, and two strings."""
+    """The examples that examples/record_file.cpp writes: for i from -5 to 999, i and its square, its root, and two strings."""
     for how in COMPRESS:
         path = directory / f"ours.tfrecord.{how}"
         program.example("record_file", "write", path, how)
@@ -54,7 +54,7 @@ def count_checked(path):
 
 
 def made_examples():
-    """Values at the edges of what each kind holds."""
+    """Values at the limits of each kind."""
     floats = [0.0, -0.0, 1.5, -1e-45, 3.4028234663852886e38, math.inf, -math.inf, math.nan]
     yield {"empty_text": ([b""], "byte"), "name": (["gr\u00fcn".encode()], "byte"), "gr\u00f6\u00dfe": ([1], "int")}
     yield {"integers": ([0, 1, -1, 2**63 - 1, -(2**63)], "int"), "floats": (floats, "float"), "strings": ([b"\0", bytes(range(256))], "byte")}

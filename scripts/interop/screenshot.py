@@ -16,7 +16,7 @@ PICTURE = program.ROOT / "docs" / "tensorboard.png"
 BYTES_MAX, WIDTH, HEIGHT, COLOURS = 150_000, 1440, 960, 64
 CARDS = [{"plugin": "scalars", "tag": tag} for tag in ("loss", "accuracy")]
 CARDS += [{"plugin": "histograms", "tag": f"dnn/hiddenlayer_{layer}/kernel", "runId": "defaultExperimentId/."} for layer in (0, 1)]
-SETTLED_MS = 60_000  # Of the page's own clock, which Chromium lets run ahead.
+SETTLED_MS = 60_000  # Milliseconds of the page's own clock, which Chromium lets run ahead.
 
 
 def tensorboard_shows_the_run(checks, run):

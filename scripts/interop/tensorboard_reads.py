@@ -22,12 +22,12 @@ def curves(directory):
 
 
 def steps_wrong(points):
-    """Neighbours whose steps do not rise."""
+    """Adjacent events whose steps do not increase."""
     return [f"step {b.step} follows {a.step}" for a, b in zip(points, points[1:]) if b.step <= a.step]
 
 
 def trainable(model_dir):
-    """Sizes by name: what is neither the step nor a slot of another variable."""
+    """Sizes of variables by name, without the step and slots."""
     newest = program.checkpoints(model_dir)[-1]
     tensors = {}
     for tensor in program.inspect(newest)["tensors"]:
@@ -68,7 +68,7 @@ def tensorboard_reads_evaluations(checks, model_dir, evaluated):
     for tag in METRICS:
         steps = [point.step for point in read.Scalars(tag)] if tag in read.Tags()["scalars"] else []
         checks.check(steps == evaluated, f"eval/ has {tag} of every evaluation", f"steps {steps}")
-    # The accumulator of TensorBoard's server is the one that knows of plugins, and so of text.
+    # Only the accumulator of TensorBoard's server supports plugins, and so texts.
     server = plugin_event_accumulator.EventAccumulator(str(pathlib.Path(model_dir) / "eval")).Reload()
     said = server.Tensors("checkpoint_path") if "checkpoint_path" in server.Tags()["tensors"] else []
     texts = [[value.decode() for value in tensor_util.make_ndarray(point.tensor_proto).flat] for point in said]
@@ -79,7 +79,7 @@ def tensorboard_reads_evaluations(checks, model_dir, evaluated):
 
 
 def tensorboard_reads_notes(checks, model_dir, saved):
-    """In words: START, then a CHECKPOINT for each save."""
+    """The notes as text: START, then a CHECKPOINT for each save."""
     notes, versions = [], []
     for path in event_files(model_dir):
         for number, event in enumerate(LegacyEventFileLoader(path).Load()):
@@ -92,12 +92,12 @@ def tensorboard_reads_notes(checks, model_dir, saved):
 
 
 def unreadable(path):
-    """What TensorBoard's reader raises before the end of a file; None where it reads on. Half a record at the end raises nothing."""
+    """The exception of TensorBoard's reader before the end of a file, or None. Half a record at the end raises none."""
     try:
         for _ in RawEventFileLoader(path).Load():
             pass
         for _ in LegacyEventFileLoader(path).Load():
             pass
-    except Exception as trouble:  # Whatever it raises is the finding.
+    except Exception as trouble:  # Any exception is the finding.
         return f"{path}: {type(trouble).__name__}: {trouble}"
     return None

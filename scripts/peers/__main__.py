@@ -22,7 +22,7 @@ ROUNDS, SECONDS = 5, 0.7
 
 
 class Side:
-    """A process that trains one row, by one or several variants, and is told when to measure which."""
+    """A process that trains one row with one or several variants, and measures one on request."""
 
     def __init__(self, command, threads):
         self.name = command[-1] if command[0] != str(OURS) else "ours"
@@ -33,7 +33,7 @@ class Side:
         self.losses = {}
 
     def begin(self):
-        """Its variants, with the loss that each has come to."""
+        """Its variants, with the loss that each has reached."""
         self.losses = json.loads(self.answer())
 
     def rate(self, variant, seconds):
@@ -52,13 +52,13 @@ class Side:
 
 
 def measure(row, rule, threads):
-    """Rates of each variant, a number a round, ours first."""
+    """Rates of each variant, one for each round, ours first."""
     with tempfile.TemporaryDirectory() as work:
         start = pathlib.Path(work) / "start.safetensors"
         described = [row, rule, str(threads), str(COMPARED_STEPS), str(start)]
         sides = [Side([str(OURS)] + described, threads)]
         try:
-            sides[0].begin()  # It writes the file that the others begin from.
+            sides[0].begin()  # Ours writes the starting values for the others.
             for script in ("torch_side.py", "jax_side.py"):
                 sides.append(Side([sys.executable, "-B", str(ROOT / "scripts" / "peers" / script)] + described, threads))
                 sides[-1].begin()
@@ -79,7 +79,7 @@ def measure(row, rule, threads):
 
 
 def summary(rates):
-    """Medians, and ours to the fastest peer, round by round."""
+    """Medians, and the ratio of ours to the fastest peer in each round."""
     medians = {variant: statistics.median(of_one) for variant, of_one in rates.items()}
     fastest = max((v for v in medians if v != "ours"), key=medians.get)
     ratios = [a / b for a, b in zip(rates["ours"], rates[fastest])]

@@ -1,4 +1,4 @@
-"""What the peers' processes have in common: the start that ours wrote, and the conversation with the driver."""
+"""The common part of the peers' processes: reads our starting values, and answers the driver."""
 import json
 import sys
 import time
@@ -21,8 +21,8 @@ class Task:
 
 
 def serve(task, variants):
-    """`variants`: by name, a function that does n steps and returns the last loss, and how many steps it does at least. Tells the loss of
-    each after the first steps, then for each line "variant seconds" steps a second over about so long."""
+    """`variants`: by name, a function that does n steps and returns the last loss, and its least number of steps. Prints the loss of each
+    after the first steps, then for each line "variant seconds" the steps a second over about that time."""
     real = {}
     losses = {}
     for name, (run, _) in variants.items():

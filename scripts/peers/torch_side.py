@@ -90,7 +90,7 @@ class Block(nn.Module):
         self.qkv.weight.data = torch.cat([part.weight.data for part in parts])
         self.qkv.bias.data = torch.cat([part.bias.data for part in parts])
         self.output = linear(v, f"{name}/attention/output")
-        self.first, self.second = nn.LayerNorm(units), nn.LayerNorm(units)  # They begin with ones and zeros.
+        self.first, self.second = nn.LayerNorm(units), nn.LayerNorm(units)  # Initial values are ones and zeros.
         self.wide, self.narrow = linear(v, f"{name}/feed_forward/hidden"), linear(v, f"{name}/feed_forward/output")
 
     def forward(self, h):

@@ -1,4 +1,4 @@
-"""No code of ours depends on who made the processor, or on which C library is there.
+"""Our code depends neither on the maker of the processor nor on the C library.
 
 Usage: instructions_test.py PLANTED LIBRARY...     PLANTED has what is forbidden, and each piece of it must be found.
 
@@ -11,7 +11,7 @@ import sys
 
 # A function's first line, or an instruction that only approximates, whatever prefixes it has.
 LINE = re.compile(r"^[0-9a-f]+ <(.*)>:$|^\s+[0-9a-f]+:\t(?:(?:lock|rep\w*|bnd|notrack|data16|cs|ds) )*(v?(?:rsqrt|rcp)\w*)", re.MULTILINE)
-# What IEEE 754 does not say the last bit of; each as float, double or long double. Rounding, remainders and roots are exact.
+# Functions whose last bit IEEE 754 leaves open; each as float, double or long double. Rounding, remainders and roots are exact.
 INEXACT = re.compile(r"\b((?:exp|exp2|exp10|expm1|log|log2|log10|log1p|pow|cbrt|hypot|sin|cos|tan|sincos|asin|acos|atan|atan2|sinh|cosh|tanh|asinh"
                      r"|acosh|atanh|erf|erfc|tgamma|lgamma|lgamma_r)[fl]?)(?:@\S+)?$", re.MULTILINE)
 
