@@ -280,6 +280,21 @@ violations long_files(const source_files& files) {
   return found;
 }
 
+int column_limit(const std::string& clang_format) {
+  static const std::regex pattern{R"((^|\n)ColumnLimit:\s*(\d{1,4})\s)"};
+  std::smatch match;
+  return std::regex_search(clang_format, match, pattern) ? std::stoi(match[2]) : 0;
+}
+
+violations wide_lines(const source_files& files, int columns) {
+  violations found;
+  for (const auto& file : files)
+    for (const auto& line : file.lines)
+      if (line.columns() > columns)
+        found.push_back({file.path, line.number, std::to_string(line.columns()) + " columns, and the limit is " + std::to_string(columns)});
+  return found;
+}
+
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build) {
   violations found;
   for (const auto& file : files)

@@ -24,6 +24,10 @@ violations file_access_outside_storage(const source_files& files);
 violations clocks_and_chance(const source_files& files);
 /// No file has more than 400 lines.
 violations long_files(const source_files& files);
+/// The ColumnLimit of a .clang-format; 0 where it has none.
+int column_limit(const std::string& clang_format);
+/// No line is wider than `columns`.
+violations wide_lines(const source_files& files, int columns);
 /// A public header is installed, and compiled alone, only if include/meson.build lists it.
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build);
 

@@ -76,13 +76,17 @@ class stripper {
 
 }  // namespace
 
+int source_line::columns() const {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
 source_file parse(std::string path, const std::string& text) {
   stripper stripped{text};
   stripped.run();
   source_file file{std::move(path), {}};
-  std::istringstream code{stripped.code}, bare{stripped.bare};
+  std::istringstream whole{text}, code{stripped.code}, bare{stripped.bare};
   source_line line;
-  while (std::getline(code, line.code) && std::getline(bare, line.bare)) {
+  while (std::getline(whole, line.text) && std::getline(code, line.code) && std::getline(bare, line.bare)) {
     ++line.number;
     file.lines.push_back(line);
   }

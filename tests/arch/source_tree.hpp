@@ -1,4 +1,4 @@
-// The source tree as the rules see it: every C++ file, line by line, without comments.
+// The source tree as the rules see it: every C++ file, line by line, code and comments apart.
 #pragma once
 
 #include <string>
@@ -8,8 +8,12 @@ namespace troupe::arch {
 
 struct source_line {
   int number = 0;    ///< From 1.
+  std::string text;  ///< As in the file.
   std::string code;  ///< Without comments.
   std::string bare;  ///< Without comments and the contents of string and character literals.
+
+  /// Characters of UTF-8, each of which takes one column.
+  int columns() const;
 };
 
 struct source_file {

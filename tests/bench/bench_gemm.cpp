@@ -33,7 +33,8 @@ void compare_with(const char* who, Products products, suite& s, const gemm_shape
     for (int64_t i = 0; i < n; ++i)
       (products.*product)(g.m, g.n, g.k, a.get(), b.get(), c.get());
   };
-  const std::string name = std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k) + " " + (g.transpose_a ? "T" : "N") + (g.transpose_b ? "T" : "N");
+  const std::string name =
+      std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k) + " " + (g.transpose_a ? "T" : "N") + (g.transpose_b ? "T" : "N");
   const auto r = s.compare({.name = name, .unit = "/s", .reference_name = who, .seconds = 0.03, .probe = fma_peak, .probe_units = 400}, ours, theirs);
   char text[128];
   const double share = flops / flops_of_peak_unit();

@@ -1,5 +1,6 @@
-// The arena that is planned for a training step, beside the least that it could be: the greatest sum of the bytes of values and
-// scratch memory that are alive at one call; and the arena with recomputation, beside that without. Nothing is run, so the numbers are the same on every machine of one CPU level.
+// Compares the planned arena of a training step with its lower bound, the greatest sum of the bytes of values and scratch
+// memory that are alive at one call; and the arena with rematerialisation with the one without. No program runs, so the
+// numbers are the same on every machine of one CPU level.
 #include "compute/program/program.hpp"
 #include "tests/bench/models.hpp"
 

@@ -73,9 +73,10 @@ class table {
   }
   void add_two_threads(const measured_model& m, const rule& r, const contest_result& c) const {
     if (json_)
-      std::printf("{\"bench\":\"train_step\",\"case\":\"%s\",\"optimizer\":\"%s\",\"threads\":2,\"unit\":\"steps/s\",\"ours\":%.6g,\"reference\":%.6g,"
-                  "\"reference_name\":\"one thread\",\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f}\n", m.name.c_str(), r.name.c_str(), c.rates[0], c.rates[1],
-                  c.ratio, c.ratio_min, c.ratio_max);
+      std::printf(
+          "{\"bench\":\"train_step\",\"case\":\"%s\",\"optimizer\":\"%s\",\"threads\":2,\"unit\":\"steps/s\",\"ours\":%.6g,\"reference\":%.6g,"
+          "\"reference_name\":\"one thread\",\"ratio\":%.4f,\"ratio_min\":%.4f,\"ratio_max\":%.4f}\n",
+          m.name.c_str(), r.name.c_str(), c.rates[0], c.rates[1], c.ratio, c.ratio_min, c.ratio_max);
     else
       std::printf("%-30s %-9s %10s %10s  %6.3f (%.3f, %.3f)\n", m.name.c_str(), r.name.c_str(), text(c.rates[0]).c_str(), text(c.rates[1]).c_str(), c.ratio,
                   c.ratio_min, c.ratio_max);
@@ -153,7 +154,8 @@ int main(int argc, char** argv) {
   const bench::table to{json};
   const auto for_each = [&](auto measure) {
     for (const auto& m : bench::models())
-      for (const bench::rule& r : {bench::rule{"momentum", momentum{}, bench::hand_optimizer::momentum}, bench::rule{"adam", adam{}, bench::hand_optimizer::adam}})
+      for (const bench::rule& r :
+           {bench::rule{"momentum", momentum{}, bench::hand_optimizer::momentum}, bench::rule{"adam", adam{}, bench::hand_optimizer::adam}})
         if (parts.empty() || std::ranges::any_of(parts, [&](const auto& part) { return m.name.find(part) != std::string::npos; }))
           measure(to, m, r);
   };

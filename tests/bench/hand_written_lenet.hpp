@@ -21,7 +21,8 @@ class onednn_block {
     const memory::dim batch = dims[0], inputs = dims[1], side = dims[2];
     const memory::dims strides{1, 1}, around{2, 2}, two{2, 2}, none{0, 0};
     const auto any = [](const memory::dims& d) { return memory::desc{d, memory::data_type::f32, memory::format_tag::any}; };
-    const memory::desc weights = any({outputs, inputs, 5, 5}), bias{{outputs}, memory::data_type::f32, memory::format_tag::a}, full = any({batch, outputs, side, side});
+    const memory::desc weights = any({outputs, inputs, 5, 5}), bias{{outputs}, memory::data_type::f32, memory::format_tag::a},
+                       full = any({batch, outputs, side, side});
     post_ops relu;
     relu.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
     primitive_attr with_relu;
@@ -40,7 +41,8 @@ class onednn_block {
     learned_ = learn.diff_weights_desc() == forward.weights_desc() ? weights_gradient_ : memory{learn.diff_weights_desc(), e};
     forward_ = convolution_forward{forward}, pool_ = pooling_forward{pool}, unpool_ = pooling_backward{unpool}, learn_ = convolution_backward_weights{learn};
     if (!first_) {
-      const convolution_backward_data::primitive_desc back{{algorithm::convolution_direct, image, weights, forward.dst_desc(), strides, around, around}, e, forward};
+      const convolution_backward_data::primitive_desc back{
+          {algorithm::convolution_direct, image, weights, forward.dst_desc(), strides, around, around}, e, forward};
       turned_ = memory{back.weights_desc(), e};
       back_ = convolution_backward_data{back};
     }
@@ -77,7 +79,9 @@ class onednn_block {
       return;
     if (turned_.get_desc() != weights_.get_desc())
       dnnl::reorder{weights_, turned_}.execute(s, weights_, turned_);
-    back_.execute(s, {{DNNL_ARG_DIFF_DST, full_delta_}, {DNNL_ARG_WEIGHTS, turned_.get_desc() != weights_.get_desc() ? turned_ : weights_}, {DNNL_ARG_DIFF_SRC, image_delta}});
+    back_.execute(s, {{DNNL_ARG_DIFF_DST, full_delta_},
+                      {DNNL_ARG_WEIGHTS, turned_.get_desc() != weights_.get_desc() ? turned_ : weights_},
+                      {DNNL_ARG_DIFF_SRC, image_delta}});
   }
 
  private:

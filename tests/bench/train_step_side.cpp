@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
     if (arguments.empty())
       std::cout << m.name << "\n";
     else if (m.name == arguments[0] && arguments.size() == 5)
-      return bench::serve(m, arguments[1] == "adam" ? optimizer{adam{}} : optimizer{momentum{}}, std::stoi(arguments[2]), std::stoll(arguments[3]), arguments[4]);
+      return bench::serve(m, arguments[1] == "adam" ? optimizer{adam{}} : optimizer{momentum{}}, std::stoi(arguments[2]), std::stoll(arguments[3]),
+                          arguments[4]);
   }
   return arguments.empty() ? 0 : 2;
 }

@@ -142,8 +142,14 @@ void add_moves(checks_of& c) {
   for (const auto& [dims, axes] : {std::pair<shape, std::vector<int>>{{5}, {0}}, {{2, 3}, {1}}, {{2, 3}, {0, 1}}, {{2, 3, 2}, {-2}}, {{1}, {0}}, {{0, 2}, {0}}})
     c["reverse"].push_back({{dims}, [axes = axes](graph&, list x) { return reverse(x[0], axes); }});
   using cut = std::vector<int64_t>;
-  for (const auto& [dims, low, high, step] : {std::tuple<shape, cut, cut, cut>{{7}, {1}, {0}, {3}}, {{7}, {0}, {2}, {2}}, {{3, 4}, {1, 0}, {0, 2}, {}},
-                                              {{2, 5}, {}, {}, {1, 4}}, {{3}, {1}, {1}, {}}, {{3}, {1}, {2}, {}}, {{1}, {}, {}, {}}, {{0, 3}, {}, {0, 1}, {}}}) {
+  for (const auto& [dims, low, high, step] : {std::tuple<shape, cut, cut, cut>{{7}, {1}, {0}, {3}},
+                                              {{7}, {0}, {2}, {2}},
+                                              {{3, 4}, {1, 0}, {0, 2}, {}},
+                                              {{2, 5}, {}, {}, {1, 4}},
+                                              {{3}, {1}, {1}, {}},
+                                              {{3}, {1}, {2}, {}},
+                                              {{1}, {}, {}, {}},
+                                              {{0, 3}, {}, {0, 1}, {}}}) {
     c["strided_slice"].push_back({{dims}, [low = low, high = high, step = step](graph&, list x) { return strided_slice(x[0], {low, high, step}); }});
     cut between = step;
     for (int64_t& b : between)
@@ -167,11 +173,16 @@ void add_moves(checks_of& c) {
 }
 
 void add_images(checks_of& c) {
-  for (const auto& [x, kernel, o] : {std::tuple{shape{1, 4, 3, 2}, shape{3, 3, 2, 2}, conv2d_options{}}, {{2, 4, 4, 1}, {2, 2, 1, 3}, {.padding = padding::valid}},
-                                     {{1, 5, 4, 2}, {3, 2, 2, 1}, {.strides = {2, 2}}}, {{1, 5, 5, 2}, {2, 2, 2, 2}, {.dilation = {2, 1}}},
-                                     {{1, 3, 3, 4}, {2, 2, 2, 2}, {.groups = 2}}, {{1, 4, 3, 2}, {2, 2, 1, 2}, {.groups = 2}},
-                                     {{1, 3, 4, 2}, {2, 3, 1, 4}, {.strides = {2, 1}, .groups = 2}}, {{2, 3, 2, 3}, {1, 1, 3, 2}, {}},
-                                     {{1, 1, 1, 1}, {1, 1, 1, 1}, {}}, {{0, 2, 2, 1}, {2, 2, 1, 1}, {}}}) {
+  for (const auto& [x, kernel, o] : {std::tuple{shape{1, 4, 3, 2}, shape{3, 3, 2, 2}, conv2d_options{}},
+                                     {{2, 4, 4, 1}, {2, 2, 1, 3}, {.padding = padding::valid}},
+                                     {{1, 5, 4, 2}, {3, 2, 2, 1}, {.strides = {2, 2}}},
+                                     {{1, 5, 5, 2}, {2, 2, 2, 2}, {.dilation = {2, 1}}},
+                                     {{1, 3, 3, 4}, {2, 2, 2, 2}, {.groups = 2}},
+                                     {{1, 4, 3, 2}, {2, 2, 1, 2}, {.groups = 2}},
+                                     {{1, 3, 4, 2}, {2, 3, 1, 4}, {.strides = {2, 1}, .groups = 2}},
+                                     {{2, 3, 2, 3}, {1, 1, 3, 2}, {}},
+                                     {{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
+                                     {{0, 2, 2, 1}, {2, 2, 1, 1}, {}}}) {
     c["conv2d"].push_back({{x, kernel}, [o = o](graph&, list v) { return conv2d(v[0], v[1], o); }});
     const windows w = [&, x = x, kernel = kernel, o = o] {
       graph g;
@@ -184,8 +195,11 @@ void add_images(checks_of& c) {
     c["conv2d_image_gradient"].push_back({{known_shape(pooled), kernel}, [=](graph&, list v) { return conv2d_image_gradient(v[0], v[1], of_x, w, here); }});
     c["conv2d_kernel_gradient"].push_back({{x, known_shape(pooled)}, [=](graph&, list v) { return conv2d_kernel_gradient(v[0], v[1], of_kernel, w, here); }});
   }
-  for (const auto& [x, o] : {std::pair{shape{1, 4, 4, 2}, pool_options{}}, {{2, 3, 5, 1}, {.padding = padding::same}}, {{1, 4, 4, 1}, {.size = {3, 2}, .strides = {1, 2}}},
-                             {{1, 1, 1, 1}, {.size = {1, 1}, .strides = {1, 1}}}, {{0, 2, 2, 1}, {}}}) {
+  for (const auto& [x, o] : {std::pair{shape{1, 4, 4, 2}, pool_options{}},
+                             {{2, 3, 5, 1}, {.padding = padding::same}},
+                             {{1, 4, 4, 1}, {.size = {3, 2}, .strides = {1, 2}}},
+                             {{1, 1, 1, 1}, {.size = {1, 1}, .strides = {1, 1}}},
+                             {{0, 2, 2, 1}, {}}}) {
     c["max_pool"].push_back({{x}, [o = o](graph&, list v) { return max_pool(v[0], o); }});
     c["average_pool"].push_back({{x}, [o = o](graph&, list v) { return average_pool(v[0], o); }});
     graph g;

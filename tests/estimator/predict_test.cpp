@@ -226,7 +226,8 @@ TEST_CASE("a stream says which checkpoint it is of, and that there is none") {
 
   const temporary_directory directory;
   const auto dir = directory / "m";
-  const estimator e{linear_regressor({.optimizer = gradient_descent{.rate = 0.2f}}), {.model_dir = dir, .save_checkpoints_steps = 50, .keep_checkpoint_max = 20}};
+  const estimator e{linear_regressor({.optimizer = gradient_descent{.rate = 0.2f}}),
+                    {.model_dir = dir, .save_checkpoints_steps = 50, .keep_checkpoint_max = 20}};
   auto empty = stream_of(e, {.input = sums(4).batch(2)});
   CHECK(taken(empty).values.at("predictions") == tensor::of<float>({1}, {0}));
   CHECK(empty.remark() == dir + " has no checkpoint: these are predictions of freshly initialised variables");

@@ -146,7 +146,8 @@ TEST_CASE("a label of a regression head that is not finite is an error of the st
 }
 
 TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's names, and keeps 0.999 of its statistics in a step") {
-  for (const model& what : {dnn_classifier({.hidden_units = {4, 3}, .classes = 2, .batch_norm = true}), dnn_regressor({.hidden_units = {4, 3}, .batch_norm = true})}) {
+  for (const model& what :
+       {dnn_classifier({.hidden_units = {4, 3}, .classes = 2, .batch_norm = true}), dnn_regressor({.hidden_units = {4, 3}, .batch_norm = true})}) {
     const auto b = build(what, mode::train, what.name == "dnn_classifier" ? dtype::int32 : dtype::float32);
     CHECK(check(b->spec, b->g, mode::train));
     for (const char* name : {"gamma", "beta", "moving_mean", "moving_variance"}) {
@@ -156,7 +157,8 @@ TEST_CASE("batch_norm stands behind every hidden layer under the Estimator's nam
   }
   // Equal rows have a variance of 0.
   test::temporary_directory directory;
-  const auto alike = *dataset::from_tensors({{"x", tensor::of<float>({4, 1}, std::vector<float>(4, 1.0f))}}, {{"y", tensor::of<float>({4}, std::vector<float>(4, 1.0f))}});
+  const auto alike =
+      *dataset::from_tensors({{"x", tensor::of<float>({4, 1}, std::vector<float>(4, 1.0f))}}, {{"y", tensor::of<float>({4}, std::vector<float>(4, 1.0f))}});
   REQUIRE(train({dnn_regressor({.hidden_units = {1}, .batch_norm = true}), {.model_dir = directory / "model"}}, {.input = alike.batch(4), .max_steps = 1}));
   const auto left = inspect(directory / "model/model.ckpt-1", {.values = true});
   REQUIRE(left);

@@ -75,7 +75,8 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
   const auto loss_of = [](double smoothing) {
     graph g;
     const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), extent{3}});
-    const auto spec = multi_class_head(3, smoothing).spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
+    const auto spec = multi_class_head(3, smoothing)
+                          .spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
     if (!g.status())
       return to_string(g.status().error());
     auto p = program::plan(g, spec, *parameter_layout::of(g, std::nullopt), {.batch = 2});

@@ -38,7 +38,8 @@ std::unique_ptr<built> build(const model& what, mode m, const std::map<std::stri
   return b;
 }
 
-std::string refusal(sequential_classifier_options options, const std::map<std::string, symbol_shape>& inputs = {{"pixels", {48}}}, dtype type = dtype::float32) {
+std::string refusal(sequential_classifier_options options, const std::map<std::string, symbol_shape>& inputs = {{"pixels", {48}}},
+                    dtype type = dtype::float32) {
   const auto b = build(sequential_classifier(std::move(options)), mode::train, inputs, type);
   const auto ok = check(b->spec, b->g, mode::train);
   REQUIRE_FALSE(ok);
@@ -67,10 +68,12 @@ dataset quarters(int64_t count) {
 }
 
 model small_network() {
-  return sequential_classifier({.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .padding = padding::same, .bias = false}, layer::batch_norm{.momentum = 0.9},
-                                           layer::activation{}, layer::max_pool{.size = {3, 3}}, layer::flatten{},
+  return sequential_classifier({.layers = {layer::conv2d{.filters = 8, .kernel_size = {3, 3}, .padding = padding::same, .bias = false},
+                                           layer::batch_norm{.momentum = 0.9}, layer::activation{}, layer::max_pool{.size = {3, 3}}, layer::flatten{},
                                            layer::dense{.units = 16, .activation = relu}, layer::dropout{.rate = 0.1}},
-                                .classes = 4, .input_shape = {6, 6, 1}, .optimizer = adam{.rate = 0.01f}});
+                                .classes = 4,
+                                .input_shape = {6, 6, 1},
+                                .optimizer = adam{.rate = 0.01f}});
 }
 
 }  // namespace

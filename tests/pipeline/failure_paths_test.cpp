@@ -209,8 +209,9 @@ TEST_CASE("an abort ends the job at once; the last commit stands") {
 TEST_CASE("an error of step s is published after the reports before it, with the infeed's words") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const auto good = small_dataset().shuffle().batch(4).repeat();
-    small_job_options o{.max_steps = 40, .save_steps = 3,
-                        .input = dataset{std::make_shared<troubled_node>(good.node(), 11, [] { return expected<void>{fail(errc::data_loss, "record 44 is damaged")}; })}};
+    small_job_options o{.max_steps = 40, .save_steps = 3, .input = dataset{std::make_shared<troubled_node>(good.node(), 11, [] {
+                                                            return expected<void>{fail(errc::data_loss, "record 44 is damaged")};
+                                                          })}};
     simulated_job job{prepare_small(o), seed};
     const auto e = fail_of(job, o.files);
     CAPTURE(seed);

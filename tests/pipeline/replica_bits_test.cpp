@@ -66,8 +66,9 @@ TEST_CASE("a model of words is the same for one replica, two and four, whatever 
   for (size_t i = 0; i < y.size(); ++i)
     y[i] = words[3 * i] % 3;
   const dataset input = *dataset::from_tensors({{"x", tensor::of<int32_t>({examples, 3}, words)}}, {{"y", tensor::of<int32_t>({examples}, y)}});
-  for (const optimizer& by : {optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.1f}, .weight_decay = 0.01f}, optimizer{.rule = adagrad{}, .moving_average = 0.9f},
-                              optimizer{ftrl{}}, optimizer{.rule = adamw{.rate = 0.01f}, .clip = {.norm = 0.05f}}}) {
+  for (const optimizer& by :
+       {optimizer{.rule = momentum{.rate = 0.1f}, .clip = {.global_norm = 0.1f}, .weight_decay = 0.01f}, optimizer{.rule = adagrad{}, .moving_average = 0.9f},
+        optimizer{ftrl{}}, optimizer{.rule = adamw{.rate = 0.01f}, .clip = {.norm = 0.05f}}}) {
     CAPTURE(to_string(by));
     const model source{"words", [by](graph& g, const features& x, const labels& labels, mode m) {
       const auto h = nn::embedding(x["x"], {.entries = 40, .units = 7});

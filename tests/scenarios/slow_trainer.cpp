@@ -76,7 +76,9 @@ struct slow_hook final : hook {
 };
 
 int train(cli::signal_watch& signals, const std::string& directory, int batch_ms, int hook_ms, int deadline_ms) {
-  small_job_options o{.max_steps = 1'000'000'000, .save_steps = 1'000'000, .input = dataset{std::make_shared<slow_node>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
+  small_job_options o{.max_steps = 1'000'000'000,
+                      .save_steps = 1'000'000,
+                      .input = dataset{std::make_shared<slow_node>(small_dataset().shuffle().batch(4).repeat(), batch_ms)},
                       .files = posix_file_system()};
   const auto watching = std::make_shared<slow_hook>(hook_ms);
   if (hook_ms >= 0)

@@ -50,7 +50,8 @@ struct hand_written {
     return n.id;
   }
   void edge(node_id from, std::string out, node_id to, std::string in, divide how = divide::broadcast) {
-    plan.edges.push_back({.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
+    plan.edges.push_back(
+        {.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
   }
   void reducer(std::string name, group_id of) { node(role::reducer, std::move(name)).group = of; }
   /// The nodes that every job has, and the chief's part of a snapshot.

@@ -51,7 +51,8 @@ TEST_CASE_FIXTURE(chief_alone, "training to draining to ending to finished: the 
   CHECK((*board->result)->global_step == 100);
   CHECK_FALSE((*board->result)->stopped);
   CHECK(marked(mark_end | mark_snapshot) == std::vector<int64_t>{100});
-  CHECK(board->phases == std::vector<shown_phase>{shown_phase::starting, shown_phase::restoring, shown_phase::training, shown_phase::draining, shown_phase::finished});
+  CHECK(board->phases
+        == std::vector<shown_phase>{shown_phase::starting, shown_phase::restoring, shown_phase::training, shown_phase::draining, shown_phase::finished});
   CHECK(node(role::infeed).address()->get()->getf(caf::abstract_actor::is_terminated_flag));
 }
 

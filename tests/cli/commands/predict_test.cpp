@@ -48,7 +48,9 @@ int64_t label_of(size_t i) {
 
 /// A project whose model predicts all its test images.
 struct trained_project : small_project {
-  explicit trained_project(uint32_t test_images = 64) : small_project(test_images) { REQUIRE(run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "evaluate.when=never", "--quiet"})).status == 0); }
+  explicit trained_project(uint32_t test_images = 64) : small_project(test_images) {
+    REQUIRE(run_program(train({"--max-steps", "64", "--set", "optimizer.rate=0.01", "--set", "evaluate.when=never", "--quiet"})).status == 0);
+  }
   std::vector<std::string> predict(std::vector<std::string> more = {}) const { return command("predict", std::move(more)); }
 };
 

@@ -135,7 +135,8 @@ TEST_CASE("what belongs to one type of model is refused in the other, unless a f
   CHECK(trouble("type = \"sequential_classifier\"\n").starts_with("model.layers is missing: "));
   CHECK(trouble("hidden_units = [3]\nlayers = [{type = \"flatten\"}]\n")
         == "my.toml:4: model.layers[0].type belongs to sequential_classifier, and model.type is dnn_classifier");
-  CHECK(trouble("hidden_units = [3]\ninput_shape = [3]\n") == "my.toml:4: model.input_shape belongs to sequential_classifier, and model.type is dnn_classifier");
+  CHECK(trouble("hidden_units = [3]\ninput_shape = [3]\n")
+        == "my.toml:4: model.input_shape belongs to sequential_classifier, and model.type is dnn_classifier");
   CHECK(trouble("type = \"sequential_classifier\"\ndropout = 0.5\nlayers = [{type = \"flatten\"}]\n")
         == "my.toml:4: model.dropout belongs to dnn_classifier, and model.type is sequential_classifier");
   CHECK(trouble("type = \"linear\"\n") == "my.toml:3: model.type must be one of dnn_classifier, sequential_classifier, not 'linear'");

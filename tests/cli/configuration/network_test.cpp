@@ -74,9 +74,10 @@ TEST_CASE("a layer that does not fit the data is told with file, line, number, t
   const network_project wrong{"{type = \"max_pool\", size = 13}"};
   const auto refused = wrong.run("train", {"--max-steps", "8"});
   CHECK(refused.status == 2);
-  CHECK_MESSAGE(has(refused.err, "error: " + wrong.network
-                                   + ":6: model.layers[1] (max_pool): max_pool: a window of {13, 13}, dilation {1, 1}, does not fit float32 [batch, 12, 12, 4]"),
-                refused.err);
+  CHECK_MESSAGE(
+      has(refused.err, "error: " + wrong.network
+                           + ":6: model.layers[1] (max_pool): max_pool: a window of {13, 13}, dilation {1, 1}, does not fit float32 [batch, 12, 12, 4]"),
+      refused.err);
   const network_project flat;
   const auto shaped = flat.run("train", {"--max-steps", "8", "--set", "model.input_shape=28,27"});
   CHECK(shaped.status == 2);
@@ -91,7 +92,8 @@ TEST_CASE("the configurations in examples/ are planned on data of their kind") {
       continue;
     CAPTURE(file.path().string());
     ++count;
-    const auto planned = run_program({"inspect", "--config", file.path(), "--program", "--set", "input.data=" + project.path("data"), "--set", "input.batch_size=32"});
+    const auto planned =
+        run_program({"inspect", "--config", file.path(), "--program", "--set", "input.data=" + project.path("data"), "--set", "input.batch_size=32"});
     CHECK_MESSAGE(planned.status == 0, planned.err);
     CHECK(has(planned.out, "kernels"));
   }

@@ -69,18 +69,26 @@ TEST_CASE("keys reach the rule, the schedule and what surrounds them") {
         == to_string(rmsprop{.rate = 0.5f, .momentum = 0.25f, .centered = true}));
   CHECK(text_of("schedule = \"cosine\"\ndecay_steps = 100\nwarmup_steps = 10\nclip_global_norm = 1\nweight_decay = 0.01\nfreeze = [\"dnn/a\", \"dnn/b\"]\n",
                 {"optimizer.moving_average=0.5", "optimizer.moving_average_ramps=true"})
-        == to_string(optimizer{.schedule = cosine_decay{.decay_steps = 100}, .warmup_steps = 10, .clip = {.global_norm = 1}, .weight_decay = 0.01f,
-                               .groups = {{.prefix = "dnn/a", .frozen = true}, {.prefix = "dnn/b", .frozen = true}}, .moving_average = 0.5f, .moving_average_ramps = true}));
+        == to_string(optimizer{.schedule = cosine_decay{.decay_steps = 100},
+                               .warmup_steps = 10,
+                               .clip = {.global_norm = 1},
+                               .weight_decay = 0.01f,
+                               .groups = {{.prefix = "dnn/a", .frozen = true}, {.prefix = "dnn/b", .frozen = true}},
+                               .moving_average = 0.5f,
+                               .moving_average_ramps = true}));
   CHECK(text_of("schedule = \"piecewise\"\nboundaries = [10, 20]\nvalues = [1, 0.5, 0.25]\n")
         == to_string(optimizer{.schedule = piecewise_constant{{10, 20}, {1, 0.5f, 0.25f}}}));
   CHECK(text_of("", {"schedule=piecewise", "boundaries=10", "values=1,0.5"}) == to_string(optimizer{.schedule = piecewise_constant{{10}, {1, 0.5f}}}));
 }
 
 TEST_CASE("groups of variables are listed as tables, behind those that are frozen by their beginnings") {
-  CHECK(text_of("freeze = [\"embedding\"]\n[[optimizer.groups]]\nprefix = \"dnn\"\nsuffix = \"bias\"\nweight_decay = 0\n[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0.5\n",
+  CHECK(text_of("freeze = [\"embedding\"]\n[[optimizer.groups]]\nprefix = \"dnn\"\nsuffix = \"bias\"\nweight_decay = 0\n"
+                "[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0.5\n",
                 {"optimizer.groups[2].suffix=gamma", "optimizer.groups[2].frozen=true"})
-        == to_string(optimizer{.groups = {{.prefix = "embedding", .frozen = true}, {.prefix = "dnn", .suffix = "bias", .weight_decay = 0.0f},
-                                          {.prefix = "dnn", .rate_factor = 0.5f}, {.suffix = "gamma", .frozen = true}}}));
+        == to_string(optimizer{.groups = {{.prefix = "embedding", .frozen = true},
+                                          {.prefix = "dnn", .suffix = "bias", .weight_decay = 0.0f},
+                                          {.prefix = "dnn", .rate_factor = 0.5f},
+                                          {.suffix = "gamma", .frozen = true}}}));
 }
 
 TEST_CASE("a group without variables or without anything to do to them is refused with its place") {

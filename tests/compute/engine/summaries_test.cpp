@@ -116,7 +116,8 @@ TEST_CASE("what cannot be recorded is an error of the graph that names it") {
   CHECK(complaint([](graph& g) { g.scalar("", g.placeholder("p", dtype::float32, {})); }).find("the tag is empty") != std::string::npos);
   CHECK(complaint([](graph& g) { g.histogram("h", symbol{}); }).find("'h' is not a valid symbol") != std::string::npos);
   CHECK(complaint([](graph& g) { g.histogram("h", g.placeholder("p", dtype::boolean, {3})); }).find("is boolean") != std::string::npos);
-  CHECK(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::float32, {2, 8, 8, 2})); }).find("[n, height, width, 1, 3 or 4], not [2, 8, 8, 2]") != std::string::npos);
+  CHECK(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::float32, {2, 8, 8, 2})); }).find("[n, height, width, 1, 3 or 4], not [2, 8, 8, 2]")
+        != std::string::npos);
   CHECK(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::int32, {2, 8, 8, 1})); }).find("uint8 or floating, not int32") != std::string::npos);
   CHECK(complaint([](graph& g) { g.image("i", g.placeholder("p", dtype::uint8, {2, 8, 8, 1}), 0); }).find("asks for 0 images; 1 to 16") != std::string::npos);
   CHECK(complaint([](graph& g) { g.text("", "words"); }).find("the tag is empty") != std::string::npos);

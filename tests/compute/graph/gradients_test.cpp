@@ -79,7 +79,8 @@ TEST_CASE("slices that touch, overlap, repeat or leave gaps add their gradients 
     return [at](graph&, list x) {
       symbol sum = reduce_sum(square(x[0]));
       for (size_t i = 0; i < at.size(); ++i)
-        sum = add(sum, scale(reduce_sum(pow(slice(x[0], 1, at[i].first, at[i].second), slice(x[1], 1, at[i].first, at[i].second))), 1.0 + static_cast<double>(i)));
+        sum = add(sum,
+                  scale(reduce_sum(pow(slice(x[0], 1, at[i].first, at[i].second), slice(x[1], 1, at[i].first, at[i].second))), 1.0 + static_cast<double>(i)));
       return sum;
     };
   };

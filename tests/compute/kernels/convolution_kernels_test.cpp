@@ -74,7 +74,8 @@ void for_each_product(const layer& q, F f) {
             for (int64_t c = 0; c < w.channels; ++c)
               for (int64_t o = 0; o < q.outputs; ++o)
                 f(static_cast<size_t>(((i * q.height + y) * q.width + x) * q.channels + o / per * w.channels + c),
-                  static_cast<size_t>(((ky * q.columns + kx) * w.channels + c) * q.outputs + o), static_cast<size_t>(((i * w.rows + r) * w.columns + s) * q.outputs + o));
+                  static_cast<size_t>(((ky * q.columns + kx) * w.channels + c) * q.outputs + o),
+                  static_cast<size_t>(((i * w.rows + r) * w.columns + s) * q.outputs + o));
           }
 }
 
@@ -141,7 +142,7 @@ void check_layer(const layer& q) {
 
 }  // namespace
 
-TEST_CASE("convolutions and their gradients are one chain of multiply-adds an element at every level, begun by a bias and cut off by relu where they are asked to, whatever the tiles, and stay within their workspace") {
+TEST_CASE("convolutions and their gradients are one chain of multiply-adds an element at every level, with bias and relu, and stay within their workspace") {
   for (const layer& q : std::vector<layer>{
          {2, 5, 6, 3, 3, 3, 4},
          {1, 7, 7, 1, 5, 5, 20, 1, 1, 1, 1, 1, false},

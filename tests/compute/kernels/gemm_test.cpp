@@ -14,7 +14,8 @@ namespace {
 
 /// The bytes of C from a level's kernel, whose workspace and C were filled with other bytes before.
 template <class T, class F>
-std::vector<T> product_by(F run, const gemm_shape& s, const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, const std::vector<T>& mask, int ends) {
+std::vector<T> product_by(F run, const gemm_shape& s, const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, const std::vector<T>& mask,
+                          int ends) {
   std::vector<T> c(static_cast<size_t>(s.m * s.n), T{77});
   std::vector<std::byte> workspace(static_cast<size_t>(gemm_workspace<T>(s)) + 64, std::byte{0x7f});
   gemm_operands<T> x{a.data(), b.data(), c.data()};
@@ -44,7 +45,8 @@ void check_levels(const gemm_shape& s) {
       for (int64_t j = 0; j < s.n; j += s.n > 40 ? 7 : 1) {
         T sum = (ends & 1) != 0 ? bias[static_cast<size_t>(j)] : T{0};
         for (int64_t p = 0; p < s.k; ++p)
-          sum = std::fma(a[static_cast<size_t>(s.transpose_a ? p * s.m + i : i * s.k + p)], b[static_cast<size_t>(s.transpose_b ? j * s.k + p : p * s.n + j)], sum);
+          sum = std::fma(a[static_cast<size_t>(s.transpose_a ? p * s.m + i : i * s.k + p)], b[static_cast<size_t>(s.transpose_b ? j * s.k + p : p * s.n + j)],
+                         sum);
         const auto at = static_cast<size_t>(i * s.n + j);
         if (((ends & 2) != 0 && !(mask[at] > 0)) || ((ends & 4) != 0 && sum < 0))
           sum = 0;

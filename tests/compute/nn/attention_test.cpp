@@ -59,7 +59,8 @@ vec projected(const layer_run& run, const std::string& name, const vec& x, int64
 template <class See, class Extra>
 vec attended(const layer_run& run, const asked& a, See sees, Extra extra, const vec& content_bias = {}) {
   const int64_t all = a.heads * a.units;
-  const vec q = projected(run, "query", a.x, a.t, a.n, all), k = projected(run, "key", a.source, a.s, a.m, all), v = projected(run, "value", a.source, a.s, a.m, all);
+  const vec q = projected(run, "query", a.x, a.t, a.n, all), k = projected(run, "key", a.source, a.s, a.m, all),
+            v = projected(run, "value", a.source, a.s, a.m, all);
   vec mixed(static_cast<size_t>(a.t * all));
   for (int64_t h = 0; h < a.heads; ++h) {
     vec own = columns_of(q, all, h * a.units, a.units);
@@ -117,7 +118,8 @@ TEST_CASE("a mask hides keys, whatever their values, and a query that sees nothi
 TEST_CASE("a causal mask lets a query see what is remembered and what is not after it") {
   CHECK(value([](graph& g) { return nn::causal_mask(g, 2, 2); }) == bools({2, 2}, {true, false, true, true}));
   CHECK(value([](graph& g) { return nn::causal_mask(g, 2, 4); }) == bools({2, 4}, {true, true, true, false, true, true, true, true}));
-  CHECK(refusal([](graph& g) { return nn::causal_mask(g, 3, 2); }).find("causal_mask: there must be a query, and a key for each, not 3 and 2") != std::string::npos);
+  CHECK(refusal([](graph& g) { return nn::causal_mask(g, 3, 2); }).find("causal_mask: there must be a query, and a key for each, not 3 and 2")
+        != std::string::npos);
 }
 
 TEST_CASE("relative_shift moves each row of scores by distance to the keys they are for") {
@@ -129,7 +131,8 @@ TEST_CASE("relative_shift moves each row of scores by distance to the keys they 
         for (int64_t j = 0; j <= i + s - t; ++j)
           CHECK(got[static_cast<size_t>((b * t + i) * s + j)] == in[static_cast<size_t>((b * t + i) * s + j + t - 1 - i)]);
   }
-  CHECK(refusal([](graph& g) { return nn::relative_shift(g.constant(f32({2, 1}, {1, 2}))); }).find("relative_shift: needs numbers [..., t, s]") != std::string::npos);
+  CHECK(refusal([](graph& g) { return nn::relative_shift(g.constant(f32({2, 1}, {1, 2}))); }).find("relative_shift: needs numbers [..., t, s]")
+        != std::string::npos);
 }
 
 TEST_CASE("sinusoids are sines and then cosines of positions at falling frequencies") {
@@ -153,7 +156,8 @@ TEST_CASE("several heads are attention of each head's columns, put side by side 
     const asked within{sequence(x, b), sequence(x, b), 3, 4, 3, 4, 2, 2};
     check_close(plain.value().slice(b, 1), {1, 3, 4}, attended(plain, within, everything, nothing_extra), 1e-13);
     check_close(causal.value().slice(b, 1), {1, 3, 4}, attended(causal, within, [](int64_t i, int64_t j) { return j <= i; }, nothing_extra), 1e-13);
-    check_close(across.value().slice(b, 1), {1, 3, 4}, attended(across, {sequence(x, b), sequence(source, b), 3, 4, 5, 6, 3, 2}, everything, nothing_extra), 1e-13);
+    check_close(across.value().slice(b, 1), {1, 3, 4}, attended(across, {sequence(x, b), sequence(source, b), 3, 4, 5, 6, 3, 2}, everything, nothing_extra),
+                1e-13);
   }
 }
 
@@ -165,7 +169,8 @@ TEST_CASE("memory comes before the source, and a mask is added to the causal ord
   vec all = numbers(before);
   const vec own = numbers(x);
   all.insert(all.end(), own.begin(), own.end());
-  check_close(run.value(), {1, 3, 4}, attended(run, {own, all, 3, 4, 5, 4, 2, 2}, [](int64_t i, int64_t j) { return j != 1 && j <= i + 2; }, nothing_extra), 1e-13);
+  check_close(run.value(), {1, 3, 4},
+              attended(run, {own, all, 3, 4, 5, 4, 2, 2}, [](int64_t i, int64_t j) { return j != 1 && j <= i + 2; }, nothing_extra), 1e-13);
 }
 
 TEST_CASE("relative attention is Transformer-XL's: content and distance, each with a bias of its own") {
@@ -183,7 +188,8 @@ TEST_CASE("relative attention is Transformer-XL's: content and distance, each wi
       sum += (element(q, 2, i, u) + position[static_cast<size_t>(head * 2 + u)]) * r[static_cast<size_t>(head * 2 + u)];
     return sum;
   };
-  check_close(run.value(), {1, 3, 4}, attended(run, {own, all, 3, 4, 5, 4, 2, 2}, [](int64_t i, int64_t j) { return j <= i + 2; }, by_distance, content), 1e-13);
+  check_close(run.value(), {1, 3, 4},
+              attended(run, {own, all, 3, 4, 5, 4, 2, 2}, [](int64_t i, int64_t j) { return j <= i + 2; }, by_distance, content), 1e-13);
 }
 
 TEST_CASE("gradients of attention are those of central differences, and none flows into memory") {
@@ -222,7 +228,9 @@ TEST_CASE("attention refuses what does not fit, and says what it needs") {
                return nn::multi_head_attention(x(g), {.heads = 2, .source = g.constant(tensor::zeros(dtype::float32, {2, 2, 4})), .causal = true});
              }), "needs known lengths, and at least as many keys as queries"));
   CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .mask = g.constant(bools({2}, {true, false}))}); }), "select"));
-  CHECK(says(refusal([&](graph& g) { return nn::multi_head_attention(x(g), {.heads = 2, .mask = g.constant(tensor::zeros(dtype::boolean, {5, 1, 1, 1, 1}))}); }),
+  CHECK(says(refusal([&](graph& g) {
+               return nn::multi_head_attention(x(g), {.heads = 2, .mask = g.constant(tensor::zeros(dtype::boolean, {5, 1, 1, 1, 1}))});
+             }),
              "does not stretch to the scores"));
   CHECK(says(refusal([&](graph& g) { return nn::scaled_dot_product_attention(x(g), g.constant(f32({1, 1}, {1})), g.constant(f32({1, 1}, {1}))); }),
              "needs floating [..., t, d], [..., s, d] and [..., s, e] and a boolean mask, not float32 [2, 3, 4], float32 [1, 1] and float32 [1, 1]"));

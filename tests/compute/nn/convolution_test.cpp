@@ -169,7 +169,10 @@ TEST_CASE("windows of pooling lie side by side unless strides are given, and glo
   check_close(value([&](graph& g) { return nn::average_pool(g.constant(x), {.size = {3, 3}}); }), {1, 1, 2, 1}, {31.0 / 9, 32.0 / 9});
   check_close(value([&](graph& g) { return nn::max_pool(g.constant(x), {.size = {3, 3}, .strides = {1, 3}, .padding = padding::same}); }), {1, 3, 2, 1},
               {9, 6, 9, 6, 9, 6});
-  check_close(value([&](graph& g) { return nn::average_pool(g.constant(x), {.size = {1, 2}, .strides = {2, 0}}); }), {1, 2, 3, 1}, {1.5, 3.5, 5.5, 0.5, 0.5, 0.5});
+  check_close(value([&](graph& g) {
+                return nn::average_pool(g.constant(x), {.size = {1, 2}, .strides = {2, 0}});
+              }),
+              {1, 2, 3, 1}, {1.5, 3.5, 5.5, 0.5, 0.5, 0.5});
   const tensor two = f64({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 0});
   check_close(value([&](graph& g) { return nn::global_average_pool(g.constant(two)); }), {2, 2}, {2, 3, 6, 3});
   check_close(value([&](graph& g) { return nn::global_max_pool(g.constant(two)); }), {2, 2}, {3, 4, 7, 6});
@@ -202,9 +205,11 @@ TEST_CASE("what does not fit a layer of images is refused with its name, what wa
   says([](graph&, symbol x) { return nn::conv2d(nn::flatten(x), {.filters = 3, .kernel_size = {1, 1}}); },
        "conv2d: operand must be floating [batch, height, width, channels] with known extents, not float32 [batch, 120]");
   says([](graph&, symbol x) { return nn::conv2d(x, {.filters = int64_t{1} << 47, .kernel_size = {3, 3}}); }, "more than 2^48 elements");
-  says([](graph&, symbol x) { return nn::conv2d_transpose(x, {.filters = -1, .kernel_size = {2, 2}}); }, "conv2d_transpose: filters must be at least 1, not -1");
+  says([](graph&, symbol x) { return nn::conv2d_transpose(x, {.filters = -1, .kernel_size = {2, 2}}); },
+       "conv2d_transpose: filters must be at least 1, not -1");
   says([](graph&, symbol x) { return nn::depthwise_conv2d(x, {.kernel_size = {2, 2}, .depth_multiplier = 0}); }, "depth_multiplier must be at least 1, not 0");
-  says([](graph&, symbol x) { return nn::separable_conv2d(x, {.filters = 2, .kernel_size = {2, 2}, .depth_multiplier = INT64_MAX}); }, "more than 2^48 elements");
+  says([](graph&, symbol x) { return nn::separable_conv2d(x, {.filters = 2, .kernel_size = {2, 2}, .depth_multiplier = INT64_MAX}); },
+       "more than 2^48 elements");
   says([](graph&, symbol x) { return nn::max_pool(x, {.size = {6, 6}}); }, "max_pool: a window of {6, 6}");
   says([](graph&, symbol x) { return nn::average_pool(x, {.strides = {-1, 1}}); }, "average_pool: strides must be from 1 to 2^20, not {-1, 1}");
   says([](graph&, symbol x) { return nn::global_average_pool(nn::flatten(x)); }, "global_average_pool: operand must be floating [batch, height");

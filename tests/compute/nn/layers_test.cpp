@@ -30,7 +30,9 @@ TEST_CASE("a dense layer of three axes takes its bias and relu into one product,
 }
 
 TEST_CASE("an embedding yields the row of each index, and its gradient adds up what meets in a row") {
-  const auto run = run_layer([](graph& g) { return nn::embedding(g.constant(i32({2, 3}, {0, 3, 1, 3, 3, 2})), {.entries = 4, .units = 2, .type = dtype::float64}); });
+  const auto run = run_layer([](graph& g) {
+    return nn::embedding(g.constant(i32({2, 3}, {0, 3, 1, 3, 3, 2})), {.entries = 4, .units = 2, .type = dtype::float64});
+  });
   const auto rows = run.of("embedding/embeddings");
   vec want;
   for (size_t i : {0, 3, 1, 3, 3, 2})
@@ -49,7 +51,8 @@ TEST_CASE("an embedding starts within 0.05 of zero, and takes neither floating i
   CHECK(*std::max_element(rows.begin(), rows.end()) > 0.049);
   CHECK(refusal([](graph& g) { return nn::embedding(g.constant(f32({1}, {0})), {.entries = 3, .units = 2}); })
           .find("embedding: indices must be int32 or int64, not float32 [1]") != std::string::npos);
-  CHECK(refusal([](graph& g) { return nn::embedding(g.constant(i32({1}, {0})), {.units = 2}); }).find("entries and units must be at least 1") != std::string::npos);
+  CHECK(refusal([](graph& g) { return nn::embedding(g.constant(i32({1}, {0})), {.units = 2}); }).find("entries and units must be at least 1")
+        != std::string::npos);
 }
 
 TEST_CASE("a feed-forward layer is two dense ones, and as wide as its operand unless it says otherwise") {

@@ -35,7 +35,8 @@ TEST_CASE("losses are those of their formulas") {
   const tensor p = f64({2, 2}, {0.5, 0.5, 1, 0}), q = f64({2, 2}, {0.25, 0.75, 0.5, 0.5});
   check_close(each(l(losses::kl_divergence), p, q), {2}, {0.5 * std::log(2.0) + 0.5 * std::log(0.5 / 0.75), std::log(2.0) + 1e-7 * std::log(2e-7)}, 1e-13);
   check_close(each(l(losses::softmax_cross_entropy), p, f64({2, 2}, {0, 0, 1, 3})), {2}, {std::log(2.0), std::log1p(std::exp(2.0))}, 1e-14);
-  check_close(each(l(losses::sparse_softmax_cross_entropy), i32({2}, {1, 0}), f64({2, 2}, {0, 0, 1, 3})), {2}, {std::log(2.0), std::log1p(std::exp(2.0))}, 1e-14);
+  check_close(each(l(losses::sparse_softmax_cross_entropy), i32({2}, {1, 0}), f64({2, 2}, {0, 0, 1, 3})), {2}, {std::log(2.0), std::log1p(std::exp(2.0))},
+              1e-14);
 }
 
 TEST_CASE("sparse cross-entropy takes labels of any rank, one of an image's pixels as well") {
@@ -99,11 +100,14 @@ TEST_CASE("smoothed labels are those of all classes in part, in all cross-entrop
   check_close(value([&](graph& g) { return losses::sparse_softmax_cross_entropy(g.constant(chosen), g.constant(x), smooth); }), {2}, sparse, 1e-14);
   check_close(value([&](graph& g) { return losses::sigmoid_cross_entropy(g.constant(y), g.constant(x), smooth); }), {2, 3}, apart, 1e-14);
   check_close(value([&](graph& g) {
-    return losses::sparse_softmax_cross_entropy(reshape(g.constant(chosen), {extent{1}, extent{2}}), reshape(g.constant(x), {extent{1}, extent{2}, extent{3}}), smooth);
-  }), {1, 2}, sparse, 1e-14);
+                return losses::sparse_softmax_cross_entropy(reshape(g.constant(chosen), {extent{1}, extent{2}}),
+                                                            reshape(g.constant(x), {extent{1}, extent{2}, extent{3}}), smooth);
+              }),
+              {1, 2}, sparse, 1e-14);
   CHECK(refusal([&](graph& g) { return losses::softmax_cross_entropy(g.constant(y), g.constant(x), {.label_smoothing = 1.5}); })
           .find("softmax_cross_entropy: label_smoothing must be in [0, 1], not 1.5") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return losses::squared(g.constant(y), g.constant(x), {.label_smoothing = 0.1}); }).find("label_smoothing is for") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return losses::squared(g.constant(y), g.constant(x), {.label_smoothing = 0.1}); }).find("label_smoothing is for")
+        != std::string::npos);
 }
 
 TEST_CASE("a loss may be differentiated for its predictions and its weights") {
@@ -121,7 +125,8 @@ TEST_CASE("operands that do not fit are errors with both shapes") {
                           loss_function{losses::absolute}, loss_function{losses::hinge}, loss_function{losses::kl_divergence}})
     CHECK(refusal([&](graph& g) { return f(g.constant(a), g.constant(b), {}, here); })
             .find("labels and predictions must be floating and of one shape, not float64 [2] and float64 [3]") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return losses::squared(g.constant(a), g.constant(a), {.weights = g.constant(b)}); }).find("does not stretch") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return losses::squared(g.constant(a), g.constant(a), {.weights = g.constant(b)}); }).find("does not stretch")
+        != std::string::npos);
   CHECK(refusal([&](graph& g) { return losses::huber(g.constant(a), g.constant(a), 0); }).find("delta must be above 0") != std::string::npos);
 }
 

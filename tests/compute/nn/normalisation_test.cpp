@@ -105,7 +105,8 @@ TEST_CASE("normalisations refuse axes that are not known, and numbers that make 
   CHECK(refusal([](graph& g) { return nn::layer_norm(g.placeholder("x", dtype::float32, {3, g.unknown("batch")})); })
           .find("layer_norm: the last 1 axes must be known extents of a floating operand, not of float32 [3, batch]") != std::string::npos);
   CHECK(refusal([](graph& g) { return nn::rms_norm(g.constant(f32({2}, {1, 2})), {.axes = 2}); }).find("rms_norm: the last 2 axes") != std::string::npos);
-  CHECK(refusal([](graph& g) { return nn::layer_norm(g.constant(f32({2}, {1, 2})), {.epsilon = -1}); }).find("epsilon must be at least 0") != std::string::npos);
+  CHECK(refusal([](graph& g) { return nn::layer_norm(g.constant(f32({2}, {1, 2})), {.epsilon = -1}); }).find("epsilon must be at least 0")
+        != std::string::npos);
   CHECK(refusal([](graph& g) { return nn::batch_norm(g.constant(f32({2}, {1, 2})), true); }).find("batch_norm: operand must be floating [batch, ..., features]")
         != std::string::npos);
   CHECK(refusal([](graph& g) { return nn::batch_norm(g.constant(f32({1, 2}, {1, 2})), true, {.momentum = 1.5}); }).find("momentum must be in [0, 1]")

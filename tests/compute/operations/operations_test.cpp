@@ -92,7 +92,8 @@ TEST_CASE("element-wise functions have their textbook values in both floating ty
     const auto n = static_cast<int64_t>(x.size());
     const std::vector<float> narrow(x.begin(), x.end());
     check_close(value([&](graph& g) { return f(g.constant(f64({n}, x)), std::source_location::current()); }), {n}, want);
-    check_close(value([&](graph& g) { return f(g.constant(tensor::of<float>({n}, std::span<const float>{narrow})), std::source_location::current()); }), {n}, want);
+    check_close(value([&](graph& g) { return f(g.constant(tensor::of<float>({n}, std::span<const float>{narrow})), std::source_location::current()); }), {n},
+                want);
   };
   both(neg, {1, -2}, {-1, 2});
   both(exp, {0, 1, -1}, {1, std::exp(1.0), std::exp(-1.0)});
@@ -206,8 +207,10 @@ TEST_CASE("parts that do not fit, and slices that are not there, are errors with
   const auto zeros = [](graph& g, dtype type, const shape& dims) { return g.constant(tensor::zeros(type, dims)); };
   CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {2, 1}), zeros(g, dtype::float32, {3, 1})}); })
           .find("float32 [2, 1] and float32 [3, 1] must be of one dtype and shape but for the extent of axis -1") != std::string::npos);
-  CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {2}), zeros(g, dtype::float64, {2})}); }).find("float64 [2]") != std::string::npos);
-  CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {}), zeros(g, dtype::float32, {})}); }).find("must be of one") != std::string::npos);
+  CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {2}), zeros(g, dtype::float64, {2})}); }).find("float64 [2]")
+        != std::string::npos);
+  CHECK(message([&](graph& g) { return concat(std::vector{zeros(g, dtype::float32, {}), zeros(g, dtype::float32, {})}); }).find("must be of one")
+        != std::string::npos);
   for (const auto& [first, count] : {std::pair{-1, 2}, {0, -1}, {3, 1}, {1, 3}})
     CHECK(message([&, first = first, count = count](graph& g) { return slice(zeros(g, dtype::float32, {2, 3}), 1, first, count); })
             .find("are not all elements of float32 [2, 3]") != std::string::npos);

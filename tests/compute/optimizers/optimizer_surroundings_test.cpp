@@ -121,7 +121,8 @@ TEST_CASE("slices of LAMB are whole variables, of other optimizers even shares")
     for (int r = 0; r < replicas; ++r) {
       const auto [first, last] = whole.layout.slice(r, replicas);
       CHECK(first == at);
-      CHECK((first == whole.layout.gradient_bytes() || std::any_of(std::begin(names), std::end(names), [&](const char* n) { return whole.entry(n).gradient_offset == first; })));
+      CHECK((first == whole.layout.gradient_bytes()
+             || std::any_of(std::begin(names), std::end(names), [&](const char* n) { return whole.entry(n).gradient_offset == first; })));
       at = last;
     }
     CHECK(at == whole.layout.gradient_bytes());

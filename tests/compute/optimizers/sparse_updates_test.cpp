@@ -120,7 +120,8 @@ double worst_difference(const optimizer& o, int64_t rows, int64_t units) {
     std::vector<std::vector<double>> g(want.size(), std::vector<double>(static_cast<size_t>(width)));
     for (int64_t i = 0; i < lookups; ++i)
       for (int64_t j = 0; j < units; ++j) {
-        const int64_t a = got.a.template as<int32_t>()[static_cast<size_t>(i)] * units + j, b = got.b.template as<int64_t>()[static_cast<size_t>(i)] * units + j;
+        const int64_t a = got.a.template as<int32_t>()[static_cast<size_t>(i)] * units + j,
+                      b = got.b.template as<int64_t>()[static_cast<size_t>(i)] * units + j;
         g[static_cast<size_t>(a / width)][static_cast<size_t>(a % width)] += static_cast<double>(got.x.template as<T>()[static_cast<size_t>(i * units + j)]);
         g[static_cast<size_t>(b / width)][static_cast<size_t>(b % width)] += at(b / units, j);
       }
@@ -185,7 +186,8 @@ TEST_CASE("rows that never occur keep their values and slots, unless the rule go
 
 TEST_CASE("one, two, three, four and seven slices of a sparse update have the same bits, wherever they cut a row") {
   for (const optimizer& rule : all_rules())
-    for (optimizer o : {rule, optimizer{.rule = rule.rule, .clip = {.value = 0.5f, .norm = 1, .global_norm = 0.7f}, .weight_decay = 0.01f, .moving_average = 0.9f}}) {
+    for (optimizer o :
+         {rule, optimizer{.rule = rule.rule, .clip = {.value = 0.5f, .norm = 1, .global_norm = 0.7f}, .weight_decay = 0.01f, .moving_average = 0.9f}}) {
       if (std::holds_alternative<adamw>(o.rule) || std::holds_alternative<lamb>(o.rule) || std::holds_alternative<ftrl>(o.rule))
         o.weight_decay = 0;  // They refuse weight decay.
       for (int replicas : {2, 3, 4, 7}) {

@@ -131,7 +131,8 @@ TEST_CASE("what is made in the place of a concatenation, or is a piece of someth
     trainer t([f](graph& g) {
       const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 16});
       const symbol w = g.variable({.name = "w", .dims = {2, 16}, .initial = init::ones()});
-      return model_spec{.mode = mode::train, .loss = add(reduce_mean(f(slice(w, 0, 0, 1), slice(w, 0, 1, 1))), reduce_mean(x)), .optimizer = gradient_descent{}};
+      return model_spec{
+          .mode = mode::train, .loss = add(reduce_mean(f(slice(w, 0, 0, 1), slice(w, 0, 1, 1))), reduce_mean(x)), .optimizer = gradient_descent{}};
     }, {.batch = 2, .fuse = false});
     std::vector<float> ones(32, 1);
     ones[18] = -1;

@@ -85,8 +85,10 @@ TEST_CASE("uncompressed files know their size and are shuffled exactly; compress
 
 TEST_CASE("features and labels arrive sorted by name, with the dtypes and shapes asked for") {
   auto fs = memory_file_system();
-  write(fs, "f", {*encode_example({{{"pixels", byte_strings{"abcdef"}}, {"at", std::vector<float>{1, 2}}, {"label", std::vector<int64_t>{9}}}})}, compression::none);
-  const auto data = input::tfrecord_dataset(fs, {"f"}, {.features = {{"pixels", dtype::uint8, {2, 3}}, {"at", dtype::float32, {2}}}, .labels = {{"label", dtype::int32, {}}}});
+  write(fs, "f", {*encode_example({{{"pixels", byte_strings{"abcdef"}}, {"at", std::vector<float>{1, 2}}, {"label", std::vector<int64_t>{9}}}})},
+        compression::none);
+  const auto data = input::tfrecord_dataset(
+      fs, {"f"}, {.features = {{"pixels", dtype::uint8, {2, 3}}, {"at", dtype::float32, {2}}}, .labels = {{"label", dtype::int32, {}}}});
   REQUIRE(data);
   CHECK(data->spec() == element_spec{{{"at", dtype::float32, {2}}, {"pixels", dtype::uint8, {2, 3}}}, {{"label", dtype::int32, {}}}});
   auto it = iterate(*data);
@@ -126,7 +128,8 @@ TEST_CASE("a state of other files, other features or of no position at all is re
   CHECK(iterate(data_of({5, 1}, compression::gzip))->restore(good).error().category == errc::invalid_argument);
   CHECK(iterate(data_of({5}, compression::zlib))->restore(good).error().category == errc::invalid_argument);
   const std::string stage = good.substr(0, good.find('\n') + 1);
-  for (const char* position : {"", "file 0", "file 0 record", "file 0 record x\n", "file 2 record 0\n", "file -1 record 0\n", "file 0 record -1\n", "file 0 record 0\nmore"})
+  for (const char* position :
+       {"", "file 0", "file 0 record", "file 0 record x\n", "file 2 record 0\n", "file -1 record 0\n", "file 0 record -1\n", "file 0 record 0\nmore"})
     CHECK(iterate(data)->restore(stage + position).error().category == errc::invalid_argument);
 }
 

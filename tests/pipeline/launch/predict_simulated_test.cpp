@@ -318,8 +318,9 @@ TEST_CASE("predictions of a batch that reach the limit are refused with their sh
   const auto refused = prepare_case(o);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
-  CHECK_MESSAGE(refused.error().message.find("take 48 bytes, and must take less than 48: 'pair' int32 [batch, 2], 'scaled' float32 [batch]") != std::string::npos,
-                refused.error().message);
+  CHECK_MESSAGE(
+      refused.error().message.find("take 48 bytes, and must take less than 48: 'pair' int32 [batch, 2], 'scaled' float32 [batch]") != std::string::npos,
+      refused.error().message);
   CHECK(prediction_choice{}.bytes_below == int64_t{1} << 30);
   o.choice.keys = {"scaled"};
   CHECK_MESSAGE(prepare_case(o), "what is not chosen does not count");

@@ -248,7 +248,10 @@ const checkpoint_content& reference_of(const recipe& r) {
   calm.save_steps = r.max_steps;
   const auto seen = live(calm, {1, {}}, memory_disk::make(), -1);
   if (!seen.newest)
-    throw std::runtime_error("the undisturbed job left no checkpoint: " + (!seen.result ? "no result" : !*seen.result ? to_string(seen.result->error()) : "it ended well")
+    throw std::runtime_error("the undisturbed job left no checkpoint: "
+                             + (!seen.result    ? "no result"
+                                : !*seen.result ? to_string(seen.result->error())
+                                                : "it ended well")
                              + " after " + std::to_string(seen.turns) + " turns; " + to_text(calm));
   return known.emplace(key, *seen.newest).first->second;
 }

@@ -85,7 +85,8 @@ void check_after(const scenario& s, const trial& t) {
   REQUIRE(there);
   for (const int64_t step : *there)
     if (step != s.step || (t.reported && s.preserved.empty()))
-      CHECK_MESSAGE((std::count(listed.begin(), listed.end(), step) + std::count(s.preserved.begin(), s.preserved.end(), step) > 0), "step " << step << " of save " << s.step << ", listed first " << listed.front());
+      CHECK_MESSAGE((std::count(listed.begin(), listed.end(), step) + std::count(s.preserved.begin(), s.preserved.end(), step) > 0),
+                    "step " << step << " of save " << s.step << ", listed first " << listed.front());
   for (const int64_t step : store.listed())
     CHECK(same(store.restore(step)->content, sample(step)));
   for (const auto& name : names_in(*t.disk, "/runs/m"))

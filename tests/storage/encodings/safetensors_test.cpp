@@ -52,7 +52,9 @@ TEST_CASE("a header that nests a hundred thousand deep is damaged, in its metada
 }
 
 TEST_CASE("a header of another writer is read: metadata, any order, no padding") {
-  const auto places = header_of(with_length(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},"a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})", "1234567"));
+  const auto places = header_of(
+      with_length(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},"a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})",
+                  "1234567"));
   REQUIRE(places);
   REQUIRE(places->size() == 2);
   CHECK((*places)[0].name == "a");
@@ -81,7 +83,8 @@ TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, b
   refused(with_length(R"({"a":{"dtype":"F64","shape":[4611686018427387904,4],"data_offsets":[0,0]}})"), errc::data_loss, "tensor a");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss, "tensor a begins");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "12"), errc::data_loss, "last tensor ends");
-  refused(with_length(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss, "tensor b begins");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
+          "tensor b begins");
   refused(with_length(R"({"a":{"dtype":"F8","shape":[1],"data_offsets":[0,1]}})", "1"), errc::unimplemented, "F8");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", "1"), errc::unimplemented, "rank 9");
 }

@@ -225,7 +225,8 @@ TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart
 }
 
 TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its header, a dtype that we have not under its own name") {
-  const std::string header = R"({"__metadata__":{"by":"somebody"},"h":{"dtype":"BF16","shape":[2,2],"data_offsets":[4,12]},"i":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
+  const std::string header =
+      R"({"__metadata__":{"by":"somebody"},"h":{"dtype":"BF16","shape":[2,2],"data_offsets":[4,12]},"i":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})";
   std::string bytes(8, '\0');
   bytes[0] = static_cast<char>(header.size());
   bytes += header + std::string("\1\0\0\0abcdefgh", 12);
@@ -263,7 +264,9 @@ TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, 
   CHECK(r.owner == "this process");
   CHECK(r.newest == 9);
   REQUIRE(r.checkpoints.size() == 5);
-  const auto row = [&](size_t i) { return std::tuple{r.checkpoints[i].step, r.checkpoints[i].listed, r.checkpoints[i].preserved, r.checkpoints[i].damages.empty()}; };
+  const auto row = [&](size_t i) {
+    return std::tuple{r.checkpoints[i].step, r.checkpoints[i].listed, r.checkpoints[i].preserved, r.checkpoints[i].damages.empty()};
+  };
   CHECK(row(0) == std::tuple{1, false, true, true});
   CHECK(row(1) == std::tuple{2, true, false, false});
   CHECK(row(2) == std::tuple{3, true, false, true});

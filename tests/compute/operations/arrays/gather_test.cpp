@@ -33,7 +33,8 @@ TEST_CASE("gather takes rows, columns and planes at indices of any shape") {
   CHECK(of(i32({2, 2}, {0, 1, 1, 0}), 1) == i32({3, 2, 2}, {1, 2, 2, 1, 3, 4, 4, 3, 5, 6, 6, 5}));
   CHECK(of(i32({}, {1}), -2) == i32({2}, {3, 4}));
   CHECK(of(tensor::zeros(dtype::int32, {0}), 0).dims() == shape{0, 2});
-  CHECK(refusal([&](graph& g) { return gather(g.constant(x), g.constant(f32({1}, {0}))); }).find("gather: needs an axis of its operand and int32 or int64 indices")
+  CHECK(refusal([&](graph& g) { return gather(g.constant(x), g.constant(f32({1}, {0}))); })
+            .find("gather: needs an axis of its operand and int32 or int64 indices")
         != std::string::npos);
 }
 

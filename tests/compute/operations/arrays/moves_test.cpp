@@ -75,7 +75,8 @@ TEST_CASE("a transpose has every element where the order of the axes says, of an
   }
   CHECK(value([](graph& g) { return transpose(g.constant(bools({2, 2}, {true, false, true, true}))); }) == bools({2, 2}, {true, true, false, true}));
   CHECK(value([](graph& g) { return transpose(g.constant(f64({2, 2}, {1, 2, 3, 4})), {-1, 0}); }) == f64({2, 2}, {1, 3, 2, 4}));
-  CHECK(refusal([&](graph& g) { return transpose(g.constant(x), {0, 1, 1, 3}); }).find("transpose: {0, 1, 1, 3} is not an order of the axes of int32 [2, 3, 4, 5]")
+  CHECK(refusal([&](graph& g) { return transpose(g.constant(x), {0, 1, 1, 3}); })
+            .find("transpose: {0, 1, 1, 3} is not an order of the axes of int32 [2, 3, 4, 5]")
         != std::string::npos);
 }
 
@@ -93,7 +94,8 @@ TEST_CASE("a strided slice takes what is left after the cuts, every so many") {
   check_moved(y, x, [](std::vector<int64_t> at) { return std::vector<int64_t>{1 + 2 * at[0], 3 * at[1]}; });
   CHECK(value([&](graph& g) { return slice(g.constant(x), -1, 5, 2); }).dims() == shape{5, 2});
   CHECK(value([&](graph& g) { return slice(g.constant(x), 0, 5, 0); }).dims() == shape{0, 7});
-  CHECK(refusal([&](graph& g) { return strided_slice(g.constant(x), {{6, 0}, {}, {}}); }).find("low 6 and high 0 are more than there is along axis 0 of int32 [5, 7]")
+  CHECK(refusal([&](graph& g) { return strided_slice(g.constant(x), {{6, 0}, {}, {}}); })
+            .find("low 6 and high 0 are more than there is along axis 0 of int32 [5, 7]")
         != std::string::npos);
   CHECK(refusal([&](graph& g) { return strided_slice(g.constant(x), {{1}, {}, {}}); }).find("low {1} does not fit int32 [5, 7]") != std::string::npos);
   CHECK(refusal([&](graph& g) { return strided_slice(g.constant(x), {{}, {}, {0, 1}}); }).find("step {0, 1} does not fit") != std::string::npos);
@@ -108,7 +110,8 @@ TEST_CASE("pad puts its value before, after and between") {
   CHECK(value([](graph& g) { return pad(g.constant(f32({1, 2}, {1, 2})), {{1, 0}, {0, 1}, {}, -1}); }) == f32({2, 3}, {-1, -1, -1, 1, 2, -1}));
   CHECK(value([](graph& g) { return pad(g.constant(bools({1}, {false})), {{1}, {1}, {}, 1}); }) == bools({3}, {true, false, true}));
   CHECK(value([](graph& g) { return pad(g.constant(tensor::zeros(dtype::float64, {0})), {{1}, {1}, {4}, 2}); }) == f64({2}, {2, 2}));
-  CHECK(refusal([](graph& g) { return pad(g.constant(i32({2}, {1, 2})), {{-1}, {0}, {}, 0}); }).find("pad: low {-1} does not fit int32 [2]") != std::string::npos);
+  CHECK(refusal([](graph& g) { return pad(g.constant(i32({2}, {1, 2})), {{-1}, {0}, {}, 0}); }).find("pad: low {-1} does not fit int32 [2]")
+        != std::string::npos);
 }
 
 TEST_CASE("tile repeats along every axis") {
@@ -125,7 +128,8 @@ TEST_CASE("concat and split along any axis, and stack along a new one") {
   CHECK(both == i32({2, 3, 2}, {0, 1, 2, 3, 10, 11, 4, 5, 6, 7, 12, 13}));
   CHECK(value([&](graph& g) { return split(g.constant(both), {2, 1}, 1)[1]; }) == b);
   CHECK(value([&](graph& g) { return stack(std::vector{g.constant(i32({2}, {1, 2})), g.constant(i32({2}, {3, 4}))}, -1); }) == i32({2, 2}, {1, 3, 2, 4}));
-  CHECK(refusal([&](graph& g) { return split(g.constant(a), {1, 2}, 0)[0]; }).find("split: {1, 2} do not add up to axis 0 of int32 [2, 2, 2]") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return split(g.constant(a), {1, 2}, 0)[0]; }).find("split: {1, 2} do not add up to axis 0 of int32 [2, 2, 2]")
+        != std::string::npos);
 }
 
 TEST_CASE("axes of one come and go") {
@@ -144,7 +148,8 @@ TEST_CASE("results that no machine could hold are refused while building and whi
   const symbol x = g.placeholder("x", dtype::uint8, {g.unknown("batch"), 1 << 20});
   CHECK(refusal([](graph& other) { return tile(other.constant(counted({2, 3})), {int64_t{1} << 40, int64_t{1} << 40}); })
           .find("tile: its result [2199023255552, 3298534883328] would have more than 2^48 elements") != std::string::npos);
-  CHECK(refusal([](graph& other) { return broadcast_to(other.constant(i32({}, {1})), {int64_t{1} << 31, int64_t{1} << 31}, {}); }).find("2^48") != std::string::npos);
+  CHECK(refusal([](graph& other) { return broadcast_to(other.constant(i32({}, {1})), {int64_t{1} << 31, int64_t{1} << 31}, {}); }).find("2^48")
+        != std::string::npos);
   model_spec spec;
   spec.mode = mode::predict;
   spec.predictions["y"] = cast(x, dtype::float32);

@@ -67,7 +67,8 @@ TEST_CASE("running sums in both directions, with and without the element itself"
 }
 
 TEST_CASE("reductions refuse axes that are not there") {
-  CHECK(refusal([&](graph& g) { return reduce_min(g.constant(box), {{3}}); }).find("reduce_min: axes {3} are not distinct axes of [2, 3, 2]") != std::string::npos);
+  CHECK(refusal([&](graph& g) { return reduce_min(g.constant(box), {{3}}); }).find("reduce_min: axes {3} are not distinct axes of [2, 3, 2]")
+        != std::string::npos);
   CHECK(refusal([&](graph& g) { return reduce_prod(g.constant(box), {{1, -2}}); }).find("reduce_prod: axes {1, -2}") != std::string::npos);
   CHECK(refusal([&](graph& g) { return reduce_logsumexp(g.constant(i32({2}, {1, 2}))); }).find("no such operation on int32 [2]") != std::string::npos);
 }

@@ -50,7 +50,9 @@ TEST_CASE("check_numerics passes on what is finite, and names node, message, ele
         return reduce_sum(check_numerics(x * v, "the product", here));
       }, mode::evaluate);
       CAPTURE(said);
-      CHECK(has(said, std::isnan(wrong) ? "the product: nan at [1, 2] is not finite: tower/check_numerics (" : wrong > 0 ? "the product: inf at [1, 2]" : "the product: -inf at [1, 2]"));
+      CHECK(has(said, std::isnan(wrong) ? "the product: nan at [1, 2] is not finite: tower/check_numerics ("
+                      : wrong > 0       ? "the product: inf at [1, 2]"
+                                        : "the product: -inf at [1, 2]"));
       CHECK(has(said, "check_numerics_test.cpp:" + std::to_string(here.line()) + ")"));
     }
 }

@@ -78,7 +78,9 @@ TEST_CASE("functions keep their digits next to zero in float32") {
 }
 
 TEST_CASE("infinities come out as the limits of the functions") {
-  const auto at = [](activation f, double x) { return static_cast<double>(value([&](graph& g) { return f(g.constant(f32({1}, {static_cast<float>(x)})), here); }).as<float>()[0]); };
+  const auto at = [](activation f, double x) {
+    return static_cast<double>(value([&](graph& g) { return f(g.constant(f32({1}, {static_cast<float>(x)})), here); }).as<float>()[0]);
+  };
   CHECK(at(troupe::exp, -inf) == 0);
   CHECK(at(troupe::exp, inf) == inf);
   CHECK(at(troupe::log, 0) == -inf);
@@ -137,7 +139,8 @@ TEST_CASE("select takes one or the other of any dtype, and all three operands br
   const tensor c = bools({2, 1}, {true, false});
   CHECK(of(c, f32({3}, {1, 2, 3}), f32({}, {9})) == f32({2, 3}, {1, 2, 3, 9, 9, 9}));
   CHECK(of(bools({3}, {true, false, true}), i64({3}, {1, 2, 3}), i64({3}, {4, 5, 6})) == i64({3}, {1, 5, 3}));
-  CHECK(of(bools({2, 2}, {true, false, false, true}), bools({}, {true}), bools({2, 2}, {false, false, false, false})) == bools({2, 2}, {true, false, false, true}));
+  CHECK(of(bools({2, 2}, {true, false, false, true}), bools({}, {true}), bools({2, 2}, {false, false, false, false}))
+        == bools({2, 2}, {true, false, false, true}));
   CHECK(refusal([&](graph& g) { return select(g.constant(f32({}, {1})), g.constant(c), g.constant(c)); }).find("must be boolean") != std::string::npos);
   CHECK(refusal([&](graph& g) { return select(g.constant(c), g.constant(f32({2}, {1, 2})), g.constant(f32({3}, {1, 2, 3}))); }).find("do not broadcast")
         != std::string::npos);

@@ -234,8 +234,10 @@ TEST_CASE("images, kernels and windows that do not fit are errors with both shap
   const auto zeros = [](graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); };
   const auto says = [&](const std::function<symbol(graph&)>& f, const std::string& part) { CHECK(refusal(f).find(part) != std::string::npos); };
   says([&](graph& g) { return conv2d(zeros(g, {4, 4, 3}), zeros(g, {3, 3, 3, 1})); }, "conv2d: needs floating [batch, height, width, channels]");
-  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 1})); }, "a kernel [3, 3, 2, 1] in 1 groups does not fit the 3 channels of float32 [1, 4, 4, 3]");
-  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {5, 5, 3, 1}), {.padding = padding::valid}); }, "a window of {5, 5}, dilation {1, 1}, does not fit");
+  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 1})); },
+       "a kernel [3, 3, 2, 1] in 1 groups does not fit the 3 channels of float32 [1, 4, 4, 3]");
+  says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {5, 5, 3, 1}), {.padding = padding::valid}); },
+       "a window of {5, 5}, dilation {1, 1}, does not fit");
   says([&](graph& g) { return conv2d(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 3, 1}), {.strides = {0, 1}}); }, "strides must be from 1 to 2^20, not {0, 1}");
   says([&](graph& g) { return max_pool(zeros(g, {1, 4, 4, 3}), {.size = {9, 1}}); }, "max_pool: a window of {9, 1}");
   says([&](graph& g) { return conv2d_transpose(zeros(g, {1, 4, 4, 3}), zeros(g, {3, 3, 2, 2})); }, "conv2d_transpose: a kernel [3, 3, 2, 2]");
