@@ -1,4 +1,4 @@
-// Checks of the spec that a model function returned, before anything is planned (estimator.md 6.2).
+// Checks the spec that a model function returned, before anything is planned.
 #pragma once
 
 #include <troupe/model.hpp>

@@ -1,4 +1,4 @@
-// Which of several errors is the cause of what happened: one order for all who have to choose.
+// The order of severity by which the root cause is chosen among several errors.
 #pragma once
 
 #include "words/step_status.hpp"
@@ -7,13 +7,13 @@
 
 namespace troupe {
 
-/// Greater is more likely the cause (dataflow.md 12.1).
+/// Greater is more likely the cause: see docs/actors.md.
 enum class severity : uint8_t {
-  request,      ///< cancelled: somebody asked for it, or it followed from that.
-  consequence,  ///< aborted, unavailable, deadline_exceeded: somebody waited in vain for what had failed before.
+  request,      ///< cancelled: requested, or a consequence of a request.
+  consequence,  ///< aborted, unavailable, deadline_exceeded: follows from an earlier failure elsewhere.
   end,          ///< out_of_range: the data ended.
   not_finite,   ///< nan_loss.
-  failure,      ///< Everything else.
+  failure,      ///< All other categories.
 };
 constexpr severity severity_of(errc category) noexcept {
   switch (category) {
