@@ -89,7 +89,7 @@ error thrown_by_hook(const std::string& call, int index, int64_t step) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(callbacks_alone, "all that hooks will ever want is told once, when they have begun") {
+TEST_CASE_FIXTURE(callbacks_alone, "the needs of all hooks are sent once, when they have begun") {
   start(3);
   REQUIRE(chief.order() == order_of<hooks_ready>());
   const auto& ready = chief.last<hooks_ready>();
@@ -249,7 +249,7 @@ TEST_CASE_FIXTURE(callbacks_alone, "an abort is told in the opposite order, and 
   }
 }
 
-TEST_CASE_FIXTURE(callbacks_alone, "what the end has overtaken is shown to nobody, and answered all the same") {
+TEST_CASE_FIXTURE(callbacks_alone, "facts that arrive after the end are shown to no hook, and answered all the same") {
   start();
   abort();
   const auto before = first->calls;

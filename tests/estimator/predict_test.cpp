@@ -165,7 +165,7 @@ TEST_CASE("data without labels predict as data with them do, and data without an
   CHECK_FALSE(*next);
 }
 
-TEST_CASE("what cannot be is refused at once; what the model has to say, with the first result") {
+TEST_CASE("an impossible request is refused at once, and an error of the model comes with the first result") {
   const auto input = dataset_over(fake_batches(3));
   const auto refused = [&](predict_spec spec) {
     const auto stream = predict(echo(), spec);

@@ -62,7 +62,7 @@ TEST_CASE("[EST-18] max_steps of ten given twice is trained once: the second cal
     CHECK(result->remark == train(e, small_training(10))->remark);
     CHECK(watcher->calls == std::vector<std::string>{"begin 10", "started", "finished", "end 10"});
   }
-  SUBCASE("what asks for more is trained") {
+  SUBCASE("a call for more steps trains them") {
     CHECK(train(e, small_training(12))->steps_run == 2);
     CHECK(*built > once);
   }

@@ -43,7 +43,7 @@ TEST_CASE("a context that was never seen counts for nothing, and one of order 3 
   }
 }
 
-TEST_CASE("what may follow has a probability of 1 altogether, whatever came before") {
+TEST_CASE("the probabilities of all following characters add up to 1 after every context") {
   count_model counts{3, 5};
   std::vector<int32_t> text;
   for (int i = 0; i < 300; ++i)

@@ -104,7 +104,7 @@ TEST_CASE("a variable's histogram is of the very state it is filed under") {
     }
 }
 
-TEST_CASE("what a model records is the same for one replica and for two of the same shards, and training for any recording") {
+TEST_CASE("records are the same for one replica and for two with the same shards, and recording does not change training") {
   std::map<int64_t, std::vector<double>> seen;
   std::vector<checkpoint_content> states;
   for (const int64_t replicas : {1, 2}) {

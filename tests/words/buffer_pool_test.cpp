@@ -22,7 +22,7 @@ TEST_CASE("a buffer that its last holder lets go is handed out again, for sizes 
   CHECK_MESSAGE(pool.take(1'200'000).get() != first, "it would not fit");
 }
 
-TEST_CASE("who keeps every buffer keeps nobody waiting: each one is another, and holds what was put there") {
+TEST_CASE("a pool gives another buffer while earlier ones are kept, and kept ones hold their contents") {
   buffer_pool pool{4};
   std::vector<tensor> kept;
   for (int32_t i = 0; i < 100; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("a buffer is aligned to 64 bytes and its own from end to end, whatever
     CHECK(std::all_of(all[i].first.get(), all[i].first.get() + all[i].second, [i](std::byte b) { return b == static_cast<std::byte>(i); }));
 }
 
-TEST_CASE("what no machine has is answered with null, by a pool too") {
+TEST_CASE("a request for more memory than any machine has gives null, from a pool too") {
   for (const int64_t bytes : {int64_t{-1}, INT64_MIN, INT64_MAX, int64_t{1} << 50}) {
     CHECK(allocate_buffer(bytes) == nullptr);
     CHECK(buffer_pool{}.take(bytes) == nullptr);

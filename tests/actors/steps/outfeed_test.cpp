@@ -167,7 +167,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   CHECK(chief.last<progress>().loss.mean == 6);
 }
 
-TEST_CASE_FIXTURE(outfeed_alone, "of several groups a step has been reached when all have made it, and each says its own loss") {
+TEST_CASE_FIXTURE(outfeed_alone, "a step of several groups is reached when all have made it, and each group reports its own loss") {
   options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}}, {.name = "a", .replicas = {{2_node, "a/0"}}}};
   options.groups[0].summaries = {{}, gradient_descent{.rate = 0.5f}};
   start(0);

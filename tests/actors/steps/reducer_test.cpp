@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "parts of steps and attempts that have passed
   }
 }
 
-TEST_CASE_FIXTURE(reducer_of_four, "all slices hold the step when every replica has said so") {
+TEST_CASE_FIXTURE(reducer_of_four, "a step is applied everywhere when every replica has said so") {
   for (int32_t r : {0, 1, 2, 3})
     part(r, 1);
   for (int32_t r : {3, 1, 0, 0, 1})

@@ -47,7 +47,7 @@ TEST_CASE_FIXTURE(replica_alone, "a replica that is halted computes no further a
   CHECK(out.last<gone>().part == options.id);
 }
 
-TEST_CASE_FIXTURE(replica_alone, "whoever takes the outfeed's place hears of the end once more") {
+TEST_CASE_FIXTURE(replica_alone, "an actor that replaces the outfeed receives the end once more") {
   recorder<step_report, stream_end> other = record<step_report, stream_end>();
   start();
   grant(100);

@@ -192,7 +192,7 @@ TEST_CASE("seconds between checkpoints on the command line take the place of ste
   CHECK_FALSE(setup("[run]\nmodel_dir = \"m\"\nmax_steps = 9\nsave_checkpoints_steps = 4\nsave_checkpoints_secs = 60\n"));
 }
 
-TEST_CASE("what a run cannot do without is named where it is missing") {
+TEST_CASE("a missing key that a job needs is named") {
   const auto without = [](const std::string& text) {
     const auto made = make_job_setup(merged(file(text)), true);
     return made ? "" : made.error().message.substr(0, made.error().message.find(':'));

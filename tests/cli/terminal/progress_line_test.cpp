@@ -74,7 +74,7 @@ TEST_CASE("an evaluation has its own progress, which is among the last to go, an
   CHECK(progress_line(now, scale, 92, "", 200).starts_with("[====================]  100%  epoch 5/5  "));
 }
 
-TEST_CASE("what is not known is not said: the end, the rate, the epochs") {
+TEST_CASE("the line omits values that are not known: the end, the rate, the epochs") {
   CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {}, 1, "", 80) == "step 7  loss 2.5  after 0:01");
   CHECK(progress_line({.now = job_progress::phase::training, .step = 7, .loss = 2.5}, {2, {}}, 1, "", 80) == "epoch 4  step 7  loss 2.5  after 0:01");
   CHECK(progress_line({}, {}, 3'725, "", 80) == "starting  after 1:02:05");

@@ -17,7 +17,7 @@ TEST_CASE("take gives an endless repeat an end") {
   CHECK(flat(read(data.shuffle())).size() == 5);
 }
 
-TEST_CASE("what a shuffle takes first differs from pass to pass, what it is made of does not") {
+TEST_CASE("the elements that are taken after a shuffle differ from epoch to epoch, those taken before it do not") {
   const auto varying = read(numbered(100).shuffle().take(10).batch(10).repeat(2));
   CHECK(sorted(varying[0]) != sorted(varying[1]));
   const auto fixed = read(numbered(100).take(10).shuffle().batch(10).repeat(2));

@@ -80,7 +80,7 @@ std::string idx(std::initializer_list<uint8_t> extents, const std::string& eleme
 
 }  // namespace
 
-TEST_CASE("of tensors of the same shape with another value the component is named, and of equal ones nothing is said") {
+TEST_CASE("a tensor of the same shape with another value is named by its component, and equal tensors give no warning") {
   const auto data = with_ids({1, 2, 3, 4});
   const auto saved = position_in(data);
   CHECK(warned(data, saved).empty());
@@ -171,7 +171,7 @@ TEST_CASE("a position whose print has another number of parts is restored, and b
   CHECK_MESSAGE(told[0].starts_with("the position was saved with data in 3 parts, and here are 2, from 'id' of tensors on"), told[0]);
 }
 
-TEST_CASE("of large data samples from the first byte to the last are looked at, of small ones all") {
+TEST_CASE("large data are sampled from the first byte to the last, and small data are read whole") {
   std::string bytes(1 << 20, 'x');
   const auto print = [&](int64_t budget) { return input::sample(std::as_bytes(std::span{bytes}), budget); };
   const auto all = print(1 << 20), some = print(1 << 16);

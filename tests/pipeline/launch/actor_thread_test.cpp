@@ -52,7 +52,7 @@ TEST_CASE("a thread does what it is given later, once") {
   CHECK(answer.get() == 7);
 }
 
-TEST_CASE("what leaves a handler is the reason of the actor's end, with its words, on a thread of its own and on the scheduler") {
+TEST_CASE("an exception that leaves a handler is the actor's exit reason, with its text, on its own thread and on the scheduler") {
   auto system = local_system::make();
   REQUIRE(system);
   for (const bool own_thread : {true, false}) {

@@ -119,7 +119,7 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
   }
 }
 
-TEST_CASE("what works for long has a thread of its own, the sum of two replicas too") {
+TEST_CASE("actors that work for long have threads of their own, the reducer too") {
   auto system = local_system::make();
   REQUIRE(system);
   const auto prepared = prepare_small({.replicas = 2});

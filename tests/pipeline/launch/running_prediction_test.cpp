@@ -92,7 +92,7 @@ TEST_CASE("a cancelled prediction drops what was made, but one whose results wer
   }
 }
 
-TEST_CASE("of several ends the first counts, and comes behind the results before it") {
+TEST_CASE("the first of several ends counts, and follows the results before it") {
   asked_prediction p{0};
   REQUIRE(p.next()->has_value());
   p.end(error{errc::data_loss, "first"});

@@ -160,7 +160,7 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
   }
 }
 
-TEST_CASE("what the data and the models decide is refused before anything starts, too") {
+TEST_CASE("a plan that does not fit the data or the models is refused before anything starts, too") {
   const auto refused = [](const hand_written& w) {
     const auto job = prepare(describe_small({}), {w.plan, w.resources});
     REQUIRE_FALSE(job);

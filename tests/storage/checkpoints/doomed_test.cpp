@@ -66,7 +66,7 @@ TEST_CASE("a step that was dropped while it was read is deleted by the next owne
   CHECK(points > 20);
 }
 
-TEST_CASE("what is still being read when the directory is opened goes at the first commit after") {
+TEST_CASE("a doomed checkpoint that is still read when the directory is opened is deleted at the first commit after that") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);

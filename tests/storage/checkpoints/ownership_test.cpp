@@ -138,7 +138,7 @@ TEST_CASE("a commit that loses its directory takes back nothing of the next owne
   CHECK(replaced > 10);
 }
 
-TEST_CASE("who deletes its last checkpoint in a directory that is another's now leaves that one's list and files alone") {
+TEST_CASE("deleting the last checkpoint in a directory that has another owner now leaves that owner's list and files alone") {
   auto disk = memory_disk::make();
   auto first = open_store(disk);
   commit(*first, 1);
@@ -168,7 +168,7 @@ TEST_CASE("a deletion that was put off until a reader was done does not reach in
   CHECK(same(other->restore(1)->content, sample(1)));
 }
 
-TEST_CASE("of two processes that write one directory after another, the first ends in an error and the second's files are whole") {
+TEST_CASE("when a second process takes over a directory, the first ends in an error and the second's files are whole") {
   const temporary_directory disk;
   const std::string directory = disk.path + "/m";
   int told[2], go[2];

@@ -51,7 +51,7 @@ TEST_CASE("one of every hour is preserved, counted from the one before, and save
   CHECK(save_all({1, 1}, {0, 60, 120, 180}) == outcome{{3}, {0}, {1, 2}});
 }
 
-TEST_CASE("where all are kept none is marked, and nothing is deleted") {
+TEST_CASE("a policy that keeps all checkpoints marks none and deletes none") {
   CHECK(save_all({0, 1}, {0, 60, 120}) == outcome{{0, 1, 2}, {}, {}});
 }
 

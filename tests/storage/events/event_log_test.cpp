@@ -296,7 +296,7 @@ TEST_CASE("a full disk leaves what was flushed readable, and the writer says so 
   CHECK_FALSE(read.damage);
 }
 
-TEST_CASE("what was closed survives a loss of power, and a closed writer says that it is") {
+TEST_CASE("a closed file survives a loss of power, and a closed writer reports that it is closed") {
   auto disk = memory_disk::make();
   auto log = open_log(disk);
   REQUIRE(disk->sync_directory("/"));

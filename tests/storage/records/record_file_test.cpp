@@ -116,7 +116,7 @@ TEST_CASE("a file read with another compression than it was written with is data
       }
 }
 
-TEST_CASE("what follows a compressed stream is said to, with its offset, and the records before it are read") {
+TEST_CASE("bytes after a compressed stream are an error with their offset, and the records before them are read") {
   for (const auto how : {compression::zlib, compression::gzip}) {
     const auto bytes = file_of({"a", "b"}, how);
     const auto c = read_all(bytes + "more", how);
