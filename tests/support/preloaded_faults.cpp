@@ -1,8 +1,8 @@
 // Preloaded into a program under test, this replaces functions of the C library and lets some calls fail or hang:
 //
-//   REFUSE_THREAD=3    the third thread that the process makes is not to be had (EAGAIN), once
-//   HANG_AT_OPEN=TEXT  opening a file whose path contains TEXT never returns; standard output is told "hanging"
-//   DENY_OPEN=TEXT     a file whose path contains TEXT may not be opened (EACCES), by root either
+//   REFUSE_THREAD=3    creating the third thread of the process fails (EAGAIN), once
+//   HANG_AT_OPEN=TEXT  opening a file whose path contains TEXT never returns; "hanging" is printed on standard output
+//   DENY_OPEN=TEXT     opening a file whose path contains TEXT fails (EACCES), for root too
 //
 // Each refusal is reported on standard error, so that a test knows when a number is beyond all calls.
 #undef _FILE_OFFSET_BITS  // This macro renames `open`, which is replaced here under both names.
