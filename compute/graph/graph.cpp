@@ -86,6 +86,10 @@ symbol graph::variable(variable_options options, std::source_location at) {
   if (options.initial.what == initializer::kind::orthogonal && (options.dims.rank() < 2 || !is_floating(options.type)))
     return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + to_string(options.dims)
                                        + ", which cannot start orthogonal: that takes a floating matrix", at);
+  if (const tensor& given = options.initial.given;
+      options.initial.what == initializer::kind::values && (given.type() != options.type || given.dims() != options.dims))
+    return refuse(*this, "variable", "'" + options.name + "' is " + std::string{to_string(options.type)} + " " + to_string(options.dims)
+                                       + ", and its initial values are " + std::string{to_string(given.type())} + " " + to_string(given.dims()), at);
   attributes attr;
   attr.index = static_cast<int32_t>(impl_->variables.size());
   const auto extents = options.dims.extents();

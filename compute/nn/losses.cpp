@@ -98,10 +98,10 @@ symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, options o, std
     return invalid_of(labels, logits);
   symbol losses;
   if (logits.rank() == labels.rank() + 1 && logits.rank() != 2) {  // Rows along any number of axes.
-    const symbol rows = troupe::sparse_softmax_cross_entropy(reshape(logits, {extent{-1}, logits.dims().back()}, at), reshape(labels, {extent{-1}}, at), at);
-    losses = reshape(rows, symbol_shape{labels.dims()}, at);
+    const symbol flat = reshape(labels, {extent{-1}}, at), rows = reshape(logits, {extent{-1}, logits.dims().back()}, at);
+    losses = reshape(troupe::sparse_softmax_cross_entropy(flat, rows, at), symbol_shape{labels.dims()}, at);
   } else {
-    losses = troupe::sparse_softmax_cross_entropy(logits, labels, at);
+    losses = troupe::sparse_softmax_cross_entropy(labels, logits, at);
   }
   if (o.label_smoothing != 0 && losses.valid())
     losses = smoothed("sparse_softmax_cross_entropy", losses, log_softmax(logits, at), o, at);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <vector>
 
@@ -136,6 +137,7 @@ void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
     case kind::lecun_uniform: return within(-std::sqrt(3 / in), std::sqrt(3 / in));
     case kind::lecun_normal: return truncated(0, std::sqrt(1 / in) / left);
     case kind::orthogonal: return fill_orthogonal(x, e.dims, i.a, d);
+    case kind::values: std::memcpy(to, i.given.data(), static_cast<size_t>(i.given.byte_size()));
   }
 }
 

@@ -58,9 +58,10 @@ enum class combine : uint8_t { mean, sum, first, own };
 struct initializer {
   enum class kind : uint8_t { zeros, ones, constant, uniform, normal, truncated_normal,
                               glorot_uniform, glorot_normal, he_uniform, he_normal,
-                              lecun_uniform, lecun_normal, orthogonal } what = kind::zeros;
+                              lecun_uniform, lecun_normal, orthogonal, values } what = kind::zeros;
   double a = 0;  ///< constant: the value; uniform: least; normal: mean; orthogonal: gain.
   double b = 1;  ///< uniform: greatest; normal: standard deviation.
+  tensor given = {};  ///< values: the elements.
 };
 namespace init {
 inline initializer zeros() { return {initializer::kind::zeros}; }
@@ -83,11 +84,14 @@ inline initializer lecun_normal() { return {initializer::kind::lecun_normal}; }
 /// gain × a uniformly distributed matrix with orthonormal columns, or orthonormal rows where there are fewer rows. With
 /// more than two axes, all but the last count as rows. Floating, at least two axes. Saxe et al. 2014.
 inline initializer orthogonal(double gain = 1) { return {initializer::kind::orthogonal, gain}; }
+/// The elements of `start`, such as rows learnt elsewhere, whatever the seed. A variable of another dtype or shape is an
+/// error of the graph. The model's graph shares the tensor's buffer as long as it lives.
+inline initializer values(tensor start) { return {.what = initializer::kind::values, .given = std::move(start)}; }
 }  // namespace init
 
 struct variable_options {
-  std::string name;                        ///< Within the current scope; unique there.
-  shape dims;
+  std::string name = {};                   ///< Within the current scope; unique there.
+  shape dims = {};
   dtype type = dtype::float32;
   initializer initial = init::zeros();
   bool trainable = true;
@@ -168,5 +172,8 @@ class TROUPE_API graph {
 /// The gradients of the scalar `y` with respect to each of `xs`, as new operations of the same graph. A symbol that `y`
 /// does not depend on gets zeros. Errors: y not scalar, or an operation without a gradient on the way.
 TROUPE_API std::vector<symbol> gradients(symbol y, std::span<const symbol> xs, TROUPE_AT);
+inline std::vector<symbol> gradients(symbol y, std::initializer_list<symbol> xs, TROUPE_AT) {
+  return gradients(y, std::span{xs.begin(), xs.size()}, at);
+}
 
 }  // namespace troupe

@@ -4,7 +4,7 @@
 //
 // Names, formulas, defaults and results are those of tf.losses (TensorFlow 1.15). Labels and predictions are floating,
 // of one dtype and shape unless a function says otherwise. A label that is not finite is an error of the step, which
-// names the loss, the label and its place.
+// names the loss, the label and its place. Labels come before predictions and logits everywhere in Troupe, as in tf.losses.
 #pragma once
 
 #include <troupe/operations.hpp>
@@ -21,7 +21,7 @@ enum class reduction : uint8_t {
 };
 
 struct options {
-  symbol weights;  ///< Floating; broadcasts to the shape of the losses; invalid: 1 everywhere.
+  symbol weights = {};  ///< Floating; broadcasts to the shape of the losses; invalid: 1 everywhere.
   reduction reduce = reduction::mean_nonzero;
   /// Cross-entropies only, in [0, 1]: a label y of K classes becomes (1 - s)·y + s/K, a sigmoid's label (1 - s)·y +
   /// s/2. Szegedy et al. 2016, section 7. For other losses anything but 0 is an error.

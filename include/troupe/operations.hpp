@@ -39,10 +39,28 @@ struct left_operand {
   std::source_location at;
   left_operand(symbol s, std::source_location where = std::source_location::current()) : value(s), at(where) {}  // NOLINT(google-explicit-constructor)
 };
+struct left_number {
+  double value;
+  std::source_location at;
+  left_number(double x, std::source_location where = std::source_location::current()) : value(x), at(where) {}  // NOLINT(google-explicit-constructor)
+};
 inline symbol operator+(left_operand a, symbol b) { return add(a.value, b, a.at); }
 inline symbol operator-(left_operand a, symbol b) { return sub(a.value, b, a.at); }
 inline symbol operator*(left_operand a, symbol b) { return mul(a.value, b, a.at); }
 inline symbol operator/(left_operand a, symbol b) { return div(a.value, b, a.at); }
+
+/// The scalar `value` of x's dtype, which must hold it: an integer holds whole numbers within its range, a floating
+/// dtype everything within its own, rounded to it, and infinities and NaN.
+TROUPE_API symbol number_like(symbol x, double value, TROUPE_AT);
+// A number beside a symbol is taken as `number_like` the symbol: 2 * x, 1 - x, x / 3.
+TROUPE_API symbol operator*(left_operand a, double b);
+inline symbol operator*(left_number a, symbol b) { return left_operand{b, a.at} * a.value; }
+inline symbol operator+(left_operand a, double b) { return add(a.value, number_like(a.value, b, a.at), a.at); }
+inline symbol operator-(left_operand a, double b) { return sub(a.value, number_like(a.value, b, a.at), a.at); }
+inline symbol operator/(left_operand a, double b) { return div(a.value, number_like(a.value, b, a.at), a.at); }
+inline symbol operator+(left_number a, symbol b) { return add(number_like(b, a.value, a.at), b, a.at); }
+inline symbol operator-(left_number a, symbol b) { return sub(number_like(b, a.value, a.at), b, a.at); }
+inline symbol operator/(left_number a, symbol b) { return div(number_like(b, a.value, a.at), b, a.at); }
 
 // Comparisons are boolean and have no gradient; with NaN only not_equal holds.
 TROUPE_API symbol equal(symbol a, symbol b, TROUPE_AT);
@@ -64,6 +82,7 @@ TROUPE_API symbol select(symbol condition, symbol a, symbol b, TROUPE_AT);
 // Floating, and where it says number also int32 and int64.
 
 TROUPE_API symbol neg(symbol x, TROUPE_AT);     ///< number.
+inline symbol operator-(left_operand x) { return neg(x.value, x.at); }
 TROUPE_API symbol exp(symbol x, TROUPE_AT);
 TROUPE_API symbol expm1(symbol x, TROUPE_AT);   ///< e^x - 1, exact near 0.
 TROUPE_API symbol log(symbol x, TROUPE_AT);
@@ -138,8 +157,14 @@ TROUPE_API symbol transpose(symbol x, std::vector<int> order = {}, TROUPE_AT);
 /// One or more parts joined along `axis`, in order: of one dtype, and of one shape except for that extent, which must
 /// be known. Without parts: an invalid symbol.
 TROUPE_API symbol concat(std::span<const symbol> parts, int axis = -1, TROUPE_AT);
+inline symbol concat(std::initializer_list<symbol> parts, int axis = -1, TROUPE_AT) {
+  return concat(std::span{parts.begin(), parts.size()}, axis, at);
+}
 /// Parts of one shape along a new axis.
 TROUPE_API symbol stack(std::span<const symbol> parts, int axis = 0, TROUPE_AT);
+inline symbol stack(std::initializer_list<symbol> parts, int axis = 0, TROUPE_AT) {
+  return stack(std::span{parts.begin(), parts.size()}, axis, at);
+}
 /// x cut along `axis` into parts of those extents, which must add up to its own.
 TROUPE_API std::vector<symbol> split(symbol x, std::vector<int64_t> extents, int axis = -1, TROUPE_AT);
 /// Elements [first, first + count) of `axis`, whose extent must be known.
@@ -201,9 +226,10 @@ TROUPE_API symbol global_average_pool(symbol x, TROUPE_AT);
 
 // -- training --------------------------------------------------------------------
 
-/// logits [b, classes], labels int32/int64/uint8 [b] in [0, classes) -> [b]: -log softmax(logits)[label].
-/// A label outside the range is an error of the step (invalid_argument naming row and value), never a wild read.
-TROUPE_API symbol sparse_softmax_cross_entropy(symbol logits, symbol labels, TROUPE_AT);
+/// labels int32/int64/uint8 [b] in [0, classes), logits [b, classes] -> [b]: -log softmax(logits)[label]. Labels come
+/// first, as in losses.hpp. A label outside the range is an error of the step (invalid_argument naming row and value),
+/// never a wild read.
+TROUPE_API symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, TROUPE_AT);
 /// Zeroes each element with probability `rate`, scales the rest by 1 / (1 - rate). Keyed by seed, scoped name, step, shard.
 /// Identity outside training. Srivastava et al. 2014.
 TROUPE_API symbol dropout(symbol x, double rate, bool training, TROUPE_AT);

@@ -152,7 +152,7 @@ class recording_step {
     source_ = std::make_shared<const model>(model{"recorded", [=](graph& g, const features& f, const labels& l, mode m) {
       model_spec spec{.mode = m};
       const symbol h = nn::dense(f["x"], {.units = hidden, .activation = relu});
-      spec.loss = reduce_mean(sparse_softmax_cross_entropy(nn::dense(h, {.units = 10}), l["y"]));
+      spec.loss = reduce_mean(sparse_softmax_cross_entropy(l["y"], nn::dense(h, {.units = 10})));
       spec.optimizer = adam{};
       for (int i = 0; i < scalars; ++i)
         g.scalar("scalar", scale(spec.loss, i + 2));

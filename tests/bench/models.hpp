@@ -25,7 +25,7 @@ struct measured_model {
 };
 
 inline model_spec classify(symbol logits, symbol y, const optimizer& o) {
-  return {.mode = mode::train, .loss = reduce_mean(sparse_softmax_cross_entropy(logits, y)), .optimizer = o};
+  return {.mode = mode::train, .loss = reduce_mean(sparse_softmax_cross_entropy(y, logits)), .optimizer = o};
 }
 
 /// widths {784, 128, 10}: float32 pixels [batch, 784], relu between the layers, labels [batch].

@@ -231,7 +231,7 @@ const checks_of& gradient_checks() {
     add_reductions(c);
     add_moves(c);
     add_images(c);
-    c["sparse_softmax_cross_entropy"] = {{{{3, 4}}, [](graph& g, list x) { return sparse_softmax_cross_entropy(x[0], labels_of(g)); }, 3}};
+    c["sparse_softmax_cross_entropy"] = {{{{3, 4}}, [](graph& g, list x) { return sparse_softmax_cross_entropy(labels_of(g), x[0]); }, 3}};
     c["cross_entropy_gradient"] = {{{{3, 4}, {3}}, [](graph& g, list x) { return cross_entropy_gradient(x[0], labels_of(g), x[1], here); }}};
     c["dropout"] = {{{{20}}, [](graph&, list x) { return dropout(x[0], 0.4, true); }},
                     {{{2, 3}}, [](graph&, list x) { return dropout(x[0], 0.9, true); }},

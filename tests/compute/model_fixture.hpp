@@ -23,7 +23,7 @@ inline model_spec classifier(graph& g, const std::vector<int64_t>& widths, dtype
   }
   model_spec spec;
   spec.mode = m;
-  spec.loss = reduce_mean(sparse_softmax_cross_entropy(h, y));
+  spec.loss = reduce_mean(sparse_softmax_cross_entropy(y, h));
   spec.optimizer = o;
   return spec;
 }

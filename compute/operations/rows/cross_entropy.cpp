@@ -138,8 +138,7 @@ graph* checked(std::string_view name, symbol logits, symbol labels, std::source_
   const bool fits = logits.rank() == 2 && labels.rank() == 1 && logits.dims()[0] == labels.dims()[0] && logits.dims()[1].known();
   if (fits && is_floating(logits.type()) && is_integer(labels.type()))
     return g;
-  refuse(*g, name, "logits must be floating [rows, classes] and labels integers [rows], not " + std::string{to_string(logits.type())} + " "
-                     + to_string(*g, logits.dims()) + " and " + std::string{to_string(labels.type())} + " " + to_string(*g, labels.dims()), at);
+  refuse(*g, name, "labels must be integers [rows] and logits, after them, floating [rows, classes], not " + describe(labels) + " and " + describe(logits), at);
   return nullptr;
 }
 
@@ -156,7 +155,7 @@ const operation cross_entropy_with_gradient{.name = "cross_entropy_with_gradient
                                             .in_place = true, .index_is = "label"};
 }  // namespace ops
 
-symbol sparse_softmax_cross_entropy(symbol logits, symbol labels, std::source_location at) {
+symbol sparse_softmax_cross_entropy(symbol labels, symbol logits, std::source_location at) {
   graph* g = checked("sparse_softmax_cross_entropy", logits, labels, at);
   if (!g)
     return logits.owner() ? logits.owner()->make_symbol(-1) : symbol{};

@@ -42,7 +42,7 @@ TEST_CASE("a wrong shape is kept with the operation, both shapes and the source 
     CHECK(says(g, {"reshape", "[batch, 784]", "[10, 10]"}));
   }
   SUBCASE("cross-entropy") {
-    sparse_softmax_cross_entropy(x, floats(g, "y", {10}));
+    sparse_softmax_cross_entropy(floats(g, "y", {10}), x);
     CHECK(says(g, {"sparse_softmax_cross_entropy", "[batch, 784]", "float32 [10]"}));
   }
   SUBCASE("reduce_sum") {

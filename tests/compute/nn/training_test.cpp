@@ -43,7 +43,7 @@ std::pair<tensor, tensor> sentences(int64_t rows) {
 model_spec trained(symbol ids, symbol y, mode m) {
   model_spec spec;
   spec.mode = m;
-  spec.loss = reduce_mean(sparse_softmax_cross_entropy(network(ids, m == mode::train), y));
+  spec.loss = reduce_mean(sparse_softmax_cross_entropy(y, network(ids, m == mode::train)));
   spec.optimizer = adam{.rate = 0.01f};
   return spec;
 }

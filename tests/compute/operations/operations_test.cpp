@@ -151,7 +151,7 @@ TEST_CASE("softmax does not overflow and sums to one") {
 
 TEST_CASE("cross-entropy takes labels of every integer type") {
   const tensor logits = f32({3, 2}, {0, 0, 1000, 0, 0, 1});
-  const auto with = [&](const tensor& y) { return value([&](graph& g) { return sparse_softmax_cross_entropy(g.constant(logits), g.constant(y)); }); };
+  const auto with = [&](const tensor& y) { return value([&](graph& g) { return sparse_softmax_cross_entropy(g.constant(y), g.constant(logits)); }); };
   const std::initializer_list<double> want = {std::log(2.0), 1000, std::log(1 + std::exp(-1.0))};
   check_close(with(tensor::of<int32_t>({3}, {1, 1, 1})), {3}, want);
   check_close(with(tensor::of<int64_t>({3}, {1, 1, 1})), {3}, want);
@@ -162,7 +162,7 @@ TEST_CASE("cross-entropy of any number of rows and classes is that of log_softma
   for (int64_t rows : {1, 7, 8, 21})
     for (int64_t count : {1, 2, 10, 32, 33, 100}) {
       const tensor x = noise<float>({rows, count}, 3), y = classes(rows, count);
-      const tensor got = value([&](graph& g) { return sparse_softmax_cross_entropy(g.constant(x), g.constant(y)); });
+      const tensor got = value([&](graph& g) { return sparse_softmax_cross_entropy(g.constant(y), g.constant(x)); });
       const tensor log_p = value([&](graph& g) { return log_softmax(g.constant(x)); });
       const tensor dx = value([&](graph& g) { return cross_entropy_gradient(g.constant(x), g.constant(y), fill(g, 0.5, dtype::float32, {rows}, {}), {}); });
       for (int64_t i = 0; i < rows; ++i) {

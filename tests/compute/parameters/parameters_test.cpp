@@ -221,6 +221,32 @@ TEST_CASE("a vector cannot start orthogonal") {
   CHECK(g.status().error().message.find("variable: 'bias' is float32 [3], which cannot start orthogonal: that takes a floating matrix") != std::string::npos);
 }
 
+TEST_CASE("a variable starts with the values that it is given, whatever the seed, and its slots do not") {
+  const tensor start = tensor::of<float>({2, 2}, {1, -2, 3, 4.5f});
+  CHECK(drawn(init::values(start), {2, 2}) == start);
+  CHECK(drawn(init::values(start), {2, 2}, "w", 9) == start);
+  graph g;
+  g.variable({.name = "w", .dims = {2, 2}, .initial = init::values(start)});
+  g.variable({.name = "count", .dims = {}, .type = dtype::int64, .initial = init::values(tensor::scalar<int64_t>(7)), .trainable = false});
+  auto store = *parameter_store::create(*parameter_layout::of(g, momentum{}), 1);
+  store->initialise(1);
+  CHECK(store->view(0, store->layout().find("w/Momentum")) == tensor::zeros(dtype::float32, {2, 2}));
+  CHECK(store->view(0, store->layout().find("count")) == tensor::scalar<int64_t>(7));
+}
+
+TEST_CASE("values of another shape or dtype than the variable are refused with both, its name and the line") {
+  const auto why = [](const tensor& start) {
+    graph g;
+    const auto scope = g.scope("tower");
+    g.variable({.name = "w", .dims = {2, 2}, .initial = init::values(start)});
+    REQUIRE_FALSE(g.status());
+    return g.status().error().message;
+  };
+  CHECK(why(tensor::zeros(dtype::float32, {4})).starts_with("tower/variable: 'tower/w' is float32 [2, 2], and its initial values are float32 [4] ("));
+  CHECK(why(tensor::zeros(dtype::float64, {2, 2})).find("'tower/w' is float32 [2, 2], and its initial values are float64 [2, 2]") != std::string::npos);
+  CHECK(why({}).ends_with("parameters_test.cpp:" + std::to_string(__LINE__ - 6) + ")"));
+}
+
 TEST_CASE("normal initialisers have the deviation they are named for") {
   const auto check_moments = [&](const initializer& i, double mean, double deviation) {
     const auto [m, d] = moments(drawn(i, {300, 200}));

@@ -127,7 +127,7 @@ TEST_CASE("a convolutional classifier trains to the same bits on 1, 2 and 3 thre
     h = average_pool(nn::batch_norm(conv2d(h, kernel("k2", {3, 3, 8, 64}), {.groups = 4}), true));
     h = depthwise_conv2d(h, kernel("k3", {3, 3, 64, 1}));
     const symbol logits = nn::dense(reshape(h, {g.unknown("batch"), 3 * 3 * 64}), {.units = 10});
-    return spec_of(reduce_mean(sparse_softmax_cross_entropy(logits, y)), momentum{.rate = 0.05f});
+    return spec_of(reduce_mean(sparse_softmax_cross_entropy(y, logits)), momentum{.rate = 0.05f});
   };
   check_training(build, {noise<float>({9, 12, 12, 2}, 1), classes(9, 10)}, 9, {"matmul", "conv2d", "conv2d_kernel_gradient", "max_pool"});
 }
@@ -145,7 +145,7 @@ TEST_CASE("recurrent and attention models train to the same bits on 1, 2 and 3 t
         h = nn::lstm(h, {.units = 40}).outputs;
       }
       const symbol logits = reshape(nn::dense(h, {.units = 20}), {extent{-1}, 20});
-      return spec_of(reduce_mean(sparse_softmax_cross_entropy(logits, reshape(y, {extent{-1}}))), adam{});
+      return spec_of(reduce_mean(sparse_softmax_cross_entropy(reshape(y, {extent{-1}}), logits)), adam{});
     };
   };
   std::vector<int32_t> text(7 * 12);

@@ -139,7 +139,7 @@ TEST_CASE("data that cannot be read, or a label that is none, are an error behin
       auto spec = inner(g, x, y, m);
       const symbol label = reshape(slice(y["y"], -1, 0, 1), {y["y"].dims()[0]});
       const symbol logits = concat(std::vector<symbol>(3, reshape(x["x"], {x["x"].dims()[0], extent{1}})));
-      spec.predictions["loss"] = sparse_softmax_cross_entropy(logits, label);
+      spec.predictions["loss"] = sparse_softmax_cross_entropy(label, logits);
       return spec;
     };
     std::tie(category, source, part) = std::tuple{errc::invalid_argument, "predictor/replica/0", "label 3 of row 0"};
