@@ -100,9 +100,9 @@ std::map<std::string, text_prediction> class_texts(const std::vector<std::string
   return {{"classes", {"class", vocabulary}}};
 }
 
-model_spec refused_spec(graph& g, error e, mode m) {
-  g.invalid(std::move(e));
-  return {.mode = m};
+model_spec refused_spec(graph& g, error e, std::source_location at) {
+  g.invalid(std::move(e), at);
+  return {};
 }
 
 }  // namespace troupe

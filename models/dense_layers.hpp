@@ -32,6 +32,6 @@ expected<int64_t> classes_of(const std::string& model, int64_t classes, const st
 std::map<std::string, text_prediction> class_texts(const std::vector<std::string>& vocabulary);
 
 /// Keeps the error in the graph; the returned spec is otherwise empty.
-model_spec refused_spec(graph& g, error e, mode m);
+model_spec refused_spec(graph& g, error e, std::source_location at);
 
 }  // namespace troupe

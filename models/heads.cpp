@@ -13,7 +13,7 @@ symbol rows_of(symbol classes, std::source_location at) {
 }  // namespace
 
 model_spec multi_class_head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
-  model_spec result{.mode = options.mode, .optimizer = options.optimizer};
+  model_spec result{.mode = options.mode, .optimizer = options.optimizer, .at = at};
   const symbol logits = options.logits;
   if (classes_ < 2)
     g.invalid({errc::invalid_argument, "a multi_class_head needs at least 2 classes, not " + std::to_string(classes_)}, at);
@@ -28,7 +28,7 @@ model_spec multi_class_head::spec(graph& g, const head_spec_options& options, st
     return result;
   }
 
-  symbol classes = options.labels;
+  symbol classes = options.labels.get(at);
   if (classes.rank() == 2 && classes.dims()[1] == extent{1})
     classes = reshape(classes, {classes.dims()[0]}, at);
   const symbol losses = losses::sparse_softmax_cross_entropy(classes, logits, {.reduce = losses::reduction::none, .label_smoothing = label_smoothing_}, at);

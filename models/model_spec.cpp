@@ -19,6 +19,8 @@ bool is_one_element(symbol s) {
   return std::all_of(s.dims().begin(), s.dims().end(), [](const extent& e) { return e == extent{1}; });
 }
 
+bool is_floating(symbol s) { return s.type() == dtype::float32 || s.type() == dtype::float64; }
+
 expected<void> check_symbol(const std::string& name, symbol s, const graph& g) {
   if (!s.valid())
     return refuse(name + " is not a symbol of any graph");
@@ -34,7 +36,7 @@ expected<void> check_loss(symbol loss, const graph& g, mode m) {
     return ok;
   if (!is_one_element(loss))
     return refuse("the loss must be a scalar or one element, not " + text(loss.dims()));
-  if (loss.type() != dtype::float32 && loss.type() != dtype::float64)
+  if (!is_floating(loss))
     return refuse("the loss must be floating, not " + std::string{to_string(loss.type())});
   return {};
 }
@@ -49,8 +51,8 @@ expected<void> check_metrics(const model_spec& spec, const graph& g) {
         return ok;
       if (!is_one_element(value))
         return refuse(what + " must be a scalar or one element, not " + text(value.dims()));
-      if (value.type() == dtype::boolean)
-        return refuse(what + " must be a number, not boolean");
+      if (!is_floating(value))
+        return refuse(what + " must be floating, not " + std::string{to_string(value.type())});
     }
   }
   return {};
@@ -65,13 +67,19 @@ expected<void> check_predictions(const model_spec& spec, const graph& g) {
   return {};
 }
 
+/// Where the user made the spec, or else the model. Objects that are made without braces only know the header.
+std::source_location place_of(const model_spec& spec, const model& m) {
+  const auto is_users = [](const std::source_location& at) { return !std::string_view{at.file_name()}.ends_with("troupe/model.hpp"); };
+  return is_users(spec.at) ? spec.at : m.at;
+}
+
 }  // namespace
 
 expected<void> check(const model_spec& spec, const graph& g, mode m) {
   if (auto ok = g.status(); !ok)
     return ok;
-  if (spec.mode != m)
-    return refuse("the mode of the model's spec is " + std::string{to_string(spec.mode)} + ", but it was built to " + std::string{to_string(m)});
+  if (spec.mode.value_or(m) != m)
+    return refuse("the mode of the model's spec is " + std::string{to_string(*spec.mode)} + ", but it was built to " + std::string{to_string(m)});
   if (m == mode::predict)
     return check_predictions(spec, g);
   if (auto ok = check_loss(spec.loss, g, m); !ok)
@@ -86,12 +94,13 @@ expected<void> check(const model_spec& spec, const graph& g, mode m) {
 expected<std::shared_ptr<const model>> checked(const model& m) {
   if (!m.build)
     return fail(errc::invalid_argument, "the model " + m.name + " has no function to build it");
-  return std::make_shared<const model>(model{m.name, [build = m.build](graph& g, const features& x, const labels& y, mode wanted) {
-    auto spec = build(g, x, y, wanted);
+  const auto build = [m](graph& g, const features& x, const labels& y, mode wanted) {
+    auto spec = m.build(g, x, y, wanted);
     if (auto valid = check(spec, g, wanted); !valid)
-      g.invalid(valid.error());
+      g.invalid(valid.error(), place_of(spec, m));
     return spec;
-  }, m.texts});
+  };
+  return std::make_shared<const model>(model{m.name, build, m.texts, m.at});
 }
 
 }  // namespace troupe

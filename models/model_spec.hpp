@@ -6,8 +6,8 @@
 namespace troupe {
 
 /// The first error kept in `g`; else invalid_argument naming the field: a mode other than `m`; a missing loss,
-/// optimizer or predictions that `m` needs; a loss or metric that is not one floating (metric: numeric) element; a
-/// symbol of another graph; a metric called `loss` or `global_step`. Fields that `m` ignores are not checked.
+/// optimizer or predictions that `m` needs; a loss or metric that is not one floating element; a symbol of another
+/// graph; a metric called `loss` or `global_step`. Fields that `m` ignores are not checked.
 expected<void> check(const model_spec& spec, const graph& g, mode m);
 
 /// The model with a function that also checks its result and keeps any error in the graph. invalid_argument: no

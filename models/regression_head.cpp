@@ -5,7 +5,7 @@
 namespace troupe {
 
 model_spec regression_head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
-  model_spec result{.mode = options.mode, .optimizer = options.optimizer};
+  model_spec result{.mode = options.mode, .optimizer = options.optimizer, .at = at};
   const symbol logits = options.logits;
   const auto refuse = [&](const std::string& what) {
     g.invalid({errc::invalid_argument, what}, at);
@@ -22,7 +22,7 @@ model_spec regression_head::spec(graph& g, const head_spec_options& options, std
     return result;
   }
 
-  symbol labels = options.labels;
+  symbol labels = options.labels.get(at);
   if (!labels.valid())
     return result;
   if (labels.rank() == 1 && dimension_ == 1)

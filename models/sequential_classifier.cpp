@@ -62,17 +62,17 @@ symbol with_layer(graph& g, const sequential_classifier_options& o, size_t i, sy
   return g.status() ? y : g.make_symbol(-1);
 }
 
-model_spec build(const sequential_classifier_options& o, graph& g, const features& x, const labels& y, mode m) {
+model_spec build(const sequential_classifier_options& o, graph& g, const features& x, const labels& y, mode m, std::source_location at) {
   const auto classes = classes_of(name, o.classes, o.vocabulary);
   if (!classes)
-    return refused_spec(g, classes.error(), m);
+    return refused_spec(g, classes.error(), at);
   symbol h = taken_as(g, input_of(g, name, x), o.input_shape);
   for (size_t i = 0; i < o.layers.size(); ++i)
     h = with_layer(g, o, i, h, m);
   if (!h.valid())
-    return {.mode = m};
+    return {};
   const symbol logits = nn::dense(nn::flatten(h), {.units = *classes, .name = "logits"});
-  return multi_class_head(*classes, o.label_smoothing).spec(g, {.mode = m, .logits = logits, .labels = m == mode::predict ? symbol{} : y.only(), .optimizer = o.optimizer});
+  return multi_class_head(*classes, o.label_smoothing).spec(g, {.mode = m, .logits = logits, .labels = y, .optimizer = o.optimizer}, at);
 }
 
 }  // namespace
@@ -84,9 +84,9 @@ std::string_view name_of(const sequential_layer& layer) noexcept {
   return names[layer.index()];
 }
 
-model sequential_classifier(sequential_classifier_options options) {
+model sequential_classifier(sequential_classifier_options options, std::source_location at) {
   auto texts = class_texts(options.vocabulary);
-  return {name, [o = std::move(options)](graph& g, const features& x, const labels& y, mode m) { return build(o, g, x, y, m); }, std::move(texts)};
+  return {name, [o = std::move(options), at](graph& g, const features& x, const labels& y, mode m) { return build(o, g, x, y, m, at); }, std::move(texts), at};
 }
 
 }  // namespace troupe

@@ -24,6 +24,7 @@ expected<std::unique_ptr<model_graph>> build_graph(const model& source, const el
   if (!described)
     return fail(described.error());
   d->spec = std::move(*described);
+  d->spec.mode = d->spec.mode.value_or(m);
   if (auto status = d->g.status(); !status)
     return fail(status.error());
   return d;

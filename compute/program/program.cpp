@@ -13,16 +13,16 @@ bool is_one_number(const graph& g, symbol s) {
 }
 
 /// The values that a run of this mode has to yield, in the order of `outputs()`.
-expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec, const program_options& options) {
+expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec, mode what, const program_options& options) {
   std::vector<std::pair<std::string, symbol>> all;
-  if (spec.mode != mode::predict) {
+  if (what != mode::predict) {
     if (!spec.loss.valid() || spec.loss.owner() != &g)
       return fail(trouble("the loss is not a valid symbol of this graph"));
     if (!is_one_number(g, spec.loss))
       return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " " + to_string(g, spec.loss.dims())));
     all.emplace_back("loss", spec.loss);
   }
-  if (spec.mode == mode::evaluate)
+  if (what == mode::evaluate)
     for (const auto& [name, metric] : spec.metrics) {
       for (symbol s : {metric.total, metric.weight})
         if (!is_one_number(g, s))
@@ -30,7 +30,7 @@ expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, con
       all.emplace_back(name + "/total", metric.total);
       all.emplace_back(name + "/weight", metric.weight);
     }
-  if (spec.mode == mode::predict) {
+  if (what == mode::predict) {
     if (spec.predictions.empty())
       return fail(trouble("a model that predicts needs predictions"));
     for (const auto& [name, s] : spec.predictions) {
@@ -190,11 +190,12 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
     return fail(level.error());
   if (options.batch < 1 || options.shards < 1)
     return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
-  auto outputs = wanted(source, spec, options);
+  const mode what = spec.mode.value_or(mode::train);
+  auto outputs = wanted(source, spec, what, options);
   if (!outputs)
     return fail(outputs.error());
   auto i = std::make_unique<impl>();
-  if (spec.mode == mode::train) {
+  if (what == mode::train) {
     if (!spec.optimizer)
       return fail(trouble("a model that trains needs an optimizer"));
     auto update = planned_update::of(*spec.optimizer, layout);
@@ -205,14 +206,14 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
 
   graph g = clone(source);
   training t;
-  if (spec.mode == mode::train) {
+  if (what == mode::train) {
     auto made = differentiate(g, g.make_symbol(spec.loss.node()), *spec.optimizer, layout, options.shards);
     if (!made)
       return fail(made.error());
     t = std::move(*made);
   }
   std::vector<graph_summary> summaries;
-  if (spec.mode == mode::train)
+  if (what == mode::train)
     for (const auto& s : g.internals().summaries)
       if (s.node >= 0)
         summaries.push_back(s);
@@ -262,7 +263,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   kept.resize(d.outputs.size());
   i->pool = options.pool;
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
-  if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, spec.mode); !ready)
+  if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, what); !ready)
     return fail(ready.error());
   return std::unique_ptr<program>{new program(std::move(i))};
 }

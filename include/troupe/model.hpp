@@ -3,7 +3,7 @@
 //   tr::model_spec mlp(tr::graph& g, const tr::features& x, const tr::labels& y, tr::mode mode) {
 //     auto h = tr::nn::dense(x["pixels"], {.units = 256, .activation = tr::relu});
 //     auto logits = tr::nn::dense(h, {.units = 10});
-//     return tr::multi_class_head(10).spec(g, {.mode = mode, .logits = logits, .labels = y.only(), .optimizer = tr::adam{}});
+//     return tr::multi_class_head(10).spec(g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{}});
 //   }
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <map>
+#include <variant>
 
 namespace troupe {
 
@@ -47,38 +48,55 @@ using labels = named_symbols;
 
 /// A metric that is a ratio of sums over all examples: Σ total / Σ weight, each added up in float64.
 struct ratio_metric {
-  symbol total;   ///< Scalar of one batch, such as the number of correct rows.
-  symbol weight;  ///< Scalar of one batch, such as the number of rows.
+  symbol total = {};   ///< Scalar of one batch, such as the number of correct rows.
+  symbol weight = {};  ///< Scalar of one batch, such as the number of rows.
 };
 
-/// The result of a model function (estimator.md 6.2). Fields that a mode does not need are ignored.
+/// The result of a model function (estimator.md 6.2). Fields that a mode does not need are ignored and may be left out.
+/// A field that is missing or wrong is an error of the graph that points to the line of the braces.
 struct model_spec {
-  troupe::mode mode = troupe::mode::train;
-  symbol loss;                                    ///< Scalar or one element. Needed to train and to evaluate.
-  std::optional<troupe::optimizer> optimizer;     ///< Needed to train; other modes read only its moving_average.
-  std::map<std::string, symbol> predictions;      ///< Needed to predict.
-  std::map<std::string, ratio_metric> metrics;    ///< `loss` and `global_step` are reserved names.
+  std::optional<troupe::mode> mode = {};               ///< The mode that it was made for; if given, it is checked.
+  symbol loss = {};                                    ///< Scalar or one element. Needed to train and to evaluate.
+  std::optional<troupe::optimizer> optimizer = {};     ///< Needed to train; other modes read only its moving_average.
+  std::map<std::string, symbol> predictions = {};      ///< Needed to predict.
+  std::map<std::string, ratio_metric> metrics = {};    ///< `loss` and `global_step` are reserved names.
+  std::source_location at = std::source_location::current();  ///< Where it was made: braces know it, `model_spec s;` does not.
 };
 
 using model_fn = std::function<model_spec(graph&, const features&, const labels&, troupe::mode)>;
 
 /// A prediction as words: word i of `words` wherever the integer prediction `of` is i.
 struct text_prediction {
-  std::string of;
-  std::vector<std::string> words;
+  std::string of = {};
+  std::vector<std::string> words = {};
 };
 
 /// A model: its function and what to call it. A value; the function may be called from any thread, once per mode.
 struct model {
   std::string name = "model";
-  model_fn build;
+  model_fn build = {};
   std::map<std::string, text_prediction> texts = {};  ///< By the name of the prediction.
+  /// Where it was made: errors of a spec that does not know its own line point here.
+  std::source_location at = std::source_location::current();
+};
+
+/// The labels of a head: a symbol, or the labels of the model function as they are, of which there must be one.
+class TROUPE_API head_labels {
+ public:
+  head_labels() = default;
+  head_labels(symbol s) : value_(s) {}                             // NOLINT(google-explicit-constructor): `.labels = y` should read so.
+  head_labels(troupe::labels all) : value_(std::move(all)) {}      // NOLINT(google-explicit-constructor)
+  /// The symbol; that there is none or several is an error of the graph (`named_symbols::only`).
+  symbol get(TROUPE_AT) const;
+
+ private:
+  std::variant<symbol, troupe::labels> value_;
 };
 
 struct head_spec_options {
   troupe::mode mode = troupe::mode::train;
-  symbol logits;
-  symbol labels;  ///< As the head specifies; unused when predicting.
+  symbol logits = {};
+  head_labels labels = {};  ///< As the head specifies; not looked at when predicting, where a model has none.
   troupe::optimizer optimizer = adam{};
 };
 
@@ -113,10 +131,11 @@ class TROUPE_API regression_head {
 
 // -- canned models ---------------------------------------------------------------
 // Features are float32, each flattened. Invalid options and features are kept and reported when the model is built,
-// naming model, field and value: invalid_argument for options, type for a feature of another dtype.
+// naming model, field and value, and the line of the call: invalid_argument for options, type for a feature of another
+// dtype.
 
 struct dnn_classifier_options {
-  std::vector<int64_t> hidden_units;
+  std::vector<int64_t> hidden_units = {};
   int64_t classes = 0;            ///< At least 2; may be left 0 beside a vocabulary.
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
@@ -129,10 +148,10 @@ struct dnn_classifier_options {
 };
 /// Dense layers over all features side by side in the order of their names, under the Estimator's names:
 /// dnn/hiddenlayer_<i>/{kernel,bias}, dnn/logits/{kernel,bias}; a multi_class_head.
-TROUPE_API model dnn_classifier(dnn_classifier_options options);
+TROUPE_API model dnn_classifier(dnn_classifier_options options, TROUPE_AT);
 
 struct dnn_regressor_options {
-  std::vector<int64_t> hidden_units;
+  std::vector<int64_t> hidden_units = {};
   int64_t label_dimension = 1;
   troupe::optimizer optimizer = adam{};
   troupe::activation activation = relu;
@@ -140,7 +159,7 @@ struct dnn_regressor_options {
   bool batch_norm = false;        ///< As above.
 };
 /// The same layers under a regression_head.
-TROUPE_API model dnn_regressor(dnn_regressor_options options);
+TROUPE_API model dnn_regressor(dnn_regressor_options options, TROUPE_AT);
 
 struct linear_classifier_options {
   int64_t classes = 0;
@@ -151,13 +170,13 @@ struct linear_classifier_options {
 /// The sum over features of x · weights, plus a bias, all of them 0 at first, under the Estimator's names:
 /// linear/linear_model/<feature>/weights [n, classes] and linear/linear_model/bias_weights [classes]; a
 /// multi_class_head.
-TROUPE_API model linear_classifier(linear_classifier_options options);
+TROUPE_API model linear_classifier(linear_classifier_options options, TROUPE_AT);
 
 struct linear_regressor_options {
   int64_t label_dimension = 1;
   troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL.
 };
 /// The same under a regression_head.
-TROUPE_API model linear_regressor(linear_regressor_options options);
+TROUPE_API model linear_regressor(linear_regressor_options options, TROUPE_AT);
 
 }  // namespace troupe

@@ -38,7 +38,7 @@ using sequential_layer = std::variant<layer::conv2d, layer::conv2d_transpose, la
 TROUPE_API std::string_view name_of(const sequential_layer& layer) noexcept;
 
 struct sequential_classifier_options {
-  std::vector<sequential_layer> layers;
+  std::vector<sequential_layer> layers = {};
   int64_t classes = 0;                        ///< At least 2; may be left 0 beside a vocabulary.
   /// Shape of each example without the batch, with as many elements as its features have. Empty: the feature's own
   /// shape.
@@ -53,6 +53,6 @@ struct sequential_classifier_options {
 /// Several features are flattened and concatenated in the order of their names; each must be float32. Variables are
 /// those of the layers, `conv2d/kernel`, `conv2d_1/kernel`, ..., and `logits/{kernel,bias}`. Layers that do not fit are
 /// kept and reported when the model is built, with place and name.
-TROUPE_API model sequential_classifier(sequential_classifier_options options);
+TROUPE_API model sequential_classifier(sequential_classifier_options options, TROUPE_AT);
 
 }  // namespace troupe

@@ -37,7 +37,7 @@ struct trainer {
 
   trainer(const std::function<model_spec(graph&)>& build, const program_options& options, int arenas = 1, uint64_t seed = 7) {
     const model_spec spec = build(g);
-    auto made = parameter_layout::of(g, spec.mode == mode::train ? spec.optimizer : std::nullopt);
+    auto made = parameter_layout::of(g, spec.mode.value_or(mode::train) == mode::train ? spec.optimizer : std::nullopt);
     REQUIRE_MESSAGE(made, (made ? "" : to_string(made.error())));
     layout = *made;
     store = *parameter_store::create(layout, arenas);

@@ -104,6 +104,37 @@ TEST_CASE("predictions are the likeliest class and the probabilities of all, and
   CHECK_FALSE(h.spec.loss.valid());
 }
 
+TEST_CASE("a head takes the labels of the model function as they are, and asks for the one only where it needs it") {
+  graph g;
+  const extent batch = g.unknown("batch");
+  const symbol logits = g.placeholder("logits", dtype::float32, {batch, 3}), label = g.placeholder("label", dtype::int32, {batch});
+  const labels one{&g, {{"label", label}}}, none{&g, {}}, two{&g, {{"a", label}, {"b", label}}};
+  const auto of = [&](const labels& y, mode m) { return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y}); };
+  CHECK(check(of(one, mode::train), g, mode::train));
+  CHECK(check(of(none, mode::predict), g, mode::predict));
+  CHECK(check(of(two, mode::predict), g, mode::predict));
+  REQUIRE(g.status());
+  regression_head().spec(g, {.logits = slice(logits, 1, 0, 1), .labels = two});
+  const std::string line = "heads_test.cpp:" + std::to_string(__LINE__ - 1) + ")";
+  CHECK(g.status().error().message.starts_with("exactly one component is needed; there are: 'a', 'b' ("));
+  CHECK(g.status().error().message.ends_with(line));
+}
+
+TEST_CASE("an error of a head's spec points to the line of the call") {
+  const model late{"late", [](graph& g, const features&, const labels&, mode) {
+    const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), 1});
+    auto spec = regression_head().spec(g, {.mode = mode::predict, .logits = logits});
+    spec.predictions.clear();
+    return spec;
+  }};
+  const int line = __LINE__ - 4;
+  graph g;
+  (*checked(late))->build(g, features{&g, {}}, labels{&g, {}}, mode::predict);
+  REQUIRE_FALSE(g.status());
+  CHECK(g.status().error().message.starts_with("a model needs predictions to predict ("));
+  CHECK(g.status().error().message.ends_with("heads_test.cpp:" + std::to_string(line) + ")"));
+}
+
 TEST_CASE("logits of another width than the classes are an error of the graph with both numbers and the caller's line") {
   fed_head h{mode::train, {}, 4, 3};
   const auto e = h.g.status().error();

@@ -11,7 +11,7 @@ symbol ones(graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype
 
 /// The error of `check`; empty for a valid spec.
 std::string refused(const model_spec& spec, const graph& g) {
-  auto ok = check(spec, g, spec.mode);
+  auto ok = check(spec, g, *spec.mode);
   if (!ok)
     CHECK(ok.error().category == errc::invalid_argument);
   return ok ? "" : ok.error().message;
@@ -48,7 +48,7 @@ TEST_CASE("[EST-32] a metric cannot be called loss or global_step") {
   CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"loss_1", {number(g), number(g)}}}}, g) == "");
 }
 
-TEST_CASE("both parts of a metric are one number") {
+TEST_CASE("both parts of a metric are one floating number") {
   graph g;
   CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {number(g), ones(g, {3})}}}}, g)
         == "the weight of metric 'recall' must be a scalar or one element, not [3]");
@@ -56,7 +56,10 @@ TEST_CASE("both parts of a metric are one number") {
         == "the total of metric 'recall' is not a symbol of any graph");
   const symbol yes = equal(number(g), number(g));
   CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {yes, number(g)}}}}, g)
-        == "the total of metric 'recall' must be a number, not boolean");
+        == "the total of metric 'recall' must be floating, not boolean");
+  const symbol count = cast(number(g), dtype::int64);
+  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {number(g), count}}}}, g)
+        == "the weight of metric 'recall' must be floating, not int64");
 }
 
 TEST_CASE("symbols of another graph are refused by name") {
@@ -72,6 +75,45 @@ TEST_CASE("a spec of another mode, a bad optimizer and an error of the graph are
   CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{.rate = -1}}, g).find("rate") != std::string::npos);
   g.invalid({errc::key_missing, "first"});
   CHECK(check(spec, g, mode::evaluate).error().category == errc::key_missing);
+}
+
+TEST_CASE("a spec that does not say its mode is of the mode that it was built for") {
+  graph g;
+  const model_spec spec{.loss = number(g)};
+  CHECK(check(spec, g, mode::evaluate));
+  CHECK(check(spec, g, mode::train).error().message == "a model needs an optimizer to train");
+  CHECK(check(spec, g, mode::predict).error().message == "a model needs predictions to predict");
+}
+
+namespace {
+
+/// The place that an error of the model's spec names, "<file>:<line>".
+std::string place_of_error(const model& m) {
+  graph g;
+  const auto whole = checked(m);
+  REQUIRE(whole);
+  (*whole)->build(g, named_symbols{&g, {}}, named_symbols{&g, {}}, mode::evaluate);
+  REQUIRE_FALSE(g.status());
+  const std::string message = g.status().error().message;
+  CHECK(message.starts_with("a model needs a loss to evaluate ("));
+  return message.substr(message.rfind('/') + 1);
+}
+
+std::string here(int line) { return "model_spec_test.cpp:" + std::to_string(line) + ")"; }
+
+}  // namespace
+
+TEST_CASE("an error of a spec points to the braces that it was made with, and without braces to its model's") {
+  const model braces{"mine", [](graph&, const features&, const labels&, mode) -> model_spec {
+    return {.optimizer = adam{}};
+  }};
+  CHECK(place_of_error(braces) == here(__LINE__ - 2));
+  const model plain{"mine", [](graph&, const features&, const labels&, mode) {
+    model_spec spec;
+    spec.optimizer = adam{};
+    return spec;
+  }};
+  CHECK(place_of_error(plain) == here(__LINE__ - 1));  // Where the braces end.
 }
 
 TEST_CASE("what a mode does not need is not looked at") {
