@@ -1,3 +1,4 @@
+#include "input/sources/generator_source.hpp"
 #include "input/sources/memory_source.hpp"
 #include "input/stages/transformations.hpp"
 
@@ -20,15 +21,35 @@ expected<dataset> dataset::from_tensors(std::vector<std::pair<std::string, tenso
   return input::memory_source("tensors", columns(features), columns(labels));
 }
 
-dataset dataset::shuffle(std::optional<uint64_t> seed) const { return dataset{input::shuffle(node_, seed)}; }
-dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const { return dataset{input::batch(node_, size, drop_remainder)}; }
-dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(node_, epochs)}; }
-dataset dataset::take(int64_t count) const { return dataset{input::take(node_, count)}; }
-dataset dataset::skip(int64_t count) const { return dataset{input::skip(node_, count)}; }
-dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(node_, size, shift)}; }
+expected<dataset> dataset::from_generator(element_spec spec, int64_t count, std::function<expected<example_tensors>(int64_t)> make, std::string name) {
+  return input::indexed_generator(std::move(name), std::move(spec), count, std::move(make));
+}
 
-element_spec dataset::spec() const { return node_->spec(); }
-std::string dataset::to_text() const { return node_->to_text(); }
-std::optional<int64_t> dataset::source_size() const { return node_->source_size(); }
+expected<dataset> dataset::from_generator(element_spec spec, std::function<expected<std::optional<example_tensors>>()> next, std::string name) {
+  std::function<expected<example_stream>()> open;
+  if (next)
+    open = [next = std::move(next)] { return example_stream{.next = next}; };
+  return input::streamed_generator(std::move(name), std::move(spec), std::move(open));
+}
+
+expected<dataset> dataset::from_generator(element_spec spec, std::function<expected<example_stream>()> open, std::string name) {
+  return input::streamed_generator(std::move(name), std::move(spec), std::move(open));
+}
+
+const std::shared_ptr<const dataset_node>& dataset::node() const noexcept { return node_ ? node_ : input::absent(); }
+
+dataset dataset::map(std::string name, std::function<expected<example_tensors>(const example_tensors&)> change, std::optional<element_spec> becomes) const {
+  return dataset{input::map(node(), name, std::move(change), std::move(becomes))};
+}
+dataset dataset::shuffle(std::optional<uint64_t> seed) const { return dataset{input::shuffle(node(), seed)}; }
+dataset dataset::batch(int64_t size, std::optional<bool> drop_remainder) const { return dataset{input::batch(node(), size, drop_remainder)}; }
+dataset dataset::repeat(std::optional<int64_t> epochs) const { return dataset{input::repeat(node(), epochs)}; }
+dataset dataset::take(int64_t count) const { return dataset{input::take(node(), count)}; }
+dataset dataset::skip(int64_t count) const { return dataset{input::skip(node(), count)}; }
+dataset dataset::window(int64_t size, int64_t shift) const { return dataset{input::window(node(), size, shift)}; }
+
+element_spec dataset::spec() const { return node()->spec(); }
+std::string dataset::to_text() const { return node()->to_text(); }
+std::optional<int64_t> dataset::source_size() const { return node()->source_size(); }
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "input/sources/memory_source.hpp"
 
+#include "input/streams/example_rows.hpp"
+
 #include <algorithm>
 
 namespace troupe::input {
@@ -65,15 +67,7 @@ class memory_node final : public row_source {
   }
 
   void describe(std::vector<std::string>& stages, const reading* r) const override {
-    std::string text = name_;
-    if (r) {
-      text += " of " + std::to_string(rows()) + " examples:";
-      for (size_t i = 0; i < columns_.size(); ++i) {
-        const component& c = columns_[i].what;
-        text += (i == features_ ? " -> " : " ") + c.name + " " + std::string{to_string(c.type)} + to_string(c.dims);
-      }
-    }
-    stages.push_back(std::move(text));
+    stages.push_back(name_ + (r ? " of " + std::to_string(rows()) + " examples:" + input::to_text(spec()) : ""));
   }
 
  protected:

@@ -17,14 +17,6 @@ std::string tfrecord_parts::name() const {
          + (paths.size() > 1 ? " and " + std::to_string(paths.size() - 1) + " more" : "") + ")";
 }
 
-std::string tfrecord_parts::columns_text() const {
-  std::string text;
-  for (const auto* side : {&options.features, &options.labels})
-    for (const component& c : *side)
-      text += (side == &options.labels && &c == &side->front() ? " -> " : " ") + c.name + " " + std::string{to_string(c.type)} + to_string(c.dims);
-  return text;
-}
-
 error at_record(const std::string& path, int64_t record, error why) {
   why.message = path + ": record " + std::to_string(record) + ": " + why.message;
   return why;

@@ -1,5 +1,6 @@
 #include "input/sources/tfrecord_source.hpp"
 
+#include "input/streams/example_rows.hpp"
 #include "input/streams/indexed_node.hpp"
 #include "storage/records/example_columns.hpp"
 #include "storage/records/record_file.hpp"
@@ -42,7 +43,7 @@ class tfrecord_node final : public row_source {
   }
 
   void describe(std::vector<std::string>& stages, const reading* r) const override {
-    stages.push_back(parts_.name() + (r ? " of " + std::to_string(rows()) + " examples:" + parts_.columns_text() : ""));
+    stages.push_back(parts_.name() + (r ? " of " + std::to_string(rows()) + " examples:" + input::to_text(parts_.spec()) : ""));
   }
 
  protected:

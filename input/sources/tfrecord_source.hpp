@@ -23,8 +23,6 @@ struct tfrecord_parts {
   std::string name() const;
   /// Empty if a file cannot be read now: reading it later reports the error.
   source_print print() const { return print_of_files(*files, paths, file_print_budget).value_or(source_print{}); }
-  /// " pixels uint8[784] -> label int64[]".
-  std::string columns_text() const;
 };
 
 expected<node_ptr> indexed_tfrecord(tfrecord_parts parts);

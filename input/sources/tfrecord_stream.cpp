@@ -1,4 +1,5 @@
 #include "input/sources/tfrecord_source.hpp"
+#include "input/streams/example_rows.hpp"
 #include "input/streams/position_iterator.hpp"
 #include "input/streams/streamed.hpp"
 #include "storage/records/example_columns.hpp"
@@ -67,7 +68,7 @@ class tfrecord_iterator final : public dataset_iterator {
 
  private:
   std::string stage() const {
-    return parts_.name() + " of " + std::string{to_string(parts_.options.compression)} + ":" + parts_.columns_text();
+    return parts_.name() + " of " + std::string{to_string(parts_.options.compression)} + ":" + input::to_text(parts_.spec());
   }
 
   template <class T>

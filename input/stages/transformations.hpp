@@ -8,6 +8,8 @@
 
 namespace troupe::input {
 
+using change_function = std::function<expected<example_tensors>(const example_tensors&)>;
+node_ptr map(node_ptr inner, const std::string& name, change_function function, std::optional<element_spec> becomes);
 node_ptr shuffle(node_ptr inner, std::optional<uint64_t> seed);
 node_ptr batch(node_ptr inner, int64_t size, std::optional<bool> drop_remainder);
 node_ptr repeat(node_ptr inner, std::optional<int64_t> epochs);

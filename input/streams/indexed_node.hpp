@@ -29,7 +29,15 @@ struct reading {
   bool drop_remainder = false;
 };
 
-class row_source;
+/// Copies rows of fixed size in any order.
+class row_reader {
+ public:
+  virtual ~row_reader() = default;
+  /// Copies `runs` in order into one buffer a component. An error names the source and the row.
+  virtual expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
+  /// The print of the data that are read.
+  virtual const lazy_print& print() const noexcept = 0;
+};
 
 class indexed_node : public dataset_node, public std::enable_shared_from_this<indexed_node> {
  public:
@@ -37,8 +45,8 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
   virtual int64_t length(const reading& r) const = 0;
   /// Appends the rows of elements [first, first + count) of pass `epoch`; the range must be within `length`.
   virtual void locate(const reading& r, uint64_t epoch, int64_t first, int64_t count, std::vector<run>& out) const = 0;
-  /// The source of the rows.
-  virtual const row_source& source() const noexcept = 0;
+  /// Where the rows come from.
+  virtual const row_reader& source() const noexcept = 0;
   /// Rows of a full element; 0 before `batch`, where an element is an example.
   virtual int64_t batch_size() const noexcept = 0;
   /// Source rows of one example: 1, unless there are windows.
@@ -56,20 +64,18 @@ class indexed_node : public dataset_node, public std::enable_shared_from_this<in
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options& options) const final;
 };
 
-/// The first stage: rows of fixed size that can be copied in any order.
-class row_source : public indexed_node {
+/// The first stage.
+class row_source : public indexed_node, public row_reader {
  public:
   virtual int64_t rows() const noexcept = 0;
-  /// Copies `runs` in order into one buffer a component. An error names the source and the row.
-  virtual expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const = 0;
   /// Computed on first use.
-  const lazy_print& print() const noexcept { return print_; }
+  const lazy_print& print() const noexcept final { return print_; }
 
   int64_t length(const reading&) const final { return rows(); }
   void locate(const reading&, uint64_t, int64_t first, int64_t count, std::vector<run>& out) const final {
     out.push_back({first, count});
   }
-  const row_source& source() const noexcept final { return *this; }
+  const row_reader& source() const noexcept final { return *this; }
   int64_t batch_size() const noexcept final { return 0; }
   int64_t rows_per_example() const noexcept final { return 1; }
   uint64_t shuffles() const noexcept final { return 0; }
@@ -89,7 +95,7 @@ class indexed_stage : public indexed_node {
  public:
   explicit indexed_stage(std::shared_ptr<const indexed_node> inner) : inner_(std::move(inner)) {}
 
-  const row_source& source() const noexcept final { return inner_->source(); }
+  const row_reader& source() const noexcept override { return inner_->source(); }
   int64_t batch_size() const noexcept override { return inner_->batch_size(); }
   int64_t rows_per_example() const noexcept override { return inner_->rows_per_example(); }
   uint64_t shuffles() const noexcept override { return inner_->shuffles(); }

@@ -15,8 +15,6 @@ std::string called(const std::string& what, const dataset& input) {
 /// Calls `call` with the dataset's node. The text for errors is made only if something is thrown.
 template <class T, class Call>
 expected<T> ask(const dataset& input, const std::string& what, Call call) {
-  if (!input.node())
-    return fail(errc::invalid_argument, "the input has no node: it is a dataset made of a null pointer");
   try {
     return call(*input.node());
   } catch (...) {

@@ -20,7 +20,7 @@ class position_iterator final : public dataset_iterator {
   std::vector<std::string> stages() const;
 
   std::shared_ptr<const indexed_node> node_;
-  const row_source& source_;
+  const row_reader& source_;
   reading reading_;
   int64_t host_;
   int64_t hosts_;

@@ -10,9 +10,9 @@ class refused_node final : public dataset_node {
     : inner_(std::move(inner)), stage_(std::move(stage)), why_(std::move(why)) {}
 
   const error& why() const noexcept { return why_; }
-  element_spec spec() const override { return inner_->spec(); }
-  std::string to_text() const override { return inner_->to_text() + " -> " + stage_; }
-  std::optional<int64_t> source_size() const override { return inner_->source_size(); }
+  element_spec spec() const override { return inner_ ? inner_->spec() : element_spec{}; }
+  std::string to_text() const override { return (inner_ ? inner_->to_text() + " -> " : "") + stage_; }
+  std::optional<int64_t> source_size() const override { return inner_ ? inner_->source_size() : std::nullopt; }
   std::optional<int64_t> elements(bool) const override { return {}; }
   expected<std::unique_ptr<dataset_iterator>> iterate(const iterate_options&) const override {
     error e = why_;
@@ -21,12 +21,18 @@ class refused_node final : public dataset_node {
   }
 
  private:
-  node_ptr inner_;
+  node_ptr inner_;  ///< Null: there is no source.
   std::string stage_;
   error why_;
 };
 
 }  // namespace
+
+const node_ptr& absent() {
+  static const node_ptr none = std::make_shared<refused_node>(
+    nullptr, "(no source)", error{errc::invalid_argument, "the dataset has no source: it was made by its default constructor or of a null pointer"});
+  return none;
+}
 
 node_ptr refuse(node_ptr inner, const std::string& stage, error e) {
   if (auto earlier = refused(inner, stage))

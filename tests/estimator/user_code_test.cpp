@@ -119,6 +119,45 @@ TEST_CASE("a model function that throws is an error that names the model, whoeve
   check_all(silent, small_dataset().batch(4), "an exception left the function of the model 'mine'");
 }
 
+TEST_CASE("a dataset without a source is an error that says so, whoever reads it") {
+  for (const auto& input : {dataset{}, dataset{nullptr}.batch(4)})
+    for (const auto& way : ways_in()) {
+      CAPTURE(way.name);
+      const auto result = way.run(kept_nowhere(), input);
+      REQUIRE_FALSE(result.has_value());
+      CHECK(result.error().category == errc::invalid_argument);
+      CHECK(result.error().message == "the dataset has no source: it was made by its default constructor or of a null pointer");
+    }
+}
+
+TEST_CASE("a stream of the user's trains and evaluates without checkpoints, and with them ends with an error that names it") {
+  const auto whole = small_dataset();
+  const auto stream = [&] {
+    return dataset::from_generator(whole.spec(), [whole] {
+      const std::shared_ptr<dataset_iterator> it = std::move(*whole.node()->iterate({}));
+      return example_stream{.next = [it]() -> std::optional<example_tensors> {
+        std::array<float, 8> x{};
+        int32_t y = 0;
+        std::byte* into[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(&y)};
+        if (auto rows = it->read(into, {}); !rows)
+          return {};
+        return example_tensors{{{"x", tensor::of<float>({8}, std::span<const float>{x})}}, {{"y", tensor::scalar(y)}}};
+      }};
+    }, "sensors").value();
+  };
+  const auto streamed = train(kept_nowhere(), {.input = stream().take(20).batch(4), .max_steps = 5});
+  const auto known = train(kept_nowhere(), {.input = whole.take(20).batch(4), .max_steps = 5});
+  REQUIRE_MESSAGE(streamed.has_value(), (streamed ? "" : to_string(streamed.error())));
+  CHECK(streamed->metrics == known->metrics);
+  CHECK(evaluate(kept_nowhere(), {.input = stream().batch(8)})->metrics == evaluate(kept_nowhere(), {.input = whole.batch(8)})->metrics);
+
+  const temporary_directory directory;
+  const auto kept = train(small_estimator(directory / "run"), {.input = stream().batch(4), .max_steps = 5});
+  REQUIRE_FALSE(kept.has_value());
+  CHECK(kept.error().category == errc::unimplemented);
+  CHECK(kept.error().message == "the position of sensors cannot be saved: its example_stream has no save and restore");
+}
+
 TEST_CASE("a dataset whose iterate throws is an error that names it, whoever asks for it") {
   check_all(kept_nowhere(), throwing({.in = "iterate"}), "an exception left iterate() of the input 'mine': no disk");
   check_all(kept_nowhere(), throwing({.in = "iterate"}).take(3), "an exception left iterate() of the input 'mine -> take(3)': no disk");
@@ -164,14 +203,13 @@ TEST_CASE("an input that opens only once is enough to train; where a second eval
   CHECK(result.error().source == "evaluator/infeed/0");
 }
 
-TEST_CASE("an input that cannot be is refused: no node, no iterator, batches of no row") {
+TEST_CASE("an input that cannot be is refused: no iterator, batches of no row") {
   const auto refusal = [](const dataset& input) {
     const auto result = train(kept_nowhere(), {.input = input, .max_steps = 5});
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::invalid_argument);
     return result.error().message;
   };
-  CHECK(refusal(dataset{nullptr}) == "the input has no node: it is a dataset made of a null pointer");
   CHECK(refusal(throwing({.returns_null = true})) == "iterate() of the input 'mine' returned no iterator");
   CHECK(refusal(throwing({.rows = 0})) == "batch_rows() of the input 'mine' must be at least 1, not 0");
 }
