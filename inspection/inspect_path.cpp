@@ -49,6 +49,10 @@ expected<event_report> inspect_event_file(const std::string& path) {
   return examine_event_file(*posix_file_system(), path);
 }
 
+expected<event_points_report> event_points(const std::string& path, std::string_view tag) {
+  return examine_event_points(*posix_file_system(), path, tag);
+}
+
 expected<inspection> inspect(const std::string& path, const inspect_options& options) {
   const auto as_inspection = [](auto report) { return inspection{std::move(report)}; };
   const auto info = posix_file_system()->info(path);

@@ -1,7 +1,7 @@
-// Inspecting checkpoints (contents, integrity) and model directories from outside a job, and deleting checkpoints.
+// Checkpoints and model directories from outside a job: reading variables, inspecting contents and integrity, deleting.
 //
-//   auto found = tr::inspect_directory("runs/fashion");
-//   for (const auto& c : found->checkpoints) std::cout << c.step << (c.damages.empty() ? "\n" : " damaged\n");
+//   auto variables = tr::load_variables("runs/fashion");
+//   if (variables) use(variables->at("dnn/logits/kernel").as<float>());
 //
 // Reports are plain values; `to_text` and `to_json` (inspect.hpp) print them. Inspection writes nothing and needs no
 // lock; a lease, held for as long as the call lasts, keeps a running job from deleting what is being read. Damage is
@@ -9,11 +9,20 @@
 // function.
 #pragma once
 
-#include <troupe/error.hpp>
+#include <troupe/tensor.hpp>
 
 #include <map>
 
 namespace troupe {
+
+/// The prefix of the newest checkpoint, "<dir>/model.ckpt-390", as the state file names it. not_found: no directory, no
+/// state file, or no checkpoint that it names.
+TROUPE_API expected<std::string> latest_checkpoint(const std::string& directory);
+
+/// All tensors of the newest checkpoint, or of the one at `step`, by name: variables, and the optimizer's slots under
+/// "<variable>/<slot>". Every checksum is verified. not_found, as above or when `step` is given and absent; data_loss,
+/// naming file, tensor and offset: no other checkpoint takes its place.
+TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step = {});
 
 /// A place where stored bytes are wrong, or could not be checked because they cannot be read.
 struct damage {

@@ -51,6 +51,21 @@ struct event_report {
 /// report.
 TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
 
+struct event_point {
+  int64_t step = 0;
+  double wall_time = 0;                      ///< Seconds since the epoch.
+  summary_value value = {};
+};
+struct event_points_report {
+  std::vector<event_point> points = {};      ///< In the order in which they were written.
+  std::vector<damage> damages = {};          ///< At most one a file: records after it cannot be found.
+};
+/// Every value of `tag`: of an event file, or of all those in a directory, without its subdirectories. Where a job went
+/// on from an earlier step, its values take the place of those that were written for later steps before (TensorBoard's
+/// rule). not_found: no such path, no event file in the directory, or no value of the tag, naming the tags that there
+/// are; unavailable.
+TROUPE_API expected<event_points_report> event_points(const std::string& path, std::string_view tag);
+
 // -- any path ----------------------------------------------------------------------
 
 using inspection = std::variant<directory_report, checkpoint_report, event_report>;

@@ -13,5 +13,7 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
 expected<checkpoint_report> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options);
 expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options);
 expected<event_report> examine_event_file(file_system& fs, const std::string& path);
+/// `event_points`.
+expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag);
 
 }  // namespace troupe

@@ -2,6 +2,7 @@
 #include "storage/examination/examination.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe {
 
@@ -52,6 +53,42 @@ expected<event_report> examine_event_file(file_system& fs, const std::string& pa
     report.tags.push_back(std::move(tag));
   if (log->damage)
     report.damages.push_back({path, "", log->bytes_read, log->damage->message});
+  return report;
+}
+
+expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag) {
+  const auto info = fs.info(path);
+  if (!info)
+    return fail(info.error());
+  auto paths = info->directory ? list_event_logs(fs, path) : expected<std::vector<std::string>>{std::vector{path}};
+  if (!paths)
+    return fail(std::move(paths.error()));
+  if (paths->empty())
+    return fail(errc::not_found, path + " has no event file");
+  event_points_report report;
+  std::set<std::string> others;
+  for (const auto& file : *paths) {
+    auto log = read_event_log(fs, file);
+    if (!log)
+      return fail(std::move(log.error()));
+    for (auto& e : log->events) {
+      if (e.note && e.note->what == session_note::kind::start)
+        std::erase_if(report.points, [&](const event_point& p) { return p.step >= e.step; });
+      for (auto& value : e.values)
+        if (value.tag == tag)
+          report.points.push_back({e.step, e.wall_time, std::move(value)});
+        else
+          others.insert(value.tag);
+    }
+    if (log->damage)
+      report.damages.push_back({file, "", log->bytes_read, log->damage->message});
+  }
+  if (report.points.empty() && report.damages.empty()) {
+    std::string names;
+    for (const auto& name : others)
+      names.append(names.empty() ? "'" : ", '").append(name).append("'");
+    return fail(errc::not_found, path + " has no value of the tag '" + std::string{tag} + "'; there are: " + (names.empty() ? "none" : names));
+  }
   return report;
 }
 

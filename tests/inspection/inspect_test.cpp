@@ -171,7 +171,7 @@ TEST_CASE("each mode has its own graph, and what a model function does wrong is 
   CHECK(predicted->mode == mode::predict);
   CHECK(to_text(*trained) != to_text(*predicted));
   CHECK(inspect_graph(small(), input, mode::evaluate));
-  const model lossless{"lossless", [](graph&, const features&, const labels&, mode m) { return model_spec{.mode = m}; }};
+  const model lossless{"lossless", [](graph&, const features&, const labels&, mode) { return model_spec{}; }};
   CHECK(has(inspect_graph({lossless, {}}, input, mode::train).error().message, "a model needs a loss to train"));
   CHECK(inspect_graph({model{}, {}}, input, mode::train).error().category == errc::invalid_argument);
 }
@@ -242,6 +242,35 @@ TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest onl
   CHECK(left->newest == 2);
   CHECK(delete_checkpoints(path + "/nowhere", {4}).error().category == errc::not_found);
   CHECK_FALSE(std::filesystem::exists(path + "/nowhere"));
+}
+
+TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time, of a file or of all files of a directory") {
+  const estimator e{dnn_classifier({.hidden_units = {5}, .classes = 3}), {.model_dir = path, .save_summary_steps = 1, .save_checkpoints_steps = 2}};
+  REQUIRE(train(e, {.input = examples().batch(4).repeat(), .max_steps = 9}));
+  const auto all = event_points(path, "loss");
+  REQUIRE_MESSAGE(all, (all ? "" : to_string(all.error())));
+  CHECK(all->damages.empty());
+  std::vector<int64_t> steps;
+  for (const auto& p : all->points) {
+    steps.push_back(p.step);
+    CHECK(p.value.what == summary_value::kind::scalar);
+    CHECK(p.wall_time > 1.6e9);
+  }
+  CHECK(std::is_sorted(steps.begin(), steps.end()));
+  CHECK(std::adjacent_find(steps.begin(), steps.end()) == steps.end());
+  const auto report = inspect_directory(path);
+  REQUIRE(report);
+  REQUIRE(report->event_files.size() == 2);
+  const auto last = event_points(path + "/" + report->event_files[1], "loss");
+  REQUIRE(last);
+  CHECK(last->points.size() == 5);
+  CHECK(last->points.back().value.scalar == all->points.back().value.scalar);
+  CHECK(has(event_points(path, "lost").error().message, "has no value of the tag 'lost'; there are: "));
+  CHECK(has(event_points(path, "lost").error().message, "'loss'"));
+  CHECK(event_points(path, "lost").error().category == errc::not_found);
+  CHECK(event_points(path + "/none", "loss").error().category == errc::not_found);
+  std::filesystem::create_directory(path + "/empty");
+  CHECK(event_points(path + "/empty", "loss").error().message == path + "/empty has no event file");
 }
 
 TEST_CASE("what may not be read is shown as that, and neither as damaged nor as whole") {
