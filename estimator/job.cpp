@@ -45,6 +45,15 @@ expected<train_result> job::wait(std::optional<std::chrono::milliseconds> deadli
                                          + " and did not end within " + std::to_string(deadline->count()) + " ms");
 }
 
+expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds duration) {
+  if (!impl_)
+    return fail(errc::state, "the handle holds no job: it was moved from");
+  auto result = impl_->running->wait(duration);
+  if (!result)
+    return std::optional<train_result>{};
+  return result->map([](const train_result& r) { return std::optional{r}; });
+}
+
 expected<job> start_job(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
                         const start_options& options, const job_launcher& launch) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)

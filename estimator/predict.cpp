@@ -191,6 +191,10 @@ expected<std::optional<prediction>> prediction_stream::next() {
   return result;
 }
 
+expected<void> prediction_stream::status() const {
+  return impl_->failure ? expected<void>{fail(*impl_->failure)} : expected<void>{};
+}
+
 void prediction_stream::cancel() {
   std::lock_guard lock{impl_->guard};
   impl_->cancelled = true;

@@ -74,9 +74,8 @@ int main(int argc, char** argv) {
 
   // Hooks are called in `run`, so the main thread never waits long for anything else.
   const auto result_of = [&loop](tr::job& job) {
-    const auto still_runs = [](const auto& result) { return !result && result.error().category == tr::errc::deadline_exceeded && result.error().source.empty(); };
-    auto result = job.wait(std::chrono::milliseconds{0});
-    for (; still_runs(result); result = job.wait(std::chrono::milliseconds{0}))
+    auto result = job.wait_for(std::chrono::milliseconds{0});
+    for (; result && !*result; result = job.wait_for(std::chrono::milliseconds{0}))
       loop.run();
     return result;
   };

@@ -10,16 +10,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Whether `wait` reached its own deadline, not one of the job's actors, which name themselves.
-bool still_running(const expected<train_result>& result) {
-  return !result && result.error().category == errc::deadline_exceeded && result.error().source.empty();
-}
-
 expected<train_result> wait(job& running, reporter& report) {
-  auto result = running.wait(200ms);
-  for (; still_running(result); result = running.wait(200ms))
+  for (;;) {
+    auto result = running.wait_for(200ms);
+    if (!result)
+      return fail(std::move(result.error()));
+    if (*result)
+      return std::move(**result);
     report.redraw(running.progress());
-  return result;
+  }
 }
 
 /// Until then nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to wait for.

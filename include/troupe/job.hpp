@@ -54,6 +54,8 @@ class TROUPE_API job {
   /// Returns the result; deadline_exceeded, naming the phase, when it is not there in time (the job goes on). A thread
   /// that runs hook tasks should wait in short intervals and run the tasks in between.
   expected<train_result> wait(std::optional<std::chrono::milliseconds> deadline = {});
+  /// The result, or nothing when the job is still running after `duration`: every error is the job's own.
+  expected<std::optional<train_result>> wait_for(std::chrono::milliseconds duration);
 
   struct impl;
   explicit job(std::unique_ptr<impl> i);

@@ -1,23 +1,24 @@
 // Predictions: a model's outputs for each example, as a lazy stream in the order of the input.
 //
-//   auto stream = tr::predict(estimator, {.input = images.batch(500), .keys = {"class"}});
-//   for (auto one = stream->next(); ; one = stream->next()) {
-//     if (!one) return tr::report(one.error());
-//     if (!*one) break;                                    // The end of the data.
-//     use((*one)->values.at("class").as<int64_t>()[0]);
-//   }
+//   auto predictions = tr::predict(estimator, {.input = images.batch(500), .keys = {"class"}});
+//   if (!predictions) return tr::report(predictions.error());
+//   for (const auto& one : *predictions)
+//     use(one.values.at("class").as<int64_t>()[0]);
+//   if (auto status = predictions->status(); !status) return tr::report(status.error());
 //
-// Nothing is read, built or computed before the first `next`. Batches are computed ahead of the consumer, at most as
+// Nothing is read, built or computed before the first `next` or `begin`. Batches are computed ahead of the consumer, at most as
 // many as the spec says. A stream that is destroyed early ends its actors and frees what they held. Streams are
 // independent of each other, also those of one estimator.
 #pragma once
 
 #include <troupe/estimator.hpp>
 
+#include <iterator>
+
 namespace troupe {
 
 struct predict_spec {
-  dataset input;                           ///< With or without labels; the model's function gets what there is.
+  dataset input = {};                      ///< With or without labels; the model's function gets what there is.
   std::vector<std::string> keys = {};      ///< The predictions to compute; empty: all of them.
   std::optional<int64_t> step = {};        ///< Step of the checkpoint; the newest when absent.
   bool single_examples = true;             ///< One result a row; false: one a batch, as the model yields it.
@@ -46,6 +47,14 @@ class TROUPE_API prediction_stream {
   /// any such error of the model or the input), not_found (no checkpoint of that step), data_loss, cancelled,
   /// deadline_exceeded (no batch for ten minutes).
   expected<std::optional<prediction>> next();
+  /// The results as a range, each as `next` returns it: `for (const auto& one : stream)`. The range ends at the end of
+  /// the data and at an error, which `status` tells apart. What was taken does not come again: a second loop goes on.
+  class iterator;
+  iterator begin();
+  std::default_sentinel_t end() const noexcept { return {}; }
+  /// The error that ended the stream; none at the end of the data, and none while it goes on.
+  expected<void> status() const;
+
   /// Makes `next`, also one that is waiting now, return `cancelled`; a long step or read is interrupted.
   void cancel();
 
@@ -60,6 +69,30 @@ class TROUPE_API prediction_stream {
  private:
   std::unique_ptr<impl> impl_;
 };
+
+/// An input iterator: it holds one result. Valid while its stream lives and stays where it is.
+class prediction_stream::iterator {
+ public:
+  using iterator_concept = std::input_iterator_tag;
+  using value_type = prediction;
+  using difference_type = std::ptrdiff_t;
+
+  explicit iterator(prediction_stream& from) : from_(&from) { ++*this; }
+  const prediction& operator*() const noexcept { return *one_; }
+  const prediction* operator->() const noexcept { return &*one_; }
+  iterator& operator++() {
+    auto next = from_->next();
+    one_ = next ? std::move(*next) : std::nullopt;
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const iterator& i, std::default_sentinel_t) noexcept { return !i.one_; }
+
+ private:
+  prediction_stream* from_;
+  std::optional<prediction> one_;
+};
+inline prediction_stream::iterator prediction_stream::begin() { return iterator{*this}; }
 
 /// invalid_argument: the configuration's fields, a model without a function, a step or batches_ahead below 0, a key
 /// given twice. The first `next` returns all other errors.

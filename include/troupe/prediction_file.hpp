@@ -1,7 +1,7 @@
 // Predictions as files that other programs read: comma-separated values, JSON lines, or NumPy's arrays.
 //
 //   auto file = tr::prediction_file::create("classes.csv", tr::prediction_format::csv);
-//   ... file->write(**one) for every result of a stream ...
+//   for (const auto& one : *predictions) ... file->write(one) ...
 //   auto done = file->finish();                             // Only now there is a classes.csv.
 #pragma once
 

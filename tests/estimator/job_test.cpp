@@ -48,6 +48,29 @@ TEST_CASE("the longest deadline there is waits for the end, and one that has pas
   CHECK(other->wait(std::chrono::milliseconds::min()).error().category == errc::deadline_exceeded);
 }
 
+TEST_CASE("a wait for a while tells a job that is still running from one that has ended, well or not") {
+  temporary_directory directory;
+  auto running = start(small_estimator(directory / "run"), small_training(endless));
+  REQUIRE(running.has_value());
+  const auto early = running->wait_for(std::chrono::milliseconds{1});
+  REQUIRE_MESSAGE(early.has_value(), why(early));
+  CHECK_FALSE(early->has_value());
+  running->stop();
+  const auto stopped = running->wait_for(soon);
+  REQUIRE_MESSAGE(stopped.has_value(), why(stopped));
+  REQUIRE(stopped->has_value());
+  CHECK((*stopped)->stopped);
+
+  auto failing = start(small_estimator(directory / "other"), small_training(endless));
+  REQUIRE(failing.has_value());
+  failing->abort();
+  const auto failed = failing->wait_for(soon);
+  REQUIRE_FALSE(failed.has_value());
+  CHECK(failed.error() == failing->wait(soon).error());
+  const job taken = std::move(*failing);
+  CHECK(failing->wait_for(soon).error().category == errc::state);  // NOLINT(bugprone-use-after-move)
+}
+
 TEST_CASE("a job that has failed gives the same error again, whatever is asked of it meanwhile") {
   temporary_directory directory;
   auto running = start(small_estimator(directory / "run"), small_training(endless));

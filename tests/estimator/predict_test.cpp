@@ -74,6 +74,34 @@ TEST_CASE("[EST-36] a stream gives one map a row, in order, each value without t
   CHECK_FALSE(*stream.next());
 }
 
+TEST_CASE("predictions are a range, which ends with the data, and a second loop goes on where the first one stopped") {
+  static_assert(std::input_iterator<prediction_stream::iterator>);
+  static_assert(std::sentinel_for<std::default_sentinel_t, prediction_stream::iterator>);
+  auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(3, 2))});
+  std::vector<float> rows;
+  for (const auto& one : stream) {
+    rows.push_back(one.values.at("scaled").as<float>()[0]);
+    if (rows.size() == 6)
+      break;
+  }
+  for (const auto& one : stream)
+    rows.push_back(one.values.at("scaled").as<float>()[0]);
+  CHECK(rows == std::vector<float>{0, 1, 2, 3, 100, 101, 102, 103, 200, 201});
+  CHECK(stream.status());
+  CHECK(stream.begin() == stream.end());
+}
+
+TEST_CASE("an error ends the range of predictions, after all that precede it, and is the status from then on") {
+  auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(3, 2)), .keys = {"scaled", "other"}});
+  CHECK(stream.status());
+  for ([[maybe_unused]] const auto& one : stream)
+    FAIL("there is no prediction of that name");
+  const auto status = stream.status();
+  REQUIRE_FALSE(status);
+  CHECK(status.error().category == errc::invalid_argument);
+  CHECK(status.error() == stream.next().error());
+}
+
 TEST_CASE("[EST-36] whole batches come as the model yields them") {
   auto stream = stream_of(echo(), {.input = dataset_over(fake_batches(3, 2)), .keys = {"scaled", "place"}, .single_examples = false});
   for (int64_t batch = 0; batch < 3; ++batch) {
