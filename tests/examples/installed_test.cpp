@@ -6,7 +6,7 @@
 
 namespace troupe::test {
 
-TEST_CASE("a project outside of this one finds the installed library by pkg-config, builds against it and runs") {
+TEST_CASE("the installed program finds its library, and a project outside of this one finds it by pkg-config, builds against it and runs") {
   temporary_directory directory;
   const auto root = directory / "root", build = directory / "build";
   const auto run = [](std::vector<std::string> command, const std::map<std::string, std::string>& more = {}) {
@@ -16,6 +16,9 @@ TEST_CASE("a project outside of this one finds the installed library by pkg-conf
     return program.text();
   };
   run({"meson", "install", "-C", TROUPE_BUILD_ROOT, "--no-rebuild", "--quiet", "--destdir", root});
+  // The program looks for its library beside itself, wherever the prefix was moved to.
+  const auto version = run({root + TROUPE_BINDIR "/troupe", "--version"}, {{"LD_LIBRARY_PATH", ""}});
+  CHECK_MESSAGE(version.find(TROUPE_VERSION) != std::string::npos, version);
   // Nothing but the installed files can be found: not this build's library, not its headers.
   const std::map<std::string, std::string> there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"},
                                                  {"PKG_CONFIG_SYSROOT_DIR", root},
