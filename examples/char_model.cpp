@@ -73,10 +73,9 @@ tr::model next_character(int64_t kinds, const settings& s) {
     const int64_t count = training ? s.window : s.window / 2, first = s.window - count;
     const tr::symbol losses = tr::losses::sparse_softmax_cross_entropy(tr::slice(next, 1, first, count), tr::slice(logits, 1, first, count),
                                                                        {.reduce = tr::losses::reduction::none});
-    const tr::symbol bits = tr::scale(losses, 1 / std::numbers::ln2);
+    const tr::symbol bits = losses * (1 / std::numbers::ln2);
     const tr::symbol ones = tr::cast(tr::equal(losses, losses), tr::dtype::float32);
-    return tr::model_spec{.mode = mode,
-                          .loss = tr::reduce_mean(losses),
+    return tr::model_spec{.loss = tr::reduce_mean(losses),
                           .optimizer = optimizer_of(s),
                           .metrics = {{"bits_per_character", {tr::reduce_sum(bits), tr::reduce_sum(ones)}}}};
   }};

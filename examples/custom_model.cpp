@@ -7,15 +7,12 @@ namespace tr = troupe;
 
 /// Two layers on the orders' numbers side by side; late or not is a class of two.
 tr::model_spec late_payments(tr::graph& g, const tr::features& order, const tr::labels& late, tr::mode mode) {
-  std::vector<tr::symbol> columns;
-  for (const auto& name : {"amount", "hour", "visits"})
-    columns.push_back(tr::reshape(order[name], {g.unknown("batch"), 1}));
-  auto hidden = tr::nn::dense(tr::concat(columns), {.units = 16, .activation = tr::relu});
+  const auto column = [&](const char* name) { return tr::expand_dims(order[name], 1); };
+  auto hidden = tr::nn::dense(tr::concat({column("amount"), column("hour"), column("visits")}), {.units = 16, .activation = tr::relu});
   auto logits = tr::nn::dense(hidden, {.units = 2});
   g.scalar("hidden/mean", tr::reduce_mean(hidden));
   g.histogram("logits", logits);
-  const auto answers = mode == tr::mode::predict ? tr::symbol{} : late.only();
-  return tr::multi_class_head(2).spec(g, {.mode = mode, .logits = logits, .labels = answers, .optimizer = tr::adam{.rate = 0.01f}});
+  return tr::multi_class_head(2).spec(g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.01f}});
 }
 
 int main(int argc, char** argv) {

@@ -166,4 +166,16 @@ TEST_CASE("a character model names a text that is not there, one that is too sho
   }
 }
 
+TEST_CASE("the example of data of one's own learns a wave, predicts its height and shows what it left") {
+  temporary_directory directory;
+  example_program program{{EXAMPLE_OWN_DATA, directory / "model"}};
+  CHECK(program.finish() == 0);
+  const std::string words = "the highest point is ";
+  const auto at = program.text().find(words);
+  REQUIRE_MESSAGE(at != std::string::npos, program.text());
+  CHECK(std::stod(program.text().substr(at + words.size())) == doctest::Approx(1).epsilon(0.1));
+  says(program, "loss at step 100: ");
+  says(program, "dnn/logits/kernel is [32, 1]");
+}
+
 }  // namespace troupe::test
