@@ -28,7 +28,7 @@ void callbacks_state::on_fact(const fact& x) {
     show(x);
   ended = ended || x.what == fact::end_at;
   if (x.what == fact::begin_at)
-    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds()});
+    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes()});
   else if (x.what == fact::end_at)
     self->send(driver, hooks_ended{x.number});
   else
@@ -66,7 +66,7 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  state.hooks = hook_roll{state.options.hooks, state.options.outputs};
+  state.hooks = hook_roll{state.options.hooks, state.options.outputs, state.options.observed};
   state.driver = std::move(driver);
   return {
     [&state](const fact& x) { state.on_fact(x); },

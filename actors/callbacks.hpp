@@ -11,7 +11,8 @@ namespace troupe {
 struct callbacks_options {
   std::string name = "callbacks";
   std::vector<std::shared_ptr<hook>> hooks;  ///< None is null.
-  std::vector<std::string> outputs;  ///< Names of the values in a step's facts.
+  std::vector<std::string> outputs;  ///< Names of the first values in a step's facts, which every hook sees.
+  std::vector<std::string> observed = {};  ///< Names of the others, which hooks see that ask for them.
   std::shared_ptr<hook> log;         ///< Receives events before the hooks, on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
 };

@@ -14,7 +14,7 @@ struct evaluator_options {
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
   std::shared_ptr<parameter_store> parameters;  ///< The evaluator's own store; its replica is the only reader.
-  std::vector<component> outputs;               ///< Outputs of the evaluation program.
+  std::vector<program_output> outputs;             ///< Outputs of the evaluation program.
   std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
   uint64_t seed = 0;
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.

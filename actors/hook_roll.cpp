@@ -15,7 +15,8 @@ bool wants(const std::vector<need>& needs, int64_t step) {
 
 }  // namespace
 
-hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs) : outputs_(std::move(outputs)) {
+hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs, std::vector<std::string> observed)
+  : outputs_(std::move(outputs)), observed_(std::move(observed)) {
   for (auto& h : hooks)
     hooks_.push_back({std::move(h), false, {}});
 }
@@ -25,8 +26,39 @@ void hook_roll::tell(const entry& h, std::string_view what, std::vector<error>& 
   try {
     call(*h.who);
   } catch (...) {
-    const auto& who = *h.who;
-    thrown.push_back(thrown_by(std::string{what} + " of hooks[" + std::to_string(&h - hooks_.data()) + "] (" + type_name(typeid(who)) + ")"));
+    thrown.push_back(thrown_by(std::string{what} + " of " + name_of(h)));
+  }
+}
+
+std::string hook_roll::name_of(const entry& h) const {
+  const auto& who = *h.who;
+  return "hooks[" + std::to_string(&h - hooks_.data()) + "] (" + type_name(typeid(who)) + ")";
+}
+
+void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
+  for (const auto& value : h.needs.values) {
+    if (std::find(observed_.begin(), observed_.end(), value) != observed_.end())
+      continue;
+    std::string known;
+    for (const auto& name : observed_)
+      known.append(known.empty() ? "'" : ", '").append(name).append("'");
+    wrong.push_back(error{errc::invalid_argument, name_of(h) + " asks for the value '" + value + "', and the model observes "
+                                                    + (known.empty() ? "nothing (graph::observe)" : known)});
+  }
+}
+
+void hook_roll::show_step(const fact& x, job_control& job, std::vector<error>& thrown) {
+  const auto& values = x.values.values;
+  for (const auto& h : hooks_) {
+    if (!h.begun || !wants(h.needs.steps, x.at))
+      continue;
+    step_facts facts{x.at, {}};
+    for (size_t i = 0; i < std::min(outputs_.size(), values.size()); ++i)
+      facts.values[outputs_[i]] = values[i];
+    for (size_t i = 0; i < observed_.size() && outputs_.size() + i < values.size(); ++i)
+      if (std::find(h.needs.values.begin(), h.needs.values.end(), observed_[i]) != h.needs.values.end())
+        facts.values[observed_[i]] = values[outputs_.size() + i];
+    tell(h, "on_step()", thrown, [&](hook& who) { who.on_step(facts, job); });
   }
 }
 
@@ -38,6 +70,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
         tell(h, "begin()", thrown, [&](hook& who) {
           h.needs = who.begin(x.at);
           h.begun = true;
+          check_values(h, thrown);
         });
       break;
     case fact::event:
@@ -45,15 +78,9 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
         if (h.begun)
           tell(h, "on_event()", thrown, [&](hook& who) { who.on_event(x.news, job); });
       break;
-    case fact::step: {
-      step_facts facts{x.at};
-      for (size_t i = 0; i < std::min(outputs_.size(), x.values.values.size()); ++i)
-        facts.values[outputs_[i]] = x.values.values[i];
-      for (const auto& h : hooks_)
-        if (h.begun && wants(h.needs.steps, x.at))
-          tell(h, "on_step()", thrown, [&](hook& who) { who.on_step(facts, job); });
+    case fact::step:
+      show_step(x, job, thrown);
       break;
-    }
     case fact::end_at:
       for (const auto& h : hooks_)
         if (h.begun)
@@ -82,6 +109,10 @@ std::vector<need> hook_roll::steps() const {
   for (const auto& h : hooks_)
     all.insert(all.end(), h.needs.steps.begin(), h.needs.steps.end());
   return all;
+}
+
+bool hook_roll::observes() const {
+  return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.needs.values.empty(); });
 }
 
 held_facts hook_roll::holds() const {

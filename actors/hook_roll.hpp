@@ -10,14 +10,16 @@ namespace troupe {
 class hook_roll {
  public:
   hook_roll() = default;
-  /// No hook is null. `outputs` are the names of the values in a step's facts.
-  hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs);
+  /// No hook is null. `outputs` are the names of the first values in a step's facts, which every hook sees; `observed` those of the
+  /// others.
+  hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs, std::vector<std::string> observed = {});
 
   bool empty() const noexcept { return hooks_.empty(); }
   /// These return the exceptions of the hooks, in the order of the calls: "an exception left end() of hooks[1]
   /// (my::early_stop): ...".
   ///
-  ///   begin_at  begin, of all; whoever's threw has not begun, and nothing is shown to it
+  ///   begin_at  begin, of all; a hook whose begin threw has not begun, and nothing is shown to it. Also an error: a hook that asks
+  ///             for a value that the model does not observe
   ///   event     on_event
   ///   step      on_step, of those who asked for this step
   ///   end_at    on_event; then end, or, where the job failed, on_abort in the opposite order
@@ -25,6 +27,8 @@ class hook_roll {
   /// All steps that the hooks that have begun will want to see, and the facts that any of them holds.
   std::vector<need> steps() const;
   held_facts holds() const;
+  /// Whether any of them wants observed values.
+  bool observes() const;
 
  private:
   struct entry {
@@ -35,10 +39,13 @@ class hook_roll {
   /// Runs `call` and appends its exception, if any, to `thrown`.
   template <class Call>
   void tell(const entry& h, std::string_view what, std::vector<error>& thrown, Call call) const;
+  void check_values(const entry& h, std::vector<error>& wrong) const;
+  void show_step(const fact& x, job_control& job, std::vector<error>& thrown);
   void end(const fact& x, std::vector<error>& thrown);
+  std::string name_of(const entry& h) const;
 
   std::vector<entry> hooks_;
-  std::vector<std::string> outputs_;
+  std::vector<std::string> outputs_, observed_;
 };
 
 }  // namespace troupe

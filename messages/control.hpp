@@ -16,6 +16,7 @@ enum mark_kind : uint8_t {
   mark_watch = 2,     ///< The values of the step that led there are reported.
   mark_end = 4,       ///< Nothing follows.
   mark_summary = 8,   ///< What the model records of the step that led there is reported.
+  mark_observe = 16,  ///< With mark_watch: the values that hooks asked for are reported, too.
 };
 
 struct mark {

@@ -8,7 +8,7 @@ namespace troupe {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_values& x) {
-  return f(caf::meta::type_name("step_values"), x.step, x.values);
+  return f(caf::meta::type_name("step_values"), x.step, x.values, x.observed);
 }
 
 /// What the step that led to state `step` recorded on one replica: one set of tensors a gradient shard.

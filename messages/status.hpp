@@ -49,10 +49,11 @@ struct hooks_ready {
   uint64_t number = 0;
   std::vector<need> steps;
   held_facts holds;      ///< By any hook.
+  bool observes = false; ///< Whether a hook wants values that the model observes.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
-  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated);
+  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes);
 }
 
 /// From the callbacks, for every event and every step, in their order: the hooks have returned, or what they threw is on its way before

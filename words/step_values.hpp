@@ -1,4 +1,4 @@
-// The outputs of a watched step.
+// The outputs and the observed values of a watched step.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -11,6 +11,7 @@ namespace troupe {
 struct step_values {
   int64_t step = 0;
   std::vector<tensor> values;
+  std::vector<std::vector<tensor>> observed = {};  ///< From a replica: one set for each of its gradient shards. The outfeed joins them to `values`.
 };
 
 }  // namespace troupe

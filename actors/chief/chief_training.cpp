@@ -199,7 +199,7 @@ void chief_state::on_hooks_ready(const hooks_ready& x) {
   wait_for_hooks(true);
   if (now != phase::restoring)
     return;
-  gates.set_needs(x.steps, x.holds);
+  gates.set_needs(x.steps, x.holds, x.observes);
   begin_training();
 }
 

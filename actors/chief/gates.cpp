@@ -6,9 +6,10 @@
 
 namespace troupe {
 
-void gates::set_needs(std::vector<need> steps, held_facts holds) {
+void gates::set_needs(std::vector<need> steps, held_facts holds, bool observes) {
   needs_ = std::move(steps);
   holds_ = holds;
+  observes_ = observes;
 }
 
 int64_t gates::next_shown(int64_t after) const {

@@ -14,12 +14,14 @@ namespace troupe {
 class gates {
  public:
   /// Once, when the hooks have begun.
-  void set_needs(std::vector<need> steps, held_facts holds);
+  void set_needs(std::vector<need> steps, held_facts holds, bool observes = false);
   const held_facts& holds() const noexcept { return holds_; }
 
   /// The first state after `after` that a hook is shown; INT64_MAX: none.
   int64_t next_shown(int64_t after) const;
   bool shows(int64_t step) const { return next_shown(step - 1) == step; }
+  /// Whether hooks want values that the model observes, at the states that they are shown.
+  bool observes() const noexcept { return observes_; }
 
   /// A mark was placed at `step`: a gate closes there if a hook holds it.
   void marked(int64_t step);
@@ -50,6 +52,7 @@ class gates {
  private:
   std::vector<need> needs_;
   held_facts holds_;
+  bool observes_ = false;
   std::set<int64_t> commits_, hooks_, asked_;
   std::map<uint64_t, int64_t> facts_;  ///< By the number of the fact.
 };

@@ -58,7 +58,7 @@ uint8_t horizon::marks_at(int64_t step, const gates& closed) const {
   if (options_.summary_steps && step % *options_.summary_steps == 0)
     kinds |= mark_summary;
   if (closed.shows(step))
-    kinds |= mark_watch;
+    kinds |= closed.observes() ? mark_watch | mark_observe : mark_watch;
   return kinds;
 }
 

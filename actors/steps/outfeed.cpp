@@ -75,7 +75,8 @@ void outfeed_state::record_group(size_t group, double loss, record& into) {
     }
   if (!writer)
     return;
-  const auto& [name, replicas, outputs, summaries] = options.groups[group];
+  const auto& name = options.groups[group].name;
+  const auto& summaries = options.groups[group].summaries;
   const std::string prefix = name.empty() ? "" : name + "/";
   const auto by_default = [&](const std::string& tag, double value) {
     // A summary of the model under the same tag replaces it: a curve has one value for each step.
@@ -134,6 +135,29 @@ loss_point outfeed_state::point(loss_meter loss_meters::*meter) const {
   return p;
 }
 
+/// The outputs are the first replica's, whose loss is replaced by that of all replicas. Observed values are joined over the
+/// replicas of each group, group after group.
+step_values outfeed_state::take_watched() {
+  step_values all = std::move(lanes.front().watched.front());
+  auto sets = std::exchange(all.observed, {});
+  lanes.front().watched.pop_front();
+  for (size_t l = 1; l <= lanes.size(); ++l) {
+    if (l == lanes.size() || lanes[l].group != lanes[l - 1].group) {
+      if (!all.values.empty())  // Nothing led to the first state.
+        for (auto& value : join_observed(options.groups[lanes[l - 1].group].observables, sets))
+          all.values.push_back(std::move(value));
+      sets.clear();
+    }
+    if (l == lanes.size())
+      break;
+    auto& watched = lanes[l].watched;
+    for (; !watched.empty() && watched.front().step <= all.step; watched.pop_front())
+      if (watched.front().step == all.step)
+        std::move(watched.front().observed.begin(), watched.front().observed.end(), std::back_inserter(sets));
+  }
+  return all;
+}
+
 void outfeed_state::pass_on(bool whatever_there_is) {
   size_t ready = lanes.front().losses.size();
   bool watched = false;
@@ -164,11 +188,8 @@ void outfeed_state::pass_on(bool whatever_there_is) {
         m.since_log.clear();
     }
   }
-  // Replica 0 sends the values of a step; its loss is replaced by that of all replicas.
-  for (; !first.watched.empty() && first.watched.front().step <= step; first.watched.pop_front()) {
-    p.watched.push_back(std::move(first.watched.front()));
-    watched = true;
-  }
+  for (; !first.watched.empty() && first.watched.front().step <= step; watched = true)
+    p.watched.push_back(take_watched());
   for (size_t r = 1; r < lanes.size(); ++r)
     while (!lanes[r].watched.empty() && lanes[r].watched.front().step <= step)
       lanes[r].watched.pop_front();

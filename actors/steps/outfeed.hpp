@@ -20,10 +20,11 @@ struct outfeed_options {
   struct group {
     std::string name;                ///< Prefix of the tags of its summaries; empty in a job with one group.
     std::vector<source> replicas;    ///< In replica order, in which their losses are added by a tree.
-    std::vector<component> outputs = {};  ///< In training: the program's outputs, with the mean loss over all replicas.
+    std::vector<program_output> outputs = {};  ///< In training: the program's outputs, with the mean loss over all replicas.
     summary_recipes summaries = {};  ///< How recorded tensors become summary values.
+    std::vector<observable> observables = {};  ///< In training: what its replicas observe for hooks.
   };
-  std::vector<group> groups;         ///< The first one has the job's loss; its first replica sends the values of a step.
+  std::vector<group> groups;         ///< The first one has the job's loss; hooks see its outputs.
   int64_t log_every = 100;           ///< Steps between loss points in the log; 0: none.
   int64_t records_ahead = record_window;  ///< Credit of the summary writer at the beginning.
 };
@@ -70,6 +71,7 @@ struct outfeed_state {
   lane* lane_of(node_id replica);
   std::vector<double> take_losses();        ///< Losses of the next step, one for each group.
   loss_point point(loss_meter loss_meters::*meter) const;
+  step_values take_watched();               ///< Of the whole step: the next one that the first lane has.
   void pass_end(bool whatever_there_is);
 };
 

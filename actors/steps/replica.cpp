@@ -19,7 +19,7 @@ void replica_state::on_begin(const begin& x) {
   lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
   waiting = wait::none;
   pending = {};
-  has_values = has_records = false;
+  has_values = has_records = has_observed = false;
   feeds.clear();
   begun = true;
   ended = stopping = false;
@@ -181,9 +181,11 @@ void replica_state::fire() {
     cause = looked.error();
   } else {
     const auto next = marks.find(step + 1);
-    has_records = options.mode == mode::train && next != marks.end() && (next->second & mark_summary) != 0;
+    const uint8_t due = options.mode == mode::train && next != marks.end() ? next->second : uint8_t{0};
+    has_records = (due & mark_summary) != 0;
+    has_observed = (due & mark_observe) != 0;
     const int64_t rows = leading()->blocks.front().rows;
-    const batch_feeds in{feeds, rows, has_records, exposed};
+    const batch_feeds in{feeds, rows, has_records, has_observed, exposed};
     status = !expose(rows) ? step_status::bad_input : options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
     // With several replicas, the reducer checks the sum, once. A replica that has to find the origin checks its own
     // part.
@@ -305,10 +307,12 @@ void replica_state::collect(uint8_t kinds) {
     last_watch = step;
     if (pending.losses.empty())
       pending.step = step;
+    step_values seen{step};
     if (has_values || options.mode != mode::train)
-      pending.watched.push_back({step, options.engine->values()});
-    else
-      pending.watched.push_back({step, {}});
+      seen.values = options.engine->values();
+    if (std::exchange(has_observed, false))
+      seen.observed = options.engine->observed();
+    pending.watched.push_back(std::move(seen));
   }
 }
 

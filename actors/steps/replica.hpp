@@ -101,6 +101,7 @@ struct replica_state {
 
   step_report pending;                               ///< The next report.
   bool has_values = false;                      ///< Whether the engine holds the outputs of step - 1.
+  bool has_observed = false;                    ///< Whether that step was to observe.
   bool has_records = false;                     ///< Whether that step recorded summaries.
   int64_t block_steps = 1;
   double seconds_per_step = 0;

@@ -35,19 +35,18 @@ void metric_totals::add(std::span<const tensor> values) {
 }
 
 std::map<std::string, double> metric_totals::results() const {
-  constexpr std::string_view total = "/total";
+  using kind = program_output::kind;
   std::map<std::string, double> results;
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const auto& name = outputs_[i].name;
-    if (name == "loss") {
+    const auto& o = outputs_[i];
+    if (o.what == kind::loss)
       results["loss"] = batches_ ? sums_[i] / static_cast<double>(batches_) : 0;
-    } else if (name.ends_with(total)) {
-      const auto metric = name.substr(0, name.size() - total.size());
-      const auto weight = std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& o) { return o.name == metric + "/weight"; });
-      if (weight != outputs_.end()) {
-        const double w = sums_[static_cast<size_t>(weight - outputs_.begin())];
-        results[metric] = w != 0 ? sums_[i] / w : 0;
-      }
+    if (o.what != kind::metric_total)
+      continue;
+    const auto weight = std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& x) { return x.what == kind::metric_weight && x.index == o.index; });
+    if (weight != outputs_.end()) {
+      const double w = sums_[static_cast<size_t>(weight - outputs_.begin())];
+      results[o.name] = w != 0 ? sums_[i] / w : 0;
     }
   }
   return results;

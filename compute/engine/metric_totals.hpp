@@ -1,7 +1,7 @@
 // Accumulates metrics over many batches, in float64 and in step order.
 #pragma once
 
-#include <troupe/dataset.hpp>
+#include "compute/program/program_output.hpp"
 
 #include <map>
 
@@ -11,8 +11,8 @@ namespace troupe {
 /// weight.
 class metric_totals {
  public:
-  /// `outputs` as `program::outputs()` names them: "loss", "<metric>/total", "<metric>/weight", others ignored.
-  explicit metric_totals(std::vector<component> outputs) : outputs_(std::move(outputs)), sums_(outputs_.size(), 0.0) {}
+  /// `outputs` of the program that evaluates; those that are no loss and no part of a metric are ignored.
+  explicit metric_totals(std::vector<program_output> outputs) : outputs_(std::move(outputs)), sums_(outputs_.size(), 0.0) {}
 
   void clear();
   /// One batch: values in the order of the outputs.
@@ -22,7 +22,7 @@ class metric_totals {
   std::map<std::string, double> results() const;
 
  private:
-  std::vector<component> outputs_;
+  std::vector<program_output> outputs_;
   std::vector<double> sums_;
   int64_t batches_ = 0;
 };

@@ -45,27 +45,27 @@ class program_engine final : public step_engine {
     losses_.resize(static_cast<size_t>(local_shards_));
     outputs_ = static_cast<size_t>(std::ssize(current_->outputs()) - std::ssize(options_.expose));
     for (size_t i = outputs_; i < current_->outputs().size(); ++i) {
-      exposed_.push_back(current_->outputs()[i]);
-      exposed_.back().dims = exposed_.back().dims.inner();
+      const auto& o = current_->outputs()[i];
+      exposed_.push_back({o.name, o.type, o.dims.inner()});
     }
     feeds_.resize(current_->inputs().size());
     return {};
   }
 
   std::span<const component> inputs() const override { return current_->inputs(); }
-  std::span<const component> outputs() const override { return current_->outputs().first(outputs_); }
+  std::span<const program_output> outputs() const override { return current_->outputs().first(outputs_); }
   std::span<const component> exposed() const override { return exposed_; }
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, local_shards_); ready != step_status::ok)
       return ready;
     recorded_.clear();
+    observed_.clear();
     if (local_shards_ == 1) {
       const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
       losses_.front() = current_->loss();
       expose(in, 0);
-      if (in.record)
-        recorded_.push_back(current_->recorded());
+      keep(in);
       return status;
     }
     // A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in
@@ -78,8 +78,7 @@ class program_engine final : public step_engine {
         return status;
       losses_[static_cast<size_t>(shard)] = current_->loss();
       expose(in, shard);
-      if (in.record)
-        recorded_.push_back(current_->recorded());
+      keep(in);
       size_t level = 0;
       for (; (filled >> level & 1) != 0; ++level) {
         add_gradient(layout(), sums_[level].get(), sums_.back().get());
@@ -112,7 +111,7 @@ class program_engine final : public step_engine {
     const bool trains = model_->what == mode::train;
     const int32_t shards = trains ? local_shards_ : 1;
     auto again = in;
-    again.record = false;
+    again.record = again.observe = false;
     again.exposed = {};
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
@@ -178,6 +177,16 @@ class program_engine final : public step_engine {
     return sets;
   }
 
+  std::vector<observable> observables() const override {
+    std::vector<observable> all;
+    if (model_->what == mode::train)
+      for (const auto& o : model_->g.internals().observed)
+        all.push_back({o.name, o.per_row});
+    return all;
+  }
+
+  std::vector<std::vector<tensor>> observed() const override { return observed_; }
+
   error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
 
   bool finite(const tensor& sum) const override { return current_->is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
@@ -232,6 +241,14 @@ class program_engine final : public step_engine {
     }
   }
 
+  /// What is asked for of the shard that ran last.
+  void keep(const batch_feeds& in) {
+    if (in.record)
+      recorded_.push_back(current_->recorded());
+    if (in.observe)
+      observed_.push_back(current_->observed());
+  }
+
   step_status bind(const batch_feeds& in, int32_t shards) {
     binding_error_.reset();
     rows_ = in.rows / shards;
@@ -257,7 +274,7 @@ class program_engine final : public step_engine {
     for (size_t c = 0; c < feeds_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
     return {step, options_.replica * local_shards_ + shard, options_.store->arena(arena), options_.store->shared(), feeds_,
-            in.record, options_.cancel.get()};
+            in.record || in.observe, options_.cancel.get()};
   }
 
  public:
@@ -289,6 +306,7 @@ class program_engine final : public step_engine {
   int64_t rows_ = 0;
   std::vector<std::shared_ptr<std::byte>> sums_;
   std::vector<double> losses_;
+  std::vector<std::vector<tensor>> observed_;  ///< Of the last gradients, if they were to be observed.
   recorded_sets recorded_;                  ///< Summary tensors of the last `gradients`, if it recorded.
   mutable buffer_pool copies_{64};          ///< For copies of variables, from which histograms are made.
   std::vector<const std::byte*> feeds_;
@@ -299,9 +317,9 @@ class program_engine final : public step_engine {
 
 }  // namespace
 
-void show_mean_loss(std::span<const component> outputs, double loss, std::vector<tensor>& values) {
+void show_mean_loss(std::span<const program_output> outputs, double loss, std::vector<tensor>& values) {
   for (size_t i = 0; i < std::min(outputs.size(), values.size()); ++i)
-    if (outputs[i].name == "loss")
+    if (outputs[i].what == program_output::kind::loss)
       values[i] = outputs[i].type == dtype::float64 ? tensor::of<double>(outputs[i].dims, {loss})
                                                     : tensor::of<float>(outputs[i].dims, {static_cast<float>(loss)});
 }

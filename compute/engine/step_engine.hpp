@@ -5,6 +5,7 @@
 
 #include <troupe/dataset.hpp>
 
+#include "compute/engine/observed_values.hpp"
 #include "compute/engine/summaries.hpp"
 #include "compute/graph/model_graph.hpp"
 #include "compute/program/program.hpp"
@@ -25,6 +26,7 @@ struct batch_feeds {
   std::span<const std::byte* const> components;
   int64_t rows = 0;
   bool record = false;  ///< Train: `recorded` will be asked for this step.
+  bool observe = false; ///< Train: `observed` will be asked for this step.
   std::span<std::byte* const> exposed = {};  ///< Train: where `rows` rows of each component of `step_engine::exposed` go.
 };
 
@@ -34,7 +36,7 @@ class step_engine {
 
   /// The components that it is fed, in order; shapes without the batch axis.
   virtual std::span<const component> inputs() const = 0;
-  virtual std::span<const component> outputs() const = 0;
+  virtual std::span<const program_output> outputs() const = 0;
   /// Train: the components that `gradients` writes for other groups, in order; shapes without the batch axis.
   virtual std::span<const component> exposed() const = 0;
 
@@ -56,6 +58,11 @@ class step_engine {
   /// Copies of the summary tensors of the last `gradients`, which must have been told to record: one set for each shard
   /// of this replica. Replica 0's first set continues with the trainable variables in `arena`.
   virtual recorded_sets recorded(int arena) const = 0;
+  /// Describes what `observed` returns, in order.
+  virtual std::vector<observable> observables() const { return {}; }
+  /// Copies of the observed values of the last `gradients`, which must have been told to observe: one set for each shard of this
+  /// replica (`join_observed`).
+  virtual std::vector<std::vector<tensor>> observed() const { return {}; }
   /// The error that the status `bad_input` stands for.
   virtual error last_error() const = 0;
 
@@ -74,7 +81,7 @@ class step_engine {
 /// Replaces one shard's outputs by those of the whole step, which do not depend on the division into shards: "loss"
 /// becomes `loss`, the mean over all shards of all replicas. In training there is no other output. `values` may be
 /// empty.
-void show_mean_loss(std::span<const component> outputs, double loss, std::vector<tensor>& values);
+void show_mean_loss(std::span<const program_output> outputs, double loss, std::vector<tensor>& values);
 
 struct program_engine_options {
   std::shared_ptr<const model_graph> graph;   ///< Shared by all engines of a program; planned once per binding of the batch (at most 8 are kept).

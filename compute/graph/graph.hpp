@@ -71,6 +71,13 @@ struct graph_summary {
   std::string text;
 };
 
+/// A value that hooks may ask for.
+struct observed_value {
+  std::string name;
+  int32_t node = -1;
+  bool per_row = false;      ///< Its first axis is the batch.
+};
+
 struct graph::impl {
   std::deque<node> nodes;  ///< A deque, so that references to extents stay valid while nodes are added.
   std::vector<std::string> unknowns;
@@ -79,6 +86,7 @@ struct graph::impl {
   std::vector<int32_t> placeholders;
   std::vector<tensor> constants;
   std::vector<graph_summary> summaries;
+  std::vector<observed_value> observed;
   std::vector<std::string> scopes;        ///< Prefixes in force, each in full: "a/", "a/b/".
   std::map<std::string, int> names;       ///< How often each name was requested.
   std::optional<error> first_error;

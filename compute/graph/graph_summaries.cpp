@@ -1,4 +1,4 @@
-// Summaries: checked while the graph is built, computed only when one is due.
+// Summaries and observed values: checked while the graph is built, computed only when one is due.
 #include "compute/graph/graph.hpp"
 
 #include <algorithm>
@@ -66,6 +66,23 @@ void graph::image(std::string_view tag, symbol x, int images_max, std::source_lo
   if (images_max < 1 || images_max > images_max_max)
     return wrong("asks for " + std::to_string(images_max) + " images; 1 to " + std::to_string(images_max_max) + " are kept");
   impl_->summaries.push_back({summary_value::kind::image, scoped_tag(*impl_, tag), x.node(), images_max, {}});
+}
+
+void graph::observe(std::string_view name, symbol x, std::source_location at) {
+  const auto wrong = [&](const std::string& what) { refuse(*this, "observe", what, at); };
+  const auto quoted = "'" + std::string{name} + "'";
+  if (name.empty())
+    return wrong("the name is empty");
+  if (name == "loss" || name.starts_with("loss/"))
+    return wrong(quoted + " is the name of a loss, which every hook sees");
+  if (!x.valid() || x.owner() != this)
+    return wrong(quoted + " is not a valid symbol of this graph");
+  if (std::any_of(impl_->observed.begin(), impl_->observed.end(), [&](const observed_value& o) { return o.name == name; }))
+    return wrong(quoted + " is observed already");
+  const bool per_row = !x.dims().empty() && !x.dims().front().known();
+  if (!per_row && !is_floating(x.type()))
+    return wrong(quoted + " is " + describe(x) + "; a value without a batch axis is shown as a mean, so cast it to a floating dtype first");
+  impl_->observed.push_back({std::string{name}, x.node(), per_row});
 }
 
 void graph::text(std::string_view tag, std::string text, std::source_location at) {

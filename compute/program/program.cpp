@@ -12,23 +12,35 @@ bool is_one_number(const graph& g, symbol s) {
   return s.valid() && s.owner() == &g && is_floating(s.type()) && known_elements(s.dims()) == 1;
 }
 
+/// Outputs and the nodes of the graph that hold them.
+struct wanted_values {
+  std::vector<program_output> outputs;
+  std::vector<int32_t> nodes;
+};
+
 /// The values that a run of this mode has to yield, in the order of `outputs()`.
-expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, const model_spec& spec, mode what, const program_options& options) {
-  std::vector<std::pair<std::string, symbol>> all;
+expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what, const program_options& options) {
+  using kind = program_output::kind;
+  wanted_values all;
+  const auto add = [&](kind what_it_is, const std::string& name, size_t index, symbol s) {
+    all.outputs.push_back({what_it_is, name, static_cast<int32_t>(index)});
+    all.nodes.push_back(s.node());
+  };
+  size_t index = 0;
   if (what != mode::predict) {
     if (!spec.loss.valid() || spec.loss.owner() != &g)
       return fail(trouble("the loss is not a valid symbol of this graph"));
     if (!is_one_number(g, spec.loss))
       return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " " + to_string(g, spec.loss.dims())));
-    all.emplace_back("loss", spec.loss);
+    add(kind::loss, "", 0, spec.loss);
   }
   if (what == mode::evaluate)
     for (const auto& [name, metric] : spec.metrics) {
       for (symbol s : {metric.total, metric.weight})
         if (!is_one_number(g, s))
           return fail(trouble("metric '" + name + "' must be a ratio of floating scalars of this graph"));
-      all.emplace_back(name + "/total", metric.total);
-      all.emplace_back(name + "/weight", metric.weight);
+      add(kind::metric_total, name, index, metric.total);
+      add(kind::metric_weight, name, index++, metric.weight);
     }
   if (what == mode::predict) {
     if (spec.predictions.empty())
@@ -36,9 +48,10 @@ expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, con
     for (const auto& [name, s] : spec.predictions) {
       if (!s.valid() || s.owner() != &g)
         return fail(trouble("prediction '" + name + "' is not a valid symbol of this graph"));
-      all.emplace_back(name, s);
+      add(kind::prediction, name, index++, s);
     }
   }
+  index = 0;
   for (const auto& name : options.expose) {
     const auto value = spec.predictions.find(name);
     if (value == spec.predictions.end())
@@ -47,7 +60,7 @@ expected<std::vector<std::pair<std::string, symbol>>> wanted(const graph& g, con
     if (value->second.owner() != &g || dims.empty() || dims.front().known() || dims.front().coefficient != 1)
       return fail(trouble("prediction '" + name + "', which another model is to read, must have a row for each example, not the shape "
                           + to_string(g, dims)));
-    all.emplace_back(name, value->second);
+    add(kind::exposed, name, index++, value->second);
   }
   return all;
 }
@@ -128,7 +141,7 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
 
 /// The nodes whose values must be available after a run.
 struct demand {
-  std::vector<int32_t> outputs, summaries;
+  std::vector<int32_t> outputs, recorded;
   training gradients;
 };
 
@@ -151,7 +164,7 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
   for (int32_t n : d.outputs)
     kept.push_back(keep(n));
   roots = kept;
-  for (int32_t n : d.summaries)
+  for (int32_t n : d.recorded)
     kept.push_back(keep(n));
   for (size_t n = 0; n < d.gradients.nodes.size(); ++n)
     send_gradient(p, d.gradients.nodes[n], d.gradients.offsets[n]);
@@ -212,26 +225,30 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
       return fail(made.error());
     t = std::move(*made);
   }
-  std::vector<graph_summary> summaries;
-  if (what == mode::train)
+  std::vector<impl::record> recorded;  // By node; the summaries' first.
+  size_t summaries = 0;
+  if (what == mode::train) {
     for (const auto& s : g.internals().summaries)
       if (s.node >= 0)
-        summaries.push_back(s);
+        recorded.push_back({s.node, s.images_max});
+    summaries = recorded.size();
+    for (const auto& o : g.internals().observed)
+      recorded.push_back({o.node, 0});
+  }
   std::vector<int32_t> roots = t.nodes;
-  for (const auto& [name, s] : *outputs)
-    roots.push_back(s.node());
-  for (const auto& s : summaries)
-    roots.push_back(s.node);
+  roots.insert(roots.end(), outputs->nodes.begin(), outputs->nodes.end());
+  for (const auto& r : recorded)
+    roots.push_back(r.value);
   auto bound = bind_unknowns(g.internals(), roots, layout, options);
   if (!bound)
     return fail(bound.error());
   i->plan = std::move(*bound);
   auto& p = i->plan;
 
-  for (const auto& [name, s] : *outputs)
-    p.value(s.node()).keep = true;
-  for (const auto& s : summaries)
-    p.value(s.node).keep = true;
+  for (const int32_t n : outputs->nodes)
+    p.value(n).keep = true;
+  for (const auto& r : recorded)
+    p.value(r.value).keep = true;
   for (const auto& s : layout.sparse())
     for (size_t n = 0; n < t.nodes.size(); ++n)
       if (t.offsets[n] == s.first) {
@@ -252,18 +269,16 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);
   remove_dead_code(p);
-  demand d{.gradients = std::move(t)};
-  for (const auto& [name, s] : *outputs)
-    d.outputs.push_back(s.node());
-  for (const auto& s : summaries)
-    d.summaries.push_back(s.node);
+  demand d{.outputs = outputs->nodes, .recorded = {}, .gradients = std::move(t)};
+  for (const auto& r : recorded)
+    d.recorded.push_back(r.value);
   auto kept = finish(p, d, options, static_cast<int32_t>(source.internals().nodes.size()));
-  for (size_t s = 0; s < summaries.size(); ++s)
-    i->records.push_back({kept[d.outputs.size() + s], summaries[s].images_max});
+  for (size_t r = 0; r < recorded.size(); ++r)
+    (r < summaries ? i->records : i->observed).push_back({kept[d.outputs.size() + r], recorded[r].rows_max});
   kept.resize(d.outputs.size());
   i->pool = options.pool;
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
-  if (auto ready = i->prepare(g.internals(), *outputs, kept, layout, what); !ready)
+  if (auto ready = i->prepare(g.internals(), std::move(outputs->outputs), kept, layout, what); !ready)
     return fail(ready.error());
   return std::unique_ptr<program>{new program(std::move(i))};
 }

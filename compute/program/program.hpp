@@ -14,6 +14,7 @@
 #include "compute/parameters/flat_gradient.hpp"
 #include "compute/planner/program_options.hpp"
 #include "compute/program/numeric_fault.hpp"
+#include "compute/program/program_output.hpp"
 #include "compute/program/thread_pool.hpp"
 #include "words/step_status.hpp"
 
@@ -32,7 +33,7 @@ struct step_input {
   const std::byte* shared = nullptr;       ///< Base of the part that no step updates.
   /// One pointer a component, in the order of `inputs()`; one that is not 64-byte aligned is copied once.
   std::span<const std::byte* const> feeds;
-  bool record = false;                     ///< Also computes what only summaries need.
+  bool record = false;                     ///< Also computes what only summaries and observed values need.
   const std::atomic<bool>* cancel = nullptr;  ///< Checked between kernels; set: the run ends as `cancelled`.
 };
 
@@ -45,8 +46,9 @@ class program {
 
   /// The fed components, in feed order: by name, as `placeholder` named them.
   std::span<const component> inputs() const noexcept;
-  /// Components that `output` returns: "loss", then metrics as "<name>/total" and "<name>/weight", then predictions.
-  std::span<const component> outputs() const noexcept;
+  /// What `output` returns: the loss, then for each metric by name its total and its weight, or predictions by name, then what is
+  /// exposed.
+  std::span<const program_output> outputs() const noexcept;
 
   /// Train: loss, outputs and the gradient of one shard, written to `gradient` (`layout.gradient_bytes()`, 64-byte
   /// aligned). Reports `not_finite` for the loss only: gradients are checked once, after the reduction, by `is_finite`.
@@ -78,6 +80,8 @@ class program {
   /// Train: the values that the model records, in the order of graph::impl::summaries without the texts; copies from
   /// the last run, which must have had `record` set. An image has only the rows that are kept.
   std::vector<tensor> recorded() const;
+  /// Train: the observed values, in the order of graph::impl::observed, under the same condition.
+  std::vector<tensor> observed() const;
   /// Memory of an output of the last run, valid until the next.
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;
 

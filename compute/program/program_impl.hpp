@@ -19,11 +19,12 @@ struct program::impl {
   std::vector<run_state> states;          ///< Of the helper threads.
   std::shared_ptr<std::byte> arena;
   std::vector<std::byte*> bases;
-  std::vector<component> inputs, outputs;
+  std::vector<component> inputs;
+  std::vector<program_output> outputs;
   std::vector<int32_t> kept;              ///< The value of each output.
   mutable buffer_pool copies{16};         ///< For copies of outputs and records.
   struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
-  std::vector<record> records;
+  std::vector<record> records, observed;
   bool recorded = false;                  ///< By the last run.
   struct feed { int64_t bytes = 0, copy_offset = -1; };
   std::vector<feed> feeds;
@@ -42,10 +43,12 @@ struct program::impl {
   planned_update update;
   run_state last;
 
-  expected<void> prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names, std::vector<int32_t> values,
+  expected<void> prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
                          const parameter_layout& layout, mode m);
   /// Sets where this run finds its inputs and puts its results.
   void bind(const step_input& in, std::byte* gradient);
+  /// Copies of values of the last run, which must have recorded.
+  std::vector<tensor> copy(const std::vector<record>& wanted) const;
   /// Runs one call on all threads that share it.
   void compute(size_t call);
   /// Calls f(first, last) for parts of a slice of the gradient, on as many threads as its size is worth.

@@ -27,8 +27,8 @@ std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int6
 
 }  // namespace
 
-expected<void> program::impl::prepare(const graph::impl& g, const std::vector<std::pair<std::string, symbol>>& names,
-                                      std::vector<int32_t> values, const parameter_layout& layout, mode m) {
+expected<void> program::impl::prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
+                                      const parameter_layout& layout, mode m) {
   arena = allocate_buffer(plan.arena_bytes);
   if (!arena)
     return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(plan.arena_bytes) + " bytes");
@@ -55,9 +55,11 @@ expected<void> program::impl::prepare(const graph::impl& g, const std::vector<st
   }
   states.resize(pool ? static_cast<size_t>(pool->threads()) : 0);
   kept = std::move(values);
-  for (size_t i = 0; i < names.size(); ++i) {
+  outputs = std::move(named);
+  for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& v = plan.value(kept[i]);
-    outputs.push_back({names[i].first, v.type, v.dims});
+    outputs[i].type = v.type;
+    outputs[i].dims = v.dims;
   }
   has_loss = m != mode::predict;
   if (has_loss) {
@@ -195,8 +197,19 @@ bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64
   return all.load(std::memory_order_relaxed);
 }
 
+std::string to_string(const program_output& output) {
+  switch (output.what) {
+    case program_output::kind::loss: return "loss";
+    case program_output::kind::metric_total: return output.name + "/total";
+    case program_output::kind::metric_weight: return output.name + "/weight";
+    case program_output::kind::prediction:
+    case program_output::kind::exposed: break;
+  }
+  return output.name;
+}
+
 std::span<const component> program::inputs() const noexcept { return impl_->inputs; }
-std::span<const component> program::outputs() const noexcept { return impl_->outputs; }
+std::span<const program_output> program::outputs() const noexcept { return impl_->outputs; }
 double program::loss() const noexcept { return impl_->loss(); }
 int64_t program::arena_bytes() const noexcept { return impl_->plan.arena_bytes; }
 int64_t program::live_bytes_max() const noexcept { return impl_->plan.live_bytes_max; }
@@ -210,19 +223,22 @@ std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {
   return {impl_->address(p.place_of(value)), static_cast<size_t>(p.value(value).bytes())};
 }
 
-std::vector<tensor> program::recorded() const {
-  assert(impl_->recorded || impl_->records.empty());
+std::vector<tensor> program::impl::copy(const std::vector<record>& wanted) const {
+  assert(recorded || wanted.empty());
   std::vector<tensor> all;
-  for (const auto& r : impl_->records) {
-    const auto& v = impl_->plan.value(r.value);
-    const auto* at = impl_->address(impl_->plan.place_of(r.value));
+  for (const auto& r : wanted) {
+    const auto& v = plan.value(r.value);
+    const auto* at = address(plan.place_of(r.value));
     shape dims = v.dims;
     if (r.rows_max > 0 && dims[0] > r.rows_max)
       dims = dims.inner().prepend(r.rows_max);
-    all.push_back(impl_->copies.copy_of(v.type, dims, {at, static_cast<size_t>(dims.elements() * size_of(v.type))}));
+    all.push_back(copies.copy_of(v.type, dims, {at, static_cast<size_t>(dims.elements() * size_of(v.type))}));
   }
   return all;
 }
+
+std::vector<tensor> program::recorded() const { return impl_->copy(impl_->records); }
+std::vector<tensor> program::observed() const { return impl_->copy(impl_->observed); }
 
 tensor program::output(int32_t index) const {
   const auto& v = impl_->plan.value(impl_->kept[static_cast<size_t>(index)]);

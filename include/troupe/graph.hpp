@@ -148,6 +148,12 @@ class TROUPE_API graph {
   /// UTF-8, shown as Markdown; kept once, with the first summaries.
   void text(std::string_view tag, std::string text, std::source_location at = std::source_location::current());
 
+  /// A value of training steps that hooks may ask for by `name` (hook.hpp), which is unique and not put under a scope. It is
+  /// computed only for steps that such a hook is shown, and does not change the arithmetic of training. A value whose first
+  /// axis is the batch is shown as the rows of the whole step, those of all gradient shards in their order. Any other value
+  /// must be floating; the mean over all shards is shown. Errors: an empty name, "loss", a name that is taken.
+  void observe(std::string_view name, symbol x, std::source_location at = std::source_location::current());
+
   /// The first error made while building, if any. Names the operation, the shapes and the source line.
   expected<void> status() const;
   /// Keeps `e` unless an earlier error is kept, and yields an invalid symbol: for operations defined elsewhere.

@@ -63,12 +63,15 @@ struct held_facts {
 struct needs {
   std::vector<need> steps = {};
   held_facts holds = {};
+  /// Of what the model observes (`graph::observe`), the values that the hook is shown at those steps, by name. A model computes
+  /// what it observes only at steps that some hook with values is shown.
+  std::vector<std::string> values = {};
 };
 
 struct step_facts {
   int64_t step = 0;                      ///< The state that was reached; its last step was step - 1.
-  /// The program's outputs of that step, empty at the first state. "loss" is the mean over all replicas and gradient shards: the same
-  /// bits for any number of replicas that share the same gradient_shards.
+  /// "loss", and the values that the hook named; empty at the state where the job starts. "loss" is the mean over all replicas and
+  /// gradient shards: the same bits for any number of replicas that share the same gradient_shards. So are observed values.
   std::map<std::string, tensor> values;
 };
 

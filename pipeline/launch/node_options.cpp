@@ -94,6 +94,7 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
     if (job.plan.programs[p].mode == mode::train) {
       group.name = job.plan.find(job.plan.programs[p].group)->name;
       group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
+      group.observables = engine.observables();
     }
     if (job.plan.find(role::summary_writer, node.driver))
       group.summaries = engine.summaries();
@@ -194,14 +195,17 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   return options;
 }
 
-callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&) {
+callbacks_options callbacks_options_of(const prepared_job& job, const plan_node& node) {
   const auto& d = job.description;
   callbacks_options options;
   options.hooks = d.hooks;
   options.log = d.log;
   options.turns = d.turns;
   for (const auto& o : job.in(mode::train).engines.front()->outputs())
-    options.outputs.push_back(o.name);
+    options.outputs.push_back(to_string(o));
+  for (const auto& group : outfeed_options_of(job, *job.plan.find(role::outfeed, node.driver)).groups)
+    for (const auto& o : group.observables)
+      options.observed.push_back(group.name.empty() ? o.name : group.name + "/" + o.name);
   return options;
 }
 

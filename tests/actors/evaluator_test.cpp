@@ -25,7 +25,7 @@ struct evaluator_alone : simulation {
     g.variable({.name = "v", .dims = {2}, .initial = init::ones()});
     parameters = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
     options = {.nodes = nodes, .files = disk, .parameters = parameters,
-               .outputs = {{"loss", dtype::float32, {}}, {"accuracy/total", dtype::float32, {}}, {"accuracy/weight", dtype::float32, {}}}};
+               .outputs = {{}, {program_output::kind::metric_total, "accuracy"}, {program_output::kind::metric_weight, "accuracy"}}};
   }
   void start() { judge = spawn(evaluator, options, asker.as<evaluation_sink_actor>()); }
   void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, step, ""}); }

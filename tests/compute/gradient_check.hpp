@@ -82,7 +82,7 @@ struct function {
   }
   tensor output(const std::string& name) const {
     for (size_t i = 0; i < p->outputs().size(); ++i)
-      if (p->outputs()[i].name == name)
+      if (to_string(p->outputs()[i]) == name)
         return p->output(static_cast<int32_t>(i));
     return {};
   }

@@ -57,7 +57,7 @@ template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), 
 template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
 template <> halt sample(simulation&) { return {62}; }
 template <> hooks_ended sample(simulation&) { return {80}; }
-template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}}; }
+template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true}; }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
 template <> leave sample(simulation&) { return {74, 75_edge, 76}; }

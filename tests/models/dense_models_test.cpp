@@ -128,7 +128,7 @@ TEST_CASE("the loss of a regression head is the mean squared error, and its metr
   REQUIRE((*p)->run({}) == step_status::ok);
   std::map<std::string, float> out;
   for (size_t i = 0; i < (*p)->outputs().size(); ++i)
-    out[(*p)->outputs()[i].name] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
+    out[to_string((*p)->outputs()[i])] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
   CHECK((*p)->loss() == doctest::Approx((4 + 9) / 4.0));
   CHECK(out == std::map<std::string, float>{{"loss", 3.25f}, {"average_loss/total", 13}, {"average_loss/weight", 4}, {"label/mean/total", 7},
                                             {"label/mean/weight", 4}, {"prediction/mean/total", 12}, {"prediction/mean/weight", 4}});

@@ -27,6 +27,26 @@ struct loss_watcher final : hook {
   }
 };
 
+/// Keeps what it is shown of every step.
+struct observer final : hook {
+  needs wants{.steps = {{.first = 1, .every = 1}}};
+  std::vector<std::map<std::string, tensor>> seen;
+
+  explicit observer(std::vector<std::string> values) { wants.values = std::move(values); }
+  needs begin(int64_t) override { return wants; }
+  void on_step(const step_facts& facts, job_control&) override { seen.push_back(facts.values); }
+};
+
+/// Observes its input, which has the rows of the batch, and the mean of its logits.
+model observed_model() {
+  return model{"small", [](graph& g, const features& x, const labels& y, mode m) {
+    const auto logits = nn::dense(x["x"], {.units = 3});
+    g.observe("input", x["x"]);
+    g.observe("mean logit", reduce_mean(logits));
+    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y, .optimizer = adam{.rate = 0.05f}});
+  }};
+}
+
 /// Stops the job on the first fact of a kind that is about state `at` or a later one.
 struct stops_on final : hook {
   job_event::kind what = job_event::kind::evaluated;
@@ -106,6 +126,56 @@ TEST_CASE("a gate that stops at a loss ends the job at the same step with one re
   }
   CHECK(ends[0] <= 10);
   CHECK(ends == std::vector<int64_t>(3, ends[0]));
+}
+
+TEST_CASE("a hook sees the observed values that it names, those of all shards of all replicas, and no others") {
+  const auto input = small_dataset(64);
+  std::vector<std::vector<std::map<std::string, tensor>>> seen;
+  for (const int64_t replicas : {1, 2, 4}) {
+    const auto all = std::make_shared<observer>(std::vector<std::string>{"mean logit", "input"});
+    const auto none = std::make_shared<observer>(std::vector<std::string>{});
+    simulated_job job{prepare_small({.max_steps = 6, .replicas = replicas, .shards = 4, .input = input.batch(16).repeat(), .hooks = {all, none},
+                                     .source = observed_model()}), 3};
+    REQUIRE(job.wait(std::chrono::hours{2})->has_value());
+    seen.push_back(all->seen);
+    REQUIRE(none->seen.size() == 6);
+    for (const auto& values : none->seen)
+      CHECK((values.size() == 1 && values.contains("loss")));
+  }
+  REQUIRE(seen[0].size() == 6);
+  CHECK(seen[1] == seen[0]);
+  CHECK(seen[2] == seen[0]);
+  CHECK(seen[0][0].size() == 3);
+  CHECK(seen[0][0].at("input").dims() == shape{16, 8});
+  CHECK_MESSAGE(seen[0][0].at("input") == seen[0][4].at("input"), "an epoch is four batches, and nothing is shuffled");
+  CHECK_FALSE(seen[0][0].at("input") == seen[0][1].at("input"));
+  CHECK_FALSE(seen[0][0].at("mean logit") == seen[0][4].at("mean logit"));
+}
+
+TEST_CASE("a hook that asks for a value that the model does not observe fails the job, which names both") {
+  simulated_job job{prepare_small({.hooks = {std::make_shared<observer>(std::vector<std::string>{"logits"})}, .source = observed_model()}), 3};
+  const auto result = job.wait(std::chrono::hours{2});
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().category == errc::invalid_argument);
+  CHECK(result->error().message.starts_with("hooks[0] (troupe::test::"));
+  CHECK(result->error().message.ends_with("observer) asks for the value 'logits', and the model observes 'input', 'mean logit'"));
+}
+
+TEST_CASE("observing changes no bit of what a job leaves") {
+  std::vector<std::vector<tensor>> states;
+  for (const bool observes : {false, true}) {
+    small_job_options o{.max_steps = 10, .replicas = 2, .shards = 4, .source = observed_model()};
+    if (observes)
+      o.hooks = {std::make_shared<observer>(std::vector<std::string>{"mean logit"})};
+    simulated_job job{prepare_small(o), 3};
+    REQUIRE(job.wait(std::chrono::hours{2})->has_value());
+    const auto left = (*checkpoint_store::open(o.files, "/run", {}))->restore_newest();
+    REQUIRE(left);
+    for (auto& all = states.emplace_back(); const auto& t : left->content.tensors)
+      all.push_back(t.value);
+    CHECK(states.back().size() > 3);
+  }
+  CHECK(states[0] == states[1]);
 }
 
 TEST_CASE("a hook that stops on a fact that it holds ends the job at exactly that state, in every order of messages") {

@@ -33,7 +33,8 @@ struct crew_of_stand_ins final : crew {
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
     nodes.insert_or_assign(id, world.record<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in,
-                                            abandon, name_missing, settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>());
+                                            abandon, name_missing, settle, unlease, snapshot_part, gone, flush,
+                                            evaluate_at, request, note, troupe::record, finish_log, fact>());
     return nodes.at(id).address();
   }
   void connect(node_id id) override { connected.push_back(id); }
@@ -106,7 +107,7 @@ struct chief_alone : simulation {
     for (; answered_facts < facts.size(); ++answered_facts) {
       const auto f = facts[answered_facts];
       if (f.what == fact::begin_at)
-        tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds});
+        tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty()});
       else if (f.what == fact::end_at)
         tell(boss, hooks_ended{f.number});
       else

@@ -37,7 +37,7 @@ class toy_engine final : public step_engine {
   error trouble{errc::nan_loss, "the loss is not finite"};  ///< The error of a status that is not ok.
 
   std::span<const component> inputs() const override { return shape_; }
-  std::span<const component> outputs() const override { return outputs_; }
+  std::span<const program_output> outputs() const override { return outputs_; }
   std::span<const component> exposed() const override { return shown; }
   std::vector<component> shown;    ///< At most one, a float for each row: the feed of the last port plus the state.
 
@@ -94,7 +94,7 @@ class toy_engine final : public step_engine {
   std::shared_ptr<toy_memory> memory_;
   int replica_, replicas_;
   std::vector<component> shape_{{"x", dtype::float32, {}}};
-  std::vector<component> outputs_{{"loss", dtype::float32, {}}};
+  std::vector<program_output> outputs_{{}};  // The loss.
   tensor gradient_;
   float sum_ = 0;
   double loss_ = 0;

@@ -10,7 +10,7 @@ class wrapped_engine : public step_engine {
   explicit wrapped_engine(std::shared_ptr<step_engine> inner) : inner_(std::move(inner)) {}
 
   std::span<const component> inputs() const override { return inner_->inputs(); }
-  std::span<const component> outputs() const override { return inner_->outputs(); }
+  std::span<const program_output> outputs() const override { return inner_->outputs(); }
   std::span<const component> exposed() const override { return inner_->exposed(); }
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override { return inner_->gradients(step, in, arena); }
   tensor gradient() const override { return inner_->gradient(); }
@@ -20,6 +20,8 @@ class wrapped_engine : public step_engine {
   std::vector<tensor> values() const override { return inner_->values(); }
   summary_recipes summaries() const override { return inner_->summaries(); }
   recorded_sets recorded(int arena) const override { return inner_->recorded(arena); }
+  std::vector<observable> observables() const override { return inner_->observables(); }
+  std::vector<std::vector<tensor>> observed() const override { return inner_->observed(); }
   error last_error() const override { return inner_->last_error(); }
   std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds& in, int arena) override { return inner_->find_fault(step, in, arena); }
   bool finite(const tensor& sum) const override { return inner_->finite(sum); }

@@ -47,6 +47,14 @@ TEST_CASE("a grant marks every multiple on its way, the end, and what the hooks 
   CHECK(g.marks.size() == 6);
 }
 
+TEST_CASE("what a model observes is computed where hooks are shown a state, if any hook wants it") {
+  gates shown;
+  shown.set_needs({{.first = 11}}, {}, true);
+  const auto g = at_the_start({.save_steps = 10}, 21).next(shown, {});
+  CHECK(marked(g, mark_observe) == steps{11});
+  CHECK(marked(g, mark_watch) == steps{11});
+}
+
 TEST_CASE("nothing is saved, not even the end, where no checkpoints are written") {
   const auto g = at_the_start({.checkpoints = false, .save_steps = 5}, 21).next({}, {});
   CHECK(g.marks == std::vector<mark>{{21, mark_end}});

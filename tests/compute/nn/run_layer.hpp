@@ -51,7 +51,7 @@ inline layer_run run_layers(const std::function<named_values(graph&)>& build, do
   }
   REQUIRE((*p)->run({.parameters = store->arena(0), .shared = store->shared()}) == step_status::ok);
   for (size_t i = 0; i < (*p)->outputs().size(); ++i)
-    run.values[(*p)->outputs()[i].name] = (*p)->output(static_cast<int32_t>(i));
+    run.values[to_string((*p)->outputs()[i])] = (*p)->output(static_cast<int32_t>(i));
   return run;
 }
 

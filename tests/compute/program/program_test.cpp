@@ -183,7 +183,10 @@ TEST_CASE("a program that evaluates binds the store of the one that trains") {
   s.t.run->gradients(s.t.input(s.feeds, 20), s.t.gradient.get());
   CHECK((*p)->loss() == doctest::Approx(s.t.run->loss()));
   REQUIRE((*p)->outputs().size() == 3);
-  CHECK((*p)->outputs()[1].name == "rows/total");
+  CHECK((*p)->outputs()[0].what == program_output::kind::loss);
+  CHECK((*p)->outputs()[1].what == program_output::kind::metric_total);
+  CHECK((*p)->outputs()[2].what == program_output::kind::metric_weight);
+  CHECK((*p)->outputs()[1].name == "rows");
   CHECK((*p)->output(2).as<float>()[0] == doctest::Approx((*p)->loss()));
 }
 

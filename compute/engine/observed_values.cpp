@@ -1,0 +1,61 @@
+#include "compute/engine/observed_values.hpp"
+
+#include "compute/engine/loss_meter.hpp"
+
+#include <cstring>
+
+namespace troupe {
+
+namespace {
+
+tensor joined_rows(const std::vector<std::vector<tensor>>& sets, size_t which) {
+  const tensor& first = sets.front()[which];
+  int64_t rows = 0;
+  for (const auto& set : sets)
+    rows += set[which].dims()[0];
+  const shape dims = first.dims().inner().prepend(rows);
+  auto bytes = allocate_buffer(dims.elements() * size_of(first.type()));
+  if (!bytes)
+    return {};
+  int64_t at = 0;
+  for (const auto& set : sets) {
+    std::memcpy(bytes.get() + at, set[which].data(), static_cast<size_t>(set[which].byte_size()));
+    at += set[which].byte_size();
+  }
+  return {first.type(), dims, std::move(bytes)};
+}
+
+template <class T>
+tensor mean_of(const std::vector<std::vector<tensor>>& sets, size_t which) {
+  const tensor& first = sets.front()[which];
+  auto bytes = allocate_buffer(first.byte_size());
+  if (!bytes)
+    return {};
+  auto* means = reinterpret_cast<T*>(bytes.get());
+  std::vector<double> of_shards(sets.size());
+  for (int64_t i = 0; i < first.elements(); ++i) {
+    for (size_t s = 0; s < sets.size(); ++s)
+      of_shards[s] = static_cast<double>(sets[s][which].as<T>()[static_cast<size_t>(i)]);
+    means[i] = static_cast<T>(tree_mean(of_shards));
+  }
+  return {first.type(), first.dims(), std::move(bytes)};
+}
+
+}  // namespace
+
+std::vector<tensor> join_observed(const std::vector<observable>& observables, const std::vector<std::vector<tensor>>& sets) {
+  std::vector<tensor> values(observables.size());
+  for (const auto& set : sets)
+    if (set.size() != observables.size())
+      return values;
+  if (sets.empty())
+    return values;
+  for (size_t i = 0; i < observables.size(); ++i)
+    if (observables[i].per_row)
+      values[i] = joined_rows(sets, i);
+    else
+      values[i] = sets.front()[i].type() == dtype::float64 ? mean_of<double>(sets, i) : mean_of<float>(sets, i);
+  return values;
+}
+
+}  // namespace troupe

@@ -1,0 +1,27 @@
+// The outputs of a program: what each is, and the model's name for it.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <string>
+
+namespace troupe {
+
+struct program_output {
+  enum class kind : uint8_t {
+    loss,
+    metric_total, metric_weight,  ///< Evaluate: a metric is Σ total / Σ weight.
+    prediction,                   ///< Predict.
+    exposed,                      ///< Train: a prediction that other programs read.
+  };
+  kind what = kind::loss;
+  std::string name;               ///< Of the metric or the prediction.
+  int32_t index = 0;              ///< Its place among the model's metrics or predictions, or among what is exposed.
+  dtype type = dtype::float32;
+  shape dims;
+};
+
+/// For people: "loss", "accuracy/total", "accuracy/weight", "class_ids".
+std::string to_string(const program_output& output);
+
+}  // namespace troupe
