@@ -30,7 +30,7 @@ struct evaluator_state {
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
-  evaluation_sink_actor asker;                  ///< Who gets the result: a chief, or the launcher of a lone evaluation.
+  evaluation_sink_actor asker;                  ///< Receives the result: a chief, or a launcher without training.
 
   sub_plan nodes;                               ///< Kept for the next evaluation, unless a node has ended.
   bool running = false;

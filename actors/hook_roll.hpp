@@ -18,13 +18,13 @@ class hook_roll {
   /// These return the exceptions of the hooks, in the order of the calls: "an exception left end() of hooks[1]
   /// (my::early_stop): ...".
   ///
-  ///   begin_at  begin, of all; a hook whose begin threw has not begun, and nothing is shown to it. Also an error: a hook that asks
-  ///             for a value that the model does not observe
+  ///   begin_at  begin, of all; a hook whose begin threw has not begun, and is shown nothing. A hook that asks for a value that
+  ///             the model does not observe is an error, too
   ///   event     on_event
-  ///   step      on_step, of those who asked for this step
-  ///   end_at    on_event; then end, or, where the job failed, on_abort in the opposite order
+  ///   step      on_step, of the hooks that need this step
+  ///   end_at    on_event; then end or, if the job failed, on_abort in the opposite order
   std::vector<error> show(const fact& x, job_control& job);
-  /// All steps that the hooks that have begun will want to see, and the facts that any of them holds.
+  /// All steps that the hooks that have begun need, and the facts that any of them holds.
   std::vector<need> steps() const;
   held_facts holds() const;
   /// Whether any of them wants observed values.

@@ -61,7 +61,7 @@ struct stops_on final : hook {
   }
 };
 
-/// Throws in every `end` and `on_abort` that it is told to.
+/// Throws in `end` and `on_abort` where the test says so.
 struct bad_loser final : hook {
   bool in_end = false;
   std::vector<std::string>* calls = nullptr;

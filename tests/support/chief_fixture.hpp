@@ -101,7 +101,7 @@ struct chief_alone : simulation {
   job_progress::phase phase() const { return board->phases.back(); }
   void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
   void commit(int64_t step) { tell(boss, committed{1, step, "/m/model.ckpt-" + std::to_string(step), {}}); }
-  /// Answers every fact so far, the first with what the hooks need.
+  /// Answers every fact so far; `wanted` is the answer to the begin of the hooks.
   void answer_hooks(const needs& wanted = {}) {
     auto& facts = node(role::callbacks).all<fact>();
     for (; answered_facts < facts.size(); ++answered_facts) {
