@@ -25,7 +25,7 @@ job_event joined(int64_t since, const job_event& older, job_event newer);
 /// failed_precondition when a checkpoint of an interrupted job does not have the position of every infeed, or has one of another.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);
 
-/// What is kept of an evaluation: its metrics without global_step, and which checkpoint it was of (estimator.md 8).
+/// What is kept of an evaluation: its metrics without global_step, and which checkpoint it was of.
 std::vector<record> evaluation_records(const evaluated& x);
 
 }  // namespace troupe

@@ -10,7 +10,7 @@
 
 namespace troupe {
 
-/// The root cause (dataflow.md 12.1): the earliest error that is a cause in itself; else, of those that only follow from something, the
+/// The root cause: the earliest error that is a cause in itself; else, of those that only follow from something, the
 /// earliest of the most severe. `causes` is in order of time, not empty; the others become its notes.
 error root_cause(std::span<const error> causes);
 

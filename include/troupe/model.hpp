@@ -52,8 +52,8 @@ struct ratio_metric {
   symbol weight = {};  ///< Scalar of one batch, such as the number of rows.
 };
 
-/// The result of a model function (estimator.md 6.2). Fields that a mode does not need are ignored and may be left out.
-/// A field that is missing or wrong is an error of the graph that points to the line of the braces.
+/// The result of a model function. Fields that a mode does not need are ignored and may be left out. A field that is missing
+/// or wrong is an error of the graph that points to the line of the braces.
 struct model_spec {
   std::optional<troupe::mode> mode = {};               ///< The mode that it was made for; if given, it is checked.
   symbol loss = {};                                    ///< Scalar or one element. Needed to train and to evaluate.

@@ -70,8 +70,8 @@ struct checkpoint_trigger {
   bool enabled() const noexcept { return steps.value_or(0) > 0 || secs.value_or(0) > 0; }
   friend bool operator==(const checkpoint_trigger&, const checkpoint_trigger&) = default;
 };
-/// estimator.md 3.2: mentioning one of the two fields, even as none, removes the other's default. invalid_argument when
-/// both have a value.
+/// Resolves the two fields as TensorFlow's RunConfig does: mentioning one, even as none, removes the other's default.
+/// invalid_argument when both have a value.
 TROUPE_API expected<checkpoint_trigger> resolve_checkpoint_trigger(const run_config& config);
 
 /// A field of `run_config_changes`: absent, or the new value, which may itself be none.

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -20,6 +21,16 @@ const source_files& tree() {
 std::string read(const std::string& path) {
   std::ifstream in{TROUPE_SOURCE_ROOT "/" + path};
   return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// The documents of the root and of docs/, as paths from the root.
+std::set<std::string> documents() {
+  std::set<std::string> found;
+  for (const std::string folder : {"", "docs/"})
+    for (const auto& entry : std::filesystem::directory_iterator{TROUPE_SOURCE_ROOT "/" + folder})
+      if (entry.path().extension() == ".md")
+        found.insert(folder + entry.path().filename().string());
+  return found;
 }
 
 std::string to_text(const violations& found) {
@@ -120,6 +131,11 @@ TEST_CASE("no line is wider than .clang-format says") {
   CHECK_NONE(beyond(wide_lines(tree(), columns), known_wide_lines), "a line has at most as many columns as .clang-format says");
 }
 
+TEST_CASE("no comment names a document that is not in the tree") {
+  REQUIRE(documents().contains("docs/ARCHITECTURE.md"));
+  CHECK_NONE(missing_documents(tree(), documents()), "a comment gives the reason itself, or names a document in docs/");
+}
+
 TEST_CASE("a planted violation is found on its line, and what only looks like one is not") {
   SUBCASE("arrows") {
     const std::string text =
@@ -207,6 +223,10 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     CHECK(beyond(wide_lines({parse("words/x.cpp", "ab\n")}, 1), {{"words/y.cpp", 1}}).size() == 1);
     CHECK(column_limit("BasedOnStyle: Google\nColumnLimit: 90\nTabWidth: 8\n") == 90);
     CHECK(column_limit("# ColumnLimit: 90\n") == 0);
+  }
+  SUBCASE("documents") {
+    const auto one = [](const source_files& files) { return missing_documents(files, {"docs/a.md", "README.md"}); };
+    CHECK(lines_found(one, "words/x.cpp", "// a.md, docs/a.md: 2.\nint i;  // b.md 3.2\n/* docs/README.md */\n// README.md.\nauto s = \"c.md\";\n") == "2 3");
   }
   SUBCASE("headers that are not installed") {
     const source_files files{parse("include/troupe/x.hpp", "#pragma once\n")};

@@ -295,6 +295,19 @@ violations wide_lines(const source_files& files, int columns) {
   return found;
 }
 
+violations missing_documents(const source_files& files, const std::set<std::string>& documents) {
+  static const std::regex pattern{R"([\w./-]*\w\.md\b)"};
+  violations found;
+  for (const auto& file : files)
+    for (const auto& line : file.lines) {
+      const std::string comment = line.comment();
+      for (std::sregex_iterator i{comment.begin(), comment.end(), pattern}, end; i != end; ++i)
+        if (!documents.contains(i->str()) && !documents.contains("docs/" + i->str()))
+          found.push_back({file.path, line.number, i->str() + " is not in the tree"});
+    }
+  return found;
+}
+
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build) {
   violations found;
   for (const auto& file : files)

@@ -3,6 +3,8 @@
 
 #include "tests/arch/source_tree.hpp"
 
+#include <set>
+
 namespace troupe::arch {
 
 using source_files = std::vector<source_file>;
@@ -28,6 +30,8 @@ violations long_files(const source_files& files);
 int column_limit(const std::string& clang_format);
 /// No line is wider than `columns`.
 violations wide_lines(const source_files& files, int columns);
+/// A comment names only documents that exist: `documents` are their paths, "docs/numerics.md"; "numerics.md" stands for one in docs/.
+violations missing_documents(const source_files& files, const std::set<std::string>& documents);
 /// A public header is installed, and compiled alone, only if include/meson.build lists it.
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build);
 

@@ -80,6 +80,14 @@ int source_line::columns() const {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+std::string source_line::comment() const {
+  std::string only = text;
+  for (size_t i = 0; i < only.size(); ++i)
+    if (i < code.size() && code[i] != ' ')
+      only[i] = ' ';
+  return only;
+}
+
 source_file parse(std::string path, const std::string& text) {
   stripper stripped{text};
   stripped.run();

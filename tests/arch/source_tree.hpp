@@ -14,6 +14,8 @@ struct source_line {
 
   /// Characters of UTF-8, each of which takes one column.
   int columns() const;
+  /// The text with spaces in place of code.
+  std::string comment() const;
 };
 
 struct source_file {
