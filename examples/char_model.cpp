@@ -112,7 +112,8 @@ tr::expected<void> run(const settings& s) {
                                              {.input = characters->take(learnt).window(s.window + 1, 1).shuffle().batch(s.batch).repeat(),
                                               .max_steps = s.steps,
                                               .hooks = {std::make_shared<print_events>()}},
-                                             {.input = characters->skip(learnt - (s.window - half) - 1).window(s.window + 1, half).batch(64), .throttle_secs = 0});
+                                             {.input = characters->skip(learnt - (s.window - half) - 1).window(s.window + 1, half).batch(64),
+                                              .throttle_secs = 0});
   if (!result)
     return tr::fail(result.error());
   std::cout << std::fixed << std::setprecision(3) << "bits per character of what was held out: " << result->metrics.at("bits_per_character") << " by "

@@ -80,8 +80,9 @@ std::string number_text(double value) {
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent) {
   std::string text;
   for (const auto& d : damages)
-    text += std::string{indent} + (d.unreadable ? "not readable: " : "damaged: ") + printable(d.file) + (d.tensor.empty() ? "" : ", tensor " + printable(d.tensor))
-            + (d.offset ? ", offset " + std::to_string(*d.offset) : "") + ": " + printable(d.reason) + "\n";
+    text += std::string{indent} + (d.unreadable ? "not readable: " : "damaged: ") + printable(d.file)
+            + (d.tensor.empty() ? "" : ", tensor " + printable(d.tensor)) + (d.offset ? ", offset " + std::to_string(*d.offset) : "") + ": "
+            + printable(d.reason) + "\n";
   return text;
 }
 

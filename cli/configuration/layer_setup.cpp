@@ -47,7 +47,9 @@ struct fields {
 };
 
 constexpr bool needed = true;
-#define TROUPE_WINDOW(type) field{"kernel_size", &layer::type::kernel_size, needed}, field{"strides", &layer::type::strides}, field{"padding", &layer::type::padding}
+#define TROUPE_WINDOW(type)                                                                             \
+  field{"kernel_size", &layer::type::kernel_size, needed}, field{"strides", &layer::type::strides}, \
+      field{"padding", &layer::type::padding}
 #define TROUPE_OUTPUT(type)                                                                                                        \
   field{"activation", &layer::type::activation}, field{"bias", &layer::type::bias}, field{"kernel_initializer", &layer::type::kernel}, \
       field{"name", &layer::type::name}
@@ -57,7 +59,8 @@ template <> struct fields<layer::conv2d> {
                                   field{"groups", &layer::conv2d::groups}, TROUPE_OUTPUT(conv2d)};
 };
 template <> struct fields<layer::conv2d_transpose> {
-  static constexpr std::tuple all{field{"filters", &layer::conv2d_transpose::filters, needed}, TROUPE_WINDOW(conv2d_transpose), TROUPE_OUTPUT(conv2d_transpose)};
+  static constexpr std::tuple all{field{"filters", &layer::conv2d_transpose::filters, needed}, TROUPE_WINDOW(conv2d_transpose),
+                                  TROUPE_OUTPUT(conv2d_transpose)};
 };
 template <> struct fields<layer::depthwise_conv2d> {
   static constexpr std::tuple all{TROUPE_WINDOW(depthwise_conv2d), field{"dilation", &layer::depthwise_conv2d::dilation},
@@ -69,7 +72,8 @@ template <> struct fields<layer::separable_conv2d> {
                                   field{"depth_multiplier", &layer::separable_conv2d::depth_multiplier}, TROUPE_OUTPUT(separable_conv2d)};
 };
 template <> struct fields<layer::max_pool> {
-  static constexpr std::tuple all{field{"size", &layer::max_pool::size}, field{"strides", &layer::max_pool::strides}, field{"padding", &layer::max_pool::padding}};
+  static constexpr std::tuple all{field{"size", &layer::max_pool::size}, field{"strides", &layer::max_pool::strides},
+                                  field{"padding", &layer::max_pool::padding}};
 };
 template <> struct fields<layer::average_pool> {
   static constexpr std::tuple all{field{"size", &layer::average_pool::size}, field{"strides", &layer::average_pool::strides},
@@ -152,7 +156,8 @@ expected<void> check_keys(const settings& given, const std::string& at, const se
       continue;
     const std::string suffix = key.substr(at.size() + 1);
     if (!has(made, suffix))
-      return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key, joined(types_with(suffix), ", "), type, name_of(made)));
+      return fail(errc::invalid_argument,
+                  fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key, joined(types_with(suffix), ", "), type, name_of(made)));
   }
   return {};
 }

@@ -48,7 +48,8 @@ extern const operation placeholder, constant, variable;
 extern const operation matmul, batched_matmul;
 extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
 extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, select;
-extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh, gelu_tanh, gelu_tanh_gradient;
+extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh, gelu_tanh,
+    gelu_tanh_gradient;
 extern const operation cast, stop_gradient, check_numerics;
 extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient, argmax, argmin, cumsum;
 extern const operation softmax, log_softmax, normalise_rows, normalise_rows_gradient;

@@ -104,7 +104,8 @@ class image_convolution {
       f.y = {y.seen.count, y.seen.source_step * line - f.k, y.seen.tap_step * row - f.k * wide};
     } else {
       f.x = {x.seen.count, x.seen.source_step * w.pixel - f.k, (x.seen.tap_step - 1) * f.k * wide};
-      f.y = {y.seen.count, y.seen.source_step * line - x.seen.count * x.seen.source_step * w.pixel, y.seen.tap_step * row - x.seen.count * x.seen.tap_step * f.k * wide};
+      f.y = {y.seen.count, y.seen.source_step * line - x.seen.count * x.seen.source_step * w.pixel,
+             y.seen.tap_step * row - x.seen.count * x.seen.tap_step * f.k * wide};
     }
     T* const c = out + first * on.to + y.first * out_line + x.first * g.outputs_pixel;
     if (x.count >= V::tile_rows / 2 || (x.count >= y.count && x.count >= images))
@@ -197,7 +198,8 @@ class kernel_gradient {
     const range y = windows_of(w.y, w.height, ky, at.row, at.row + at.rows), x = windows_of(w.x, w.width, kx, 0, w.columns);
     const int64_t rows = y.end - y.first, columns = x.end - x.first, step = w.x.stride * w.pixel, line = w.width * w.pixel;
     const int64_t sy = y.first * w.y.stride + ky * w.y.dilation - w.y.pad, sx = x.first * w.x.stride + kx * w.x.dilation - w.x.pad;
-    factors<T> f{columns, image + (at.image * w.height + sy) * line + sx * w.pixel, step, packed + ((y.first - at.row) * w.columns + x.first) * wide, wide, {}, {}};
+    factors<T> f{columns, image + (at.image * w.height + sy) * line + sx * w.pixel, step, packed + ((y.first - at.row) * w.columns + x.first) * wide, wide, {},
+                 {}};
     f.x = {rows, w.y.stride * line - columns * step, (w.columns - columns) * wide};
     f.y = {at.images, (w.height - rows * w.y.stride) * line, (at.rows - rows) * w.columns * wide};
     rows_of_kernel(at, f, (ky * w.x.kernel + kx) * w.channels, w.channels);

@@ -34,7 +34,9 @@ template <class T>
 void window_of_singles(const convolution& g, int64_t channels, const meeting& my, const meeting& mx, const T* x, const T* kernel, T* y) {
   for_each_packet<T>(channels, [&](int64_t c, int64_t n) {
     auto sum = simd::set(T{0});
-    for_each_met(g, my, mx, [&](int64_t pixel, int64_t tap) { sum = simd::pmadd(load(x + pixel * g.windows.pixel + c, n), load(kernel + tap * g.kernel_row + c, n), sum); });
+    for_each_met(g, my, mx, [&](int64_t pixel, int64_t tap) {
+      sum = simd::pmadd(load(x + pixel * g.windows.pixel + c, n), load(kernel + tap * g.kernel_row + c, n), sum);
+    });
     store(y + c, sum, n);
   });
 }

@@ -85,9 +85,17 @@ struct doubles {
 
 void gemm_avx512::run(const gemm_shape& s, const gemm_operands<float>& x, std::byte* workspace) { product<floats>::run(s, x, workspace); }
 void gemm_avx512::run(const gemm_shape& s, const gemm_operands<double>& x, std::byte* workspace) { product<doubles>::run(s, x, workspace); }
-void gemm_avx512::run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y, std::byte* workspace) { image_convolution<floats>(g, x, kernel, bias, y, workspace).run(); }
-void gemm_avx512::run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y, std::byte* workspace) { image_convolution<doubles>(g, x, kernel, bias, y, workspace).run(); }
-void gemm_avx512::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace) { kernel_gradient<floats>(g, x, dy, dk, workspace).run(); }
-void gemm_avx512::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace) { kernel_gradient<doubles>(g, x, dy, dk, workspace).run(); }
+void gemm_avx512::run(const convolution& g, const float* x, const float* kernel, const float* bias, float* y, std::byte* workspace) {
+  image_convolution<floats>(g, x, kernel, bias, y, workspace).run();
+}
+void gemm_avx512::run(const convolution& g, const double* x, const double* kernel, const double* bias, double* y, std::byte* workspace) {
+  image_convolution<doubles>(g, x, kernel, bias, y, workspace).run();
+}
+void gemm_avx512::run_kernel_gradient(const convolution& g, const float* x, const float* dy, float* dk, std::byte* workspace) {
+  kernel_gradient<floats>(g, x, dy, dk, workspace).run();
+}
+void gemm_avx512::run_kernel_gradient(const convolution& g, const double* x, const double* dy, double* dk, std::byte* workspace) {
+  kernel_gradient<doubles>(g, x, dy, dk, workspace).run();
+}
 
 }  // namespace troupe

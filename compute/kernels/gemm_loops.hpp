@@ -63,7 +63,8 @@ class product {
   /// The first tile reads B in place, and copies it to `panel`, if there is one.
   void tiles_of_panel(const block& at, int64_t i, int64_t rows, int64_t j, const T* a, const T* b, T* panel) {
     const int64_t columns = least(wide, s.n - j), tiles_a_panel = (rows + V::tile_rows - 1) / V::tile_rows;
-    ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu, x.mask ? x.mask + i * ldc + j : nullptr};
+    ends<T> e{x.c + i * ldc + j, ldc, columns, nullptr, x.bias ? x.bias + j : nullptr, at.p == 0, at.p + at.depth >= s.k, x.relu,
+              x.mask ? x.mask + i * ldc + j : nullptr};
     const T* const beside = e.c + (j + wide < at.end ? wide : 0);
     factors<T> f{at.depth, a, 0, b, pack.b ? wide : ldb, {}, {}};
     for (int64_t t = 0; rows > 0; ++t) {
@@ -109,7 +110,8 @@ class product {
       return {};
     const T* const next = beside ? b_at(at.p, j + wide) : b_at(at.p + at.depth, at.j);
     const int64_t count = (wide + tiles - 1) / tiles;
-    return s.transpose_b ? prefetches<T>{next + t * count * ldb, count, ldb, chunk} : prefetches<T>{next + t * chunks(at.depth) * count * ldb, count, ldb, count * ldb};
+    return s.transpose_b ? prefetches<T>{next + t * count * ldb, count, ldb, chunk}
+                         : prefetches<T>{next + t * chunks(at.depth) * count * ldb, count, ldb, count * ldb};
   }
 
   static constexpr int64_t chunk = prefetches<T>::chunk;

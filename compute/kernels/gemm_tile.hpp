@@ -72,7 +72,9 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
   using vector = typename V::vector;
   constexpr int64_t w = V::width;
   const auto mask = V::mask(e.columns - (Vectors - 1) * w);
-  const auto load = [&](const T* p, int q) __attribute__((always_inline)) { return Part && q == Vectors - 1 ? V::load_part(p + q * w, mask) : V::load(p + q * w); };
+  const auto load = [&](const T* p, int q) __attribute__((always_inline)) {
+    return Part && q == Vectors - 1 ? V::load_part(p + q * w, mask) : V::load(p + q * w);
+  };
   T* const c = e.c;
   const int64_t ldc = e.ldc;
   vector sum[Rows][Vectors];
@@ -172,7 +174,9 @@ class tiles {
   /// The tile of V::tile_rows rows, with a copy.
   static function copying(int64_t columns) {
     constexpr int rows = V::tile_rows;
-    return columns == 2 * V::width ? tile<V, rows, 2, Order, false, true> : columns > V::width ? tile<V, rows, 2, Order, true, true> : tile<V, rows, 1, Order, true, true>;
+    return columns == 2 * V::width ? tile<V, rows, 2, Order, false, true>
+           : columns > V::width    ? tile<V, rows, 2, Order, true, true>
+                                   : tile<V, rows, 1, Order, true, true>;
   }
 
  private:

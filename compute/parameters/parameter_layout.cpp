@@ -30,7 +30,8 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
       trainable.push_back(v.options.name);
   if (const auto* unused = groups.first_without(trainable))
     return fail(errc::invalid_argument, "optimizer: no trainable variable belongs to the group \"" + unused->prefix + "*" + unused->suffix + "\"");
-  if (!variables.empty() && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
+  if (!variables.empty()
+      && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
       && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
     return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
   return {};
@@ -163,11 +164,13 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
 void parameter_layout::sort_names() {
   by_name_.resize(entries_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0);
-  std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) { return entries_[static_cast<size_t>(a)].name < entries_[static_cast<size_t>(b)].name; });
+  std::sort(by_name_.begin(), by_name_.end(),
+            [this](int32_t a, int32_t b) { return entries_[static_cast<size_t>(a)].name < entries_[static_cast<size_t>(b)].name; });
 }
 
 int32_t parameter_layout::find(std::string_view name) const {
-  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [this](int32_t i, std::string_view wanted) { return entries_[static_cast<size_t>(i)].name < wanted; });
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                   [this](int32_t i, std::string_view wanted) { return entries_[static_cast<size_t>(i)].name < wanted; });
   return at != by_name_.end() && entries_[static_cast<size_t>(*at)].name == name ? *at : -1;
 }
 

@@ -67,7 +67,8 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
       if (rows.first == s.first)
         s.rows = rows;
     auto* before = u.segments_.empty() ? nullptr : &u.segments_.back();
-    if (before && !each_alone && !s.rows && !before->rows && before->run == s.run && before->rate_factor == s.rate_factor && before->weight_decay == s.weight_decay)
+    if (before && !each_alone && !s.rows && !before->rows && before->run == s.run && before->rate_factor == s.rate_factor
+        && before->weight_decay == s.weight_decay)
       before->last = s.last;
     else if (s.first < s.last)
       u.segments_.push_back(s);

@@ -54,7 +54,8 @@ node_ptr batch(node_ptr inner, int64_t size, std::optional<bool> drop_remainder)
   if (!indexed)
     return streamed_batch(std::move(inner), text, size, drop_remainder);
   if (indexed->batch_size() > 0)
-    return refuse(inner, text, {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size()) + "): the elements are batches already"});
+    return refuse(inner, text,
+                  {errc::invalid_argument, text + " follows batch(" + std::to_string(indexed->batch_size()) + "): the elements are batches already"});
   return std::make_shared<batch_stage>(std::move(indexed), size, drop_remainder);
 }
 

@@ -69,7 +69,8 @@ class running_prediction {
   int64_t taken_ = 0;
 };
 
-/// In an actor system of its own; where a thread for it cannot be had, that is what `next` says. Its destructor ends the actors, and waits for them at most as long as a job's stop.
+/// Runs in an actor system of its own; if a thread for it cannot be created, `next` returns that error. Its destructor ends
+/// the actors, and waits for them at most as long as a job's stop.
 std::unique_ptr<running_prediction> predict_local(std::shared_ptr<prepared_job> job);
 
 }  // namespace troupe

@@ -136,7 +136,8 @@ symbol matmul(symbol a, symbol b, matmul_options options, std::source_location a
            + (options.transpose_b ? " transposed" : "");
   };
   if (a.type() != b.type() || !is_floating(a.type()))
-    return refuse(*g, "matmul", "no product of " + std::string{to_string(a.type())} + " and " + std::string{to_string(b.type())} + ", shapes " + operands(), at);
+    return refuse(*g, "matmul", "no product of " + std::string{to_string(a.type())} + " and " + std::string{to_string(b.type())} + ", shapes " + operands(),
+                  at);
   if (a.rank() < 2 || b.rank() < 2)
     return refuse(*g, "matmul", "operands must have rank 2 or more, not " + operands(), at);
   const auto extent_of = [](symbol x, bool row, bool transposed) { return x.dims()[x.dims().size() - (row != transposed ? 2 : 1)]; };

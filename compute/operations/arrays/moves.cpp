@@ -370,7 +370,8 @@ symbol tile(symbol x, std::vector<int64_t> times, std::source_location at) {
     return x;
   if (times.size() != x.dims().size() || std::any_of(times.begin(), times.end(), [](int64_t t) { return t < 1; })
       || x.rank() + std::count_if(times.begin(), times.end(), [](int64_t t) { return t > 1; }) > shape::max_rank)
-    return refuse(*g, "tile", "times " + list_of(times) + " does not fit " + describe(x) + ": one number of at least 1 for each axis, 8 axes with what is repeated", at);
+    return refuse(*g, "tile",
+                  "times " + list_of(times) + " does not fit " + describe(x) + ": one number of at least 1 for each axis, 8 axes with what is repeated", at);
   symbol_shape dims = x.dims();
   for (size_t i = 0; i < dims.size(); ++i)
     dims[i].coefficient = product_within_limit(dims[i].coefficient, times[i]).value_or(elements_max + 1);  // Refused with the whole shape.

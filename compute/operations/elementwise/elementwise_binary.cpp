@@ -75,7 +75,8 @@ list pow_gradient(in i) {
 
 namespace ops {
 
-const operation add{.name = "add", .gradient = [](in i) { return to_operands(i, i.dy, i.dy); }, .lower = lower_number<add_of>, .in_place = true, .elementwise = true};
+const operation add{.name = "add", .gradient = [](in i) { return to_operands(i, i.dy, i.dy); },
+                    .lower = lower_number<add_of>, .in_place = true, .elementwise = true};
 const operation sub{.name = "sub", .gradient = [](in i) { return to_operands(i, i.dy, troupe::neg(i.dy, i.at)); },
                     .lower = lower_number<sub_of>, .in_place = true, .elementwise = true};
 const operation mul{.name = "mul", .gradient = [](in i) {

@@ -171,11 +171,14 @@ list erf_gradient(in i) {
 
 namespace ops {
 
-const operation neg{.name = "neg", .gradient = [](in i) { return list{troupe::neg(i.dy, i.at)}; }, .lower = lower_of_number<neg_of>, .in_place = true, .elementwise = true};
-const operation exp{.name = "exp", .gradient = [](in i) { return list{troupe::mul(i.dy, i.y, i.at)}; }, .lower = lower_packets<exp_of>, .in_place = true, .elementwise = true};
+const operation neg{.name = "neg", .gradient = [](in i) { return list{troupe::neg(i.dy, i.at)}; },
+                    .lower = lower_of_number<neg_of>, .in_place = true, .elementwise = true};
+const operation exp{.name = "exp", .gradient = [](in i) { return list{troupe::mul(i.dy, i.y, i.at)}; },
+                    .lower = lower_packets<exp_of>, .in_place = true, .elementwise = true};
 const operation expm1{.name = "expm1", .gradient = [](in i) { return list{troupe::mul(i.dy, troupe::add(i.y, one(i), i.at), i.at)}; },
                       .lower = lower_float_packets<expm1_of>, .in_place = true, .elementwise = true};
-const operation log{.name = "log", .gradient = [](in i) { return list{troupe::div(i.dy, i.x[0], i.at)}; }, .lower = lower_packets<log_of>, .in_place = true, .elementwise = true};
+const operation log{.name = "log", .gradient = [](in i) { return list{troupe::div(i.dy, i.x[0], i.at)}; },
+                    .lower = lower_packets<log_of>, .in_place = true, .elementwise = true};
 const operation log1p{.name = "log1p", .gradient = [](in i) { return list{troupe::div(i.dy, troupe::add(i.x[0], one(i), i.at), i.at)}; },
                       .lower = lower_float_packets<log1p_of>, .in_place = true, .elementwise = true};
 const operation sqrt{.name = "sqrt", .gradient = [](in i) {

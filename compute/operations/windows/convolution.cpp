@@ -37,13 +37,15 @@ geometry image_geometry(const lowering& l) { return geometry_of(l.out().dims, l.
 /// For one group: the others are beside it in the innermost axis.
 convolution forward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, a.stride, a.dilation, a.pad, 1}; };
-  return {{g.height, g.width, g.group_channels(), g.channels, g.rows, g.columns, axis(g.w.y), axis(g.w.x)}, g.batch, g.group_outputs(), g.outputs, g.outputs, false};
+  return {{g.height, g.width, g.group_channels(), g.channels, g.rows, g.columns, axis(g.w.y), axis(g.w.x)},
+          g.batch, g.group_outputs(), g.outputs, g.outputs, false};
 }
 
 /// Transposed: a pixel's gradient sums over the windows that contain it, each with another element of the kernel.
 convolution backward_of(const geometry& g) {
   const auto axis = [](const windows::axis& a) { return image_windows::axis{a.size, 1, a.dilation, (a.size - 1) * a.dilation - a.pad, a.stride}; };
-  return {{g.rows, g.columns, g.group_outputs(), g.outputs, g.height, g.width, axis(g.w.y), axis(g.w.x)}, g.batch, g.group_channels(), g.channels, g.outputs, true};
+  return {{g.rows, g.columns, g.group_outputs(), g.outputs, g.height, g.width, axis(g.w.y), axis(g.w.x)},
+          g.batch, g.group_channels(), g.channels, g.outputs, true};
 }
 
 gemm_shape forward_product(const geometry& g) { return {g.batch * g.rows * g.columns, g.outputs, g.channels}; }
@@ -274,7 +276,8 @@ graph* checked(std::string_view name, symbol x, symbol kernel, const conv2d_opti
     return nullptr;
   const bool known = kernel.rank() == 4 && known_elements(kernel.dims()).value_or(0) > 0;
   if (!is_image(x) || !known || kernel.type() != x.type()) {
-    refuse(*g, name, "needs floating [batch, height, width, channels] and a kernel of rank 4 with known extents, not " + describe(x) + " and " + describe(kernel), at);
+    refuse(*g, name,
+           "needs floating [batch, height, width, channels] and a kernel of rank 4 with known extents, not " + describe(x) + " and " + describe(kernel), at);
     return nullptr;
   }
   w.y = {kernel.dims()[0].coefficient, o.strides[0], o.dilation[0], 0};

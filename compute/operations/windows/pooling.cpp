@@ -98,7 +98,8 @@ void pick_kernel(const kernel_call& c, run_state& s) {
   const T* from = c.to<const T>(s, 1);
   T* y = c.to<T>(s, 2);
   const image_windows& g = c.convolution->windows;
-  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows, int64_t columns) __attribute__((always_inline)) {
+  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows,
+                                                         int64_t columns) __attribute__((always_inline)) {
     V picked{};
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t q = 0; q < columns; ++q) {
@@ -120,7 +121,9 @@ void max_kernel(const kernel_call& c, run_state& s) {
 
 /// Whether every pixel is in exactly one window.
 bool tiled(const image_windows& g) {
-  const auto whole = [](const image_windows::axis& a, int64_t extent, int64_t windows) { return a.pad == 0 && a.kernel == a.stride && windows * a.stride == extent; };
+  const auto whole = [](const image_windows::axis& a, int64_t extent, int64_t windows) {
+    return a.pad == 0 && a.kernel == a.stride && windows * a.stride == extent;
+  };
   return whole(g.y, g.height, g.rows) && whole(g.x, g.width, g.columns);
 }
 
@@ -133,7 +136,8 @@ void max_gradient_kernel(const kernel_call& c, run_state& s) {
   const bool once = tiled(g), positive = c.flags != 0;
   if (!once)
     std::fill_n(dx, c.n[0] * g.height * g.width * g.channels, T{0});
-  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows, int64_t columns) __attribute__((always_inline)) {
+  for_each_greatest(c, c.to<const T>(s, 0), [&]<class V>(const greatest<V>& found, int64_t first, int64_t pooled, int64_t rows,
+                                                         int64_t columns) __attribute__((always_inline)) {
     V d;
     read(d, dy + pooled);
     if (positive)

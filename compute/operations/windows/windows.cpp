@@ -5,7 +5,8 @@
 namespace troupe {
 
 bool is_image(symbol x) {
-  return x.rank() == 4 && is_floating(x.type()) && std::all_of(x.dims().begin() + 1, x.dims().end(), [](const extent& e) { return e.known() && e.coefficient > 0; });
+  return x.rank() == 4 && is_floating(x.type())
+         && std::all_of(x.dims().begin() + 1, x.dims().end(), [](const extent& e) { return e.known() && e.coefficient > 0; });
 }
 
 std::optional<int64_t> place_windows(windows::axis& axis, int64_t extent, padding p) {

@@ -106,8 +106,9 @@ template <> struct option_fields<cosine_decay> {
 };
 template <> struct option_fields<cosine_decay_restarts> {
   static constexpr std::string_view name = "cosine_restarts";
-  static constexpr std::tuple all{TROUPE_FIELD(cosine_decay_restarts, first_decay_steps, at_least_one), TROUPE_FIELD(cosine_decay_restarts, t_mul, at_least_one),
-                                  TROUPE_FIELD(cosine_decay_restarts, m_mul, above_zero), TROUPE_FIELD(cosine_decay_restarts, alpha, share)};
+  static constexpr std::tuple all{TROUPE_FIELD(cosine_decay_restarts, first_decay_steps, at_least_one),
+                                  TROUPE_FIELD(cosine_decay_restarts, t_mul, at_least_one), TROUPE_FIELD(cosine_decay_restarts, m_mul, above_zero),
+                                  TROUPE_FIELD(cosine_decay_restarts, alpha, share)};
 };
 template <> struct option_fields<inverse_sqrt_decay> {
   static constexpr std::string_view name = "inverse_sqrt";
