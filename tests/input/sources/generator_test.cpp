@@ -180,9 +180,11 @@ TEST_CASE("an example that differs from the spec is an error that names the comp
 }
 
 TEST_CASE("components are delivered in the order of their names, however the spec lists them") {
-  const element_spec spec{.features = {{.name = "b", .type = dtype::uint8}, {.name = "a", .type = dtype::int32}}, .labels = {{.name = "y", .type = dtype::boolean}}};
+  const element_spec spec{.features = {{.name = "b", .type = dtype::uint8}, {.name = "a", .type = dtype::int32}},
+                          .labels = {{.name = "y", .type = dtype::boolean}}};
   const auto data = made(dataset::from_generator(spec, 2, [](int64_t i) {
-    return example_tensors{{{"a", tensor::scalar(static_cast<int32_t>(i + 7))}, {"b", tensor::scalar(static_cast<uint8_t>(i))}}, {{"y", tensor::scalar(i > 0)}}};
+    return example_tensors{{{"a", tensor::scalar(static_cast<int32_t>(i + 7))}, {"b", tensor::scalar(static_cast<uint8_t>(i))}},
+                           {{"y", tensor::scalar(i > 0)}}};
   }));
   CHECK(data.spec().features[0].name == "a");
   auto it = iterate(data.batch(2));
@@ -205,7 +207,8 @@ TEST_CASE("a generator that cannot be is refused, naming it and what is wrong") 
   CHECK(why({.features = {{.name = "x"}, {.name = "x"}}}) == "walks: component 'x' is given twice");
   CHECK(why({.features = {{.name = "x", .dims = {3, -1}}}}) == "walks: component 'x' has a negative extent: [3, -1]");
   CHECK(why({.features = {{.name = ""}}}) == "walks: a component has no name");
-  CHECK(why({.features = {{.name = "x", .dims = {1, 1, 1, 1, 1, 1, 1, 1}}}}) == "walks: component 'x' has 8 axes; with the batch before them there may be at most 8");
+  CHECK(why({.features = {{.name = "x", .dims = {1, 1, 1, 1, 1, 1, 1, 1}}}})
+        == "walks: component 'x' has 8 axes; with the batch before them there may be at most 8");
   CHECK(why({.features = {{.name = "x", .dims = {int64_t{1} << 40, int64_t{1} << 40}}}}).find("more bytes than there can be") != std::string::npos);
   CHECK(why(one_id, -1) == "walks must have at least 0 examples, not -1");
   CHECK(why(one_id, 3, "") == "a generator has no name");
