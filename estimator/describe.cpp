@@ -3,17 +3,13 @@
 #include "input/streams/open_input.hpp"
 #include "models/model_spec.hpp"
 
+#include <troupe/spec_fields.hpp>
+
 #include <algorithm>
 
 namespace troupe {
 
 namespace {
-
-expected<void> check_positive(std::string_view name, const std::optional<int64_t>& value) {
-  if (value && *value <= 0)
-    return fail(errc::invalid_argument, std::string{name} + " must be positive, not " + std::to_string(*value));
-  return {};
-}
 
 expected<job_description> describe_model(const estimator& e) {
   auto source = checked(e.model);
@@ -28,10 +24,8 @@ expected<job_description> describe_model(const estimator& e) {
 }
 
 expected<void> add_evaluation(job_description& job, const eval_spec& evaluation) {
-  if (auto valid = check_positive("steps of the evaluation", evaluation.steps); !valid)
+  if (auto valid = check_fields(evaluation, "evaluation: "); !valid)
     return valid;
-  if (!(evaluation.throttle_secs >= 0))
-    return fail(errc::invalid_argument, "throttle_secs must be at least 0, not " + std::to_string(evaluation.throttle_secs));
   if (evaluation.name.find('/') != std::string::npos)
     return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
   job.eval_input = evaluation.input;
@@ -74,9 +68,8 @@ expected<job_description> describe(const estimator& e, const train_spec& trainin
   if (training.steps && training.max_steps)
     return fail(errc::invalid_argument, "steps (" + std::to_string(*training.steps) + ") and max_steps ("
                                           + std::to_string(*training.max_steps) + ") cannot both be given");
-  for (const auto& [name, value] : {std::pair{"steps", training.steps}, {"max_steps", training.max_steps}, {"epochs", training.epochs}})
-    if (auto valid = check_positive(name, value); !valid)
-      return fail(valid.error());
+  if (auto valid = check_fields(training); !valid)
+    return fail(valid.error());
   for (size_t i = 0; i < training.hooks.size(); ++i)
     if (!training.hooks[i])
       return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of the training is null; leave it out");
@@ -113,11 +106,8 @@ expected<job_description> describe(const estimator& e, const predict_spec& predi
   auto job = describe_model(e);
   if (!job)
     return job;
-  if (prediction.step.value_or(0) < 0)
-    return fail(errc::invalid_argument, "step of the prediction must be at least 0, not " + std::to_string(*prediction.step));
-  // The limit keeps sums of steps far from overflow.
-  if (prediction.batches_ahead < 0 || prediction.batches_ahead > INT32_MAX)
-    return fail(errc::invalid_argument, "batches_ahead must be in [0, 2147483647], not " + std::to_string(prediction.batches_ahead));
+  if (auto valid = check_fields(prediction, "prediction: "); !valid)
+    return fail(valid.error());
   for (size_t i = 0; i < prediction.keys.size(); ++i)
     if (std::count(prediction.keys.begin(), prediction.keys.end(), prediction.keys[i]) > 1)
       return fail(errc::invalid_argument, "the key '" + prediction.keys[i] + "' is given twice");

@@ -35,10 +35,9 @@ expected<output_choice> choose_output(const command_line& line) {
 }
 
 expected<std::vector<std::string>> parse_keys(const std::optional<std::string>& text) {
-  const auto keys = parse_texts(text.value_or(""));
-  for (const auto& key : keys)
-    if (key.empty())
-      return fail(errc::invalid_argument, fmt::format("--keys must be names with commas between them, not '{}'", *text));
+  std::vector<std::string> keys;
+  if (!parse_option(text.value_or(""), keys))
+    return fail(errc::invalid_argument, fmt::format("--keys must be names with commas between them, not '{}'", *text));
   return keys;
 }
 
@@ -165,7 +164,7 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   if (!data)
     return failure(*report, data.error(), false);
 
-  auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->evaluation_batch_size), .keys = *keys, .step = *step});
+  auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->test.batch_size), .keys = *keys, .step = *step});
   if (!stream)
     return failure(*report, stream.error(), true);
   const int status = run(*stream, *setup, *to, *limit, line, *report, signals);

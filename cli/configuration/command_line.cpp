@@ -3,6 +3,8 @@
 #include "cli/configuration/config_file.hpp"
 #include "cli/configuration/nearest.hpp"
 
+#include <troupe/spec_fields.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -41,20 +43,23 @@ results; progress, warnings and errors go to standard error. An --output gets it
 jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are words are left out.
 )";
 
+/// Short for a key, whose help it has.
 struct flag {
   const char* name;
   const char* key;
   const char* value;
-  const char* about;
 };
 constexpr flag key_flags[] = {
-    {"--model-dir", "run.model_dir", "DIR", "where checkpoints are kept"},
-    {"--data", "input.data", "DIR", "where the data are [/usr/share/datasets/fashion-mnist]"},
-    {"--max-steps", "run.max_steps", "N", "the step to end at"},
-    {"--epochs", "input.epochs", "N", "or the passes over the data; the earlier wins"},
-    {"--batch-size", "input.batch_size", "N", "examples in a step [128]"},
-    {"--seed", "run.seed", "N", "of everything that is drawn"},
+    {"--model-dir", "run.model_dir", "DIR"},  {"--data", "input.data", "DIR"},           {"--max-steps", "run.max_steps", "N"},
+    {"--epochs", "input.epochs", "N"},        {"--batch-size", "input.batch_size", "N"}, {"--seed", "run.seed", "N"},
 };
+
+template <class Options>
+std::string about(std::string_view name) {
+  std::string text;
+  each_field(defaults_of<Options>(), [&](const field_row& field, const auto&) { text += field.name == name ? field.about : ""; });
+  return text;
+}
 
 std::string footer(std::string_view subcommand) {
   return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
@@ -93,19 +98,19 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run puts its own flags before yours.
   app.add_option("--config", line.config, "configuration in TOML")->type_name("FILE")->multi_option_policy(last);
   for (const auto& f : key_flags)
-    given.emplace_back(app.add_option(f.name, values.emplace_back(), f.about)->type_name(f.value)->multi_option_policy(last), &f);
+    given.emplace_back(app.add_option(f.name, values.emplace_back(), help_of(*find_key(f.key)))->type_name(f.value)->multi_option_policy(last), &f);
   std::vector<std::string> set;
   app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   std::string step;
-  auto* const at_step = training ? nullptr : app.add_option("--step", step, "the checkpoint of this step instead")->type_name("N")->multi_option_policy(last);
+  auto* const at_step = training ? nullptr : app.add_option("--step", step, about<predict_spec>("step"))->type_name("N")->multi_option_policy(last);
   std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
   std::vector<CLI::Option*> given_texts;
-  const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const char* about) {
+  const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const std::string& purpose) {
     auto& text = texts.emplace_back(&to, "").second;
-    given_texts.push_back(app.add_option(name, text, about)->type_name(value)->multi_option_policy(last));
+    given_texts.push_back(app.add_option(name, text, purpose)->type_name(value)->multi_option_policy(last));
   };
   if (predicting) {
-    add_text("--keys", line.keys, "A,B", "only these predictions");
+    add_text("--keys", line.keys, "A,B", about<predict_spec>("keys"));
     add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
     add_text("--output", line.output, "FILE", "where they go; npy: a directory [standard output]");
     add_text("--limit", line.limit, "N", "only the first N results");
@@ -114,7 +119,7 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   }
   bool debug_numerics = false;
   if (!predicting)
-    app.add_flag("--debug-numerics", debug_numerics, "when a step is not finite, name its first operation that is not");
+    app.add_flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
   app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
   std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};

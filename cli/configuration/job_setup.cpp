@@ -2,6 +2,9 @@
 
 #include "cli/configuration/model_setup.hpp"
 
+#include <troupe/run_config_fields.hpp>
+#include <troupe/spec_fields.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +12,6 @@
 namespace troupe::cli {
 
 namespace {
-
-constexpr const char* default_data = "/usr/share/datasets/fashion-mnist";
 
 tl::unexpected<error> missing(std::string_view key, std::string_view hint) {
   return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
@@ -23,57 +24,44 @@ expected<run_config> make_run_config(const settings& given) {
   const bool both = !none(steps) && !none(secs);
   if (both && given.precedence_of(steps) == given.precedence_of(secs))
     return fail(errc::invalid_argument, fmt::format("{}{} and {} cannot both be given", given.origin(secs), steps, secs));
-  run_config config;
-  for (const char* field : {"model_dir", "seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max",
-                            "keep_checkpoint_every_n_hours", "log_step_count_steps", "steps_per_loop", "gradient_shards", "replicas", "intra_op_threads",
-                            "debug_numerics", "recompute"}) {
-    const auto key = fmt::format("run.{}", field);
+  const run_config defaults;
+  expected<run_config> config = defaults;
+  each_field(defaults, [&](const field_row& field, const auto&) {
+    const auto key = fmt::format("run.{}", field.name);
     const auto value = given.text(key);
     // Of the two keys for when to save, the one with the higher precedence counts.
     const auto other = key == steps ? secs : key == secs ? steps : std::string{};
-    if (!value || (both && !other.empty() && given.precedence_of(key) < given.precedence_of(other)))
-      continue;
-    auto changed = replace(config, field, *value);
-    if (!changed)
-      return fail(errc::invalid_argument, fmt::format("{}run.{}", given.origin(key), changed.error().message));
-    config = std::move(*changed);
-  }
+    if (!config || !value || (both && !other.empty() && given.precedence_of(key) < given.precedence_of(other)))
+      return;
+    config = replace(*config, field.name, *value);
+    if (!config)
+      config.error().message = fmt::format("{}run.{}", given.origin(key), config.error().message);
+  });
   return config;
 }
 
 expected<void> add_input(job_setup& setup, const settings& given, bool training) {
-  setup.format = given.text("input.format").value_or("fashion_mnist");
-  setup.data = given.text("input.data").value_or(default_data);
-  setup.batch_size = given.integer("input.batch_size").value_or(setup.batch_size);
-  setup.shuffle = given.boolean("input.shuffle").value_or(true);
-  setup.shuffle_seed = given.natural("input.seed");
-  setup.epochs = given.integer("input.epochs");
+  given.read_fields("input.", setup.input);
+  given.read_fields("evaluate.", setup.test);
   for (const char* key : {"input.images", "input.labels", "evaluate.images", "evaluate.labels"}) {
-    const bool needed = setup.format == "idx" && (key[0] == 'e' ? setup.evaluates || !training : training);
-    if (needed && !given.has(key))
+    const bool needed = setup.input.format == data_format::idx && (key[0] == 'e' ? setup.evaluates || !training : training);
+    if (needed && !given.get<std::optional<std::string>>(key).value_or(std::nullopt))
       return missing(key, "input.format is idx, which takes a file of images and one of labels");
   }
-  setup.training_files = {given.text("input.images").value_or(""), given.text("input.labels").value_or("")};
-  setup.evaluation_files = {given.text("evaluate.images").value_or(""), given.text("evaluate.labels").value_or("")};
   return {};
 }
 
 void add_evaluation(job_setup& setup, const settings& given) {
-  setup.evaluation_batch_size = given.integer("evaluate.batch_size").value_or(setup.evaluation_batch_size);
-  setup.evaluation_steps = given.integer("evaluate.steps");
-  setup.evaluation_name = given.text("evaluate.name").value_or("");
-  setup.throttle_secs = given.number("evaluate.throttle_secs").value_or(setup.throttle_secs);
+  given.read_fields("evaluate.", setup.evaluation);
   // Evaluations need checkpoints: where nothing is kept there are none; requesting them then is an error.
-  const std::string when = given.text("evaluate.when").value_or(setup.estimator.config.model_dir ? "waits" : "never");
-  setup.evaluates = when != "never";
-  setup.when = when == "beside" ? evaluation_mode::beside : evaluation_mode::waits;
+  setup.evaluates = given.text("evaluate.when").value_or(setup.estimator.config.model_dir ? "" : "never") != "never";
 }
 
 expected<dataset> published(expected<dataset> opened) {
   if (opened || opened.error().category != errc::not_found)
     return opened;
   auto e = opened.error();
-  e.notes.push_back("the Debian package dataset-fashion-mnist puts the data into " + std::string{default_data}
+  e.notes.push_back("the Debian package dataset-fashion-mnist puts the data into " + input_options{}.data
                     + ": apt-get install dataset-fashion-mnist; --data names another directory");
   return fail(std::move(e));
 }
@@ -93,47 +81,51 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
   if (!training && !config->model_dir)
     return fail(errc::invalid_argument, fmt::format("{}run.model_dir cannot be none: there is nothing to evaluate", given.origin("run.model_dir")));
   setup.estimator = {std::move(*built), std::move(*config)};
-  setup.max_steps = given.integer("run.max_steps");
-  setup.steps = given.integer("run.steps");
+  each_field(setup.training, [&](const field_row& field, auto& value) { given.read(std::string{prefix_of_training(field.name)}.append(field.name), value); });
   add_evaluation(setup, given);
   if (auto added = add_input(setup, given, training); !added)
     return fail(added.error());
-  if (setup.max_steps && setup.steps)
+  if (setup.training.max_steps && setup.training.steps)
     return fail(errc::invalid_argument, fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
-  if (training && !setup.max_steps && !setup.steps && !setup.epochs)
+  if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs)
     return missing("run.max_steps", "nothing says when to end; give --max-steps N or --epochs N");
   return setup;
 }
 
 expected<dataset> open_training_data(const job_setup& setup) {
-  return setup.format == "idx" ? open_idx(setup.training_files) : published(mnist_train(setup.data));
+  const auto& in = setup.input;
+  return in.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")}) : published(mnist_train(in.data));
 }
 
 expected<dataset> open_test_data(const job_setup& setup) {
-  return setup.format == "idx" ? open_idx(setup.evaluation_files) : published(mnist_test(setup.data));
+  const auto& in = setup.test;
+  return setup.input.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")}) : published(mnist_test(setup.input.data));
 }
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data) {
-  auto examples = setup.shuffle ? data.shuffle(setup.shuffle_seed) : data;
-  return {.input = examples.batch(setup.batch_size).repeat(), .max_steps = setup.max_steps, .steps = setup.steps, .epochs = setup.epochs};
+  auto spec = setup.training;
+  const auto examples = setup.input.shuffle ? data.shuffle(setup.input.seed) : data;
+  spec.input = examples.batch(setup.input.batch_size).repeat();
+  return spec;
 }
 
 eval_spec make_eval_spec(const job_setup& setup, const dataset& data) {
-  return {.input = data.batch(setup.evaluation_batch_size), .steps = setup.evaluation_steps, .name = setup.evaluation_name,
-          .throttle_secs = setup.throttle_secs, .when = setup.when};
+  auto spec = setup.evaluation;
+  spec.input = data.batch(setup.test.batch_size);
+  return spec;
 }
 
 std::optional<int64_t> epoch_steps(const job_setup& setup, const dataset& data) {
   const auto rows = data.source_size();
-  return rows ? std::optional{*rows / setup.batch_size} : std::nullopt;  // A partial last batch is dropped.
+  return rows ? std::optional{*rows / setup.input.batch_size} : std::nullopt;  // A partial last batch is dropped.
 }
 
 std::optional<int64_t> evaluation_batches(const job_setup& setup, const dataset& data) {
   const auto rows = data.source_size();
   if (!rows)
-    return setup.evaluation_steps;
-  const int64_t all = *rows / setup.evaluation_batch_size + (*rows % setup.evaluation_batch_size != 0 ? 1 : 0);
-  return std::min(all, setup.evaluation_steps.value_or(all));
+    return setup.evaluation.steps;
+  const int64_t size = setup.test.batch_size, all = *rows / size + (*rows % size != 0 ? 1 : 0);
+  return std::min(all, setup.evaluation.steps.value_or(all));
 }
 
 }  // namespace troupe::cli

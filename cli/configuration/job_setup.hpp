@@ -1,6 +1,7 @@
 // Turns settings into the library's types: an estimator, data, and how to train and evaluate.
 #pragma once
 
+#include "cli/configuration/data_options.hpp"
 #include "cli/configuration/settings.hpp"
 
 #include <troupe/troupe.hpp>
@@ -9,22 +10,11 @@ namespace troupe::cli {
 
 struct job_setup {
   troupe::estimator estimator;
-
-  std::string format;
-  std::string data;
-  idx_options training_files, evaluation_files;  ///< Format idx.
-
-  int64_t batch_size = 128;
-  bool shuffle = true;
-  std::optional<uint64_t> shuffle_seed;
-  std::optional<int64_t> max_steps, steps, epochs;
-
-  bool evaluates = true;  ///< Evaluates while training.
-  int64_t evaluation_batch_size = 500;
-  std::optional<int64_t> evaluation_steps;
-  std::string evaluation_name;
-  double throttle_secs = 600;
-  evaluation_mode when = evaluation_mode::waits;
+  input_options input;
+  test_options test;
+  train_spec training{.input = dataset{nullptr}};    ///< But for its data.
+  eval_spec evaluation{.input = dataset{nullptr}};   ///< But for its data.
+  bool evaluates = true;                             ///< Evaluates while training.
 };
 
 /// invalid_argument: a missing key, or keys that exclude each other. `training` decides which are needed.

@@ -14,7 +14,4 @@ expected<std::vector<sequential_layer>> make_layers(const settings& given);
 /// The place of each layer for errors: "cnn.toml:12: model.layers[2]".
 std::vector<std::string> places_of_layers(const settings& given);
 
-/// A choice of model.activation; null for none.
-activation activation_named(std::string_view name);
-
 }  // namespace troupe::cli

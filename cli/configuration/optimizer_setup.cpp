@@ -6,23 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 namespace troupe::cli {
 
 namespace {
 
 std::string key_of(std::string_view field) { return fmt::format("optimizer.{}", field); }
-
-void read(const settings& given, const std::string& key, float& into) { into = static_cast<float>(given.number(key).value_or(static_cast<double>(into))); }
-void read(const settings& given, const std::string& key, bool& into) { into = given.boolean(key).value_or(into); }
-void read(const settings& given, const std::string& key, int64_t& into) { into = given.integer(key).value_or(into); }
-void read(const settings& given, const std::string& key, std::vector<int64_t>& into) { into = given.integers(key); }
-void read(const settings& given, const std::string& key, std::vector<float>& into) {
-  const auto numbers = given.numbers(key);
-  std::transform(numbers.begin(), numbers.end(), std::back_inserter(into), [](double x) { return static_cast<float>(x); });
-}
 
 /// Calls f(option) for each alternative with its defaults.
 template <class F, class... Options>
@@ -33,26 +21,27 @@ void each_alternative(const std::variant<Options...>&, F f) {
 template <class Options>
 bool has_field(const Options& o, std::string_view name) {
   bool found = false;
-  each_field(o, [&](std::string_view field, const auto&, field_range) { found = found || field == name; });
+  each_field(o, [&](const field_row& field, const auto&) { found = found || field.name == name; });
   return found;
 }
 
 /// The alternative that `key` names, with its fields as given. A field of another alternative is an error, unless the
 /// choice was made with higher precedence.
 template <class Variant>
-expected<Variant> choose(const settings& given, const std::string& key, const std::string& standard) {
-  const std::string name = given.text(key).value_or(standard);
+expected<Variant> choose(const settings& given, const std::string& key, const Variant& standard) {
+  const std::string name = given.text(key).value_or(std::string{std::visit([](const auto& o) { return name_of(o); }, standard)});
   const auto chosen_at = given.precedence_of(key).value_or(precedence::file);
   Variant chosen;
   each_alternative(chosen, [&](auto o) {
     if (name_of(o) != name)
       return;
-    each_field(o, [&given](std::string_view field, auto& value, field_range) { read(given, key_of(field), value); });
+    given.read_fields("optimizer.", o);
     chosen = std::move(o);
   });
   expected<Variant> result = chosen;
   each_alternative(chosen, [&](const auto& other) {
-    each_field(other, [&](std::string_view field, const auto&, field_range) {
+    each_field(other, [&](const field_row& row, const auto&) {
+      const std::string_view field = row.name;
       const auto full = key_of(field);
       const bool own = std::visit([field](const auto& o) { return has_field(o, field); }, chosen);
       if (own || !result || full == "optimizer.weight_decay" || !given.has(full) || *given.precedence_of(full) < chosen_at)
@@ -74,23 +63,14 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
   variable_group made;
   bool named = false, treated = false;
   std::string origin;
-  const auto value = [&](std::string_view field, auto read_value, bool& seen) {
-    const auto key = fmt::format("{}.{}", at, field);
-    if (!given.has(key))
+  each_field(made, [&](const field_row& field, auto& value) {
+    const auto key = fmt::format("{}.{}", at, field.name);
+    if (!given.read(key, value))
       return;
-    read_value(key);
-    seen = true;
+    (field.name == "prefix" || field.name == "suffix" ? named : treated) = true;
     if (origin.empty())
       origin = given.origin(key);
-  };
-  value("prefix", [&](const auto& key) { made.prefix = *given.text(key); }, named);
-  value("suffix", [&](const auto& key) { made.suffix = *given.text(key); }, named);
-  value("rate_factor", [&](const auto& key) { made.rate_factor = static_cast<float>(*given.number(key)); }, treated);
-  value("weight_decay", [&](const auto& key) { made.weight_decay = static_cast<float>(*given.number(key)); }, treated);
-  value("frozen", [&](const auto& key) { made.frozen = *given.boolean(key); }, treated);
-  if (!(made.rate_factor > 0) || std::isinf(made.rate_factor))
-    return fail(errc::invalid_argument, fmt::format("{}{}.rate_factor must be above 0 and a 32-bit number, not {}", given.origin(at + ".rate_factor"), at,
-                                                    *given.number(at + ".rate_factor")));
+  });
   if (!named)
     return fail(errc::invalid_argument, fmt::format("{}{} has neither prefix nor suffix: which variables belong to it?", origin, at));
   if (!treated)
@@ -101,22 +81,18 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
 }  // namespace
 
 expected<optimizer> make_optimizer(const settings& given) {
-  auto rule = choose<update_rule>(given, "optimizer.name", "adam");
+  auto rule = choose(given, "optimizer.name", optimizer{}.rule);
   if (!rule)
     return fail(rule.error());
-  auto schedule = choose<learning_rate_schedule>(given, "optimizer.schedule", "constant");
+  auto schedule = choose(given, "optimizer.schedule", optimizer{}.schedule);
   if (!schedule)
     return fail(schedule.error());
   optimizer made{.rule = *rule, .schedule = *schedule};
-  read(given, "optimizer.warmup_steps", made.warmup_steps);
-  read(given, "optimizer.clip_value", made.clip.value);
-  read(given, "optimizer.clip_norm", made.clip.norm);
-  read(given, "optimizer.clip_global_norm", made.clip.global_norm);
-  read(given, "optimizer.moving_average", made.moving_average);
-  read(given, "optimizer.moving_average_ramps", made.moving_average_ramps);
-  if (!std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
-    read(given, "optimizer.weight_decay", made.weight_decay);
-  for (const auto& prefix : given.texts("optimizer.freeze"))
+  given.read_fields("optimizer.", made);
+  if (std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
+    made.weight_decay = 0;  // The key is the rule's.
+  given.read_fields("optimizer.clip_", made.clip);
+  for (const auto& prefix : given.get<std::vector<std::string>>("optimizer.freeze").value_or(std::vector<std::string>{}))
     made.groups.push_back({.prefix = prefix, .frozen = true});
   const int64_t groups = given.size_of_list("optimizer.groups");
   for (int64_t i = 0; i < groups; ++i) {

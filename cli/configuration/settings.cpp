@@ -68,15 +68,6 @@ std::string shown(const assignment& a) {
   return a.written == value_kind::text || a.written == value_kind::untyped ? "'" + a.value + "'" : a.value;
 }
 
-template <class T>
-std::optional<T> parsed(const std::optional<std::string>& text) {
-  T value{};
-  if (!text || *text == "none")
-    return std::nullopt;
-  std::from_chars(text->data(), text->data() + text->size(), value);  // merge has checked that it fits.
-  return value;
-}
-
 }  // namespace
 
 expected<settings> settings::merge(const std::vector<assignment>& file, const std::vector<assignment>& set,
@@ -123,29 +114,6 @@ std::optional<std::string> settings::text(std::string_view key) const {
   const auto* e = find(key);
   return e ? std::optional{e->given.value} : std::nullopt;
 }
-std::optional<int64_t> settings::integer(std::string_view key) const { return parsed<int64_t>(text(key)); }
-std::optional<uint64_t> settings::natural(std::string_view key) const { return parsed<uint64_t>(text(key)); }
-std::optional<double> settings::number(std::string_view key) const { return parsed<double>(text(key)); }
-std::optional<bool> settings::boolean(std::string_view key) const {
-  const auto value = text(key);
-  return value ? std::optional{*value == "true"} : std::nullopt;
-}
-std::vector<int64_t> settings::integers(std::string_view key) const {
-  std::vector<int64_t> list;
-  if (const auto value = text(key))
-    parse_integers(*value, list);
-  return list;
-}
-std::vector<double> settings::numbers(std::string_view key) const {
-  std::vector<double> list;
-  if (const auto value = text(key))
-    parse_numbers(*value, list);
-  return list;
-}
-std::vector<std::string> settings::texts(std::string_view key) const {
-  return parse_texts(text(key).value_or(""));
-}
-
 std::vector<std::string> settings::keys_beginning(std::string_view beginning) const {
   std::vector<std::string> keys;
   for (auto e = entries_.lower_bound(beginning); e != entries_.end() && e->first.starts_with(beginning); ++e)

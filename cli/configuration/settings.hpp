@@ -28,15 +28,25 @@ class settings {
                                   const std::vector<assignment>& flags);
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  /// Absent if the key was not given; "none" if that was given. The key's kind must be the function's.
+  /// The value as it was given; absent if the key was not.
   std::optional<std::string> text(std::string_view key) const;
-  std::optional<int64_t> integer(std::string_view key) const;
-  std::optional<uint64_t> natural(std::string_view key) const;
-  std::optional<double> number(std::string_view key) const;
-  std::optional<bool> boolean(std::string_view key) const;
-  std::vector<int64_t> integers(std::string_view key) const;
-  std::vector<double> numbers(std::string_view key) const;
-  std::vector<std::string> texts(std::string_view key) const;
+  /// The same in the key's type; also absent for "none".
+  template <class T>
+  std::optional<T> get(std::string_view key) const {
+    T value{};
+    return read(key, value) ? std::optional{std::move(value)} : std::nullopt;
+  }
+  /// Whether the key was given, and put into `into`. `merge` has checked that the value fits the key.
+  template <class T>
+  [[gnu::noinline]] bool read(std::string_view key, T& into) const {
+    const auto given = text(key);
+    return given && parse_option(*given, into);
+  }
+  /// Every field of a struct whose key was given: `prefix` and its name.
+  template <class Options>
+  void read_fields(const std::string& prefix, Options& into) const {
+    each_field(into, [&](const field_row& field, auto& value) { read(prefix + std::string{field.name}, value); });
+  }
 
   /// The given keys that begin with `beginning`, in time proportional to their number.
   std::vector<std::string> keys_beginning(std::string_view beginning) const;

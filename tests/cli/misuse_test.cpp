@@ -33,8 +33,8 @@ TEST_CASE("misuse exits with 2 and one error that says what would be right") {
   refused(project.train({"again"}), "unexpected argument 'again'");
   refused(project.train({"--max-steps"}), "--max-steps");
   refused(project.train(), "run.max_steps is missing");
-  refused(project.train({"--max-steps", "many"}), "--max-steps: run.max_steps must be a whole number of at least 1, not 'many'");
-  refused(project.train({"--epochs", "-1"}), "--epochs: input.epochs must be a whole number of at least 1, not '-1'");
+  refused(project.train({"--max-steps", "many"}), "--max-steps: run.max_steps must be a whole number of at least 1, or \"none\", not 'many'");
+  refused(project.train({"--epochs", "-1"}), "--epochs: input.epochs must be a whole number of at least 1, or \"none\", not '-1'");
   refused(project.train({"--set", "run.save_checkpoint_steps=3"}),
           "unknown key run.save_checkpoint_steps; did you mean run.save_checkpoints_steps?");
   refused(project.train({"--set", "seed"}), "--set takes key=value");

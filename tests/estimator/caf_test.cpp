@@ -97,7 +97,7 @@ TEST_CASE("what is wrong with a job is said in the caller's system as elsewhere"
   program p;
   const auto refused = start(p.system, {small_model(), {}}, small_training(-1));
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().message == "max_steps must be positive, not -1");
+  CHECK(refused.error().message == "max_steps must be at least 1, not -1");
 }
 
 }  // namespace troupe::test

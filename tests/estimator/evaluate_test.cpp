@@ -55,7 +55,7 @@ TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are
     const auto refused = evaluate(mean_of_x(), {.input = dataset_over(source), .steps = steps});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().category == errc::invalid_argument);
-    CHECK(refused.error().message == "steps of the evaluation must be positive, not " + std::to_string(steps));
+    CHECK(refused.error().message == "evaluation: steps must be at least 1, not " + std::to_string(steps));
     CHECK(source->opened == 0);
   }
 }

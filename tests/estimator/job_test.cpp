@@ -133,8 +133,8 @@ TEST_CASE("replicas and gradient shards beyond their bounds are refused before a
     const auto job = start(e, small_training(20));
     return job ? std::string{} : job.error().message;
   };
-  CHECK(refused(4294967298, {}) == "replicas must be at most 1024, not 4294967298");
-  CHECK(refused(1, 4294967296) == "gradient_shards must be at most 1048576, not 4294967296");
+  CHECK(refused(4294967298, {}) == "replicas must be in [1, 1024], not 4294967298");
+  CHECK(refused(1, 4294967296) == "gradient_shards must be in [1, 1048576], not 4294967296");
   CHECK_FALSE(inspect_directory(directory / "run").has_value());
 }
 

@@ -201,8 +201,8 @@ TEST_CASE("an impossible request is refused at once, and an error of the model c
     CHECK(stream.error().category == errc::invalid_argument);
     return stream.error().message;
   };
-  CHECK(refused({.input = input, .step = -2}) == "step of the prediction must be at least 0, not -2");
-  CHECK(refused({.input = input, .batches_ahead = -1}) == "batches_ahead must be in [0, 2147483647], not -1");
+  CHECK(refused({.input = input, .step = -2}) == "prediction: step must be at least 0, not -2");
+  CHECK(refused({.input = input, .batches_ahead = -1}) == "prediction: batches_ahead must be in [0, 2147483647], not -1");
   CHECK(refused({.input = input, .keys = {"row", "row"}}) == "the key 'row' is given twice");
   CHECK_FALSE(predict(estimator{model{"empty", {}}, {}}, {.input = input}));
   auto unknown = stream_of(echo(), {.input = input, .keys = {"rows"}});

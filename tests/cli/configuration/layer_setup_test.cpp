@@ -1,6 +1,7 @@
 #include "cli/configuration/layer_setup.hpp"
 
 #include "cli/configuration/config_file.hpp"
+#include "cli/configuration/model_fields.hpp"
 #include "cli/configuration/model_setup.hpp"
 
 #include <doctest/doctest.h>
@@ -105,8 +106,11 @@ TEST_CASE("every type and activation that can be named is there, and every type 
     CHECK(name_of(made[0]) == type);
   }
   std::set<activation> functions;
-  for (const auto& name : find_key("model.activation")->choices)
-    CHECK_MESSAGE(functions.insert(activation_named(name)).second, name);
+  for (const auto& name : find_key("model.activation")->choices) {
+    activation function = nullptr;
+    REQUIRE_MESSAGE(parse_option(name, function), name);
+    CHECK_MESSAGE(functions.insert(function).second, name);
+  }
   CHECK(functions.contains(nullptr));
 }
 
@@ -117,7 +121,9 @@ TEST_CASE("a wrong key, type or value of a layer is told with its line, its numb
   CHECK(sequence("{type = \"conv2d\", filters = 1, kernel_size = [1, 2, 3]}")
         == "my.toml:5: model.layers[1].kernel_size must be a whole number of at least 1, or two of them, such as [3, 5], not 1,2,3");
   CHECK(sequence("{type = \"conv2d\", filters = 1, kernel_size = []}").ends_with("such as [3, 5], not an empty list"));
-  CHECK(sequence("{type = \"dropout\", rate = 1}") == "my.toml:5: model.layers[1].rate must be a number of at least 0 and less than 1, not 1");
+  CHECK(sequence("{type = \"dropout\", rate = 1}") == "my.toml:5: model.layers[1].rate must be a number in [0, 1), not 1");
+  CHECK(sequence("{type = \"conv2d\", filters = 1, kernel_size = 3, strides = 0}") == "my.toml:5: model.layers[1].strides must be at least 1, not 0");
+  CHECK(sequence("{type = \"layer_norm\", axes = 4294967297}") == "my.toml:5: model.layers[1].axes must be a whole number in [1, 8], not 4294967297");
   CHECK(sequence("{type = \"max_pool\", padding = \"full\"}") == "my.toml:5: model.layers[1].padding must be one of valid, same, not 'full'");
   CHECK(sequence("{type = \"conv2d\", kernel_size = 3}") == "my.toml:5: model.layers[1].filters is missing: a layer of type conv2d needs it");
   CHECK(sequence("{type = \"max_pool\", filters = 3}")

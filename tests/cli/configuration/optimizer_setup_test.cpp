@@ -37,7 +37,7 @@ void check_keys(const std::variant<Options...>&, const std::string& key) {
   CHECK(choices.size() == sizeof...(Options));
   const auto check = [&](const auto& o) {
     CHECK_MESSAGE(std::count(choices.begin(), choices.end(), name_of(o)) == 1, name_of(o));
-    each_field(o, [](std::string_view field, const auto&, field_range) { CHECK_MESSAGE(find_key("optimizer." + std::string{field}), field); });
+    each_field(o, [](const auto& field, const auto&) { CHECK_MESSAGE(find_key("optimizer." + std::string{field.name}), field.name); });
   };
   (check(Options{}), ...);
 }
@@ -98,9 +98,9 @@ TEST_CASE("a group without variables or without anything to do to them is refuse
   CHECK(text_of("", {"optimizer.groups[3].prefix=dnn"}) == "optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
   CHECK(text_of("[[optimizer.groups]]\n") == "my.toml:2: optimizer.groups[0].prefix must be text, not nothing");
   CHECK(text_of("rate = 0.1\n[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0\n")
-        == "my.toml:5: optimizer.groups[0].rate_factor must be above 0 and a 32-bit number, not 0");
+        == "my.toml:5: optimizer.groups[0].rate_factor must be a 32-bit number above 0, not 0");
   CHECK(text_of("", {"optimizer.groups[0].prefix=dnn", "optimizer.groups[0].rate_factor=1e300"})
-        == "--set: optimizer.groups[0].rate_factor must be above 0 and a 32-bit number, not 1e+300");
+        == "--set: optimizer.groups[0].rate_factor must be a 32-bit number above 0, not '1e300'");
   CHECK(text_of("groups = 3\n") == "my.toml:2: optimizer.groups must be a list of tables, each begun by [[optimizer.groups]], not 3");
 }
 
@@ -119,11 +119,11 @@ TEST_CASE("a key of another optimizer or schedule is refused, unless a flag has 
 }
 
 TEST_CASE("values that cannot be right are refused with the place of the rate or the key") {
-  CHECK(text_of("rate = -1\n") == "my.toml:2: [optimizer] adam: rate must be above 0, not -1");
+  CHECK(text_of("rate = -1\n") == "my.toml:2: optimizer.rate must be a 32-bit number above 0, not -1");
   CHECK(text_of("schedule = \"cosine\"\n") == "[optimizer] schedule cosine: decay_steps must be at least 1, not 0");
   CHECK(text_of("schedule = \"linear\"\n")
         == "my.toml:2: optimizer.schedule must be one of constant, exponential, polynomial, piecewise, cosine, cosine_restarts, inverse_sqrt, not 'linear'");
-  CHECK(text_of("values = [\"a\"]\n") == "my.toml:2: optimizer.values must be a list of numbers of at least 0, such as [0.1, 0.01], not a");
+  CHECK(text_of("values = [\"a\"]\n") == "my.toml:2: optimizer.values must be a list of numbers above 0, such as [0.1, 0.01], not a");
   CHECK(text_of("decay_step = 5\n") == "my.toml:2: unknown key optimizer.decay_step; did you mean optimizer.decay_steps?");
 }
 

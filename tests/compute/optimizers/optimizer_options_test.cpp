@@ -105,7 +105,7 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(message(ftrl{.l1 = -1}) == "ftrl: l1 must be at least 0, not -1");
   CHECK(message(ftrl{.learning_rate_power = 0.5f}) == "ftrl: learning_rate_power must be at most 0, not 0.5");
   CHECK(message(proximal_gradient_descent{.l2 = -0.5f}) == "proximal_gradient_descent: l2 must be at least 0, not -0.5");
-  CHECK(message(lamb{.weight_decay = INFINITY}) == "lamb: weight_decay must be at least 0, not inf");
+  CHECK(message(lamb{.weight_decay = INFINITY}) == "lamb: weight_decay must be finite, not inf");
   CHECK(message(with(cosine_decay{})) == "schedule cosine: decay_steps must be at least 1, not 0");
   CHECK(message(with(cosine_decay_restarts{.first_decay_steps = 5, .t_mul = 0.5f})) == "schedule cosine_restarts: t_mul must be at least 1, not 0.5");
   CHECK(message(with(piecewise_constant{{5, 9}, {1, 2}})) == "schedule piecewise: values must be one more than the 2 boundaries, not 2");

@@ -1,0 +1,185 @@
+// The list of keys, made from the tables of the library's options and of the program's own.
+#include "cli/configuration/data_options.hpp"
+#include "cli/configuration/joined.hpp"
+#include "cli/configuration/keys.hpp"
+#include "cli/configuration/model_fields.hpp"
+
+#include <troupe/optimizer/optimizer_fields.hpp>
+#include <troupe/run_config_fields.hpp>
+#include <troupe/spec_fields.hpp>
+
+#include <algorithm>
+
+namespace troupe::cli {
+
+namespace {
+
+/// The range that has the numbers of both.
+field_range joined(const field_range& a, const field_range& b) {
+  field_range all = a;
+  if (b.least < a.least || (b.least == a.least && !b.above))
+    all.least = b.least, all.above = b.above;
+  if (b.most > a.most || (b.most == a.most && !b.below))
+    all.most = b.most, all.below = b.below;
+  return all;
+}
+
+/// A key for a field of type T. A default that has to be replaced is none.
+template <class T>
+[[gnu::noinline]] key_info key_of(const std::string& prefix, const field_row& field, const T& value) {
+  key_info key{values_of<T>(field.range), prefix + std::string{field.name}, std::string{field.about}};
+  auto text = option_text(value);
+  if (check_option("", value, field.range) && text != "[]" && !(key.may_be_none && text == "none"))
+    key.standard = std::move(text);
+  return key;
+}
+
+template <class Options>
+void add(std::vector<key_info>& keys, const std::string& prefix, const Options& defaults) {
+  each_field(defaults, [&](const field_row& field, const auto& value) { keys.push_back(key_of(prefix, field, value)); });
+}
+
+/// Alternatives of which one is chosen: a field that several have is one key, which says whose it is where not all have it.
+class alternatives {
+ public:
+  template <class... Options>
+  alternatives(const std::string& prefix, const std::variant<Options...>&) : prefix_(prefix) {
+    (add(std::string{name_of(Options{})}, Options{}), ...);
+  }
+
+  /// Fields of what surrounds the alternatives; one that an alternative has too is used beside any other.
+  template <class Options>
+  void surround(const Options& defaults) {
+    each_field(defaults, [this](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), "any other").owners = names_; });
+  }
+
+  const std::vector<std::string>& names() const noexcept { return names_; }
+  void finish(std::vector<key_info>& into) const {
+    for (const auto& m : all_) {
+      auto key = m.key;
+      if (m.owners.size() < names_.size())
+        key.about = cli::joined(m.owners, ", ") + ": " + key.about;
+      key.standard = standard_text(m);
+      into.push_back(std::move(key));
+    }
+  }
+
+ private:
+  struct standard {
+    std::string text;
+    std::vector<std::string> owners;
+  };
+  struct entry {
+    key_info key;
+    std::vector<std::string> owners;
+    std::vector<standard> standards;
+  };
+
+  template <class Options>
+  void add(const std::string& owner, const Options& defaults) {
+    names_.push_back(owner);
+    each_field(defaults, [&](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), owner).owners.push_back(owner); });
+  }
+
+  entry& merged(const key_info& key, const std::string& owner) {
+    auto found = std::find_if(all_.begin(), all_.end(), [&key](const entry& e) { return e.key.name == key.name; });
+    if (found == all_.end())
+      found = all_.insert(all_.end(), entry{key, {}, {}});
+    found->key.range = joined(found->key.range, key.range);
+    if (key.standard.empty() || key.standard == owner)  // The name of a layer is its type.
+      return *found;
+    auto& known = found->standards;
+    auto same = std::find_if(known.begin(), known.end(), [&key](const standard& s) { return s.text == key.standard; });
+    if (same == known.end())
+      same = known.insert(known.end(), standard{key.standard, {}});
+    same->owners.push_back(owner);
+    return *found;
+  }
+
+  /// "0.001; 0.01 for momentum, adagrad": the most frequent one first.
+  static std::string standard_text(const entry& e) {
+    auto all = e.standards;
+    std::stable_sort(all.begin(), all.end(), [](const standard& a, const standard& b) { return a.owners.size() > b.owners.size(); });
+    std::string text;
+    for (const auto& s : all)
+      text += text.empty() ? s.text : "; " + s.text + " for " + cli::joined(s.owners, ", ");
+    return text;
+  }
+
+  std::string prefix_;
+  std::vector<std::string> names_;
+  std::vector<entry> all_;
+};
+
+/// The key that chooses an alternative.
+key_info choice(const std::string& name, const std::string& about, const std::string& standard, const alternatives& of) {
+  return {{.choices = of.names()}, name, about, standard};
+}
+
+key_info tables(const std::string& name, const std::string& about) { return {{}, name, about, {}, true}; }
+
+void add_model(std::vector<key_info>& keys) {
+  const alternatives models{"model.", std::variant<dnn_classifier_options, sequential_classifier_options>{}};
+  keys.push_back(choice("model.type", "sequential_classifier has the layers that are listed", std::string{name_of(dnn_classifier_options{})}, models));
+  models.finish(keys);
+  keys.push_back(tables("model.layers", "its layers in their order, as [[model.layers]], before the logits; layers[0] is the first"));
+  const alternatives layers{"model.layers[].", sequential_layer{}};
+  keys.push_back(choice("model.layers[].type", "conv2d, max_pool, flatten, dense, dropout, batch_norm, ...: functions of nn.hpp", "", layers));
+  layers.finish(keys);
+}
+
+void add_optimizer(std::vector<key_info>& keys) {
+  const optimizer defaults;
+  const auto name = [](const auto& of) { return std::visit([](const auto& one) { return std::string{name_of(one)}; }, of); };
+  alternatives rules{"optimizer.", update_rule{}};
+  rules.surround(defaults);
+  keys.push_back(choice("optimizer.name", "the update rule", name(defaults.rule), rules));
+  rules.finish(keys);
+  add(keys, "optimizer.clip_", defaults.clip);
+  const alternatives schedules{"optimizer.", learning_rate_schedule{}};
+  keys.push_back(choice("optimizer.schedule", "how the rate changes", name(defaults.schedule), schedules));
+  schedules.finish(keys);
+  keys.push_back({{.kind = option_kind::texts}, "optimizer.freeze", "beginnings of the names of variables that keep their values"});
+  keys.push_back(tables("optimizer.groups", "variables that are treated differently, as [[optimizer.groups]]; one belongs to the first group that fits"));
+  add(keys, "optimizer.groups[].", variable_group{});
+}
+
+/// Keys of evaluations: the program can also leave them out.
+void add_evaluation(std::vector<key_info>& keys) {
+  add(keys, "evaluate.", defaults_of<eval_spec>());
+  auto& when = *std::find_if(keys.begin(), keys.end(), [](const key_info& k) { return k.name == "evaluate.when"; });
+  when.choices.push_back("never");
+  when.about += "; never: there is none, as where nothing is kept";
+  add(keys, "evaluate.", test_options{});
+}
+
+void add_input_and_run(std::vector<key_info>& keys) {
+  add(keys, "input.", input_options{});
+  std::vector<key_info> run;
+  each_field(defaults_of<train_spec>(), [&](const field_row& field, const auto& value) {
+    const auto prefix = prefix_of_training(field.name);
+    (prefix == "run." ? run : keys).push_back(key_of(std::string{prefix}, field, value));
+  });
+  add(run, "run.", run_config{});
+  auto& secs = *std::find_if(run.begin(), run.end(), [](const key_info& k) { return k.name == "run.save_checkpoints_secs"; });
+  secs.standard = option_text(resolve_checkpoint_trigger({})->secs);  // The default of a configuration that mentions neither steps nor seconds.
+  keys.insert(keys.end(), run.begin(), run.end());
+}
+
+}  // namespace
+
+std::string_view prefix_of_training(std::string_view field) { return field == "epochs" ? "input." : "run."; }
+
+const std::vector<key_info>& known_keys() {
+  static const std::vector<key_info> keys = [] {
+    std::vector<key_info> all;
+    add_model(all);
+    add_optimizer(all);
+    add_input_and_run(all);
+    add_evaluation(all);
+    return all;
+  }();
+  return keys;
+}
+
+}  // namespace troupe::cli

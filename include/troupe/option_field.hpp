@@ -1,0 +1,265 @@
+// Options by name: a struct of options has one table, from which its fields are parsed, checked, printed and explained.
+//
+//   template <> struct option_fields<train_spec> {
+//     static constexpr std::tuple all{option_field{"steps", &train_spec::steps, "how many steps to make", field_range::at_least(1)}};
+//   };
+//   if (auto right = check_fields(spec); !right) return tr::report(right.error());
+//
+// The tables are in run_config_fields.hpp, spec_fields.hpp and optimizer/optimizer_fields.hpp; the type of a member decides how its value
+// is written. Nothing here is owned or shared: any thread may call.
+#pragma once
+
+#include <troupe/error.hpp>
+
+#include <array>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+
+namespace troupe {
+
+// -- rows ------------------------------------------------------------------------
+
+/// The numbers that a field accepts. NaN is outside of every range.
+struct field_range {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool above = true;  ///< `least` itself is excluded.
+  bool below = true;  ///< `most` itself is excluded.
+
+  static constexpr field_range finite() { return {}; }
+  static constexpr field_range at_least(double x) { return {.least = x, .above = false}; }
+  static constexpr field_range above_number(double x) { return {.least = x}; }
+  static constexpr field_range at_most(double x) { return {.most = x, .below = false}; }
+  static constexpr field_range between(double least, double most) { return {least, most, false, false}; }
+  /// [0, 1)
+  static constexpr field_range fraction() { return {0, 1, false, true}; }
+  /// The same numbers, and infinity.
+  constexpr field_range or_infinite() const { return {least, most, above, false}; }
+
+  constexpr bool has(double x) const noexcept { return (above ? x > least : x >= least) && (below ? x < most : x <= most); }
+  friend constexpr bool operator==(const field_range&, const field_range&) = default;
+};
+/// "at least 1", "above 0", "in [1, 1024]", "finite"
+TROUPE_API std::string to_text(const field_range& range);
+
+/// How the value of a field is written.
+enum class option_kind : uint8_t {
+  text,
+  integer,
+  natural,   ///< 64 bits without a sign.
+  number,
+  single,    ///< A number of 32 bits.
+  boolean,
+  integers,  ///< "256,128", also in brackets.
+  numbers,   ///< "0.1,0.01", also in brackets.
+  texts,     ///< "shirt,bag"
+  extents,   ///< One integer for both axes of an image, or two.
+};
+
+/// The values of a field, as text.
+struct option_values {
+  option_kind kind = option_kind::text;
+  field_range range = {};
+  bool may_be_none = false;                     ///< Also "none": switched off, or never mentioned.
+  std::vector<std::string> choices = {};        ///< For text; empty: any but the empty one.
+
+  TROUPE_API bool accept(std::string_view value) const;
+};
+/// What would be right: "a whole number of at least 1, or \"none\""
+TROUPE_API std::string to_text(const option_values& values);
+
+/// One row without its member: a name, the purpose in one line, and the numbers that are accepted.
+struct field_row {
+  std::string_view name;
+  std::string_view about;
+  field_range range = {};
+  bool has_effect = true;  ///< False: any value but the default is refused as unimplemented.
+};
+template <class Owner, class T>
+struct option_field : field_row {
+  T Owner::* member;
+
+  constexpr option_field(const char* its_name, T Owner::* its_member, std::string_view its_purpose, field_range accepted = {}, bool effect = true)
+    : field_row{its_name, its_purpose, accepted, effect}, member(its_member) {}
+};
+
+/// The table of a struct: `static constexpr std::tuple all{option_field{...}, ...}`.
+template <class Options>
+struct option_fields;
+
+/// The name of a struct whose table has one, as each of several alternatives has.
+template <class Options>
+  requires requires { option_fields<Options>::name; }
+constexpr std::string_view name_of(const Options&) { return option_fields<Options>::name; }
+
+/// The values of an enumeration, or of another type with names: `static const inline std::pair<std::string_view, T> all[]`.
+template <class T>
+struct option_choices;
+template <class T>
+concept chosen_by_name = requires { option_choices<T>::all; };
+
+// -- values as text --------------------------------------------------------------
+
+/// As a configuration has it; what is absent is "none".
+TROUPE_API std::string option_text(bool value);
+TROUPE_API std::string option_text(int32_t value);
+TROUPE_API std::string option_text(int64_t value);
+TROUPE_API std::string option_text(uint64_t value);
+TROUPE_API std::string option_text(float value);
+TROUPE_API std::string option_text(double value);
+TROUPE_API std::string option_text(const std::string& value);
+TROUPE_API std::string option_text(const std::array<int64_t, 2>& value);
+template <chosen_by_name T>
+std::string option_text(const T& value) {
+  for (const auto& [name, known] : option_choices<T>::all)
+    if (known == value)
+      return std::string{name};
+  return {};
+}
+template <class T>
+std::string option_text(const std::optional<T>& value) { return value ? option_text(*value) : "none"; }
+template <class T>
+std::string option_text(const std::vector<T>& list) {
+  std::string text = "[";
+  for (const T& x : list)
+    text.append(text.size() == 1 ? "" : ", ").append(option_text(x));
+  return text + "]";
+}
+
+/// False, with `into` unspecified, where the text is no value of that type. A number that a float cannot hold becomes infinite.
+TROUPE_API bool parse_option(std::string_view text, bool& into);
+TROUPE_API bool parse_option(std::string_view text, int32_t& into);
+TROUPE_API bool parse_option(std::string_view text, int64_t& into);
+TROUPE_API bool parse_option(std::string_view text, uint64_t& into);
+TROUPE_API bool parse_option(std::string_view text, float& into);
+TROUPE_API bool parse_option(std::string_view text, double& into);
+TROUPE_API bool parse_option(std::string_view text, std::string& into);
+TROUPE_API bool parse_option(std::string_view text, std::array<int64_t, 2>& into);
+/// Empty text is an empty list.
+TROUPE_API bool parse_option(std::string_view text, std::vector<int64_t>& into);
+TROUPE_API bool parse_option(std::string_view text, std::vector<float>& into);
+TROUPE_API bool parse_option(std::string_view text, std::vector<double>& into);
+TROUPE_API bool parse_option(std::string_view text, std::vector<std::string>& into);
+template <chosen_by_name T>
+bool parse_option(std::string_view text, T& into) {
+  for (const auto& [name, value] : option_choices<T>::all)
+    if (name == text)
+      return into = value, true;
+  return false;
+}
+template <class T>
+bool parse_option(std::string_view text, std::optional<T>& into) {
+  if (text == "none")
+    return into.reset(), true;
+  return parse_option(text, into.emplace());
+}
+
+/// The type of what an optional field holds, and whether it may hold nothing.
+template <class T>
+struct option_value { using type = T; static constexpr bool may_be_none = false; };
+template <class T>
+struct option_value<std::optional<T>> { using type = T; static constexpr bool may_be_none = true; };
+
+template <class T>
+constexpr option_kind kind_of_option() {
+  using enum option_kind;
+  if constexpr (std::is_same_v<T, bool>)
+    return boolean;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return natural;
+  else if constexpr (std::is_integral_v<T>)
+    return integer;
+  else if constexpr (std::is_same_v<T, float>)
+    return single;
+  else if constexpr (std::is_same_v<T, double>)
+    return number;
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+    return integers;
+  else if constexpr (std::is_same_v<T, std::vector<float>> || std::is_same_v<T, std::vector<double>>)
+    return numbers;
+  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    return texts;
+  else if constexpr (std::is_same_v<T, std::array<int64_t, 2>>)
+    return extents;
+  else
+    return text;
+}
+
+/// The values of a field of type T.
+template <class T>
+option_values values_of(const field_range& range) {
+  using type = typename option_value<T>::type;
+  option_values values{kind_of_option<type>(), range, option_value<T>::may_be_none, {}};
+  if constexpr (chosen_by_name<type>)
+    for (const auto& choice : option_choices<type>::all)
+      values.choices.emplace_back(choice.first);
+  return values;
+}
+
+// -- whole structs ---------------------------------------------------------------
+
+/// f(row, member) for every field, in the order of its declaration. An f that takes the row as `field_row` is compiled once for each type
+/// of a member, not for each struct.
+template <class Options, class F>
+void each_field(Options& options, F f) {
+  std::apply([&](const auto&... field) { (f(field, options.*field.member), ...); }, option_fields<std::remove_const_t<Options>>::all);
+}
+
+/// What a field has that nobody mentioned.
+template <class Options>
+const Options& defaults_of() {
+  static const Options defaults{};
+  return defaults;
+}
+
+/// invalid_argument: "LABEL must be in [1, 1024], not 0". A text that is there must not be empty.
+TROUPE_API expected<void> check_option(std::string_view label, int64_t value, const field_range& range);
+TROUPE_API expected<void> check_option(std::string_view label, double value, const field_range& range);
+inline expected<void> check_option(std::string_view label, int32_t value, const field_range& range) { return check_option(label, int64_t{value}, range); }
+TROUPE_API expected<void> check_option(std::string_view label, float value, const field_range& range);
+template <class T>
+expected<void> check_option(std::string_view, const T&, const field_range&) { return {}; }
+template <class T>
+expected<void> check_option(std::string_view label, const std::vector<T>& list, const field_range& range) {
+  for (size_t i = 0; i < list.size(); ++i)
+    if (auto right = check_option(std::string{label}.append("[").append(std::to_string(i)).append("]"), list[i], range); !right)
+      return right;
+  return {};
+}
+inline expected<void> check_option(std::string_view label, const std::array<int64_t, 2>& pair, const field_range& range) {
+  return check_option(label, pair[0], range).and_then([&] { return check_option(label, pair[1], range); });
+}
+template <class T>
+expected<void> check_option(std::string_view label, const std::optional<T>& value, const field_range& range) {
+  if constexpr (std::is_same_v<T, std::string>)
+    if (value && value->empty())
+      return fail(errc::invalid_argument, std::string{label}.append(" must not be ''"));
+  return value ? check_option(label, *value, range) : expected<void>{};
+}
+
+/// `check_option` of a row, whose name gets `before` before it.
+template <class T>
+[[gnu::noinline]] expected<void> check_row(const field_row& row, std::string_view before, const T& value, const T& standard) {
+  const std::string label = std::string{before}.append(row.name);
+  if (auto right = check_option(label, value, row.range); !right)
+    return right;
+  if (row.has_effect || value == standard)
+    return {};
+  return fail(errc::unimplemented, std::string{label}.append(" has no effect yet: it must be left at ").append(option_text(standard)).append(", not ")
+                                     .append(option_text(value)));
+}
+
+/// Checks every field by its row: invalid_argument for the first that is wrong, unimplemented for one that has no effect yet and differs
+/// from its default. Errors name a field with `before` before its name.
+template <class Options>
+expected<void> check_fields(const Options& options, std::string_view before = "") {
+  expected<void> right;
+  each_field(options, [&](const auto& field, const auto& value) {
+    if (right)
+      right = check_row(field, before, value, defaults_of<Options>().*field.member);
+  });
+  return right;
+}
+
+}  // namespace troupe

@@ -1,0 +1,59 @@
+// The table of a run configuration's fields (option_field.hpp): what `validate`, `replace`, configuration files, --set and --help know.
+#pragma once
+
+#include <troupe/option_field.hpp>
+#include <troupe/run_config.hpp>
+
+namespace troupe {
+
+template <class T>
+struct option_value<setting<T>> { using type = T; static constexpr bool may_be_none = true; };
+template <class T>
+std::string option_text(const setting<T>& value) { return option_text(value.value()); }
+template <class T>
+bool parse_option(std::string_view text, setting<T>& into) {
+  std::optional<T> parsed;
+  if (!parse_option(text, parsed))
+    return false;
+  into = parsed ? setting<T>{*parsed} : setting<T>{std::nullopt};
+  return true;
+}
+template <class T>
+expected<void> check_option(std::string_view label, const setting<T>& value, const field_range& range) {
+  return check_option(label, value.value(), range);
+}
+
+/// A row that also knows the field of the same name in `run_config_changes`.
+template <class T>
+struct run_config_field : option_field<run_config, T> {
+  change<T> run_config_changes::* changed;
+
+  constexpr run_config_field(const option_field<run_config, T>& row, change<T> run_config_changes::* its_change)
+    : option_field<run_config, T>(row), changed(its_change) {}
+};
+
+#define TROUPE_FIELD(field, ...) run_config_field{option_field{#field, &run_config::field, __VA_ARGS__}, &run_config_changes::field}
+
+template <> struct option_fields<run_config> {
+  static constexpr std::tuple all{
+    TROUPE_FIELD(model_dir, "checkpoints are kept here, and gone on from"),
+    TROUPE_FIELD(seed, "of initial values, shuffles and dropout"),
+    TROUPE_FIELD(save_summary_steps, "steps between two summaries; 0: none", field_range::at_least(0)),
+    TROUPE_FIELD(save_checkpoints_steps, "steps between two checkpoints", field_range::at_least(0)),
+    TROUPE_FIELD(save_checkpoints_secs, "or seconds", field_range::at_least(0)),
+    TROUPE_FIELD(keep_checkpoint_max, "how many checkpoints are kept; 0: all", field_range::at_least(0)),
+    TROUPE_FIELD(keep_checkpoint_every_n_hours, "and one of every so many hours", field_range::above_number(0).or_infinite()),
+    TROUPE_FIELD(log_step_count_steps, "steps between two reports of progress", field_range::at_least(1)),
+    TROUPE_FIELD(steps_per_loop, "of no effect yet", field_range::at_least(1), false),
+    TROUPE_FIELD(gradient_shards, "parts of a batch that are summed in a fixed order, a power of two; as many as replicas unless given",
+                 field_range::between(1, 1 << 20)),
+    // Limits for the threads of a process, far below what a plan's own numbers can hold.
+    TROUPE_FIELD(replicas, "copies of the model that share the work", field_range::between(1, 1024)),
+    TROUPE_FIELD(intra_op_threads, "threads that share the arithmetic of a replica", field_range::between(1, 1024)),
+    TROUPE_FIELD(debug_numerics, "when a step is not finite, name its first operation that is not"),
+    TROUPE_FIELD(recompute, "compute cheap values again for the gradients, to save memory")};
+};
+
+#undef TROUPE_FIELD
+
+}  // namespace troupe

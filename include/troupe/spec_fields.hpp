@@ -1,0 +1,57 @@
+// The tables of the fields of train_spec, eval_spec and predict_spec (option_field.hpp), but for the data and the hooks.
+#pragma once
+
+#include <troupe/option_field.hpp>
+#include <troupe/predict.hpp>
+
+namespace troupe {
+
+template <> struct option_choices<evaluation_mode> {
+  static constexpr std::pair<std::string_view, evaluation_mode> all[] = {{"waits", evaluation_mode::waits}, {"beside", evaluation_mode::beside}};
+};
+
+template <>
+inline const train_spec& defaults_of<train_spec>() {
+  static const train_spec defaults{.input = dataset{nullptr}};
+  return defaults;
+}
+template <>
+inline const eval_spec& defaults_of<eval_spec>() {
+  static const eval_spec defaults{.input = dataset{nullptr}};
+  return defaults;
+}
+template <>
+inline const predict_spec& defaults_of<predict_spec>() {
+  static const predict_spec defaults{.input = dataset{nullptr}};
+  return defaults;
+}
+
+#define TROUPE_FIELD(owner, field, ...) option_field{#field, &owner::field, __VA_ARGS__}
+
+template <> struct option_fields<train_spec> {
+  static constexpr std::tuple all{
+    TROUPE_FIELD(train_spec, max_steps, "the step to end at, those of earlier runs included", field_range::at_least(1)),
+    TROUPE_FIELD(train_spec, steps, "how many steps to make, whatever was done before", field_range::at_least(1)),
+    TROUPE_FIELD(train_spec, epochs, "passes over the training data; with max_steps too, the earlier wins", field_range::at_least(1))};
+};
+
+template <> struct option_fields<eval_spec> {
+  static constexpr std::tuple all{
+    TROUPE_FIELD(eval_spec, steps, "batches; all of the data unless given", field_range::at_least(1)),
+    TROUPE_FIELD(eval_spec, name, "results go to eval_<name>"),
+    TROUPE_FIELD(eval_spec, throttle_secs, "least time between two evaluations", field_range::at_least(0).or_infinite()),
+    TROUPE_FIELD(eval_spec, when, "training waits, or goes on beside it")};
+};
+
+template <> struct option_fields<predict_spec> {
+  static constexpr std::tuple all{
+    TROUPE_FIELD(predict_spec, keys, "only these predictions"),
+    TROUPE_FIELD(predict_spec, step, "the checkpoint of this step; the newest unless given", field_range::at_least(0)),
+    TROUPE_FIELD(predict_spec, single_examples, "one result for each example, not for each batch"),
+    // The limit keeps sums of steps far from overflow.
+    TROUPE_FIELD(predict_spec, batches_ahead, "batches computed beyond the one being taken", field_range::between(0, INT32_MAX))};
+};
+
+#undef TROUPE_FIELD
+
+}  // namespace troupe

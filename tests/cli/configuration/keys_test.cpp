@@ -1,0 +1,82 @@
+#include "cli/configuration/keys.hpp"
+
+#include "cli/configuration/command_line.hpp"
+
+#include <troupe/run_config_fields.hpp>
+#include <troupe/spec_fields.hpp>
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace troupe::cli {
+
+namespace {
+
+std::string help(std::string name) {
+  if (const size_t at = name.find("[]"); at != std::string::npos)
+    name.insert(at + 1, "0");
+  const auto* key = find_key(name);
+  REQUIRE_MESSAGE(key, name);
+  return help_of(*key);
+}
+
+}  // namespace
+
+TEST_CASE("every field of the run configuration and of the specs is a key, with its purpose and its default") {
+  each_field(defaults_of<run_config>(), [](const auto& field, const auto& value) {
+    const auto* key = find_key("run." + std::string{field.name});
+    REQUIRE_MESSAGE(key, field.name);
+    CHECK(key->about == field.about);
+    const auto standard = option_text(value);
+    CHECK_MESSAGE((standard == "none" || key->standard == standard), field.name);
+  });
+  each_field(defaults_of<eval_spec>(), [](const auto& field, const auto&) { CHECK_MESSAGE(find_key("evaluate." + std::string{field.name}), field.name); });
+  CHECK(find_key("run.max_steps"));
+  CHECK(find_key("run.steps"));
+  CHECK(find_key("input.epochs"));
+}
+
+TEST_CASE("a key is listed once, beside the others of its table, and accepts its own default") {
+  std::set<std::string> names, tables;
+  std::string table;
+  for (const auto& key : known_keys()) {
+    CHECK_MESSAGE(names.insert(key.name).second, key.name);
+    CHECK_MESSAGE(!key.about.empty(), key.name);
+    if (const auto its = key.name.substr(0, key.name.find('.')); its != table) {
+      table = its;
+      CHECK_MESSAGE(tables.insert(table).second, key.name);
+    }
+    const auto standard = key.standard.substr(0, key.standard.find(';'));
+    CHECK_MESSAGE((standard.empty() || key.name == "evaluate.when" || accepts(key, standard, value_kind::untyped)), key.name);
+  }
+  CHECK(tables == std::set<std::string>{"evaluate", "input", "model", "optimizer", "run"});
+}
+
+TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {
+  CHECK(help("run.replicas") == "copies of the model that share the work [1]");
+  CHECK(help("run.seed") == "of initial values, shuffles and dropout");
+  CHECK(help("run.save_checkpoints_secs") == "or seconds [600]");
+  CHECK(help("input.batch_size") == "examples in a step [128]");
+  CHECK(help("optimizer.rate")
+        == "the learning rate [0.001; 0.01 for gradient_descent, momentum, adagrad, ftrl, proximal_gradient_descent]");
+  CHECK(help("optimizer.centered") == "rmsprop: take the mean gradient off the mean square [false]");
+  CHECK(help("optimizer.weight_decay") == "share of each variable that is taken off at each step [0; 0.0001 for adamw]");
+  CHECK(help("model.layers[].filters") == "conv2d, conv2d_transpose, separable_conv2d: outputs at each place");
+  CHECK(help("model.layers[].strides").ends_with("[1; 0 for max_pool, average_pool]"));
+  CHECK(help("model.layers[].name").ends_with("its type unless given"));
+  const auto line = parse_command_line("train", {"--help"});
+  REQUIRE(line);
+  REQUIRE(line->help);
+  for (const auto& key : known_keys())
+    CHECK_MESSAGE(line->help->find(help_of(key)) != std::string::npos, key.name);
+}
+
+TEST_CASE("a key that several alternatives have accepts what one of them accepts") {
+  const auto& strides = *find_key("model.layers[0].strides");
+  CHECK(accepts(strides, "0", value_kind::integer));
+  CHECK_FALSE(accepts(strides, "-1", value_kind::integer));
+  CHECK_FALSE(accepts(*find_key("model.layers[0].axes"), "4294967297", value_kind::integer));
+}
+
+}  // namespace troupe::cli
