@@ -47,7 +47,8 @@ expected<void> check_keys(const settings& given, const std::string& at, const se
       continue;
     const std::string suffix = key.substr(at.size() + 1);
     if (!has(made, suffix))
-      return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key, joined(types_with(suffix), ", "), type, name_of(made)));
+      return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {} is {}", given.origin(key), key,
+                                                    joined(types_with(suffix), ", "), type, name_of(made)));
   }
   return {};
 }

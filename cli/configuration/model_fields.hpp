@@ -50,7 +50,8 @@ template <> struct option_fields<sequential_classifier_options> {
   static constexpr std::string_view name = "sequential_classifier";
   static constexpr std::tuple all{
     TROUPE_CLASSIFIER(sequential_classifier_options),
-    TROUPE_FIELD(sequential_classifier_options, input_shape, "the shape of an example, as [28, 28, 1]; that of the data unless given", field_range::at_least(1))};
+    TROUPE_FIELD(sequential_classifier_options, input_shape, "the shape of an example, as [28, 28, 1]; that of the data unless given",
+                 field_range::at_least(1))};
 };
 #undef TROUPE_CLASSIFIER
 #undef TROUPE_FIELD

@@ -64,7 +64,8 @@ template <> struct option_fields<proximal_gradient_descent> {
 };
 template <> struct option_fields<momentum> {
   static constexpr std::string_view name = "momentum";
-  static constexpr std::tuple all{TROUPE_FIELD(momentum, rate, above_number(0)), TROUPE_FIELD(momentum, decay, fraction()), TROUPE_FIELD(momentum, nesterov, finite())};
+  static constexpr std::tuple all{TROUPE_FIELD(momentum, rate, above_number(0)), TROUPE_FIELD(momentum, decay, fraction()),
+                                  TROUPE_FIELD(momentum, nesterov, finite())};
 };
 template <> struct option_fields<adagrad> {
   static constexpr std::string_view name = "adagrad";
@@ -72,12 +73,14 @@ template <> struct option_fields<adagrad> {
 };
 template <> struct option_fields<rmsprop> {
   static constexpr std::string_view name = "rmsprop";
-  static constexpr std::tuple all{TROUPE_FIELD(rmsprop, rate, above_number(0)), TROUPE_FIELD(rmsprop, decay, fraction()), TROUPE_FIELD(rmsprop, momentum, fraction()),
+  static constexpr std::tuple all{TROUPE_FIELD(rmsprop, rate, above_number(0)), TROUPE_FIELD(rmsprop, decay, fraction()),
+                                  TROUPE_FIELD(rmsprop, momentum, fraction()),
                                   TROUPE_FIELD(rmsprop, epsilon, above_number(0)), TROUPE_FIELD(rmsprop, centered, finite())};
 };
 template <> struct option_fields<adadelta> {
   static constexpr std::string_view name = "adadelta";
-  static constexpr std::tuple all{TROUPE_FIELD(adadelta, rate, above_number(0)), TROUPE_FIELD(adadelta, rho, fraction()), TROUPE_FIELD(adadelta, epsilon, above_number(0))};
+  static constexpr std::tuple all{TROUPE_FIELD(adadelta, rate, above_number(0)), TROUPE_FIELD(adadelta, rho, fraction()),
+                                  TROUPE_FIELD(adadelta, epsilon, above_number(0))};
 };
 template <> struct option_fields<adam> {
   static constexpr std::string_view name = "adam";
