@@ -33,6 +33,7 @@ expected<void> add_evaluation(job_description& job, const eval_spec& evaluation)
   job.eval_steps = evaluation.steps;
   job.throttle_secs = evaluation.throttle_secs;
   job.when = evaluation.when;
+  job.on_evaluator_failure = evaluation.on_evaluator_failure;
   return {};
 }
 

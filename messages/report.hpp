@@ -11,10 +11,15 @@ typename Inspector::result_type inspect(Inspector& f, step_values& x) {
   return f(caf::meta::type_name("step_values"), x.step, x.values, x.observed);
 }
 
-/// What the step that led to state `step` recorded on one replica: one set of tensors a gradient shard.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, recorded_tensor& x) {
+  return f(caf::meta::type_name("recorded_tensor"), x.recipe, x.value);
+}
+
+/// What the step that led to state `step` recorded on one replica: one set of tensors for each gradient shard.
 struct recorded_step {
   int64_t step = 0;
-  std::vector<std::vector<tensor>> sets;
+  std::vector<std::vector<recorded_tensor>> sets;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, recorded_step& x) {

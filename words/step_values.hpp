@@ -1,4 +1,4 @@
-// The outputs and the observed values of a watched step.
+// The outputs and the observed values of a watched step, and what a step records.
 #pragma once
 
 #include <troupe/tensor.hpp>
@@ -12,6 +12,12 @@ struct step_values {
   int64_t step = 0;
   std::vector<tensor> values;
   std::vector<std::vector<tensor>> observed = {};  ///< From a replica: one set for each of its gradient shards. The outfeed joins them to `values`.
+};
+
+/// What a step recorded for one summary.
+struct recorded_tensor {
+  int32_t recipe = 0;  ///< Which of the program's summary recipes makes summary values of it.
+  tensor value;
 };
 
 }  // namespace troupe

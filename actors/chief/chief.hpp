@@ -43,7 +43,7 @@ struct chief_options {
   int64_t summary_steps = 100;                  ///< Between two records, where the plan has a summary writer.
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
-  bool evaluator_may_fail = false;              ///< Policy go_on: training goes on without evaluations.
+  failure_policy on_evaluator_failure = failure_policy::fail;
   chief_deadlines deadlines;
 };
 

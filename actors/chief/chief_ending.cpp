@@ -19,7 +19,8 @@ void chief_state::respond(role who, trouble what, error cause) {
     case response::save_and_fail: return fail_after_save(std::move(cause));
     case response::replace_and_fail: return replace_writer(std::move(cause));
     case response::settle_and_fail: return fail_now(std::move(cause));
-    case response::by_policy: return options.evaluator_may_fail ? lose_evaluator(std::move(cause)) : fail_after_save(std::move(cause));
+    case response::by_policy:
+      return options.on_evaluator_failure == failure_policy::go_on ? lose_evaluator(std::move(cause)) : fail_after_save(std::move(cause));
   }
 }
 

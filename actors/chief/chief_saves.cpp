@@ -166,7 +166,7 @@ void chief_state::on_evaluated(const evaluated& x) {
   } else if (!evaluations.cancelled()) {
     auto cause = x.cause;
     cause.notes.push_back("while evaluating the checkpoint of step " + std::to_string(step));
-    if (!options.evaluator_may_fail)
+    if (options.on_evaluator_failure == failure_policy::fail)
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
   }

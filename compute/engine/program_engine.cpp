@@ -161,7 +161,13 @@ class program_engine final : public step_engine {
   }
 
   recorded_sets recorded(int arena) const override {
-    auto sets = recorded_;
+    recorded_sets sets;
+    int32_t recipes = 0;
+    for (const auto& of_shard : recorded_) {
+      recipes = 0;
+      for (auto& set = sets.emplace_back(); const auto& t : of_shard)
+        set.push_back({recipes++, t});
+    }
     if (options_.replica != 0 || sets.empty())
       return sets;
     for (const auto* v : shown_variables()) {
@@ -170,9 +176,9 @@ class program_engine final : public step_engine {
       const auto bytes = e.dims.elements() * size_of(e.type);
       auto copy = copies_.take(bytes);
       if (!copy)
-        return sets;  // The other sets are dropped: a summary that finds no memory does not end a job.
+        return sets;  // The rest goes without: a summary is no reason to end a job.
       std::memcpy(copy.get(), options_.store->view(arena, at).data(), static_cast<size_t>(bytes));
-      sets.front().emplace_back(e.type, e.dims, std::move(copy));
+      sets.front().push_back({recipes++, {e.type, e.dims, std::move(copy)}});
     }
     return sets;
   }
@@ -307,7 +313,7 @@ class program_engine final : public step_engine {
   std::vector<std::shared_ptr<std::byte>> sums_;
   std::vector<double> losses_;
   std::vector<std::vector<tensor>> observed_;  ///< Of the last gradients, if they were to be observed.
-  recorded_sets recorded_;                  ///< Summary tensors of the last `gradients`, if it recorded.
+  std::vector<std::vector<tensor>> recorded_;                ///< Summary tensors of the last `gradients`, if it recorded.
   mutable buffer_pool copies_{64};          ///< For copies of variables, from which histograms are made.
   std::vector<const std::byte*> feeds_;
   std::vector<size_t> order_;

@@ -53,7 +53,7 @@ class step_engine {
   virtual double loss() const = 0;
   /// Copies of the outputs of the last step (of its last shard while training: `show_mean_loss`).
   virtual std::vector<tensor> values() const = 0;
-  /// Describes what `recorded` returns, in order.
+  /// What becomes of the tensors that `recorded` returns, each of which names its recipe.
   virtual summary_recipes summaries() const = 0;
   /// Copies of the summary tensors of the last `gradients`, which must have been told to record: one set for each shard
   /// of this replica. Replica 0's first set continues with the trainable variables in `arena`.

@@ -115,8 +115,9 @@ std::vector<summary_value> summarise(std::span<const summary_recipe> recipes, co
     const auto& recipe = recipes[r];
     std::vector<tensor> parts;
     for (const auto& set : recorded)
-      if (r < set.size() && set[r].elements() > 0)
-        parts.push_back(set[r]);
+      for (const auto& x : set)
+        if (x.recipe == static_cast<int32_t>(r) && x.value.elements() > 0)
+          parts.push_back(x.value);
     if (recipe.what == kind::text) {
       if (first)
         values.push_back({.what = kind::text, .tag = recipe.tag, .text = recipe.text});

@@ -1,6 +1,8 @@
 // Turns the tensors that a step recorded into summary values: means, histograms, images.
 #pragma once
 
+#include "words/step_values.hpp"
+
 #include <troupe/optimizer.hpp>
 #include <troupe/summary.hpp>
 
@@ -19,9 +21,9 @@ struct summary_recipes {
   std::optional<optimizer> by;      ///< The optimizer whose learning rate is recorded.
 };
 
-/// The tensors of one step in the order of the recipes, one set for each gradient shard. A tensor without elements is
-/// skipped: only the first set holds the variables, which all replicas share.
-using recorded_sets = std::vector<std::vector<tensor>>;
+/// The tensors of one step, one set for each gradient shard. Only the first set holds the variables, which all replicas
+/// share. A recipe may have no tensor at all.
+using recorded_sets = std::vector<std::vector<recorded_tensor>>;
 
 /// Scalars: the mean over sets, by the fixed pairwise tree. Histograms: over all sets together. Images: from the first
 /// set, one value each. Texts only when `first`. Dtypes: float32 and float64, for images also uint8.

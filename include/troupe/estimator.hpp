@@ -33,12 +33,19 @@ enum class evaluation_mode : uint8_t {
   beside,  ///< On the newest commit, under a lease; superseded ones are skipped, the last one never.
 };
 
+/// When an evaluation beside training fails, dies or is not done in time.
+enum class failure_policy : uint8_t {
+  fail,   ///< The state is saved, and the job fails.
+  go_on,  ///< A warning. Training goes on, without further evaluations if the evaluator itself is gone.
+};
+
 struct eval_spec {
   dataset input;
   std::optional<int64_t> steps = {};  ///< Batches; all of the data when absent.
   std::string name = {};              ///< Results go to "eval" or "eval_<name>".
   double throttle_secs = 600;         ///< Least time between the starts of two evaluations; the last one is exempt.
   evaluation_mode when = evaluation_mode::waits;
+  failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only beside training.
 };
 
 struct train_result {

@@ -10,21 +10,9 @@ template <> struct option_choices<evaluation_mode> {
   static constexpr std::pair<std::string_view, evaluation_mode> all[] = {{"waits", evaluation_mode::waits}, {"beside", evaluation_mode::beside}};
 };
 
-template <>
-inline const train_spec& defaults_of<train_spec>() {
-  static const train_spec defaults{.input = dataset{nullptr}};
-  return defaults;
-}
-template <>
-inline const eval_spec& defaults_of<eval_spec>() {
-  static const eval_spec defaults{.input = dataset{nullptr}};
-  return defaults;
-}
-template <>
-inline const predict_spec& defaults_of<predict_spec>() {
-  static const predict_spec defaults{.input = dataset{nullptr}};
-  return defaults;
-}
+template <> struct option_choices<failure_policy> {
+  static constexpr std::pair<std::string_view, failure_policy> all[] = {{"fail", failure_policy::fail}, {"go_on", failure_policy::go_on}};
+};
 
 #define TROUPE_FIELD(owner, field, ...) option_field{#field, &owner::field, __VA_ARGS__}
 
@@ -40,7 +28,8 @@ template <> struct option_fields<eval_spec> {
     TROUPE_FIELD(eval_spec, steps, "batches; all of the data unless given", field_range::at_least(1)),
     TROUPE_FIELD(eval_spec, name, "results go to eval_<name>"),
     TROUPE_FIELD(eval_spec, throttle_secs, "least time between two evaluations", field_range::at_least(0).or_infinite()),
-    TROUPE_FIELD(eval_spec, when, "training waits, or goes on beside it")};
+    TROUPE_FIELD(eval_spec, when, "training waits, or goes on beside it"),
+    TROUPE_FIELD(eval_spec, on_evaluator_failure, "an evaluation that fails ends the job, or is a warning")};
 };
 
 template <> struct option_fields<predict_spec> {

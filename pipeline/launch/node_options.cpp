@@ -190,7 +190,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.summary_steps = d.config.save_summary_steps;
   options.throttle_secs = d.throttle_secs;
   options.when = d.when;
-  options.evaluator_may_fail = d.evaluator_may_fail;
+  options.on_evaluator_failure = d.on_evaluator_failure;
   options.deadlines = d.deadlines;
   return options;
 }

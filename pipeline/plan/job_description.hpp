@@ -22,7 +22,7 @@ struct job_description {
   std::string eval_name;                        ///< Its event file goes to "eval" or "eval_<name>".
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
-  bool evaluator_may_fail = false;              ///< Policy go_on: an evaluation that fails is a warning.
+  failure_policy on_evaluator_failure = failure_policy::fail;
   std::optional<dataset> predict_input;
   prediction_choice predictions;
   int64_t predict_step = -1;                    ///< Of the checkpoint; negative: the newest.

@@ -214,4 +214,18 @@ TEST_CASE("an input that cannot be is refused: no iterator, batches of no row") 
   CHECK(refusal(throwing({.rows = 0})) == "batch_rows() of the input 'mine' must be at least 1, not 0");
 }
 
+TEST_CASE("an evaluation that fails ends the job, or is a warning where the spec says so") {
+  const auto train_with = [](failure_policy policy) {
+    const temporary_directory dir;
+    const eval_spec evaluation{.input = throwing({.in = "read", .from = 1}), .throttle_secs = 0, .on_evaluator_failure = policy};
+    return train_and_evaluate(small_estimator(dir / "run"), small_training(8), evaluation);
+  };
+  const auto failed = train_with(failure_policy::fail);
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().message.find("'mine'") != std::string::npos);
+  const auto went_on = train_with(failure_policy::go_on);
+  REQUIRE_MESSAGE(went_on, why(went_on));
+  CHECK(went_on->global_step == 8);
+}
+
 }  // namespace troupe::test

@@ -21,7 +21,7 @@ error trouble() {
 tensor floats() {
   return tensor::of<float>({2, 2}, {1.5f, -0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::denorm_min()});
 }
-step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}}; }
+step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}, {{floats()}, {}}}; }
 
 template <class M>
 M sample(simulation&) = delete;
@@ -77,7 +77,7 @@ template <> record sample(simulation&) {
 }
 template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
-template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{floats()}, {}}}}, 0.125}; }
+template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125}; }
 template <> request sample(simulation&) { return {request::abort, true}; }
 template <> restore sample(simulation&) { return {20}; }
 template <> restored sample(simulation&) {

@@ -29,10 +29,13 @@ struct loss_watcher final : hook {
 
 /// Keeps what it is shown of every step.
 struct observer final : hook {
-  needs wants{.steps = {{.first = 1, .every = 1}}};
+  needs wants;
   std::vector<std::map<std::string, tensor>> seen;
 
-  explicit observer(std::vector<std::string> values) { wants.values = std::move(values); }
+  explicit observer(std::vector<std::string> values) {
+    wants.steps.push_back({.first = 1, .every = 1});
+    wants.values = std::move(values);
+  }
   needs begin(int64_t) override { return wants; }
   void on_step(const step_facts& facts, job_control&) override { seen.push_back(facts.values); }
 };

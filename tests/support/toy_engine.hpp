@@ -71,7 +71,7 @@ class toy_engine final : public step_engine {
   double loss() const override { return loss_; }
   std::vector<tensor> values() const override { return {tensor::scalar(static_cast<float>(loss_))}; }
   summary_recipes summaries() const override { return {{{summary_value::kind::scalar, "toy/sum", {}}}, {}}; }
-  recorded_sets recorded(int) const override { return {{tensor::scalar(sum_)}}; }
+  recorded_sets recorded(int) const override { return {{{0, tensor::scalar(sum_)}}}; }
   error last_error() const override { return trouble; }
   std::optional<numeric_fault> find_fault(int64_t step, const batch_feeds&, int arena) override {
     searched.emplace_back(step, arena);

@@ -235,7 +235,7 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluator that may fail takes its gates with 
   add(role::evaluator);
   add(role::callbacks);
   options.throttle_secs = 0;
-  options.evaluator_may_fail = true;
+  options.on_evaluator_failure = failure_policy::go_on;
   start();
   tell(boss, restored{1, false, 0, "", {}, {}, {}});
   answer_hooks({.holds = {.evaluated = true}});

@@ -15,7 +15,7 @@ struct failing_chief : chief_alone {
     for (const auto what : {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
       add(what);
     options.max_steps = 1'000;
-    options.evaluator_may_fail = go_on;
+    options.on_evaluator_failure = go_on ? failure_policy::go_on : failure_policy::fail;
     options.when = evaluation_mode::beside;
     options.throttle_secs = 0;
     start();

@@ -167,6 +167,25 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   CHECK(chief.last<progress>().loss.mean == 6);
 }
 
+TEST_CASE_FIXTURE(outfeed_alone, "observed values are those of all shards of all replicas of each group, group after group") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}, .observables = {{"rows", true}, {"mean", false}}},
+                    {.name = "a", .replicas = {{2_node, "a/0"}}, .observables = {{"mean", false}}}};
+  start(0);
+  const auto rows = [](float x) { return tensor::of<float>({1}, {x}); };
+  const auto loss = tensor::scalar(0.5f);
+  report(1, 0, {1}, {{1, {loss}, {{rows(3), tensor::scalar(30.0f)}, {rows(4), tensor::scalar(60.0f)}}}});
+  report(2, 0, {1}, {{1, {loss}, {{tensor::scalar(7.0f)}}}});
+  CHECK(chief.count<progress>() == 0);
+  report(0, 0, {1}, {{1, {loss}, {{rows(1), tensor::scalar(10.0f)}, {rows(2), tensor::scalar(20.0f)}}}});
+  REQUIRE(chief.last<progress>().watched.size() == 1);
+  const auto& values = chief.last<progress>().watched[0].values;
+  REQUIRE(values.size() == 4);
+  CHECK(values[1] == tensor::of<float>({4}, {1, 2, 3, 4}));
+  CHECK(values[2] == tensor::scalar(30.0f));
+  CHECK(values[3] == tensor::scalar(7.0f));
+  CHECK(chief.last<progress>().watched[0].observed.empty());
+}
+
 TEST_CASE_FIXTURE(outfeed_alone, "a step of several groups is reached when all have made it, and each group reports its own loss") {
   options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}}, {.name = "a", .replicas = {{2_node, "a/0"}}}};
   options.groups[0].summaries = {{}, gradient_descent{.rate = 0.5f}};
@@ -217,7 +236,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, t
   start(2);
   const auto recorded = [&](int32_t replica, int64_t step, std::vector<double> losses, float value) {
     const int64_t at = step + static_cast<int64_t>(losses.size());
-    tell(drain, step_report{1, node_id{replica}, step, std::move(losses), {}, {{at, {{tensor::scalar(value)}}}}, 0});
+    tell(drain, step_report{1, node_id{replica}, step, std::move(losses), {}, {{at, {{{0, tensor::scalar(value)}}}}}, 0});
   };
   recorded(0, 0, {1, 3}, 5);
   CHECK(writer.count<troupe::record>() == 0);

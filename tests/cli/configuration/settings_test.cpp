@@ -78,6 +78,13 @@ TEST_CASE("values of every type are read from TOML and from text") {
   CHECK(merged({}, set({"hidden_units="})).get<std::vector<int64_t>>("model.hidden_units")->empty());
 }
 
+TEST_CASE("what becomes of an evaluation that fails is said by a key") {
+  const std::string job = "[run]\nmodel_dir = \"/m\"\nmax_steps = 5\n";
+  CHECK(setup(job)->evaluation.on_evaluator_failure == failure_policy::fail);
+  CHECK(setup(job, {"on_evaluator_failure=go_on"})->evaluation.on_evaluator_failure == failure_policy::go_on);
+  CHECK(complaint({}, set({"on_evaluator_failure=ignore"})) == "--set: evaluate.on_evaluator_failure must be one of fail, go_on, not 'ignore'");
+}
+
 TEST_CASE("a value of the wrong type is named with its key, its line and what would be right") {
   CHECK(complaint(file("[model]\n\nclasses = \"ten\"\n")) == "my.toml:3: model.classes must be a whole number of at least 2, not 'ten'");
   CHECK(complaint(file("[run]\nmax_steps = 1e3\n")) == "my.toml:2: run.max_steps must be a whole number of at least 1, or \"none\", not 1000");

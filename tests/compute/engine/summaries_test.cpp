@@ -187,8 +187,8 @@ TEST_CASE("sets of several shards become one value: means of scalars, joint hist
   const std::vector<summary_recipe> recipes{{kind::scalar, "a", {}}, {kind::histogram, "h", {}}, {kind::image, "i", {}},
                                             {kind::histogram, "kernel", {}}, {kind::text, "t", "words"}};
   const auto picture = tensor::of<float>({2, 1, 2, 1}, {0.0f, 1.0f, 2.0f, std::nanf("")});
-  const recorded_sets sets{{tensor::scalar(1.0f), tensor::of<float>({2}, {1, 2}), picture, tensor::of<float>({3}, {7, 8, 9})},
-                           {tensor::scalar(4.0f), tensor::of<float>({2}, {3, 4}), picture}};
+  const recorded_sets sets{{{3, tensor::of<float>({3}, {7, 8, 9})}, {0, tensor::scalar(1.0f)}, {1, tensor::of<float>({2}, {1, 2})}, {2, picture}},
+                           {{0, tensor::scalar(4.0f)}, {1, tensor::of<float>({2}, {3, 4})}, {2, picture}}};
   const auto values = summarise(recipes, sets, true);
   REQUIRE(values.size() == 6);
   CHECK(values[0].scalar == 2.5);

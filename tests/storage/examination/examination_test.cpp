@@ -264,9 +264,7 @@ TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, 
   CHECK(r.owner == "this process");
   CHECK(r.newest == 9);
   REQUIRE(r.checkpoints.size() == 5);
-  const auto row = [&](size_t i) {
-    return std::tuple{r.checkpoints[i].step, r.checkpoints[i].listed, r.checkpoints[i].preserved, r.checkpoints[i].damages.empty()};
-  };
+  const auto row = [&c = r.checkpoints](size_t i) { return std::tuple{c[i].step, c[i].listed, c[i].preserved, c[i].damages.empty()}; };
   CHECK(row(0) == std::tuple{1, false, true, true});
   CHECK(row(1) == std::tuple{2, true, false, false});
   CHECK(row(2) == std::tuple{3, true, false, true});
