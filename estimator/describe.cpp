@@ -11,30 +11,22 @@ namespace troupe {
 
 namespace {
 
-expected<job_description> describe_model(const estimator& e) {
+expected<job_basis> settled_basis(const estimator& e) {
   auto source = checked(e.model);
   if (!source)
     return fail(source.error());
-  if (auto valid = validate(e.config); !valid)
-    return fail(valid.error());
-  job_description job;
-  job.source = std::move(*source);
-  job.config = e.config;
-  return job;
+  auto config = resolve_config(e.config);
+  if (!config)
+    return fail(config.error());
+  return job_basis{.source = std::move(*source), .config = std::move(*config)};
 }
 
-expected<void> add_evaluation(job_description& job, const eval_spec& evaluation) {
+expected<evaluation_data> data_of(const eval_spec& evaluation) {
   if (auto valid = check_fields(evaluation, "evaluation: "); !valid)
-    return valid;
+    return fail(valid.error());
   if (evaluation.name.find('/') != std::string::npos)
     return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
-  job.eval_input = evaluation.input;
-  job.eval_name = evaluation.name;
-  job.eval_steps = evaluation.steps;
-  job.throttle_secs = evaluation.throttle_secs;
-  job.when = evaluation.when;
-  job.on_evaluator_failure = evaluation.on_evaluator_failure;
-  return {};
+  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name.empty() ? "eval" : "eval_" + evaluation.name};
 }
 
 }  // namespace
@@ -62,10 +54,10 @@ expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
   return steps;
 }
 
-expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation) {
-  auto job = describe_model(e);
-  if (!job)
-    return job;
+expected<training_job> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation) {
+  auto basis = settled_basis(e);
+  if (!basis)
+    return fail(basis.error());
   if (training.steps && training.max_steps)
     return fail(errc::invalid_argument, "steps (" + std::to_string(*training.steps) + ") and max_steps ("
                                           + std::to_string(*training.max_steps) + ") cannot both be given");
@@ -74,50 +66,51 @@ expected<job_description> describe(const estimator& e, const train_spec& trainin
   for (size_t i = 0; i < training.hooks.size(); ++i)
     if (!training.hooks[i])
       return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of the training is null; leave it out");
-  job->train_input = training.input;
-  job->max_steps = training.max_steps;
-  job->steps = training.steps;
-  job->hooks = training.hooks;
+  training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks};
   if (training.epochs) {
     auto end = steps_of_epochs(training.input, *training.epochs);
     if (!end)
       return fail(end.error());
-    job->max_steps = std::min(job->max_steps.value_or(INT64_MAX), *end);
+    job.max_steps = std::min(job.max_steps.value_or(INT64_MAX), *end);
   }
-  if (evaluation) {
-    if (auto added = add_evaluation(*job, *evaluation); !added)
-      return fail(added.error());
-    if (!writes_checkpoints(*job))
-      return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
-                                          "save_checkpoints_steps or save_checkpoints_secs that is not none");
-  }
+  if (!evaluation)
+    return job;
+  auto data = data_of(*evaluation);
+  if (!data)
+    return fail(data.error());
+  if (!job.basis.config.saves())
+    return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                                        "save_checkpoints_steps or save_checkpoints_secs that is not none");
+  job.evaluation = evaluation_policy{std::move(*data), evaluation->throttle_secs, evaluation->when, evaluation->on_evaluator_failure};
   return job;
 }
 
-expected<job_description> describe(const estimator& e, const eval_spec& evaluation) {
-  auto job = describe_model(e);
-  if (!job)
-    return job;
-  if (auto added = add_evaluation(*job, evaluation); !added)
-    return fail(added.error());
-  return job;
+expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+  auto basis = settled_basis(e);
+  if (!basis)
+    return fail(basis.error());
+  auto data = data_of(evaluation);
+  if (!data)
+    return fail(data.error());
+  if (auto valid = check_option("evaluation: step", step, field_range::at_least(0)); !valid)
+    return fail(valid.error());
+  return evaluation_job{std::move(*basis), std::move(*data), step};
 }
 
-expected<job_description> describe(const estimator& e, const predict_spec& prediction) {
-  auto job = describe_model(e);
-  if (!job)
-    return job;
+expected<prediction_job> describe(const estimator& e, const predict_spec& prediction) {
+  auto basis = settled_basis(e);
+  if (!basis)
+    return fail(basis.error());
   if (auto valid = check_fields(prediction, "prediction: "); !valid)
     return fail(valid.error());
   for (size_t i = 0; i < prediction.keys.size(); ++i)
     if (std::count(prediction.keys.begin(), prediction.keys.end(), prediction.keys[i]) > 1)
       return fail(errc::invalid_argument, "the key '" + prediction.keys[i] + "' is given twice");
-  job->predict_input = prediction.input;
-  job->predictions.keys = prediction.keys;
-  job->predictions.single_examples = prediction.single_examples;
-  job->predict_step = prediction.step.value_or(-1);
-  job->batches_ahead = prediction.batches_ahead;
-  return job;
+  return prediction_job{.basis = std::move(*basis),
+                        .input = prediction.input,
+                        .choice = {.keys = prediction.keys, .single_examples = prediction.single_examples},
+                        .step = prediction.step,
+                        .batches_ahead = prediction.batches_ahead};
 }
 
 }  // namespace troupe

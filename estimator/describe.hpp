@@ -1,17 +1,19 @@
-// Turns the user's specs into a job description; checks everything that can be checked before anything is built.
+// Turns the user's specs into jobs of settled policies; checks everything that can be checked before anything is built.
 #pragma once
 
-#include "pipeline/plan/job_description.hpp"
+#include "pipeline/plan/jobs.hpp"
 
 #include <troupe/predict.hpp>
 
 namespace troupe {
 
-/// invalid_argument naming the field: the configuration's, then max_steps, steps, epochs, throttle_secs, eval steps; both
-/// steps and max_steps; a hook that is null; an evaluation of a job that never saves; step, batches_ahead, keys.
-expected<job_description> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
-expected<job_description> describe(const estimator& e, const eval_spec& evaluation);
-expected<job_description> describe(const estimator& e, const predict_spec& prediction);
+/// invalid_argument naming the field: the configuration's, then those of the specs; both steps and max_steps; a hook that is null; an
+/// evaluation of a job that never saves; a step below 0; a key given twice. Fills in what is a default: where `epochs` end, the folder
+/// of an evaluation, when checkpoints are saved, the seed, the number of gradient shards.
+expected<training_job> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
+/// `step` of the checkpoint; the newest when absent.
+expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step);
+expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 
 /// The step at which `epochs` passes over the source end: whole batches of each pass, without the partial last one.
 /// invalid_argument where the size of the source is not known; out_of_range where there is no such step.

@@ -58,15 +58,16 @@ expected<job> start_job(const estimator& e, const train_spec& training, const st
                         const start_options& options, const job_launcher& launch) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
     return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(options.executor_deadline.count()));
-  auto description = describe(e, training, evaluation);
-  if (!description)
-    return fail(description.error());
-  description->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
+  auto settled = describe(e, training, evaluation);
+  if (!settled)
+    return fail(settled.error());
+  settled->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
   // The executor's own deadline must end before the chief's deadline for hooks.
-  description->deadlines.hooks = std::max(description->deadlines.hooks, options.executor_deadline + 30s);
+  auto& hooks = settled->basis.deadlines.hooks;
+  hooks = std::max(hooks, options.executor_deadline + 30s);
   if (options.logger)
-    description->log = make_job_log(options.logger);
-  auto prepared = prepare(std::move(*description));
+    settled->log = make_job_log(options.logger);
+  auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
   return job{std::make_unique<job::impl>(job::impl{launch(std::move(*prepared))})};
@@ -81,19 +82,19 @@ namespace {
 /// The result of a call whose goal an earlier call has reached. Nothing if steps are left, or if the directory leaves
 /// any doubt: the job itself finds out then.
 std::optional<train_result> nothing_left(const estimator& e, const train_spec& training) {
-  const auto description = describe(e, training, {});
-  if (!description || !description->max_steps || !writes_checkpoints(*description))
+  const auto settled = describe(e, training, {});
+  if (!settled || !settled->max_steps || !settled->basis.config.saves())
     return std::nullopt;
   const auto store = checkpoint_store::open(posix_file_system(), *e.config.model_dir, {.read_only = true});
   const auto newest = store ? (*store)->newest_step() : std::nullopt;
-  if (!newest || *newest < *description->max_steps)
+  if (!newest || *newest < *settled->max_steps)
     return std::nullopt;
   const auto info = (*store)->inspect(*newest);
   if (!info)
     return std::nullopt;
   return train_result{.global_step = *newest, .checkpoint = info->prefix,
                       .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(*newest) + " already, and max_steps is "
-                                + std::to_string(*description->max_steps)};
+                                + std::to_string(*settled->max_steps)};
 }
 
 }  // namespace
@@ -111,13 +112,13 @@ expected<train_result> train_and_evaluate(const estimator& e, const train_spec& 
 }
 
 expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
-  auto description = describe(e, evaluation);
-  if (!description)
-    return fail(description.error());
-  auto prepared = prepare(std::move(*description));
+  auto settled = describe(e, evaluation, step);
+  if (!settled)
+    return fail(settled.error());
+  auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
-  return evaluate_local(std::move(*prepared), step.value_or(-1));
+  return evaluate_local(std::move(*prepared));
 }
 
 }  // namespace troupe

@@ -43,7 +43,7 @@ tensor row_of(const tensor& batch, int64_t row) {
   return batch.slice(row, 1).reshape(batch.dims().inner());
 }
 
-std::string remark_on(const loaded_state& from, const run_config& config) {
+std::string remark_on(const loaded_state& from, const settled_config& config) {
   std::string remark;
   for (const auto& warning : from.warnings)
     remark += (remark.empty() ? "" : "; ") + warning;
@@ -56,9 +56,9 @@ std::string remark_on(const loaded_state& from, const run_config& config) {
 }  // namespace
 
 struct prediction_stream::impl {
-  explicit impl(job_description d) : description(std::move(d)) {}
+  explicit impl(prediction_job j) : job(std::move(j)) {}
 
-  job_description description;
+  prediction_job job;
   std::vector<std::string> names;              ///< Names of a batch's values.
   std::optional<step_values> batch;            ///< The batch whose rows are being returned.
   int64_t row = 0;                             ///< The next row of it.
@@ -79,14 +79,14 @@ struct prediction_stream::impl {
 
 /// Plans and launches; does nothing if the source has no examples, since then there is no batch to plan for.
 expected<void> prediction_stream::impl::start() {
-  const auto examples = examples_of(*description.predict_input);
+  const auto examples = examples_of(job.input);
   if (!examples)
     return fail(examples.error());
   if (*examples == 0) {
     ended = true;
     return {};
   }
-  auto prepared = prepare(description);
+  auto prepared = prepare(job);
   if (!prepared)
     return fail(prepared.error());
   for (const auto& output : (*prepared)->in(mode::predict).engines.front()->outputs())
@@ -117,10 +117,10 @@ expected<bool> prediction_stream::impl::fetch() {
 
 expected<prediction> prediction_stream::impl::make(const std::function<tensor(const tensor&)>& part) const {
   prediction made;
-  const auto& keys = description.predictions.keys;
+  const auto& keys = job.choice.keys;
   for (size_t i = 0; i < names.size(); ++i) {
     const tensor value = part(batch->values[i]);
-    for (const auto& [name, text] : description.source->texts)
+    for (const auto& [name, text] : job.basis.source->texts)
       if (text.of == names[i] && is_wanted(keys, name)) {
         auto words = words_of(name, text, value);
         if (!words)
@@ -144,7 +144,7 @@ expected<std::optional<prediction>> prediction_stream::impl::result() {
     return fail(there.error());
   if (!*there)
     return std::optional<prediction>{};
-  if (!description.predictions.single_examples) {
+  if (!job.choice.single_examples) {
     auto whole = make([](const tensor& t) { return t; });
     batch.reset();
     return whole ? expected<std::optional<prediction>>{std::move(*whole)} : fail(whole.error());
@@ -209,14 +209,14 @@ int64_t prediction_stream::global_step() const {
   return impl_->from.step;
 }
 std::string prediction_stream::remark() const {
-  return impl_->loaded ? remark_on(impl_->from, impl_->description.config) : "";
+  return impl_->loaded ? remark_on(impl_->from, impl_->job.basis.config) : "";
 }
 
 expected<prediction_stream> predict(const estimator& e, const predict_spec& spec) {
-  auto description = describe(e, spec);
-  if (!description)
-    return fail(description.error());
-  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(*description))};
+  auto job = describe(e, spec);
+  if (!job)
+    return fail(job.error());
+  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(*job))};
 }
 
 }  // namespace troupe

@@ -6,6 +6,7 @@
 #include "input/streams/open_input.hpp"
 #include "inspection/planned_model.hpp"
 #include "models/model_spec.hpp"
+#include "words/settled_config.hpp"
 
 namespace troupe {
 
@@ -36,12 +37,12 @@ void add_variables(graph_report& report, const graph::impl& g) {
 }
 
 /// The number of rows that one program computes at a time, and the number of shards.
-expected<program_options> program_size(const run_config& config, int64_t batch_rows, mode m) {
-  const int64_t shards = m == mode::train ? config.gradient_shards.value_or(config.replicas) : 1;
+expected<program_options> program_size(const settled_config& config, int64_t batch_rows, mode m) {
+  const int32_t shards = m == mode::train ? config.gradient_shards : 1;
   if (batch_rows % shards != 0)
     return fail(errc::invalid_argument, "a batch of " + std::to_string(batch_rows) + " rows cannot be cut into "
                                           + std::to_string(shards) + " gradient shards");
-  return program_options{.batch = batch_rows / shards, .shards = static_cast<int32_t>(shards), .seed = config.seed.value_or(0),
+  return program_options{.batch = batch_rows / shards, .shards = shards, .seed = config.seed,
                          .recompute = config.recompute};
 }
 
@@ -61,12 +62,13 @@ program_report report_of(const program& p, int64_t rows) {
 }  // namespace
 
 expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m) {
-  if (auto valid = validate(e.config); !valid)
-    return fail(valid.error());
+  const auto config = resolve_config(e.config);
+  if (!config)
+    return fail(config.error());
   auto source = checked(e.model);
   if (!source)
     return fail(source.error());
-  auto iterator = open_input(input, {.seed = e.config.seed.value_or(0), .drop_remainder = m == mode::train});
+  auto iterator = open_input(input, {.seed = config->seed, .drop_remainder = m == mode::train});
   if (!iterator)
     return fail(iterator.error());
   auto built = build_graph(**source, (*iterator)->spec(), m);
@@ -75,7 +77,7 @@ expected<planned_model> plan_model(const estimator& e, const dataset& input, mod
   auto layout = layout_of(**built);
   if (!layout)
     return fail(layout.error());
-  const auto size = program_size(e.config, (*iterator)->batch_rows(), m);
+  const auto size = program_size(*config, (*iterator)->batch_rows(), m);
   if (!size)
     return fail(size.error());
   auto planned = program::plan((*built)->g, (*built)->spec, *layout, *size);

@@ -1,5 +1,7 @@
 #include "pipeline/launch/actor_thread.hpp"
 
+#include <troupe/tensor.hpp>
+
 #include <new>
 #include <system_error>
 
@@ -9,15 +11,16 @@ expected<actor_thread> actor_thread::start() {
   try {
     std::promise<std::function<void()>> work;
     std::thread thread{[given = work.get_future()]() mutable {
-      std::function<void()> todo;
-      try {
-        todo = given.get();
-      } catch (const std::future_error&) {
-        return;  // There is none: whoever made the thread has thought better of it.
-      }
-      todo();
+      if (const auto todo = given.get())
+        todo();
     }};
-    return actor_thread{std::move(work), std::move(thread)};
+    actor_thread made{std::move(work), std::move(thread)};
+    // A thread that begins its work with no memory left is ended by the C library, and the process with it: what it has of its
+    // own is allocated then.
+    constexpr int64_t enough = int64_t{1} << 20;
+    if (!allocate_buffer(enough))
+      return fail(errc::resource_exhausted, "the system gave no thread (no memory for what is its own)");
+    return made;
   } catch (const std::system_error& e) {
     return fail(errc::resource_exhausted, std::string{"the system gave no thread ("} + e.what() + ")");
   } catch (const std::bad_alloc&) {
@@ -26,8 +29,16 @@ expected<actor_thread> actor_thread::start() {
 }
 
 actor_thread::~actor_thread() {
-  if (thread_.joinable())
-    thread_.detach();
+  if (!thread_.joinable())
+    return;
+  if (!given_)
+    work_.set_value({});  // A promise that is broken would allocate an exception.
+  thread_.detach();
+}
+
+void actor_thread::run(std::function<void()> work) {
+  given_ = true;
+  work_.set_value(std::move(work));
 }
 
 }  // namespace troupe

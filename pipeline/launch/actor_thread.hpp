@@ -22,7 +22,7 @@ class actor_thread {
   ~actor_thread();
 
   /// What the thread does; at most once.
-  void run(std::function<void()> work) { work_.set_value(std::move(work)); }
+  void run(std::function<void()> work);
   /// Waits for the end of its work, which somebody has to have seen to.
   void join() { thread_.join(); }
 
@@ -30,6 +30,7 @@ class actor_thread {
   actor_thread(std::promise<std::function<void()>> work, std::thread thread) : work_(std::move(work)), thread_(std::move(thread)) {}
   std::promise<std::function<void()>> work_;
   std::thread thread_;
+  bool given_ = false;
 };
 
 }  // namespace troupe

@@ -64,14 +64,16 @@ std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor
 
 }  // namespace
 
-expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step) {
+expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job) {
   tell_time_and_place(*job);
   auto own = local_system::make();
   if (!own)
     return fail(own.error());
   auto& system = **own;
   const auto nodes = std::make_shared<node_watch>();
-  const auto deadline = job->description.deadlines.stop;
+  const auto& deadlines = job->basis().deadlines;
+  const auto deadline = deadlines.stop;
+  const auto step = std::get<evaluation_job>(job->job).step.value_or(-1);  // The evaluator's word for the newest.
   expected<evaluation_result> result;
   {
     caf::scoped_actor me{*system};
@@ -80,7 +82,7 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, in
     const auto crew = make_crew(*system, job, no_node, true, started);
     const auto writer = start_head<summary_writer_actor>(*crew, role::eval_summary_writer, myself);
     const auto worker = start_head<evaluator_actor>(*crew, role::evaluator, myself);
-    if (const auto x = ask(me, worker, writer, step, job->description.deadlines)) {
+    if (const auto x = ask(me, worker, writer, step, deadlines)) {
       result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
       // Without a checkpoint there is no directory yet, and perhaps there is to be none.
       if (writer && !x->checkpoint.empty())

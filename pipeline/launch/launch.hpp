@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pipeline/launch/prediction_queue.hpp"
-#include "pipeline/plan/job_description.hpp"
+#include "pipeline/plan/jobs.hpp"
 
 #include <troupe/job.hpp>
 
@@ -17,10 +17,10 @@ struct prepared_job;
 
 /// Before any actor exists, so that what is wrong with a model, an input or a configuration is said at once: invalid_argument, and
 /// whatever the model, the datasets and memory have to say.
-expected<std::shared_ptr<prepared_job>> prepare(job_description description);
-/// The same by a plan of the caller's, with a model and a dataset for each that it numbers; of `description`'s own only what no plan says
+expected<std::shared_ptr<prepared_job>> prepare(any_job job);
+/// The same by a plan of the caller's, with a model and a dataset for each that it numbers; of the job's own only what no plan says
 /// counts. Also invalid_argument as `check`.
-expected<std::shared_ptr<prepared_job>> prepare(job_description description, planned_job planned);
+expected<std::shared_ptr<prepared_job>> prepare(any_job job, planned_job planned);
 
 /// A job that runs, seen from outside. Every call from any thread; none blocks but `wait` and the destructor.
 class running_job {
@@ -40,8 +40,8 @@ class running_job {
 /// then has to outlive it and is neither waited for nor ended. Where a thread cannot be had, that is the job's result.
 std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job, caf::actor_system* host = nullptr);
 
-/// One evaluation in a system of its own; blocks until its result. `step` negative: the newest checkpoint.
-expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job, int64_t step);
+/// One evaluation, of an `evaluation_job`, in a system of its own; blocks until its result.
+expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job);
 
 /// Predictions that are being made, seen from outside. One thread at a time; `cancel` from any.
 class running_prediction {

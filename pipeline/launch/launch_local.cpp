@@ -71,7 +71,7 @@ class local_job final : public running_job {
  public:
   /// In `host`, or in `own`.
   local_job(std::shared_ptr<prepared_job> job, caf::actor_system* host, std::unique_ptr<local_system> own)
-    : deadlines_(job->description.deadlines), turns_(job->description.turns), own_(std::move(own)), board_(std::make_shared<board>(nodes_)) {
+    : deadlines_(job->basis().deadlines), turns_(job->training().turns), own_(std::move(own)), board_(std::make_shared<board>(nodes_)) {
     tell_time_and_place(*job);
     job->board = board_;
     auto& system = host ? *host : **own_;

@@ -4,7 +4,6 @@
 #include "input/streams/open_input.hpp"
 
 #include <algorithm>
-#include <climits>
 
 namespace troupe {
 
@@ -60,7 +59,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.index = node.index;
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan.programs[*node.program].mode;
-  options.debug_numerics = job.description.config.debug_numerics;
+  options.debug_numerics = job.basis().config.debug_numerics;
   for (const auto* e : job.plan.edges_to(node.id)) {
     options.in_edges.push_back(e->id);
     auto& row_bytes = options.in_row_bytes.emplace_back();
@@ -82,7 +81,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
 outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node) {
   outfeed_options options;
   options.name = node.name;
-  options.log_every = job.description.config.log_step_count_steps.value_or(0);
+  options.log_every = job.basis().config.log_steps;
   for (size_t p = 0; p < job.programs.size(); ++p) {
     outfeed_options::group group;
     for (const auto* r : job.plan.all(role::replica, node.driver))
@@ -104,14 +103,13 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
 }
 
 summary_writer_options summary_writer_options_of(const prepared_job& job, const plan_node& node) {
-  const auto& d = job.description;
+  const auto& basis = job.basis();
   const bool of_evaluations = node.what == role::eval_summary_writer;
-  const std::string folder = of_evaluations ? (d.eval_name.empty() ? "eval" : "eval_" + d.eval_name) : "";
   summary_writer_options options;
   options.name = node.name;
   options.of_evaluations = of_evaluations;
-  options.files = d.files;
-  options.directory = folder.empty() ? *d.config.model_dir : join_path(*d.config.model_dir, folder);
+  options.files = basis.files;
+  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation().folder) : *basis.config.model_dir;
   options.claim = job.claim;
   options.host = job.host;
   options.wall_offset = job.wall_offset;
@@ -119,14 +117,14 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
 }
 
 checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, const plan_node& node) {
-  const auto& d = job.description;
+  const auto& config = job.basis().config;
   checkpoint_writer_options options;
   options.name = node.name;
-  options.files = d.files;
-  options.directory = d.config.model_dir.value_or("");
-  options.store.keep_checkpoint_max = static_cast<int>(std::min<int64_t>(d.config.keep_checkpoint_max.value_or(0), INT_MAX));
+  options.files = job.basis().files;
+  options.directory = config.model_dir.value_or("");
+  options.store.keep_checkpoint_max = config.keep_checkpoint_max;
   options.claim = job.claim;
-  options.store.keep_checkpoint_every_n_hours = d.config.keep_checkpoint_every_n_hours;
+  options.store.keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours;
   options.wall_offset = job.wall_offset;
   for (const auto part : job.plan.snapshot_parts)
     options.parts.push_back({part, job.plan.at(part).name});
@@ -134,73 +132,73 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
     if (job.plan.programs[p].mode == mode::train)
       options.parameters.push_back(job.programs[p].parameters);
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
-  options.seed = d.config.seed.value_or(0);
-  options.properties = {{"model", d.source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
-                        {"gradient_shards", std::to_string(d.config.gradient_shards.value_or(d.config.replicas))},
-                        {"replicas", std::to_string(d.config.replicas)}, {"seed", std::to_string(options.seed)}};
+  options.seed = config.seed;
+  options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
+                        {"gradient_shards", std::to_string(config.gradient_shards)}, {"replicas", std::to_string(config.replicas)},
+                        {"seed", std::to_string(config.seed)}};
   return options;
 }
 
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node) {
-  const auto& d = job.description;
+  const auto& basis = job.basis();
   const auto& program = job.in(mode::evaluate);
   evaluator_options options;
   options.name = node.name;
-  options.files = d.files;
-  options.directory = d.config.model_dir.value_or("");
+  options.files = basis.files;
+  options.directory = basis.config.model_dir.value_or("");
   options.parameters = program.parameters;
   const auto outputs = program.engines.front()->outputs();
   options.outputs.assign(outputs.begin(), outputs.end());
-  options.steps = d.eval_steps;
-  options.silence_max = d.deadlines.silence;
+  options.steps = job.evaluation().steps;
+  options.silence_max = basis.deadlines.silence;
   options.board = job.board;
-  options.seed = d.config.seed.value_or(0);
+  options.seed = basis.config.seed;
   return options;
 }
 
 predictor_options predictor_options_of(const prepared_job& job, const plan_node& node) {
-  const auto& d = job.description;
+  const auto& basis = job.basis();
   predictor_options options;
   options.name = node.name;
   options.board = job.predictions;
-  options.files = d.files;
-  options.directory = d.config.model_dir.value_or("");
-  options.step = d.predict_step;
-  options.silence_max = d.deadlines.silence;
+  options.files = basis.files;
+  options.directory = basis.config.model_dir.value_or("");
+  options.step = job.prediction().step.value_or(-1);  // The predictor's word for the newest.
+  options.silence_max = basis.deadlines.silence;
   options.parameters = job.in(mode::predict).parameters;
-  options.seed = d.config.seed.value_or(0);
+  options.seed = basis.config.seed;
   return options;
 }
 
 chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
-  const auto& d = job.description;
-  const auto trigger = resolve_checkpoint_trigger(d.config);
+  const auto& training = job.training();
+  const auto& config = training.basis.config;
   chief_options options;
   options.id = node.id;
   options.name = node.name;
   options.board = job.board;
-  options.max_steps = d.max_steps;
-  options.steps = d.steps;
+  options.max_steps = training.max_steps;
+  options.steps = training.steps;
   options.checkpoints = !job.plan.snapshot_parts.empty();
-  if (trigger && trigger->steps.value_or(0) > 0)
-    options.save_steps = trigger->steps;
-  if (trigger && trigger->secs.value_or(0) > 0)
-    options.save_secs = trigger->secs;
+  options.save_steps = config.save_steps;
+  options.save_secs = config.save_secs;
   options.stops_at_infeeds = job.plan.groups.size() > 1;
-  options.summary_steps = d.config.save_summary_steps;
-  options.throttle_secs = d.throttle_secs;
-  options.when = d.when;
-  options.on_evaluator_failure = d.on_evaluator_failure;
-  options.deadlines = d.deadlines;
+  options.summary_steps = config.summary_steps;
+  if (const auto& evaluation = training.evaluation) {
+    options.throttle_secs = evaluation->throttle_secs;
+    options.when = evaluation->when;
+    options.on_evaluator_failure = evaluation->on_evaluator_failure;
+  }
+  options.deadlines = training.basis.deadlines;
   return options;
 }
 
 callbacks_options callbacks_options_of(const prepared_job& job, const plan_node& node) {
-  const auto& d = job.description;
+  const auto& training = job.training();
   callbacks_options options;
-  options.hooks = d.hooks;
-  options.log = d.log;
-  options.turns = d.turns;
+  options.hooks = training.hooks;
+  options.log = training.log;
+  options.turns = training.turns;
   for (const auto& o : job.in(mode::train).engines.front()->outputs())
     options.outputs.push_back(to_string(o));
   for (const auto& group : outfeed_options_of(job, *job.plan.find(role::outfeed, node.driver)).groups)

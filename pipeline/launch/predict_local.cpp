@@ -14,13 +14,13 @@ namespace {
 class local_prediction final : public running_prediction {
  public:
   local_prediction(std::shared_ptr<prepared_job> job, std::unique_ptr<local_system> system)
-    : running_prediction(job->description.batches_ahead), job_(std::move(job)), system_(std::move(system)),
+    : running_prediction(job->prediction().batches_ahead), job_(std::move(job)), system_(std::move(system)),
       predictor_(start_predictor(**system_, job_, queue(), true,
                                  [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); })) {}
 
   ~local_prediction() override {
     cancel();
-    if (!nodes_->all_ended(job_->description.deadlines.stop))
+    if (!nodes_->all_ended(job_->basis().deadlines.stop))
       system_->leave_behind();
   }
 
@@ -33,7 +33,7 @@ class local_prediction final : public running_prediction {
  private:
   void ask(int64_t until) override { caf::anon_send(predictor_, pull{.until_step = until}); }
   /// The predictor has a deadline of its own; this one is for a disk or a model that does not let it see that.
-  bool wait() override { return queue()->wait(job_->description.deadlines.silence + 2 * job_->description.deadlines.stop); }
+  bool wait() override { return queue()->wait(job_->basis().deadlines.silence + 2 * job_->basis().deadlines.stop); }
 
   std::shared_ptr<prepared_job> job_;
   std::unique_ptr<local_system> system_;

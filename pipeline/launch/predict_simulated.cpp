@@ -21,7 +21,7 @@ struct simulated_prediction::impl {
 };
 
 simulated_prediction::simulated_prediction(std::shared_ptr<prepared_job> job, uint64_t seed)
-  : running_prediction(job->description.batches_ahead), impl_(std::make_unique<impl>(job, seed, queue())) {}
+  : running_prediction(job->prediction().batches_ahead), impl_(std::make_unique<impl>(job, seed, queue())) {}
 
 simulated_prediction::~simulated_prediction() {
   impl_->predictor = predictor_actor{};

@@ -8,6 +8,11 @@
 
 namespace troupe {
 
+const evaluation_data& prepared_job::evaluation() const {
+  const auto* alone = std::get_if<evaluation_job>(&job);
+  return alone ? alone->data : training().evaluation->data;
+}
+
 prepared_program& prepared_job::in(mode m) {
   size_t p = 0;
   while (plan.programs[p].mode != m)
@@ -27,7 +32,7 @@ namespace {
 expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
   const auto& planned = job.plan.datasets[number];
   const auto hosts = std::count_if(job.plan.nodes.begin(), job.plan.nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
-  prepared_dataset data{input, {job.description.config.seed.value_or(0), planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
+  prepared_dataset data{input, {job.basis().config.seed, planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
   auto iterator = open_input(input, data.iterate);
   if (!iterator)
     return fail(iterator.error());
@@ -95,7 +100,7 @@ bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t
 }
 
 expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs) {
-  const auto& config = job.description.config;
+  const auto& config = job.basis().config;
   const auto& planned = job.plan.programs[number];
   const auto replicas = job.plan.replicas_of(number);
   const auto in = feeds_of(job, *replicas.front(), rows_of_programs);
@@ -103,10 +108,10 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     return fail(in.error());
   rows_of_programs[number] = in->rows;
   const auto count = static_cast<int32_t>(replicas.size());
-  const auto shards = planned.mode == mode::train ? static_cast<int32_t>(config.gradient_shards.value_or(count)) : 1;
+  const auto shards = planned.mode == mode::train ? config.gradient_shards : 1;
   const auto refused = std::make_shared<std::optional<error>>();
   if (planned.mode == mode::predict)
-    source = std::make_shared<const model>(choose_predictions(source, job.description.predictions, in->rows, refused));
+    source = std::make_shared<const model>(choose_predictions(source, job.prediction().choice, in->rows, refused));
   auto graph = build_graph(*source, in->element, planned.mode);
   if (!graph)
     return fail(refused->value_or(graph.error()));  // As it was said, without a line of the model's.
@@ -119,8 +124,8 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     return fail(store.error());
   prepared_program program{*store, {}, {}};
   for (const auto* n : replicas) {
-    auto engine = make_program_engine({built, in->delivered, program.parameters, n->index, count, shards, in->rows, config.seed.value_or(0),
-                                       static_cast<int32_t>(config.intra_op_threads), config.recompute, n->out_ports, job.switches.at(n->driver).cancel});
+    auto engine = make_program_engine({built, in->delivered, program.parameters, n->index, count, shards, in->rows, config.seed,
+                                       config.intra_op_threads, config.recompute, n->out_ports, job.switches.at(n->driver).cancel});
     if (!engine)
       return fail(engine.error());
     program.engines.push_back(std::move(*engine));
@@ -158,25 +163,22 @@ std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge
   return {c};
 }
 
-expected<std::shared_ptr<prepared_job>> prepare(job_description description) {
-  auto planned = plan_of(description);
+expected<std::shared_ptr<prepared_job>> prepare(any_job settled) {
+  auto planned = plan_of(settled);
   if (!planned)
     return fail(planned.error());
-  return prepare(std::move(description), std::move(*planned));
+  return prepare(std::move(settled), std::move(*planned));
 }
 
-expected<std::shared_ptr<prepared_job>> prepare(job_description description, planned_job planned) {
+expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job planned) {
   if (auto possible = check(planned.plan); !possible)
     return fail(possible.error());
   if (planned.resources.models.size() != planned.plan.programs.size() || planned.resources.datasets.size() != planned.plan.datasets.size())
     return fail(errc::invalid_argument, "the plan lists " + std::to_string(planned.plan.programs.size()) + " programs and "
                                           + std::to_string(planned.plan.datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
                                           + " models and " + std::to_string(planned.resources.datasets.size()) + " datasets came with it");
-  auto job = std::make_shared<prepared_job>();
-  job->description = std::move(description);
+  auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
   job->plan = std::move(planned.plan);
-  if (!job->description.files)
-    job->description.files = posix_file_system();
   job->switches[no_node];
   for (const auto& n : job->plan.nodes)
     job->switches[n.driver];

@@ -6,7 +6,7 @@
 #include "actors/prediction_board.hpp"
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
-#include "pipeline/plan/job_description.hpp"
+#include "pipeline/plan/jobs.hpp"
 #include "storage/files/directory_claim.hpp"
 
 #include <troupe/dataset_iterator.hpp>
@@ -42,7 +42,7 @@ struct crew_switch {
 };
 
 struct prepared_job {
-  job_description description;
+  any_job job;
   job_plan plan;
   std::vector<prepared_dataset> datasets;       ///< As the plan lists them.
   std::vector<prepared_program> programs;       ///< As the plan lists them.
@@ -53,6 +53,12 @@ struct prepared_job {
   std::shared_ptr<job_board> board;             ///< Of a launched training; set by the launcher.
   std::shared_ptr<prediction_board> predictions;  ///< Of a launched prediction; set by the launcher.
 
+  const job_basis& basis() const noexcept { return basis_of(job); }
+  /// The job is of that kind.
+  const training_job& training() const { return std::get<training_job>(job); }
+  const prediction_job& prediction() const { return std::get<prediction_job>(job); }
+  /// Of an evaluation alone, or of a training that has one.
+  const evaluation_data& evaluation() const;
   /// The first program of that mode; the plan has one.
   prepared_program& in(mode m);
   const prepared_program& in(mode m) const { return const_cast<prepared_job*>(this)->in(m); }

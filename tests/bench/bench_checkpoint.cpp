@@ -226,18 +226,14 @@ double plain_write(file_system& files, const std::string& path, const std::byte*
 void measure(suite& s, bool trained, int rounds) {
   const scratch_folder folder;
   const auto saved = std::make_shared<commits>();
-  job_description d;
-  d.source = std::make_shared<const model>(with_ballast(trained));
-  d.config = {.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6, .keep_checkpoint_max = 0,
-              .log_step_count_steps = std::nullopt};
-  d.train_input = made_up_images(32);
-  d.max_steps = int64_t{1} << 40;
-  d.hooks = {saved};
-  const auto prepared = need_of(prepare(std::move(d)));
+  const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6, .keep_checkpoint_max = 0,
+                                      .log_step_count_steps = std::nullopt}));
+  const auto prepared = need_of(prepare(training_job{.basis = {.source = std::make_shared<const model>(with_ballast(trained)), .config = config},
+                                                     .input = made_up_images(32), .max_steps = int64_t{1} << 40, .hooks = {saved}}));
   auto& crew = prepared->in(mode::train);
   const auto engine = std::make_shared<timed_engine>(crew.engines.front(), trained ? crew.parameters->arena(0) : crew.parameters->shared());
   crew.engines.front() = engine;
-  const auto files = prepared->description.files;
+  const auto files = prepared->basis().files;
 
   std::vector<double> stalls, copies, written, plain, rates, quiet_rates;
   {

@@ -52,7 +52,7 @@ class turnstile final : public hook {
 /// The same program behind infeed, replica, outfeed and chief, reading the same batches from a dataset.
 class piped {
  public:
-  piped(const classifier_shape& c, const optimizer& o, const batches& d, int64_t stride, run_config config = {})
+  piped(const classifier_shape& c, const optimizer& o, const batches& d, int64_t stride, const run_config& config = {})
     : turnstile_(std::make_shared<turnstile>(stride)) {
     std::vector<float> x;
     std::vector<int32_t> y;
@@ -61,16 +61,15 @@ class piped {
       y.insert(y.end(), d.labels(step), d.labels(step) + c.batch);
     }
     const auto examples = static_cast<int64_t>(y.size());
-    job_description job;
-    job.source = std::make_shared<const model>(model{c.model().name, [c, o](graph&, const features& f, const labels& l, mode) {
+    training_job job{.basis = {.source = nullptr, .config = must(resolve_config(config))},
+                     .input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}}))
+                                .batch(c.batch).repeat(),
+                     .hooks = {turnstile_}};
+    job.basis.source = std::make_shared<const model>(model{c.model().name, [c, o](graph&, const features& f, const labels& l, mode) {
       const symbol h = nn::dense(f["x"], {.units = c.hidden, .activation = relu});
       return classify(nn::dense(h, {.units = c.classes}), l["y"], o);
     }});
-    job.train_input = must(dataset::from_tensors({{"x", tensor::of<float>({examples, c.inputs}, x)}}, {{"y", tensor::of<int32_t>({examples}, y)}}))
-                        .batch(c.batch).repeat();
-    job.config = std::move(config);
-    job.hooks = {turnstile_};
-    job.deadlines.hooks = std::chrono::minutes{10};
+    job.basis.deadlines.hooks = std::chrono::minutes{10};
     job_ = launch_local(must(prepare(std::move(job))));
   }
   ~piped() {

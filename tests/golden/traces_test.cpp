@@ -27,7 +27,7 @@ std::string trace_of(uint64_t seed) {
   if (seed > 5)
     o.hooks = {std::make_shared<watching>()};
   auto description = describe_small(o);
-  description.config.save_summary_steps = seed % 5 == 0 ? 0 : 5;
+  description.basis.config.summary_steps = seed % 5 == 0 ? 0 : 5;
   auto prepared = prepare(std::move(description));
   REQUIRE(prepared);
   simulated_job job{std::move(*prepared), seed};

@@ -65,7 +65,7 @@ TEST_CASE("a job that records every step runs ahead of a slow summary writer by 
     return expected<void>{};
   })};
   auto description = describe_small(o);
-  description.config.save_summary_steps = 1;
+  description.basis.config.summary_steps = 1;
   simulated_job job{*prepare(std::move(description)), 7};
   running = &job;
   crank_slowly(job, "summary_writer");

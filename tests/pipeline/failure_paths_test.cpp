@@ -262,7 +262,7 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
           return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = gradient_descent{}});
         }};
         auto description = describe_small(o);
-        description.config.debug_numerics = true;
+        description.basis.config.debug_numerics = true;
         simulated_job job{*prepare(std::move(description)), seed};
         const auto e = fail_of(job, o.files);
         CAPTURE(seed);
@@ -294,7 +294,7 @@ TEST_CASE("with debug_numerics an update that overflowed is named with its varia
     std::vector<float> x(48 * 8, 8.0f);
     o.input = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}})->batch(4).repeat();
     auto description = describe_small(o);
-    description.config.debug_numerics = true;
+    description.basis.config.debug_numerics = true;
     simulated_job job{*prepare(std::move(description)), 1};
     const auto e = fail_of(job, nullptr);
     CAPTURE(to_string(e));

@@ -162,7 +162,7 @@ TEST_CASE("a group whose step is not finite ends the job with its name, and its 
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
     auto d = describe_small(o);
-    d.files = memory_disk::make();
+    d.basis.files = memory_disk::make();
     simulated_job job{w.prepared(d), seed};
     const auto result = job.wait(std::chrono::hours{1});
     REQUIRE(result.has_value());
@@ -170,7 +170,7 @@ TEST_CASE("a group whose step is not finite ends the job with its name, and its 
     CHECK(result->error().category == errc::nan_loss);
     CHECK(result->error().source == "b/replica/0");
     CHECK(job.now() < std::chrono::minutes{5});
-    CHECK(newest_checkpoint(d.files).content.step <= *result->error().step);
+    CHECK(newest_checkpoint(d.basis.files).content.step <= *result->error().step);
     CHECK(job.left().empty());
   }
 }

@@ -89,7 +89,7 @@ TEST_CASE("a hook sees the loss of a step as the mean over all its gradient shar
   for (const int64_t replicas : {1, 2, 4}) {
     const auto watcher = std::make_shared<loss_watcher>();
     auto d = describe_small(watched_job(replicas, watcher));
-    d.config.log_step_count_steps = 1;
+    d.basis.config.log_steps = 1;
     simulated_job job{*prepare(d), 3};
     REQUIRE(job.wait(std::chrono::hours{2})->has_value());
     REQUIRE(watcher->seen.size() == 20);

@@ -14,7 +14,7 @@ using strings = std::vector<std::string>;
 /// The warnings of a job that succeeds.
 strings warnings_of(const small_job_options& o, uint64_t seed = 7) {
   auto d = describe_small(o);
-  d.config.seed = seed;
+  d.basis.config.seed = seed;
   auto prepared = prepare(d);
   REQUIRE(prepared);
   simulated_job job{*prepared, 1};

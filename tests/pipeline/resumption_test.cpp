@@ -244,13 +244,10 @@ TEST_CASE("[SUP-61] an evaluation between two runs reads its data from their sta
     CHECK(source->reads == from_to(stands, reached));
     stands = reached;
 
-    auto d = describe_small(o);
-    d.train_input.reset();
-    d.eval_input = dataset_over(other);
     other->reads.clear();
-    auto prepared = prepare(std::move(d));
+    auto prepared = prepare(evaluation_job{.basis = small_basis(o), .data = {.input = dataset_over(other)}});
     REQUIRE(prepared);
-    const auto result = evaluate_local(*prepared, -1);
+    const auto result = evaluate_local(*prepared);
     REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
     CHECK(result->global_step == stands);
     CHECK(other->reads == batches{0, 1, 2});

@@ -36,13 +36,13 @@ steps steps_in(const std::map<int64_t, summary_value>& points) {
   return all;
 }
 
-job_description described(const small_job_options& o, int64_t every = 4) {
+training_job described(const small_job_options& o, int64_t every = 4) {
   auto d = describe_small(o);
-  d.config.save_summary_steps = every;
+  d.basis.config.summary_steps = every;
   return d;
 }
 
-train_result run_to_end(job_description d, uint64_t seed = 1) {
+train_result run_to_end(training_job d, uint64_t seed = 1) {
   auto prepared = prepare(std::move(d));
   REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
   simulated_job job{*prepared, seed};
@@ -209,7 +209,7 @@ TEST_CASE("points that a crash left beyond the last commit are replaced by those
 TEST_CASE("[EST-34] an evaluation leaves its metrics without the step, then the checkpoint's path, in a folder of its name") {
   small_job_options o{.max_steps = 10, .evaluates = true};
   auto d = described(o);
-  d.eval_name = "test";
+  d.evaluation->data.folder = "eval_test";
   run_to_end(std::move(d));
   const auto events = events_in(*o.files, "/run/eval_test");
   REQUIRE(events.size() == 5);  // The version, then two for each evaluation.

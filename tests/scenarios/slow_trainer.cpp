@@ -84,10 +84,10 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
   if (hook_ms >= 0)
     o.hooks = {watching};
   auto description = describe_small(o);
-  description.config.model_dir = directory;
+  description.basis.config.model_dir = directory;
   if (deadline_ms > 0) {
     const milliseconds each{deadline_ms};
-    description.deadlines = {.start = each, .silence = each, .save = each, .evaluation = each, .hooks = each, .stop = each};
+    description.basis.deadlines = {.start = each, .silence = each, .save = each, .evaluation = each, .hooks = each, .stop = each};
   }
   auto prepared = prepare(std::move(description));
   if (!prepared)

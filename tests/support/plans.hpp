@@ -61,11 +61,11 @@ struct hand_written {
     plan.nodes.push_back({.id = 0_node, .what = role::chief, .name = "chief"});
     plan.snapshot_parts.push_back(0_node);
   }
-  std::shared_ptr<prepared_job> prepared(job_description d) const {
-    auto job = prepare(std::move(d), {plan, resources});
-    if (!job)
-      throw std::runtime_error(to_string(job.error()));
-    return *job;
+  std::shared_ptr<prepared_job> prepared(training_job job) const {
+    auto made = prepare(std::move(job), {plan, resources});
+    if (!made)
+      throw std::runtime_error(to_string(made.error()));
+    return *made;
   }
 };
 

@@ -55,29 +55,27 @@ struct small_job_options {
   bool keeps = true;
 };
 
-inline job_description describe_small(const small_job_options& o) {
-  job_description d;
-  d.source = std::make_shared<const model>(o.source);
-  d.config.model_dir = o.keeps ? std::optional<std::string>{"/run"} : std::nullopt;
-  d.config.seed = 7;
-  d.config.replicas = o.replicas;
-  d.config.gradient_shards = o.shards;
-  d.config.intra_op_threads = o.threads;
-  d.config.log_step_count_steps = 5;
+inline job_basis small_basis(const small_job_options& o) {
+  run_config config{.seed = 7, .log_step_count_steps = 5, .gradient_shards = o.shards, .replicas = o.replicas, .intra_op_threads = o.threads};
+  if (o.keeps)
+    config.model_dir = "/run";
   if (o.save_secs)
-    d.config.save_checkpoints_secs = *o.save_secs;
+    config.save_checkpoints_secs = *o.save_secs;
   else
-    d.config.save_checkpoints_steps = o.save_steps ? setting<int64_t>{*o.save_steps} : setting<int64_t>{std::nullopt};
-  d.train_input = o.input;
-  d.max_steps = o.max_steps;
+    config.save_checkpoints_steps = o.save_steps ? setting<int64_t>{*o.save_steps} : setting<int64_t>{std::nullopt};
+  auto settled = resolve_config(config);
+  if (!settled)
+    throw std::runtime_error(to_string(settled.error()));
+  return {.source = std::make_shared<const model>(o.source), .config = *settled, .files = o.files};
+}
+
+inline evaluation_data small_evaluation() { return {.input = small_dataset(20).batch(8)}; }
+
+inline training_job describe_small(const small_job_options& o) {
+  training_job job{.basis = small_basis(o), .input = o.input, .hosts = o.hosts, .max_steps = o.max_steps, .hooks = o.hooks};
   if (o.evaluates)
-    d.eval_input = small_dataset(20).batch(8);
-  d.throttle_secs = o.throttle_secs;
-  d.when = o.when;
-  d.hooks = o.hooks;
-  d.hosts = o.hosts;
-  d.files = o.files;
-  return d;
+    job.evaluation = evaluation_policy{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when};
+  return job;
 }
 
 inline std::shared_ptr<prepared_job> prepare_small(const small_job_options& o = {}) {

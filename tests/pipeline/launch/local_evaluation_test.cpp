@@ -35,17 +35,18 @@ std::shared_ptr<file_system> trained() {
   return o.files;
 }
 
-job_description evaluation_on(std::shared_ptr<file_system> files, const std::string& name = "") {
-  auto d = describe_small({.evaluates = true, .files = std::move(files)});
-  d.train_input.reset();
-  d.eval_name = name;
-  return d;
+evaluation_job evaluation_on(std::shared_ptr<file_system> files, const std::string& name = "") {
+  evaluation_job job{.basis = small_basis({.files = std::move(files)}), .data = small_evaluation()};
+  if (!name.empty())
+    job.data.folder += "_" + name;
+  return job;
 }
 
-expected<evaluation_result> run(job_description d, int64_t step = -1) {
-  auto prepared = prepare(std::move(d));
+expected<evaluation_result> run(evaluation_job job, std::optional<int64_t> step = {}) {
+  job.step = step;
+  auto prepared = prepare(std::move(job));
   REQUIRE(prepared);
-  return evaluate_local(*prepared, step);
+  return evaluate_local(*prepared);
 }
 
 /// The events among them that hold values.
@@ -109,7 +110,7 @@ TEST_CASE("an evaluation alone of fresh variables makes no directory") {
 TEST_CASE("a disk that does not answer holds up an evaluation alone no longer than its deadlines") {
   std::promise<void> release;
   auto d = evaluation_on(std::make_shared<silent_disk>(trained(), release.get_future().share()));
-  d.deadlines.evaluation = d.deadlines.stop = std::chrono::milliseconds{50};
+  d.basis.deadlines.evaluation = d.basis.deadlines.stop = std::chrono::milliseconds{50};
   const auto result = run(std::move(d));
   release.set_value();
   REQUIRE_FALSE(result);
@@ -120,9 +121,9 @@ TEST_CASE("a disk that does not answer holds up an evaluation alone no longer th
 TEST_CASE("an input that does not look at its stop holds up an evaluation alone no longer than its deadlines") {
   std::promise<void> release;
   auto d = evaluation_on(trained());
-  d.deadlines.silence = d.deadlines.stop = std::chrono::milliseconds{50};
+  d.basis.deadlines.silence = d.basis.deadlines.stop = std::chrono::milliseconds{50};
   const auto until = release.get_future().share();
-  d.eval_input = dataset{std::make_shared<troubled_node>(d.eval_input->node(), 1, [until] {
+  d.data.input = dataset{std::make_shared<troubled_node>(d.data.input.node(), 1, [until] {
     until.wait();
     return expected<void>{};
   })};

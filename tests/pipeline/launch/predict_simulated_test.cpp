@@ -17,23 +17,17 @@ struct case_options {
   std::shared_ptr<fake_source> source = fake_batches(3, 2);
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   prediction_choice choice = {};
-  int64_t step = -1;
+  std::optional<int64_t> step = {};
   int64_t ahead = 16;
   bool keeps = true;
   model what = echo_model();
 };
 
 expected<std::shared_ptr<prepared_job>> prepare_case(const case_options& o) {
-  job_description d;
-  d.source = std::make_shared<const model>(o.what);
+  job_basis basis{.source = std::make_shared<const model>(o.what), .config = {}, .files = o.disk};
   if (o.keeps)
-    d.config.model_dir = "/run";
-  d.predict_input = dataset_over(o.source);
-  d.predictions = o.choice;
-  d.predict_step = o.step;
-  d.batches_ahead = o.ahead;
-  d.files = o.disk;
-  return prepare(std::move(d));
+    basis.config.model_dir = "/run";
+  return prepare(prediction_job{.basis = basis, .input = dataset_over(o.source), .choice = o.choice, .step = o.step, .batches_ahead = o.ahead});
 }
 
 std::shared_ptr<prepared_job> prepared(const case_options& o) {

@@ -57,15 +57,14 @@ TEST_CASE("a predictor that does not answer is an error that stays, whatever com
 
 TEST_CASE("an input that does not look at its stop holds up a prediction no longer than the job's deadlines") {
   std::promise<void> release;
-  auto d = describe_small({.keeps = false});
-  d.train_input.reset();
-  d.deadlines.silence = d.deadlines.stop = std::chrono::milliseconds{50};
+  auto basis = small_basis({.keeps = false});
+  basis.deadlines.silence = basis.deadlines.stop = std::chrono::milliseconds{50};
   const auto until = release.get_future().share();
-  d.predict_input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 0, [until] {
+  const dataset input{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 0, [until] {
     until.wait();
     return expected<void>{};
   })};
-  auto prepared = prepare(std::move(d));
+  auto prepared = prepare(prediction_job{.basis = basis, .input = input});
   REQUIRE(prepared.has_value());
   auto p = predict_local(*prepared);
   const auto late = p->next();

@@ -162,7 +162,7 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
 
 TEST_CASE("a plan that does not fit the data or the models is refused before anything starts, too") {
   const auto refused = [](const hand_written& w) {
-    const auto job = prepare(describe_small({}), {w.plan, w.resources});
+    const auto job = prepare(describe_small({.replicas = 2}), {w.plan, w.resources});  // As many as each group has at most.
     REQUIRE_FALSE(job);
     CHECK(job.error().category == errc::invalid_argument);
     return job.error().message;

@@ -24,23 +24,23 @@ dataset data_of(const recipe& r) {
   return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
 }
 
-job_description describe(const recipe& r, std::shared_ptr<file_system> files) {
+training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
   static const auto source = std::make_shared<const model>(small_model());
   auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs, .replicas = r.replicas,
                            .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps});
-  d.source = source;
-  d.config.keep_checkpoint_max = r.keep_max;
-  d.config.save_summary_steps = r.summary_steps;
-  d.config.log_step_count_steps = r.log_steps;
-  d.when = r.when;
-  d.throttle_secs = r.throttle_secs;
-  d.eval_steps = r.eval_steps;
-  if (r.evaluates)
-    d.eval_input = small_dataset(20).batch(8);
+  d.basis.source = source;
+  auto& config = d.basis.config;
+  config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);
+  config.summary_steps = r.keeps ? r.summary_steps : 0;
+  config.log_steps = r.log_steps;
+  if (r.evaluates) {
+    d.evaluation = evaluation_policy{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when};
+    d.evaluation->data.steps = r.eval_steps;
+  }
   return d;
 }
 
-std::shared_ptr<prepared_job> prepared(job_description d) {
+std::shared_ptr<prepared_job> prepared(training_job d) {
   auto job = prepare(std::move(d));
   if (!job)
     throw std::runtime_error("a recipe that cannot be prepared: " + to_string(job.error()));
@@ -54,9 +54,9 @@ class process {
     : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)), hook_(std::make_shared<watching_hook>(recipe_)) {
     seen_.run = run;
     auto d = describe(r, files_);
-    d.train_input = troubled(*d.train_input, input_, false);
-    if (d.eval_input)
-      d.eval_input = troubled(*d.eval_input, input_, true);
+    d.input = troubled(d.input, input_, false);
+    if (d.evaluation)
+      d.evaluation->data.input = troubled(d.evaluation->data.input, input_, true);
     if (r.hooks)
       d.hooks.push_back(hook_);
     job_ = std::make_unique<simulated_job>(prepared(std::move(d)), run.schedule);

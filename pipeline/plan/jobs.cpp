@@ -1,0 +1,55 @@
+#include "pipeline/plan/jobs.hpp"
+
+#include "input/streams/open_input.hpp"
+
+namespace troupe {
+
+const job_basis& basis_of(const any_job& job) noexcept {
+  return std::visit([](const auto& j) -> const job_basis& { return j.basis; }, job);
+}
+
+namespace {
+
+/// The options of a plan, and the datasets in the order in which it numbers them.
+struct planning {
+  plan_options options;
+  plan_resources resources;
+  std::shared_ptr<const model> source;
+
+  expected<void> read(const dataset& input, std::optional<std::string>& into) {
+    auto text = text_of(input);
+    if (!text)
+      return fail(text.error());
+    into = std::move(*text);
+    resources.datasets.push_back(input);
+    resources.models.push_back(source);
+    return {};
+  }
+  expected<void> evaluate(const evaluation_data& data, const settled_config& config) {
+    options.eval_summaries = config.model_dir.has_value();
+    return read(data.input, options.eval_dataset);
+  }
+
+  expected<void> add(const training_job& job) {
+    const auto& config = job.basis.config;
+    options.hosts = job.hosts;
+    options.replicas = config.replicas;
+    options.summaries = config.summary_steps > 0;
+    options.hooks = !job.hooks.empty() || job.log != nullptr;
+    return read(job.input, options.dataset).and_then([&] { return job.evaluation ? evaluate(job.evaluation->data, config) : expected<void>{}; });
+  }
+  expected<void> add(const evaluation_job& job) { return evaluate(job.data, job.basis.config); }
+  expected<void> add(const prediction_job& job) { return read(job.input, options.predict_dataset); }
+};
+
+}  // namespace
+
+expected<planned_job> plan_of(const any_job& job) {
+  const auto& basis = basis_of(job);
+  planning p{{.checkpoints = basis.config.saves(), .program = basis.source->name}, {}, basis.source};
+  return std::visit([&p](const auto& j) { return p.add(j); }, job)
+    .and_then([&p] { return make_plan(p.options); })
+    .map([&p](job_plan plan) { return planned_job{std::move(plan), std::move(p.resources)}; });
+}
+
+}  // namespace troupe

@@ -1,0 +1,34 @@
+#include "words/settled_config.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+expected<settled_config> resolve_config(const run_config& c) {
+  if (auto valid = validate(c); !valid)
+    return fail(valid.error());
+  const auto trigger = resolve_checkpoint_trigger(c);
+  if (!trigger)
+    return fail(trigger.error());
+  // `validate` bounds what is narrowed here; a greater number of checkpoints to keep means all that there will be.
+  settled_config s{.model_dir = c.model_dir,
+                   .seed = c.seed.value_or(0),
+                   .keep_checkpoint_max = static_cast<int32_t>(std::min<int64_t>(c.keep_checkpoint_max.value_or(0), INT32_MAX)),
+                   .keep_checkpoint_every_n_hours = c.keep_checkpoint_every_n_hours,
+                   .log_steps = c.log_step_count_steps.value_or(0),
+                   .replicas = static_cast<int32_t>(c.replicas),
+                   .gradient_shards = static_cast<int32_t>(c.gradient_shards.value_or(c.replicas)),
+                   .intra_op_threads = static_cast<int32_t>(c.intra_op_threads),
+                   .debug_numerics = c.debug_numerics,
+                   .recompute = c.recompute};
+  if (!c.model_dir)
+    return s;
+  s.summary_steps = c.save_summary_steps;
+  if (trigger->steps.value_or(0) > 0)
+    s.save_steps = trigger->steps;
+  if (trigger->secs.value_or(0) > 0)
+    s.save_secs = trigger->secs;
+  return s;
+}
+
+}  // namespace troupe

@@ -1,0 +1,31 @@
+// A run configuration with nothing left to resolve: defaults that depend on other fields are in their places, options that are off are
+// absent or 0, and numbers have the types that plans and programs use.
+#pragma once
+
+#include <troupe/run_config.hpp>
+
+namespace troupe {
+
+struct settled_config {
+  std::optional<std::string> model_dir = {};     ///< Absent: nothing is kept.
+  uint64_t seed = 0;
+  std::optional<int64_t> save_steps = {};        ///< At most one of these two; none without a model directory.
+  std::optional<double> save_secs = {};
+  int32_t keep_checkpoint_max = 5;               ///< 0: all are kept.
+  double keep_checkpoint_every_n_hours = 10000;
+  int64_t summary_steps = 0;                     ///< 0: no summaries, as without a model directory.
+  int64_t log_steps = 0;                         ///< 0: nothing is logged.
+  int32_t replicas = 1;
+  int32_t gradient_shards = 1;
+  int32_t intra_op_threads = 1;
+  bool debug_numerics = false;
+  bool recompute = false;
+
+  bool saves() const noexcept { return save_steps || save_secs; }
+  friend bool operator==(const settled_config&, const settled_config&) = default;
+};
+
+/// invalid_argument and unimplemented as `validate`.
+expected<settled_config> resolve_config(const run_config& config);
+
+}  // namespace troupe
