@@ -57,6 +57,15 @@ void find_unwinder() {
 #endif
 }
 
+/// The main thread's stack grows when it is used, and the process ends by a signal if there is no address space for that:
+/// so this uses it now. Other threads have their stacks from their start.
+[[gnu::noinline]] void reserve_stack() {
+  constexpr size_t page = 4096;
+  volatile char stack[64 * page];
+  for (size_t at = 0; at < sizeof stack; at += page)
+    stack[at] = 0;
+}
+
 [[noreturn]] void at_the_end() {
   if (std::current_exception() && told())
     _exit(failed);
@@ -69,6 +78,7 @@ void find_unwinder() {
 void end_in_order(bool json) noexcept {
   tells_json = json;
   find_unwinder();
+  reserve_stack();
   if (before == nullptr)
     before = std::set_terminate(at_the_end);
 }

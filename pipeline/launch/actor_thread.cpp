@@ -1,24 +1,49 @@
 #include "pipeline/launch/actor_thread.hpp"
 
-#include <troupe/tensor.hpp>
-
+#include <memory>
 #include <new>
 #include <system_error>
 
 namespace troupe {
 
+namespace {
+
+/// Memory that a thread holds until it begins its work. What it then allocates at once, such as the registration of destructors
+/// of thread-local objects, must not fail: the C library would end the process.
+class reserve {
+ public:
+  reserve() : bytes_(new (std::nothrow) volatile char[size]) {
+    if (bytes_)
+      bytes_[0] = 0;  // Used, so that the compiler keeps it.
+  }
+  bool is_there() const { return bytes_ != nullptr; }
+  void release() { bytes_.reset(); }
+
+ private:
+  static constexpr size_t size = size_t{64} << 10;  // Less than what the C library maps by itself.
+  std::unique_ptr<volatile char[]> bytes_;
+};
+
+}  // namespace
+
 expected<actor_thread> actor_thread::start() {
+  constexpr std::chrono::seconds start_max{30};
   try {
     std::promise<std::function<void()>> work;
-    std::thread thread{[given = work.get_future()]() mutable {
-      if (const auto todo = given.get())
+    std::promise<bool> ready;
+    auto is_ready = ready.get_future();
+    std::thread thread{[given = work.get_future(), ready = std::move(ready)]() mutable {
+      reserve own;
+      ready.set_value(own.is_there());
+      const auto todo = given.get();
+      own.release();
+      if (todo)
         todo();
     }};
     actor_thread made{std::move(work), std::move(thread)};
-    // A thread that begins its work with no memory left is ended by the C library, and the process with it: what it has of its
-    // own is allocated then.
-    constexpr int64_t enough = int64_t{1} << 20;
-    if (!allocate_buffer(enough))
+    if (is_ready.wait_for(start_max) != std::future_status::ready)
+      return fail(errc::deadline_exceeded, "a new thread did not begin within 30 s");
+    if (!is_ready.get())
       return fail(errc::resource_exhausted, "the system gave no thread (no memory for what is its own)");
     return made;
   } catch (const std::system_error& e) {

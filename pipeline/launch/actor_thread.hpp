@@ -6,6 +6,7 @@
 
 #include <troupe/error.hpp>
 
+#include <chrono>
 #include <functional>
 #include <future>
 #include <thread>
