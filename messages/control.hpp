@@ -1,5 +1,5 @@
-// Control: how far to go, where something happens, how much room there is. All steps are absolute, so that a repeated
-// message is harmless; all carry the attempt, and those of another attempt are dropped.
+// Control messages: horizon, marks and credit. All steps are absolute, so that a repeated message is harmless; all carry
+// the attempt, and messages of another attempt are dropped.
 #pragma once
 
 #include "messages/fwd.hpp"
@@ -10,13 +10,13 @@
 
 namespace troupe {
 
-/// What happens when state `step` is reached: flags.
+/// Flags of the actions when state `step` is reached.
 enum mark_kind : uint8_t {
-  mark_snapshot = 1,  ///< Its state is sent to the checkpoint writer.
-  mark_watch = 2,     ///< The values of the step that led there are reported.
+  mark_snapshot = 1,  ///< The state is sent to the checkpoint writer.
+  mark_watch = 2,     ///< The values of the step that leads to it are reported.
   mark_end = 4,       ///< Nothing follows.
-  mark_summary = 8,   ///< What the model records of the step that led there is reported.
-  mark_observe = 16,  ///< With mark_watch: the values that hooks asked for are reported, too.
+  mark_summary = 8,   ///< The summaries that the model records in the step that leads to it are reported.
+  mark_observe = 16,  ///< With mark_watch: the values that the model observes are reported, too.
 };
 
 struct mark {
@@ -29,7 +29,7 @@ typename Inspector::result_type inspect(Inspector& f, mark& x) {
   return f(caf::meta::type_name("mark"), x.step, x.kinds);
 }
 
-/// A new attempt: state `step` is where everyone stands. `positions` are iterator states by infeed name.
+/// A new attempt: all nodes begin at state `step`. `positions` are iterator positions by infeed name.
 struct begin {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -40,8 +40,8 @@ typename Inspector::result_type inspect(Inspector& f, begin& x) {
   return f(caf::meta::type_name("begin"), x.attempt, x.step, x.positions);
 }
 
-/// The horizon: nobody reads, computes or sends past `until`, which only grows within an attempt. A mark names only a
-/// step that no earlier grant has passed; it may equal the last `until`.
+/// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt. A mark names only a
+/// state that no earlier grant has passed; it may equal the last `until`.
 struct run {
   int32_t attempt = 0;
   int64_t until = 0;
@@ -66,7 +66,8 @@ typename Inspector::result_type inspect(Inspector& f, pull& x) {
   return f(caf::meta::type_name("pull"), x.attempt, x.edge, x.until_step, x.applied_step, x.block_steps);
 }
 
-/// The job turned out to end at `step`: send its snapshot part as if a mark had named it, and read no further.
+/// The job ends at `step`, which the infeed may have passed: send the snapshot part of that state as for a mark, and read
+/// no further.
 struct rewind {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -76,7 +77,7 @@ typename Inspector::result_type inspect(Inspector& f, rewind& x) {
   return f(caf::meta::type_name("rewind"), x.attempt, x.step);
 }
 
-/// To an infeed, or to a replica with out-ports: who reads `edge`.
+/// To an infeed, or to a replica with out-ports: the reader of `edge`.
 struct connect_reader {
   edge_id edge{};
   block_sink_actor reader;
@@ -86,7 +87,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_reader& x) {
   return f(caf::meta::type_name("connect_reader"), x.edge, x.reader);
 }
 
-/// To a replica: whom to ask for what comes in by `edge`.
+/// To a replica: the source of `edge`, to which the replica sends credit.
 struct connect_source {
   edge_id edge{};
   credit_source_actor source;
@@ -96,7 +97,7 @@ typename Inspector::result_type inspect(Inspector& f, connect_source& x) {
   return f(caf::meta::type_name("connect_source"), x.edge, x.source);
 }
 
-/// Where snapshot parts go from now on; everything lent to an earlier writer counts as released.
+/// The receiver of snapshot parts from now on; all memory lent to an earlier writer counts as released.
 struct connect_parts {
   part_sink_actor writer;
 };
@@ -105,7 +106,8 @@ typename Inspector::result_type inspect(Inspector& f, connect_parts& x) {
   return f(caf::meta::type_name("connect_parts"), x.writer);
 }
 
-/// Where reports go from now on: the outfeed is gone. A stream that has ended says so once more.
+/// The receiver of reports from now on, since the outfeed has ended. A replica whose stream has ended sends its
+/// `stream_end` again.
 struct connect_reports {
   report_sink_actor sink;
 };
@@ -114,8 +116,8 @@ typename Inspector::result_type inspect(Inspector& f, connect_reports& x) {
   return f(caf::meta::type_name("connect_reports"), x.sink);
 }
 
-/// End at the step at hand, whatever was granted: the horizon lies too far ahead for an input that has become slow. All
-/// replicas end at the same step, as at the end of the data, and its state is saved.
+/// The cut of the horizon: end at the step at hand, although more steps were granted, since an input has become too slow
+/// to reach the horizon in time. All replicas end at the same step, as at the end of the data, and its state is saved.
 struct stop {
   int32_t attempt = 0;
 };
@@ -124,8 +126,8 @@ typename Inspector::result_type inspect(Inspector& f, stop& x) {
   return f(caf::meta::type_name("stop"), x.attempt);
 }
 
-/// To both ends of `edge`: nothing flows there from batch `step` on. The sender counts that reader no more; the reader goes on without
-/// it, and is fed zeros in its place.
+/// To both ends of `edge`: nothing flows there from batch `step` on. The sender no longer waits for credit of that reader;
+/// the reader goes on with zeros in place of the edge's components.
 struct leave {
   int32_t attempt = 0;
   edge_id edge{};
@@ -136,7 +138,7 @@ typename Inspector::result_type inspect(Inspector& f, leave& x) {
   return f(caf::meta::type_name("leave"), x.attempt, x.edge, x.step);
 }
 
-/// To all replicas of a group: from state `step` on compute and send what others read, and apply nothing.
+/// To all replicas of a group: from state `step` on, compute and send the outputs that others read, and apply nothing.
 struct retire {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -146,7 +148,7 @@ typename Inspector::result_type inspect(Inspector& f, retire& x) {
   return f(caf::meta::type_name("retire"), x.attempt, x.step);
 }
 
-/// The job has failed: do nothing further, and tell the checkpoint writer by `gone` that no other part comes.
+/// The job has failed: do nothing further, and send `gone` to the checkpoint writer, as no other part follows.
 struct halt {
   int32_t attempt = 0;
 };
@@ -155,8 +157,8 @@ typename Inspector::result_type inspect(Inspector& f, halt& x) {
   return f(caf::meta::type_name("halt"), x.attempt);
 }
 
-/// From an infeed, to the chief itself: batch `step` cannot be read, or the position before it not be saved. The same cause
-/// travels to the replicas, who may be waiting for something else or have nothing granted any more.
+/// From an infeed, directly to the chief: batch `step` cannot be read, or the position before it cannot be saved. The
+/// replicas receive the same cause in `end_of_data`, but may be waiting for something else or have no steps granted.
 struct input_failed {
   int32_t attempt = 0;
   node_id infeed{};
@@ -168,7 +170,7 @@ typename Inspector::result_type inspect(Inspector& f, input_failed& x) {
   return f(caf::meta::type_name("input_failed"), x.attempt, x.infeed, x.step, x.cause);
 }
 
-/// From an infeed, to the chief: what the user ought to know of the data, which are read all the same.
+/// From an infeed, to the chief: a warning for the user about the data. The infeed goes on reading.
 struct input_warned {
   int32_t attempt = 0;
   node_id infeed{};
@@ -179,7 +181,7 @@ typename Inspector::result_type inspect(Inspector& f, input_warned& x) {
   return f(caf::meta::type_name("input_warned"), x.attempt, x.infeed, x.text);
 }
 
-/// An actor to itself: go on with what one turn did not finish, so that other messages are seen between turns.
+/// An actor to itself: go on with work that one turn did not finish, so that other messages are handled between turns.
 struct proceed {
   int32_t attempt = 0;
 };
@@ -188,8 +190,8 @@ typename Inspector::result_type inspect(Inspector& f, proceed& x) {
   return f(caf::meta::type_name("proceed"), x.attempt);
 }
 
-/// An actor to itself: time to look at what it waits for (number 0), or the last look at the mailbox before the wait
-/// `number` for `what` is over.
+/// An actor to itself. Number 0: check all waits. Another number: all messages that were in the mailbox before the
+/// deadline of wait `number` for `what` have been handled, and the wait is over.
 struct deadline {
   uint64_t number = 0;
   int32_t what = 0;
@@ -199,7 +201,7 @@ typename Inspector::result_type inspect(Inspector& f, deadline& x) {
   return f(caf::meta::type_name("deadline"), x.number, x.what);
 }
 
-/// Where do you stand? From whoever has waited too long and wants to name the one it really waits for.
+/// The question of an inquiry, from an actor that has waited too long: where does the receiver stand?
 struct probe {
   uint64_t number = 0;
 };
@@ -208,7 +210,7 @@ typename Inspector::result_type inspect(Inspector& f, probe& x) {
   return f(caf::meta::type_name("probe"), x.number);
 }
 
-/// The answer: "replica/0", {{"received", 12}, {"computed", 12}}, in steps.
+/// The answer to `probe`: "replica/0", {{"received", 12}, {"computed", 12}}, in steps.
 struct standing {
   uint64_t number = 0;
   std::string who;
@@ -219,11 +221,11 @@ typename Inspector::result_type inspect(Inspector& f, standing& x) {
   return f(caf::meta::type_name("standing"), x.number, x.who, x.counts);
 }
 
-/// What the user may ask of a running job.
+/// A request of the user to a running job.
 struct request {
   enum kind : uint8_t { save = 1, stop = 2, abort = 3 };
   uint8_t what = stop;
-  bool by_signal = false;  ///< No evaluation follows.
+  bool by_signal = false;  ///< A stop by signal: no evaluation follows.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, request& x) {

@@ -16,7 +16,7 @@ typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
   return f(caf::meta::type_name("evaluate_at"), x.attempt, x.step, x.prefix);
 }
 
-/// Its result. `metrics` hold `loss` and `global_step` too; `cause` says why there are none.
+/// The result of an evaluation. `metrics` include `loss` and `global_step`; if it failed, `cause` is the reason.
 struct evaluated {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -25,7 +25,7 @@ struct evaluated {
   int64_t batches = 0;
   double seconds = 0;
   error cause;
-  std::string checkpoint;  // Its prefix; empty: freshly initialised variables.
+  std::string checkpoint;  // The checkpoint's prefix; empty: freshly initialised variables.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluated& x) {

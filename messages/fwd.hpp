@@ -1,12 +1,12 @@
-// Everything that actors of Troupe say to each other, by name: the single type-ID block.
-// A type missing here serialises to an empty message without an error; tests/messages sends every one through the wire.
+// All messages between actors of Troupe, and their only type-ID block. A type that is missing here serialises to an empty
+// message without an error; tests/messages sends every type through the wire format.
 #pragma once
 
 #include <caf/type_id.hpp>
 
 namespace troupe {
 
-// -- data: paid for in credit ------------------------------------------------------
+// -- data: sent on credit ----------------------------------------------------------
 struct block;
 struct end_of_data;
 struct gradient_part;
@@ -67,7 +67,7 @@ struct standing;
 
 }  // namespace troupe
 
-// A host program's own block usually starts at first_custom_type_id; ours keeps out of its way.
+// A host program's own block usually starts at first_custom_type_id; the offset avoids a collision.
 CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
 
   CAF_ADD_TYPE_ID(troupe, (troupe::abandon))

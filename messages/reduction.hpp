@@ -1,19 +1,19 @@
-// One step's reduction between replicas, when it goes by message. In one process a shared-memory collective may stand
-// in its place; the rules are the same: a status word is OR-ed over all replicas, and if it is set nobody applies.
+// The reduction of one step by messages between replicas. In one process a shared-memory collective may replace it, with
+// the same rule: a status word is OR-ed over all replicas, and if it is set no replica applies.
 #pragma once
 
 #include "messages/control.hpp"
 
 namespace troupe {
 
-/// The gradient of one replica, its own shards already added up; empty when its status forbids to use it.
+/// The gradient of one replica, summed over its shards; empty when the status forbids its use.
 struct gradient_part {
   int32_t attempt = 0;
   int64_t step = 0;
   int32_t replica = 0;
   uint32_t status = 0;
   tensor gradient;
-  error cause;  ///< Why, when the status is not ok.
+  error cause;  ///< The reason when the status is not ok.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, gradient_part& x) {
@@ -33,7 +33,7 @@ typename Inspector::result_type inspect(Inspector& f, gradient_sum& x) {
   return f(caf::meta::type_name("gradient_sum"), x.attempt, x.step, x.status, x.gradient, x.cause);
 }
 
-/// From a replica: my slice holds step `step`.
+/// From a replica: it has applied step `step` to its slice.
 struct applied {
   int32_t attempt = 0;
   int64_t step = 0;
@@ -44,7 +44,7 @@ typename Inspector::result_type inspect(Inspector& f, applied& x) {
   return f(caf::meta::type_name("applied"), x.attempt, x.step, x.replica);
 }
 
-/// From the reducer: every replica's slice holds step `step`.
+/// From the reducer: every replica has applied step `step` to its slice.
 struct all_applied {
   int32_t attempt = 0;
   int64_t step = 0;

@@ -1,4 +1,4 @@
-// Reports: what replicas produced, on the way to the outfeed and on to the chief.
+// Reports: the results of replicas, sent to the outfeed and from there to the chief.
 #pragma once
 
 #include "messages/control.hpp"
@@ -16,7 +16,7 @@ typename Inspector::result_type inspect(Inspector& f, recorded_tensor& x) {
   return f(caf::meta::type_name("recorded_tensor"), x.recipe, x.value);
 }
 
-/// What the step that led to state `step` recorded on one replica: one set of tensors for each gradient shard.
+/// The summary tensors of the step that led to state `step`, of one replica: one set for each gradient shard.
 struct recorded_step {
   int64_t step = 0;
   std::vector<std::vector<recorded_tensor>> sets;
@@ -32,8 +32,8 @@ struct step_report {
   node_id replica{};
   int64_t step = 0;
   std::vector<double> losses;
-  std::vector<step_values> watched;  ///< Of every step while evaluating, of watched ones while training.
-  std::vector<recorded_step> recorded;  ///< With the loss of the step that led there.
+  std::vector<step_values> watched;  ///< Values of every step in an evaluation, of watched steps in training.
+  std::vector<recorded_step> recorded;  ///< Includes the loss of the step that led to the state.
   double seconds = 0;                ///< Time spent computing them.
 };
 template <class Inspector>
@@ -41,12 +41,12 @@ typename Inspector::result_type inspect(Inspector& f, step_report& x) {
   return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded, x.seconds);
 }
 
-/// Nothing of this replica follows state `step`, and `kind` says why.
+/// No report of this replica follows state `step`, for the reason in `kind`.
 struct stream_end {
   int32_t attempt = 0;
   node_id replica{};
   int64_t step = 0;
-  error cause;  ///< In words, of whatever kind.
+  error cause;  ///< The reason as an error, for every kind.
   end_kind kind = end_kind::data;
 };
 template <class Inspector>
@@ -54,12 +54,12 @@ typename Inspector::result_type inspect(Inspector& f, stream_end& x) {
   return f(caf::meta::type_name("stream_end"), x.attempt, x.replica, x.step, x.cause, x.kind);
 }
 
-/// Loss over the steps that led to state `step`, since the point before.
+/// Loss over the steps between the previous point and state `step`.
 struct loss_point {
   int64_t step = 0;
-  double last = 0;  ///< Mean over replicas of the last step.
+  double last = 0;  ///< The last step's mean over replicas.
   double mean = 0;  ///< Mean over replicas and steps.
-  std::map<std::string, double> of_groups;  ///< Of a job of several groups: the means of the others, by name.
+  std::map<std::string, double> of_groups;  ///< In a job of several groups: the means of the other groups, by name.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
@@ -70,18 +70,18 @@ typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
 struct progress {
   int32_t attempt = 0;
   int64_t step = 0;
-  int64_t block_steps = 1;           ///< Steps of the report that brought it there.
-  double seconds_per_step = 0;       ///< Of the slowest replica in that report.
-  loss_point loss;                   ///< Since the last progress.
+  int64_t block_steps = 1;           ///< Steps of the report with which the state was reached.
+  double seconds_per_step = 0;       ///< Time of the slowest replica in that report.
+  loss_point loss;                   ///< Loss since the last progress.
   std::vector<loss_point> logged;    ///< One for each multiple of log_step_count_steps passed.
-  std::vector<step_values> watched;  ///< Of the whole step: the loss is the mean over replicas.
+  std::vector<step_values> watched;  ///< The loss in them is the mean over replicas.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, progress& x) {
   return f(caf::meta::type_name("progress"), x.attempt, x.step, x.block_steps, x.seconds_per_step, x.loss, x.logged, x.watched);
 }
 
-/// Asks the outfeed to pass on all it holds; answered by `flushed`, which follows everything passed on.
+/// Asks the outfeed to pass on all complete steps; answered by `flushed`, which follows them.
 struct flush {
   uint64_t number = 0;
 };
@@ -97,10 +97,11 @@ typename Inspector::result_type inspect(Inspector& f, flushed& x) {
   return f(caf::meta::type_name("flushed"), x.number);
 }
 
-/// What went wrong, to whoever decides. An error with a step comes by the report edge, after the reports before it.
+/// A failure, sent to the actor that decides: the chief or a launcher. An error with a step comes along the report edge, after
+/// the reports of earlier steps.
 struct failure {
   int32_t attempt = 0;
-  role from = role::chief;  ///< Who cannot go on.
+  role from = role::chief;  ///< The role that cannot go on.
   error what;               ///< `source` and `step` say where.
 };
 template <class Inspector>

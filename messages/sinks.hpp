@@ -1,4 +1,5 @@
-// Small interfaces, named for what they accept: whoever sends needs to know no more of the receiver. Messages carry these handles.
+// Small interfaces, named after the messages that they accept, so that a sender depends on no more of the receiver.
+// Messages carry handles of these types.
 #pragma once
 
 #include "messages/fwd.hpp"
@@ -9,28 +10,28 @@ namespace troupe {
 
 using block_sink_actor = caf::typed_actor<
   caf::reacts_to<block>,          // Batches the sink has room for, in step order.
-  caf::reacts_to<end_of_data>>;   // The source ended; nothing follows on that edge.
+  caf::reacts_to<end_of_data>>;   // The source has ended; nothing follows on that edge.
 
 using credit_source_actor = caf::typed_actor<
   caf::reacts_to<pull>>;          // Credit: the sink has room up to `until_step`.
 
 using report_sink_actor = caf::typed_actor<
   caf::reacts_to<step_report>,    // Steps that are done, in step order for each replica.
-  caf::reacts_to<stream_end>>;    // Nothing of that replica follows.
+  caf::reacts_to<stream_end>>;    // No report of that replica follows.
 
 using part_sink_actor = caf::typed_actor<
   caf::reacts_to<snapshot_part>,  // One part of the snapshot at its step.
-  caf::reacts_to<gone>>;          // No further part of that node comes.
+  caf::reacts_to<gone>>;          // No further part of that node follows.
 
 using standing_sink_actor = caf::typed_actor<
-  caf::reacts_to<standing>>;      // Where somebody stands who was asked.
+  caf::reacts_to<standing>>;      // A node's answer to `probe`.
 
 using flush_sink_actor = caf::typed_actor<
-  caf::reacts_to<flushed>>;       // The outfeed holds nothing more.
+  caf::reacts_to<flushed>>;       // The outfeed has passed on all complete steps.
 
 using input_listener_actor = caf::typed_actor<
   caf::reacts_to<input_failed>,   // An infeed cannot go on.
-  caf::reacts_to<input_warned>>;  // It goes on, but not quite as one would think.
+  caf::reacts_to<input_warned>>;  // A warning; the infeed goes on.
 
 using arena_owner_actor = caf::typed_actor<
   caf::reacts_to<released>>;      // The memory lent at that step may be written again.
@@ -44,23 +45,23 @@ using record_source_actor = caf::typed_actor<
 
 using progress_sink_actor = caf::typed_actor<
   caf::reacts_to<progress>,       // All replicas reached a state.
-  caf::reacts_to<stream_end>>;    // The data ended there, or a step could not be made.
+  caf::reacts_to<stream_end>>;    // The data ended at that state, or a step could not be made.
 
 using failure_sink_actor = caf::typed_actor<
-  caf::reacts_to<failure>>;       // Somebody cannot go on.
+  caf::reacts_to<failure>>;       // An actor cannot go on.
 
 using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<restored>,       // The parameter stores are filled.
   caf::reacts_to<committed>,      // A snapshot is durable.
-  caf::reacts_to<save_failed>>;   // A snapshot never will be.
+  caf::reacts_to<save_failed>>;   // A snapshot will not be committed.
 
 using evaluation_sink_actor = caf::typed_actor<
   caf::reacts_to<evaluated>>;     // An evaluation ended.
 
 using hook_listener_actor = failure_sink_actor::extend<
   caf::reacts_to<hooks_ready>,    // All hooks have begun.
-  caf::reacts_to<answered>,       // They have returned from a fact.
-  caf::reacts_to<hooks_ended>,    // They have seen the end.
-  caf::reacts_to<request>>;       // A hook wants something.
+  caf::reacts_to<answered>,       // The hooks have returned from a fact.
+  caf::reacts_to<hooks_ended>,    // The hooks have seen the end.
+  caf::reacts_to<request>>;       // A hook requests a save, a stop or an abort.
 
 }  // namespace troupe

@@ -1,4 +1,4 @@
-// Status: what the chief makes known to the user's side, and what comes back.
+// Status: facts from the chief to the callbacks, and their answers.
 #pragma once
 
 #include "messages/report.hpp"
@@ -36,19 +36,19 @@ struct fact {
   step_values values;    ///< step.
   int64_t at = 0;        ///< begin_at, step, end_at: the state.
   bool gate = false;     ///< step: the horizon waits for `answered`.
-  uint64_t number = 0;   ///< Increasing, so that whoever sends facts can bound those that are not answered; 0: not counted.
+  uint64_t number = 0;   ///< Increasing, so that the sender can bound the facts without an answer; 0: not counted.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
   return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.number);
 }
 
-/// From the callbacks: all hooks have begun, or what they threw is on its way before this; the answer to fact `number`. `steps` are all
-/// that hooks will ever want to see.
+/// From the callbacks, the answer to fact `number`: all hooks have begun, or a `failure` with the exceptions of hooks was
+/// sent before. `steps` are all needs of all hooks; they do not change later.
 struct hooks_ready {
   uint64_t number = 0;
   std::vector<need> steps;
-  held_facts holds;      ///< By any hook.
+  held_facts holds;      ///< The facts that any hook holds.
   bool observes = false; ///< Whether a hook wants values that the model observes.
 };
 template <class Inspector>
@@ -56,10 +56,10 @@ typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
   return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes);
 }
 
-/// From the callbacks, for every event and every step, in their order: the hooks have returned, or what they threw is on its way before
-/// this.
+/// From the callbacks, for every event and every step, in their order: the hooks have returned, or a `failure` with their
+/// exceptions was sent before.
 struct answered {
-  uint64_t number = 0;   ///< The fact's.
+  uint64_t number = 0;   ///< The fact's number.
   int64_t step = 0;      ///< The fact's `at`.
   bool gate = false;     ///< The fact was a gate.
 };
@@ -68,7 +68,7 @@ typename Inspector::result_type inspect(Inspector& f, answered& x) {
   return f(caf::meta::type_name("answered"), x.number, x.step, x.gate);
 }
 
-/// From the callbacks: the hooks have seen the end, which was fact `number`.
+/// From the callbacks: the hooks have seen the end, the fact `number`.
 struct hooks_ended {
   uint64_t number = 0;
 };

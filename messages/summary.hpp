@@ -1,4 +1,4 @@
-// Summaries on their way to event files.
+// Summaries, sent to the summary writers of event files.
 #pragma once
 
 #include "messages/control.hpp"
@@ -22,8 +22,8 @@ typename Inspector::result_type inspect(Inspector& f, summary_value& x) {
   return f(caf::meta::type_name("summary_value"), what, x.tag, x.scalar, x.histogram, x.image, x.text, caf::meta::load_callback(load));
 }
 
-/// The values of state `step`, for the event file of one directory. From an outfeed and a chief they are paid for in credit
-/// and numbered from 0 within an attempt; from whoever sends but a few they have no number.
+/// The summary values of state `step`, for the event file of one directory. An outfeed and a chief send records on credit,
+/// numbered from 0 within an attempt; a sender of only a few leaves out the number.
 struct record {
   int32_t attempt = 0;
   int64_t number = -1;
@@ -35,7 +35,7 @@ typename Inspector::result_type inspect(Inspector& f, record& x) {
   return f(caf::meta::type_name("record"), x.attempt, x.number, x.step, x.values);
 }
 
-/// How many records a summary writer has room for.
+/// Number of records that a summary writer has room for.
 inline constexpr int64_t record_window = 10;
 
 /// Credit: the writer has room for the records below `until_number`.
@@ -48,8 +48,8 @@ typename Inspector::result_type inspect(Inspector& f, room& x) {
   return f(caf::meta::type_name("room"), x.attempt, x.until_number);
 }
 
-/// A word about the session. start: training goes on from state `step`, and what an earlier one wrote of later states no
-/// longer counts; checkpoint: state `step` was committed under the prefix `path`.
+/// A START or CHECKPOINT message of the event file. start: training goes on from state `step`, and summaries of later
+/// states that an earlier process wrote no longer count; checkpoint: state `step` was committed under the prefix `path`.
 struct note {
   enum kind : uint8_t { start = 1, checkpoint = 2 };
   uint8_t what = start;
@@ -61,7 +61,7 @@ typename Inspector::result_type inspect(Inspector& f, note& x) {
   return f(caf::meta::type_name("note"), x.what, x.step, x.path);
 }
 
-/// Nothing follows: write what is there, close the file and end.
+/// No record follows: write all records, close the file and end.
 struct finish_log {
   int32_t attempt = 0;
 };
