@@ -1,7 +1,7 @@
-// Threads for actors, made before what runs on them: where the system has no more to give, nothing has begun yet.
+// Threads for actors, created before the actors that run on them: if the system has no more threads, nothing has begun.
 //
-// CAF starts a thread inside of its constructors and launches, at places from which an exception leaves a system half made or an
-// actor counted that never runs, so that its end is waited for, for ever. Ours wait for their work, or for its being taken back.
+// CAF creates threads inside of constructors and launches. An exception there leaves an incomplete system, or an actor
+// that is counted and never runs, whose end CAF awaits for ever. These threads wait for their work or for its withdrawal.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -15,16 +15,16 @@ namespace troupe {
 
 class actor_thread {
  public:
-  /// resource_exhausted where the system gives no thread, or no memory for one.
+  /// resource_exhausted if the system gives no thread, or no memory for one.
   static expected<actor_thread> start();
   actor_thread(actor_thread&&) noexcept = default;
   actor_thread& operator=(actor_thread&&) = delete;
-  /// Waits for nothing: the thread ends after its work, or now where it has none.
+  /// Does not wait: the thread ends after its work, or now if it has none.
   ~actor_thread();
 
-  /// What the thread does; at most once.
+  /// Gives the thread its work; called at most once.
   void run(std::function<void()> work);
-  /// Waits for the end of its work, which somebody has to have seen to.
+  /// Waits for the end of the work, which the caller must have requested.
   void join() { thread_.join(); }
 
  private:

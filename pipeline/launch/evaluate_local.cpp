@@ -1,4 +1,4 @@
-// An evaluation alone: the evaluator and, for what it found, the writer of an event file.
+// An evaluation alone: the evaluator and, for its results, the writer of an event file.
 #include "actors/chief/decisions.hpp"
 #include "actors/exit_reason.hpp"
 #include "pipeline/launch/job_crew.hpp"
@@ -13,8 +13,8 @@ namespace troupe {
 
 namespace {
 
-/// The evaluator has a deadline between batches itself; `deadlines` are for one that cannot look at it, inside a call that does not return.
-/// A `writer` that could not be started is an error before anything is evaluated.
+/// The evaluator has a deadline for each batch itself; `deadlines` cover an evaluator that is inside a call that does not
+/// return. A `writer` that could not be started is an error before the evaluation begins.
 expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, const summary_writer_actor& writer, int64_t step,
                         const chief_deadlines& deadlines) {
   expected<evaluated> answer;
@@ -40,7 +40,7 @@ expected<evaluated> ask(caf::scoped_actor& me, const evaluator_actor& worker, co
   return answer;
 }
 
-/// What went wrong, if anything did: the result stands without its event file.
+/// Writes the event file. Returns failures as warnings: the result is valid without the file.
 std::vector<std::string> write(caf::scoped_actor& me, const summary_writer_actor& writer, const evaluated& x, std::chrono::milliseconds deadline) {
   std::vector<std::string> warnings;
   for (auto& r : evaluation_records(x))
@@ -73,7 +73,7 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job) {
   const auto nodes = std::make_shared<node_watch>();
   const auto& deadlines = job->basis().deadlines;
   const auto deadline = deadlines.stop;
-  const auto step = std::get<evaluation_job>(job->job).step.value_or(-1);  // The evaluator's word for the newest.
+  const auto step = std::get<evaluation_job>(job->job).step.value_or(-1);  // The evaluator takes -1 for the newest.
   expected<evaluation_result> result;
   {
     caf::scoped_actor me{*system};
@@ -84,13 +84,13 @@ expected<evaluation_result> evaluate_local(std::shared_ptr<prepared_job> job) {
     const auto worker = start_head<evaluator_actor>(*crew, role::evaluator, myself);
     if (const auto x = ask(me, worker, writer, step, deadlines)) {
       result = evaluation_result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, {}};
-      // Without a checkpoint there is no directory yet, and perhaps there is to be none.
+      // Without a checkpoint the model directory may not exist, and an evaluation does not create it.
       if (writer && !x->checkpoint.empty())
         result->warnings = write(me, writer, *x, deadline);
     } else {
       result = fail(x.error());
     }
-    // Whatever it is still reading or computing, nobody waits for it any more.
+    // Cancels steps and reads in progress, whose results are no longer awaited.
     job->switch_of(role::evaluator).all();
     me->send_exit(worker, caf::exit_reason::user_shutdown);
     if (writer)

@@ -17,7 +17,7 @@ namespace troupe {
 
 namespace {
 
-/// Whoever is sent to when another node starts is there before it.
+/// A node starts after the nodes to which it sends at its start.
 constexpr std::array starting_order{role::checkpoint_writer, role::summary_writer, role::eval_summary_writer, role::outfeed, role::reducer,
                                     role::replica,           role::infeed,         role::evaluator,           role::callbacks, role::predictor,
                                     role::chief};
@@ -118,7 +118,7 @@ class job_crew final : public crew {
       case role::chief: {
         auto options = chief_options_of(*job_, n);
         options.nodes = crew_of(n.id);
-        return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, false, chief, std::move(options)));  // It never blocks.
+        return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, false, chief, std::move(options)));  // The chief never blocks.
       }
     }
     return {};
@@ -156,7 +156,7 @@ class job_crew final : public crew {
   node_id driver_;
   bool threads_;
   node_listener started_;
-  std::map<node_id, caf::strong_actor_ptr> handles_;  // The newest of each node that was started.
+  std::map<node_id, caf::strong_actor_ptr> handles_;  // The newest handle of each node that was started.
 };
 
 }  // namespace
@@ -169,7 +169,7 @@ predictor_actor start_predictor(caf::actor_system& system, std::shared_ptr<prepa
                                 node_listener started) {
   job->predictions = board;
   auto node = start_head<predictor_actor>(*make_crew(system, std::move(job), no_node, threads, std::move(started)), role::predictor);
-  // One that dies, without a thread for it or by a defect, does not leave the consumer waiting.
+  // A predictor that dies, without a thread or by a defect, does not leave the consumer waiting.
   node->attach_functor([board = std::move(board)](const caf::error& reason) {
     board->ended(error{category_of(reason), "the predictor ended: " + describe(reason)});
   });

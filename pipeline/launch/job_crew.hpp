@@ -1,4 +1,4 @@
-// The crew of a prepared job: spawns the nodes of its plan into one actor system, on threads of their own or on its scheduler.
+// The crew of a prepared job: spawns the nodes of its plan in one actor system, on separate threads or on its scheduler.
 #pragma once
 
 #include "actors/crew.hpp"
@@ -8,16 +8,16 @@
 
 namespace troupe {
 
-/// Told of every node that is started, by name: how a simulation finds whom to kill.
+/// Called with the name and handle of every node that is started, so that a simulation can kill a node by name.
 using node_listener = std::function<void(const std::string& name, const caf::strong_actor_ptr& node)>;
 
-/// Of the nodes that `driver` drives; no_node: the launcher, whose crew is the chief, or an evaluator and its event file, or a predictor.
-/// `threads` true: whatever may block is detached (local); false: everything is on the scheduler (simulation, where a
-/// detached actor would have a thread that nobody cranks).
+/// The crew of the nodes that `driver` drives; no_node: the launcher, whose crew is the chief, or an evaluator and its
+/// summary writer, or a predictor. `threads` true: actors that may block are detached (local); false: all are on the
+/// scheduler (simulation, which cannot crank a detached actor).
 std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, node_id driver, bool threads,
                                 node_listener started = {});
 
-/// The only node of that role in the launcher's crew, started by it, which reports to `asker`.
+/// Starts the only node of that role in the launcher's crew, which reports to `asker`.
 template <class Handle>
 Handle start_head(crew& launcher, role what, const caf::strong_actor_ptr& asker = {}) {
   for (const auto& m : launcher.members())
@@ -26,7 +26,7 @@ Handle start_head(crew& launcher, role what, const caf::strong_actor_ptr& asker 
   return {};
 }
 
-/// The predictor of a job, which fills `board`. Nothing happens before it is pulled.
+/// Starts the predictor of a job, which fills `board`. It does nothing before the first `pull`.
 predictor_actor start_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, std::shared_ptr<prediction_board> board, bool threads,
                                 node_listener started = {});
 

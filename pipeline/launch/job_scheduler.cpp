@@ -12,7 +12,7 @@ namespace troupe {
 
 namespace {
 
-/// What CAF has to print goes nowhere: nothing of ours prints through it, and standard output belongs to the program.
+/// Drops CAF's prints: Troupe does not print through CAF, and standard output belongs to the program.
 class no_printer final : public caf::monitorable_actor {
  public:
   explicit no_printer(caf::actor_config& config) : monitorable_actor(config) {}
@@ -31,7 +31,7 @@ expected<scheduler_threads> scheduler_threads::start() {
   return scheduler_threads{std::move(*worker), std::move(*clock)};
 }
 
-/// Where an actor that runs on the worker finds whoever it wakes.
+/// The execution unit of actors on the worker: actors that they wake go to the scheduler's queue.
 class job_scheduler::worker final : public caf::execution_unit {
  public:
   explicit worker(job_scheduler& scheduler) : execution_unit(&scheduler.system()), scheduler_(scheduler) {}
@@ -45,7 +45,7 @@ job_scheduler::job_scheduler(caf::actor_system& system, scheduler_threads thread
   : abstract_coordinator(system), threads_(std::move(threads)) {}
 
 void job_scheduler::use(caf::actor_system_config& config, scheduler_threads threads) {
-  // A factory is copied, and called once.
+  // A factory must be copyable, and is called once.
   auto once = std::make_shared<scheduler_threads>(std::move(threads));
   config.module_factories.emplace_back(
     [once](caf::actor_system& system) -> caf::actor_system::module* { return new job_scheduler{system, std::move(*once)}; });
@@ -65,7 +65,7 @@ void job_scheduler::stop() {
     stopping_ = true;
     changed_.notify_all();
   }
-  // Either ends after what it is at, which is short.
+  // Either thread ends after its present task, which is short.
   threads_.worker.join();
   threads_.clock.join();
   utility_actors_[printer_id] = nullptr;

@@ -1,7 +1,7 @@
-// The scheduler of an actor system of our own: one worker for those who never block, and the clock.
+// The scheduler of Troupe's own actor systems: one worker thread for actors that never block, and one for the clock.
 //
-// CAF's own makes its threads while the actor system is being made, where one that cannot be made ends the process. Ours get theirs
-// before. The worker sleeps while there is nothing to do, where CAF's looks for work every 10 ms.
+// CAF's scheduler creates its threads while the actor system is constructed, where a failure ends the process. This one
+// gets them before. The worker sleeps while there is no work; CAF's workers poll every 10 ms.
 #pragma once
 
 #include "pipeline/launch/actor_thread.hpp"
@@ -18,14 +18,14 @@ namespace troupe {
 
 struct scheduler_threads {
   actor_thread worker, clock;
-  /// resource_exhausted.
+  /// resource_exhausted if the system gives no thread.
   static expected<scheduler_threads> start();
 };
 
 class job_scheduler final : public caf::scheduler::abstract_coordinator {
  public:
   job_scheduler(caf::actor_system& system, scheduler_threads threads);
-  /// `config`'s actor system, of which there is one, has this scheduler.
+  /// Makes this the scheduler of the one actor system that is made from `config`.
   static void use(caf::actor_system_config& config, scheduler_threads threads);
 
   void enqueue(caf::resumable* job) override;

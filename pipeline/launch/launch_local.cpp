@@ -28,14 +28,14 @@ class board final : public job_board {
     now_.evaluating = step;
     now_.evaluated_batches = batches;
   }
-  void event(const job_event&) override {}  // Hooks hear of events; the board keeps only the newest state.
+  void event(const job_event&) override {}  // Events are for hooks; the board keeps only the newest state.
   void finished(expected<train_result> x) override {
     std::lock_guard lock{guard_};
     if (!result_)
       result_ = std::move(x);
     changed_.notify_all();
   }
-  /// A chief that dies, which only a defect or want of memory can bring about, takes its crew with it.
+  /// Ends the crew of a chief that died, which only a defect or lack of memory can cause.
   void chief_ended(const caf::error& reason) {
     {
       std::lock_guard lock{guard_};
@@ -53,7 +53,7 @@ class board final : public job_board {
     std::unique_lock lock{guard_};
     const auto there = [this] { return result_.has_value(); };
     if (!deadline)
-      changed_.wait(lock, there);  // The chief's own deadlines bound this.
+      changed_.wait(lock, there);  // The chief's own deadlines limit this wait.
     else if (!changed_.wait_for(lock, bounded(*deadline), there))
       return std::nullopt;
     return result_;
@@ -69,7 +69,7 @@ class board final : public job_board {
 
 class local_job final : public running_job {
  public:
-  /// In `host`, or in `own`.
+  /// Starts the job in `host`, or in `own` if `host` is null.
   local_job(std::shared_ptr<prepared_job> job, caf::actor_system* host, std::unique_ptr<local_system> own)
     : deadlines_(job->basis().deadlines), turns_(job->training().turns), own_(std::move(own)), board_(std::make_shared<board>(nodes_)) {
     tell_time_and_place(*job);
@@ -77,14 +77,14 @@ class local_job final : public running_job {
     auto& system = host ? *host : **own_;
     const auto nodes = make_crew(system, job, no_node, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
     chief_ = start_head<chief_actor>(*nodes, role::chief);
-    // Whatever becomes of the chief, whoever waits for the job is told.
+    // Threads that wait for the job get a result even if the chief dies.
     chief_->attach_functor([board = board_](const caf::error& reason) { board->chief_ended(reason); });
   }
 
   ~local_job() override {
     turns_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, false);
-    // The chief waits for its actors at most so long itself.
+    // The longest time that the chief itself waits for its hooks and actors.
     if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !nodes_->all_ended(deadlines_.stop))
       if (own_)
         own_->leave_behind();
@@ -99,8 +99,8 @@ class local_job final : public running_job {
  private:
   chief_deadlines deadlines_;
   std::shared_ptr<hook_turns> turns_;
-  std::unique_ptr<local_system> own_;  // Null in a system of the caller's.
-  std::shared_ptr<node_watch> nodes_ = std::make_shared<node_watch>();  // Those of an evaluation too, which the chief does not count.
+  std::unique_ptr<local_system> own_;  // Null in an actor system of the caller.
+  std::shared_ptr<node_watch> nodes_ = std::make_shared<node_watch>();  // Includes the nodes of an evaluation, which the chief does not count.
   std::shared_ptr<board> board_;
   chief_actor chief_;
 };

@@ -28,7 +28,7 @@ class recording_board final : public job_board {
 
 struct simulated_job::impl {
   impl(std::shared_ptr<prepared_job> job, uint64_t seed) : world(seed), board(std::make_shared<recording_board>()) {
-    if (job->wall_offset == 0)  // A test may have its own.
+    if (job->wall_offset == 0)  // A test may set it.
       job->wall_offset = 1'700'000'000;
     const auto started = [this](const std::string& name, const caf::strong_actor_ptr& node) { world.started(name, node); };
     job->board = board;

@@ -28,7 +28,7 @@ void add_types(caf::actor_system_config& config) {
 }
 
 bool has_types(const caf::actor_system& system) {
-  // The block is added as a whole, so that its last type stands for all.
+  // The block is added as a whole, so that its last type is there only if all are.
   using last = caf::type_by_id<caf::id_block::troupe::end - 1>::type;
   return system.config().value_factories_by_rtti.count(std::type_index(typeid(last))) == 1;
 }

@@ -1,4 +1,4 @@
-// What everything that runs on real threads shares: the settings of its actor system, and the wait for its actors' ends.
+// Shared by all jobs on real threads: the settings of their actor system, and the wait for the ends of their actors.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -17,22 +17,22 @@ namespace troupe {
 
 struct prepared_job;
 
-/// What an actor of this process needs to tell wall time from its own clock, which is the steady one, and in which host it is.
+/// Sets the offset of wall time from the actors' clock, which is steady, and the name of this host.
 void tell_time_and_place(prepared_job& job);
 
-/// `deadline` as long as a clock can add it to its present time: for ever is as good as a century.
+/// Limits `deadline` to a century, so that a clock can add it to its present time without overflow.
 std::chrono::milliseconds bounded(std::chrono::milliseconds deadline);
 
-/// Makes Troupe's messages known to whoever is made from `config`; whether `system` was.
+/// Adds Troupe's messages to `config`; whether the configuration of `system` has them.
 void add_types(caf::actor_system_config& config);
 bool has_types(const caf::actor_system& system);
 
-/// Which actors were started, and whether they have ended. Any thread.
+/// The actors that were started, and whether they have ended. Used by any thread.
 class node_watch {
  public:
   void started(const caf::strong_actor_ptr& node);
   void kill_all();
-  /// Whether every node has ended. Waits for them at most so long.
+  /// Waits until every node has ended, at most until the deadline. Returns whether all have.
   bool all_ended(std::chrono::milliseconds deadline);
 
  private:
@@ -41,15 +41,15 @@ class node_watch {
   std::vector<caf::actor_addr> nodes_;
 };
 
-/// An actor system of one's own. Its destructor waits for every actor in it.
+/// A separate actor system for one job. Its destructor waits for every actor in it.
 class local_system {
  public:
-  /// resource_exhausted where there is no thread, or no memory, for its scheduler.
+  /// resource_exhausted if there is no thread, or no memory, for its scheduler.
   static expected<std::unique_ptr<local_system>> make();
 
   caf::actor_system& operator*() noexcept { return *system_; }
-  /// An actor that is inside a call that never returns would keep the system, and with it the thread that ends it, for ever:
-  /// both are left behind instead.
+  /// Leaks the system instead of destroying it: an actor inside a call that never returns would block the destructor, and
+  /// with it the calling thread, for ever.
   void leave_behind();
 
  private:

@@ -9,7 +9,7 @@ namespace troupe {
 
 namespace {
 
-/// The part of a batch that an edge of an infeed carries: of those that its readers in one group divide among them.
+/// The part of a batch that an edge of an infeed carries, where readers in one group divide it.
 infeed_options::edge share_of(const job_plan& plan, const plan_edge& e) {
   infeed_options::edge share{.id = e.id};
   if (e.how == divide::broadcast)
@@ -163,7 +163,7 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   options.board = job.predictions;
   options.files = basis.files;
   options.directory = basis.config.model_dir.value_or("");
-  options.step = job.prediction().step.value_or(-1);  // The predictor's word for the newest.
+  options.step = job.prediction().step.value_or(-1);  // The predictor takes -1 for the newest.
   options.silence_max = basis.deadlines.silence;
   options.parameters = job.in(mode::predict).parameters;
   options.seed = basis.config.seed;

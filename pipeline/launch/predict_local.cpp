@@ -32,7 +32,7 @@ class local_prediction final : public running_prediction {
 
  private:
   void ask(int64_t until) override { caf::anon_send(predictor_, pull{.until_step = until}); }
-  /// The predictor has a deadline of its own; this one is for a disk or a model that does not let it see that.
+  /// The predictor has a deadline of its own; this one covers a predictor that a disk or a model blocks.
   bool wait() override { return queue()->wait(job_->basis().deadlines.silence + 2 * job_->basis().deadlines.stop); }
 
   std::shared_ptr<prepared_job> job_;
@@ -41,7 +41,7 @@ class local_prediction final : public running_prediction {
   predictor_actor predictor_;
 };
 
-/// Ended before it began.
+/// A prediction that failed before it began.
 class failed_prediction final : public running_prediction {
  public:
   explicit failed_prediction(error cause) : running_prediction(0) { queue()->ended(std::move(cause)); }

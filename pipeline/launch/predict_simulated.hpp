@@ -11,11 +11,11 @@ class simulated_prediction final : public running_prediction {
   ~simulated_prediction() override;
 
   void cancel() override;
-  /// One message of one actor, or one timeout when there is none. False when nothing is left to happen.
+  /// Handles one message of one actor, or one timeout if no actor has a message. False: there is neither.
   bool crank();
-  /// Ends a node as a crash would. False when there is none of that name alive.
+  /// Ends a node as a crash would. False: no node of that name is alive.
   bool kill(const std::string& node);
-  /// Cranks what is left and names the actors that are still alive.
+  /// Handles all pending messages and returns the names of the actors that are still alive.
   std::vector<std::string> left();
   std::chrono::nanoseconds now() const;
 

@@ -1,4 +1,4 @@
-// The board of a prediction as both launchers use it: batches wait here for whoever takes them.
+// The board of a prediction for both launchers: a queue of batches for the consumer.
 #pragma once
 
 #include "actors/prediction_board.hpp"
@@ -9,18 +9,19 @@
 
 namespace troupe {
 
-/// Holds no more batches than were asked for. Any thread.
+/// Holds no more batches than the consumer has given credit for. Used by any thread.
 class prediction_queue final : public prediction_board {
  public:
   void loaded(loaded_state from) override;
   void batch(step_values values) override;
   void ended(std::optional<error> cause) override;
 
-  /// The next batch; nothing after the last one; the cause, after all batches before it. Absent where it is to be waited for.
+  /// Outer absence: there is nothing to take yet. Else the next batch, absence after the last one, or, after all batches
+  /// before it, the cause of a failure.
   std::optional<expected<std::optional<step_values>>> take();
-  /// Whether `take` has something to say before the deadline.
+  /// Waits until `take` returns something, at most until the deadline. Returns whether it does.
   bool wait(std::chrono::milliseconds deadline);
-  /// `take` says `cancelled` from now on, and what was there is dropped; nothing changes once all was taken.
+  /// Drops the batches; from now on `take` returns error `cancelled`. No effect after the end has been taken.
   void cancel();
   loaded_state from() const;
 

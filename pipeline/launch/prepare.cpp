@@ -27,8 +27,8 @@ crew_switch& prepared_job::switch_of(role driver) {
 
 namespace {
 
-/// A first look at the data: their structure and their batch size decide what is planned. An input that cannot be opened
-/// is an error of the job before anything else is.
+/// Opens a dataset and determines the structure and batch size of its elements, which planning needs. An input that cannot
+/// be opened is the first error of a job.
 expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
   const auto& planned = job.plan.datasets[number];
   const auto hosts = std::count_if(job.plan.nodes.begin(), job.plan.nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
@@ -42,7 +42,7 @@ expected<prepared_dataset> open(const prepared_job& job, size_t number, const da
   return data;
 }
 
-/// Rows of a step that an edge brings.
+/// Rows that an edge carries for one step.
 expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std::vector<int64_t>& rows_of_programs) {
   const auto& plan = job.plan;
   const auto& source = plan.at(e.from);
@@ -60,11 +60,11 @@ expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std
   return rows / readers;
 }
 
-/// What one replica of a program is fed, by all of its ports.
+/// The input of one replica of a program, of all its ports together.
 struct fed {
   element_spec element;
   std::vector<component> delivered;  ///< In the order of the ports.
-  int64_t rows = 0;                  ///< A step.
+  int64_t rows = 0;                  ///< Rows of one step.
 };
 
 expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const std::vector<int64_t>& rows_of_programs) {
@@ -91,7 +91,7 @@ expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const 
   return all;
 }
 
-/// A program whose sources are not prepared waits for them; there is no cycle.
+/// Whether the programs whose outputs this program reads have been prepared; there is no cycle.
 bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t>& rows_of_programs) {
   for (const auto* e : job.plan.edges_to(job.plan.replicas_of(program).front()->id))
     if (const auto& source = job.plan.at(e->from); source.program && rows_of_programs[*source.program] == 0)
@@ -114,7 +114,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     source = std::make_shared<const model>(choose_predictions(source, job.prediction().choice, in->rows, refused));
   auto graph = build_graph(*source, in->element, planned.mode);
   if (!graph)
-    return fail(refused->value_or(graph.error()));  // As it was said, without a line of the model's.
+    return fail(refused->value_or(graph.error()));  // The error itself, without the source line that the graph adds.
   const std::shared_ptr<const model_graph> built = std::move(*graph);
   auto layout = layout_of(*built);
   if (!layout)
@@ -139,7 +139,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   return program;
 }
 
-/// A checkpoint has the variables of all groups by name.
+/// Variables of different groups need different names, since a checkpoint stores all of them by name.
 expected<void> check_variables(const prepared_job& job) {
   std::map<std::string, std::string> owners;
   for (size_t p = 0; p < job.programs.size(); ++p)

@@ -16,7 +16,7 @@ simulated_world::settings::settings() {
 simulated_world::simulated_world(uint64_t seed)
   : system_(settings_), schedule_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())), drawn_(seed) {}
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the schedule needs nothing better.
+/// SplitMix64 (Steele, Lea, Flood 2014), which is good enough for a schedule.
 uint64_t simulated_world::draw() {
   uint64_t z = drawn_ += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -42,7 +42,7 @@ void simulated_world::pass(std::chrono::nanoseconds time) {
   time_passed_ = true;
 }
 
-/// By which factor its node was slowed down; 1 where it was not.
+/// The factor by which the node of this job was slowed down; 1 if it was not.
 int64_t simulated_world::slowness(const caf::resumable* job) const {
   const auto* actor = dynamic_cast<const caf::local_actor*>(job);
   const auto slow = actor ? slow_nodes_.find(actor->id()) : slow_nodes_.end();
@@ -53,7 +53,8 @@ bool simulated_world::all_hang() const {
   return !slow_nodes_.empty() && std::all_of(schedule_.jobs.begin(), schedule_.jobs.end(), [this](const auto* job) { return slowness(job) == never; });
 }
 
-/// Whose turn it is, of jobs that do not all hang. A slow node that is drawn is mostly passed over, unless nobody else waits for a turn.
+/// Draws the next job, where not all hang. A slow node that is drawn is mostly passed over, unless no other waits for a
+/// turn.
 std::ptrdiff_t simulated_world::pick() {
   const auto one = [this] { return static_cast<std::ptrdiff_t>(draw() % schedule_.jobs.size()); };
   auto picked = one();
@@ -81,7 +82,7 @@ bool is_alive(const caf::actor_addr& address) {
 
 }  // namespace
 
-/// Only who is to have a turn has messages, so nobody else is looked at.
+/// Looks only at actors that wait for a turn, as no others have messages.
 void simulated_world::measure() {
   for (auto* job : schedule_.jobs)
     if (auto* actor = dynamic_cast<caf::scheduled_actor*>(job); actor && !actor->mailbox().closed() && !actor->mailbox().blocked()) {
@@ -91,7 +92,7 @@ void simulated_world::measure() {
   const auto timers = schedule_.clock().schedule().size();
   if (timers > timers_before_) {
     timers_ = std::max(timers_, timers);
-    timers_beyond_actors_ = std::max(timers_beyond_actors_, timers - std::min(timers, nodes_.size()));  // One that has ended may leave its own.
+    timers_beyond_actors_ = std::max(timers_beyond_actors_, timers - std::min(timers, nodes_.size()));  // An ended node may leave its timer.
   }
   timers_before_ = timers;
 }
@@ -163,7 +164,7 @@ std::vector<std::string> simulated_world::left() {
 }
 
 void simulated_world::end_all() {
-  // An actor begins with its first message, the exit included: one that had no turn yet starts others as it ends, and those are
+  // An actor begins with its first message, even an exit: an actor that has had no turn starts others as it ends, which are
   // killed in the next round.
   for (size_t killed = 0; killed < nodes_.size();) {
     for (; killed < nodes_.size(); ++killed)

@@ -1,5 +1,5 @@
-// A world in simulation: an actor system on CAF's deterministic scheduler, one message a turn, in an order drawn by seed,
-// under a virtual clock that moves only when nobody has anything to do.
+// A world in simulation: an actor system on CAF's deterministic scheduler, one message in each turn, in an order drawn by
+// seed, with a virtual clock that moves only when no actor has a message.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -27,31 +27,31 @@ class simulated_world {
   caf::actor_system& system() noexcept { return system_; }
   void started(const std::string& name, const caf::strong_actor_ptr& node);
 
-  /// One message of one actor, or one timeout when there is none. False when nothing is left to happen.
+  /// Handles one message of one actor, or one timeout if no actor has a message. False: there is neither.
   bool crank();
-  /// Cranks until `there`, at most `turns` times; whether it came true.
+  /// Cranks until `there` holds, at most `turns` times. Returns whether it holds.
   bool crank_until(const std::function<bool()>& there, int64_t turns = 5'000'000);
-  /// From now on, nodes of that name take one of `factor` turns that fall to them while others have something to do: as on a slow
-  /// disk, or a busy core.
+  /// From now on, nodes of that name take one of `factor` turns that fall to them while others have messages, as on a slow
+  /// disk or a busy core.
   void slow_down(const std::string& node, int64_t factor);
-  /// From now on, nodes of that name get no turn, as inside a call that does not return; until `left` or `end_all`.
+  /// From now on until `left` or `end_all`, nodes of that name get no turn, as inside a call that does not return.
   void hang(const std::string& node) { slow_down(node, never); }
-  /// Time goes by, as in a call that takes so long. Within a turn or between two.
+  /// Advances the clock by `time`, as in a call that takes so long. Called within a turn or between two.
   void pass(std::chrono::nanoseconds time);
-  /// Ends a node as a crash would. False when there is none of that name alive.
+  /// Ends a node as a crash would. False: no node of that name is alive.
   bool kill(const std::string& node);
-  /// Cranks what is left and names the nodes that are still alive.
+  /// Handles all pending messages and returns the names of the nodes that are still alive.
   std::vector<std::string> left();
-  /// CAF waits for every actor when the system goes: whoever is left is killed and cranked first.
+  /// Kills all nodes and handles their exits, since CAF waits for every actor when the system is destroyed.
   void end_all();
 
   std::chrono::nanoseconds now() const;
   int64_t turns() const noexcept { return turns_; }
-  /// Of the order in which actors got their turns: equal for equal seeds and plans.
+  /// Hash of the order in which actors got their turns: equal for equal seeds and plans.
   uint64_t trace_hash() const noexcept { return hash_; }
-  /// From now on a line for each turn is added to `text`: its number, the virtual time in nanoseconds, the node or '-'.
+  /// From now on adds a line for each turn to `text`: its number, the virtual time in nanoseconds, the node or '-'.
   void trace_to(std::string* text) noexcept { trace_ = text; }
-  /// Of all turns so far.
+  /// The maxima over all turns so far.
   world_gauge gauge() const;
 
  private:
@@ -70,10 +70,10 @@ class simulated_world {
   caf::actor_system system_;
   caf::scheduler::test_coordinator& schedule_;
   uint64_t drawn_;
-  std::vector<std::pair<std::string, caf::actor_addr>> nodes_;  ///< All that were ever started.
+  std::vector<std::pair<std::string, caf::actor_addr>> nodes_;  ///< All nodes that were ever started.
   std::map<std::string, int64_t> slow_;
-  std::map<caf::actor_id, int64_t> slow_nodes_;                 ///< Those of them that were started.
-  std::map<caf::actor_id, size_t> fullest_;                     ///< By node: the most messages that waited for it.
+  std::map<caf::actor_id, int64_t> slow_nodes_;                 ///< The started nodes among `slow_`.
+  std::map<caf::actor_id, size_t> fullest_;                     ///< The most messages that ever waited for each node.
   size_t timers_ = 0, timers_before_ = 0, timers_beyond_actors_ = 0;
   bool time_passed_ = false;
   uint64_t hash_ = 0xcbf29ce484222325u;

@@ -1,5 +1,5 @@
-// How actors of a job are spawned: with a thread of their own or on a scheduler, and in either case such that what goes wrong, in a
-// handler or before there is any, is told to whoever monitors the actor, as the reason of its end.
+// Spawns the actors of a job, with separate threads or on a scheduler. In either case an exception of a handler, or a
+// failure before the first one, becomes the exit reason that the actor's monitors receive.
 #pragma once
 
 #include "actors/exit_reason.hpp"
@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-/// `Base` as CAF infers it from an actor's function.
+/// An actor whose `Base` CAF infers from its function.
 template <class Base>
 class job_actor final : public Base {
  public:
@@ -25,7 +25,7 @@ class job_actor final : public Base {
   void launch(caf::execution_unit* unit, bool lazy, bool hide) override {
     if (!thread_)
       return Base::launch(unit, lazy, hide);
-    // As CAF does, but for the thread, which is there already.
+    // The same as in CAF, except that the thread exists already.
     auto* const on = this->private_thread_ = new caf::detail::private_thread{this};
     if (!hide)
       this->register_at_system();
@@ -36,8 +36,8 @@ class job_actor final : public Base {
   std::optional<actor_thread> thread_;
 };
 
-/// `f(self, xs...)` as an actor; `own_thread` for one that may block. Where there is no thread to be had, the actor that is returned
-/// ends at once, for that reason.
+/// Spawns `f(self, xs...)` as an actor; `own_thread` for one that may block. If no thread can be created, the returned actor
+/// ends at once, with that error as its reason.
 template <class F, class... Ts>
 caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, bool own_thread, F f, Ts&&... xs) {
   using base = caf::infer_impl_from_fun_t<F>;

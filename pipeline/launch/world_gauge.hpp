@@ -1,4 +1,4 @@
-// What has to stay within bounds while a simulated world turns.
+// Sizes that have to stay within bounds in a simulated world.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace troupe {
 
-/// Of all turns so far: the most messages that ever waited for a node, by its name, and what the clock held.
+/// Maxima over all turns so far: messages that waited for a node, by its name, and entries of the clock.
 struct world_gauge {
   std::map<std::string, size_t> fullest_mailboxes;
   size_t timers = 0;                ///< The most pending entries of the clock.
-  size_t timers_beyond_actors = 0;  ///< The most of them beyond one for each node that was alive.
+  size_t timers_beyond_actors = 0;  ///< The most pending entries beyond one for each node.
 };
 
 }  // namespace troupe

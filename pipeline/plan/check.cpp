@@ -1,4 +1,4 @@
-// What is wrong with a plan, said before anything starts.
+// Checks a plan before any actor starts.
 #include "pipeline/plan/plan.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ expected<void> check_nodes(const job_plan& p) {
   return {};
 }
 
-/// Each from 0 on, once: a replica's number chooses its shards, an infeed's its share of the data.
+/// Indices count from 0 without a repetition: a replica's index chooses its shards, an infeed's its share of the data.
 expected<void> check_numbers(const std::vector<const plan_node*>& nodes) {
   std::vector<const plan_node*> taken(nodes.size());
   for (const auto* n : nodes) {
@@ -60,7 +60,7 @@ expected<void> check_numbers(const std::vector<const plan_node*>& nodes) {
   return {};
 }
 
-/// Nothing starts without those whom every node reports to.
+/// Every replica has an in-port, an outfeed and, if its group trains several replicas, a reducer.
 expected<void> check_company(const job_plan& p, const plan_node& replica) {
   if (replica.in_ports.empty())
     return refuse(named(replica) + " has no in-port: it would never make a step");
@@ -74,7 +74,8 @@ expected<void> check_company(const job_plan& p, const plan_node& replica) {
   return {};
 }
 
-/// All replicas of a program do the same; an infeed that gives each reader a batch of its own reads as many for all of its readers.
+/// All replicas of a program have the same ports. An infeed that sends each reader a separate batch does so for all of its
+/// edges, with equally many readers in each group.
 expected<void> check_divisions(const job_plan& p) {
   for (size_t program = 0; program < p.programs.size(); ++program) {
     const auto replicas = p.replicas_of(program);
@@ -148,7 +149,7 @@ expected<void> check_edges(const job_plan& p) {
   return {};
 }
 
-/// A step needs its batch on every in-port, so no node of a cycle could make its first.
+/// A step needs a batch on every in-port, so that no node of a cycle could make its first step.
 expected<void> check_cycles(const job_plan& p) {
   std::map<node_id, size_t> waits_for;
   for (const auto& e : p.edges)

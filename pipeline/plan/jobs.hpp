@@ -1,4 +1,4 @@
-// The three kinds of job, as the front door settles them: each policy has its value, and nothing is resolved again below.
+// The three kinds of job, with all settings resolved by the estimator: no layer below resolves a policy again.
 #pragma once
 
 #include "actors/chief/deadlines.hpp"
@@ -15,7 +15,7 @@
 
 namespace troupe {
 
-/// What a job of any kind has.
+/// The members that every kind of job has.
 struct job_basis {
   std::shared_ptr<const model> source;
   settled_config config;
@@ -23,14 +23,14 @@ struct job_basis {
   std::shared_ptr<file_system> files = posix_file_system();  ///< Never null.
 };
 
-/// What is evaluated, beside a training or alone.
+/// The data of an evaluation, beside training or alone.
 struct evaluation_data {
   dataset input;
-  std::optional<int64_t> steps = {};   ///< Batches; all of the data when absent.
-  std::string folder = "eval";         ///< Of its event file, in the model directory.
+  std::optional<int64_t> steps = {};   ///< Number of batches; absent: until the end of the data.
+  std::string folder = "eval";         ///< Folder of its event file, in the model directory.
 };
 
-/// Evaluations beside a training.
+/// Evaluations beside training.
 struct evaluation_policy {
   evaluation_data data;
   double throttle_secs = 600;
@@ -42,31 +42,31 @@ struct training_job {
   job_basis basis;
   dataset input;
   int32_t hosts = 1;
-  std::optional<int64_t> max_steps = {}, steps = {};  ///< The earlier one ends it; neither: the end of the data does.
+  std::optional<int64_t> max_steps = {}, steps = {};  ///< The earlier one ends the job; if both are absent, the end of the data does.
   std::optional<evaluation_policy> evaluation = {};
   std::vector<std::shared_ptr<hook>> hooks = {};
-  std::shared_ptr<hook> log = {};      ///< Hears of events whatever thread hooks are called on; may be null.
+  std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
 };
 
 struct evaluation_job {
   job_basis basis;
   evaluation_data data;
-  std::optional<int64_t> step = {};    ///< Of the checkpoint; absent: the newest.
+  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest.
 };
 
 struct prediction_job {
   job_basis basis;
   dataset input;
   prediction_choice choice = {};
-  std::optional<int64_t> step = {};    ///< Of the checkpoint; absent: the newest.
+  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest.
   int64_t batches_ahead = 16;
 };
 
 using any_job = std::variant<training_job, evaluation_job, prediction_job>;
 const job_basis& basis_of(const any_job& job) noexcept;
 
-/// What a plan numbers: a model for each of its programs, a dataset for each of its datasets, in its order.
+/// The objects of a plan: a model for each of its programs and a dataset for each of its datasets, in the plan's order.
 struct plan_resources {
   std::vector<std::shared_ptr<const model>> models;
   std::vector<dataset> datasets;
@@ -76,7 +76,7 @@ struct planned_job {
   plan_resources resources;
 };
 
-/// The plan of a job of one model, and what it numbers. invalid_argument as `make_plan`.
+/// Makes the plan of a job of one model, with its resources. invalid_argument as for `make_plan`.
 expected<planned_job> plan_of(const any_job& job);
 
 }  // namespace troupe

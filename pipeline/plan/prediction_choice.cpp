@@ -59,7 +59,7 @@ expected<void> check_rows(const graph& g, const std::string& name, const symbol_
 }
 
 expected<void> check_bytes(const graph& g, const model_spec& spec, int64_t rows, int64_t bytes_below) {
-  double bytes = 0;  // Far beyond the limit, it need not be exact.
+  double bytes = 0;  // Avoids overflow; rounding matters only far beyond the limit.
   std::string shapes;
   for (const auto& [name, value] : spec.predictions) {
     double elements = 1;
