@@ -33,7 +33,7 @@ void chief_state::on_restored(const restored& x) {
   held_progress.begin(x.step);
   horizon.begin(x.step, goal());
   restore_warnings.insert(restore_warnings.begin(), x.warnings.begin(), x.warnings.end());
-  // A job that had finished begins its data anew; one that was interrupted goes on in them.
+  // A finished job begins its data anew; an interrupted one continues at its positions.
   const auto finished = x.properties.find("finished");
   data_anew = finished != x.properties.end() && finished->second == "true";
   if (x.found && !data_anew)
@@ -89,7 +89,7 @@ void chief_state::begin_training() {
   }
   if (summaries())
     self->send(summaries(), note{note::start, start_step, {}});
-  // A step-0 checkpoint at a fresh start; a resumed run verifies and re-lists the one it came from.
+  // A new job saves its first state; a resumed one verifies the checkpoint that it came from and lists it again.
   std::vector<mark> first;
   if (options.checkpoints) {
     place_save(start_step);
@@ -130,7 +130,7 @@ void chief_state::on_request(const request& x) {
   if (now == phase::training)
     drain(horizon.until(), false);
   if (ending.by_signal)
-    evaluate_next();  // One that waits for its event file is not made.
+    evaluate_next();  // Drops an evaluation that waits for room in its event file.
   if (now == phase::draining && !ends())
     cut_short();
 }
@@ -164,7 +164,7 @@ void chief_state::on_deadline(const deadline& x) {
     case chief_wait::news:
       return fail_now(*std::exchange(ending.announced, std::nullopt));
     case chief_wait::cut:
-      // They end at the step at hand, as at the end of the data; a read that blocks has nothing left to do it for.
+      // Replicas end at the step at hand, as at the end of the data; the batch of a read that blocks is not needed.
       if (horizon.idle() || ending.stream_ended)
         return;
       ending.cut = true;
@@ -189,7 +189,7 @@ void chief_state::on_deadline(const deadline& x) {
   }
 }
 
-/// For errors.
+/// The wait as text, for errors.
 std::string chief_state::text_of(chief_wait w) const {
   const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
   switch (w) {
@@ -211,7 +211,7 @@ std::string chief_state::text_of(chief_wait w) const {
     case chief_wait::flush:
     case chief_wait::news:
     case chief_wait::cut:
-    case chief_wait::gone: break;  // What follows of these says more than they could.
+    case chief_wait::gone: break;  // The errors that follow from these waits are more specific.
   }
   return "an answer";
 }
@@ -221,11 +221,11 @@ error chief_state::waited_for(chief_wait w, std::string source) const {
 }
 
 std::chrono::milliseconds chief_state::save_period() const {
-  // Bounded so that no setting makes the timer spin, or a clock overflow.
+  // Clamped so that no setting makes the timer spin or a clock overflow.
   return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(options.save_secs.value_or(600), 0.01, 3e7) * 1000));
 }
 
-// -- what others are shown ----------------------------------------------------------------------
+// -- facts and status ---------------------------------------------------------------------------
 
 std::chrono::nanoseconds chief_state::now_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(self->clock().now() - started);
@@ -286,7 +286,8 @@ uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
   return number;
 }
 
-/// Only where somebody waits: at a gate, at the first and the last call, and where the horizon is held until they catch up.
+/// The deadline of hooks runs only while others wait for them: at a gate, at the first and the last call, and while the
+/// horizon waits until they catch up.
 void chief_state::wait_for_hooks(bool anew) {
   if (!anew && waiting.armed(chief_wait::hooks))
     return;

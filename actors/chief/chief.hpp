@@ -1,18 +1,19 @@
-// The chief: a job's bookkeeper and the only one who decides. It computes nothing and answers within milliseconds.
+// The chief: the only actor that decides for a job. It computes nothing and answers within milliseconds.
 //
 //   starting ──restored──► restoring ──hooks ready──► training ──end marked──► draining ──all saved, evaluated──► ending
 //      │                       │                          │                        │                                │
 //      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
 //                                                                                                                  failed
 //   starting:   the crew is up, the checkpoint writer loads the newest checkpoint into the parameter store
-//   restoring:  hooks say what they need
+//   restoring:  hooks begin and state their needs
 //   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
 //   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
-//               after a failure: a last save where the model is well (failing::saving), or what was under way (::settling)
-//   ending:     hooks see the end, the crew is sent home, and its downs are counted
+//               after a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
+//   ending:     hooks see the end, the crew is ended, and its downs are counted
 //
-// It is made of parts, each plain data with its decisions as functions and tests that need no actor: horizon, saves, evaluations,
-// gates, fact_window, failures, ending, roster, waits. This actor turns messages into their events, and what they decide into messages.
+// Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
+// fact_window, failures, ending, roster, waits. This actor turns messages into calls of the parts, and their decisions into
+// messages.
 #pragma once
 
 #include "actors/chief/chief_waits.hpp"
@@ -34,13 +35,13 @@ struct chief_options {
   std::string name = "chief";
   std::shared_ptr<crew> nodes;
   std::shared_ptr<job_board> board;
-  std::optional<int64_t> max_steps;             ///< Absolute.
-  std::optional<int64_t> steps;                 ///< Relative to the step found; with both, the earlier end wins.
+  std::optional<int64_t> max_steps;             ///< The absolute step of the end.
+  std::optional<int64_t> steps;                 ///< Relative to the restored step; with both, the earlier end counts.
   bool checkpoints = true;
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
-  bool stops_at_infeeds = false;                ///< Several groups end where their data are cut off, and not where each of them stands.
-  int64_t summary_steps = 100;                  ///< Between two records, where the plan has a summary writer.
+  bool stops_at_infeeds = false;                ///< In a job of several groups: a stop goes to the infeed, and not to replicas.
+  int64_t summary_steps = 100;                  ///< Steps between two records, if the plan has a summary writer.
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
@@ -60,27 +61,27 @@ struct chief_state {
   troupe::saves saves;
   troupe::evaluations evaluations;
   troupe::gates gates;
-  fact_window facts;                            ///< How far the hooks are behind.
-  troupe::held_progress held_progress;          ///< Told when the hooks have caught up.
+  fact_window facts;                            ///< Limits how far the hooks may be behind.
+  troupe::held_progress held_progress;          ///< Sent when the hooks have caught up.
   failure_log causes;
   troupe::ending ending;
-  inquiry whereabouts;                          ///< After a silence.
+  inquiry whereabouts;                          ///< The inquiry after a silence.
   wait_timer<chief_actor::stateful_pointer<chief_state>, chief_wait> waiting;
 
   // -- the books --------------------------------------------------------------------------
   int32_t attempt = 1;
-  int64_t first_step = 0;                       ///< Where the job first started; kept over restarts.
-  int64_t start_step = 0;                       ///< Where this run of it started.
-  loss_point losses;                            ///< Of the newest report: the last step's, and means since the report before.
-  std::map<std::string, double> metrics;        ///< Of the last evaluation.
+  int64_t first_step = 0;                       ///< The step where the job first started; kept across restarts.
+  int64_t start_step = 0;                       ///< The step where this process started it.
+  loss_point losses;                            ///< From the newest report: the last step's, and means since the report before.
+  std::map<std::string, double> metrics;        ///< From the last evaluation.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
-  bool data_anew = false;                       ///< The job had finished: its data begin from the beginning.
+  bool data_anew = false;                       ///< The job had finished: its data begin anew.
   bool writer_replaced = false;
-  std::map<node_id, int64_t> lanes;             ///< Without an outfeed: what each replica has reported.
-  uint64_t flushes = 0;                         ///< Numbers them.
+  std::map<node_id, int64_t> lanes;             ///< Without an outfeed: the state that each replica has reported.
+  uint64_t flushes = 0;                         ///< Number of the last `flush`.
 
-  // chief.cpp: phases, requests, waits, and what others are shown
+  // chief.cpp: phases, requests, waits, facts and status
   void start_crew();
   void on_restored(const restored& x);
   void begin_training();
@@ -95,7 +96,7 @@ struct chief_state {
   double steps_per_second() const;
   bool ends() const { return now >= phase::ending; }
   bool trains() const { return now == phase::training || now == phase::draining; }
-  /// None where the plan has none, or once it has ended.
+  /// These return a null handle if the plan has no such node, or if it has ended.
   checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
   outfeed_actor outfeed() const { return nodes.the<role::outfeed>(); }
   summary_writer_actor summaries() const { return nodes.the<role::summary_writer>(); }
@@ -110,7 +111,7 @@ struct chief_state {
   std::chrono::milliseconds save_period() const;
   void warn(int64_t step, std::string text);
   void publish(job_event e);
-  /// The number of the fact.
+  /// Sends a fact to the callbacks and returns its number.
   uint64_t tell(fact f, std::optional<int64_t> watch = {});
   void tell_progress();
   void wait_for_hooks(bool anew);
@@ -138,7 +139,7 @@ struct chief_state {
   void cut_short();
   void check_end();
 
-  // chief_saves.cpp: saves, and evaluations of what was saved
+  // chief_saves.cpp: saves and evaluations
   void place_save(int64_t step);
   void send_books(int64_t step);
   void send_books_up_to(int64_t step);

@@ -1,4 +1,4 @@
-// The chief when something went wrong, and when everyone is sent home.
+// The chief after a failure, and at the end of a job.
 #include "actors/chief/chief.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/exit_reason.hpp"
@@ -13,7 +13,7 @@ namespace troupe {
 
 // -- failures -----------------------------------------------------------------------------------
 
-/// By the table of failures.hpp.
+/// Responds by the table of failures.hpp.
 void chief_state::respond(role who, trouble what, error cause) {
   switch (response_to(who, what)) {
     case response::save_and_fail: return fail_after_save(std::move(cause));
@@ -28,13 +28,13 @@ void chief_state::on_failure(const failure& x) {
   if (!ends())
     return respond(x.from, trouble::throws, x.what);
   if (is_heard_at_the_end(x.from))
-    causes.add(x.what);  // A hook's last call failed, or the last write of an event file: the job ends as that.
+    causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
 }
 
 /// Training goes on without evaluations.
 void chief_state::lose_evaluator(error cause) {
   for (const auto& m : nodes.members())
-    if (m.what == role::evaluator && m.handle) {  // It hangs, and is told to end when it comes back.
+    if (m.what == role::evaluator && m.handle) {  // A hanging evaluator ends when it handles messages again.
       options.nodes->end(m.id);
       nodes.ended(m.id);
       break;
@@ -48,12 +48,13 @@ void chief_state::lose_evaluator(error cause) {
   check_end();
 }
 
-/// The replicas report the same cause at its step, after all that precedes it: so it is waited for, unless nobody gets there.
+/// The replicas report the same cause at its step, after all earlier steps. The chief waits for that report, unless no
+/// replica can reach the step.
 void chief_state::on_input_failed(const input_failed& x) {
   if (x.attempt != attempt || ends() || (ending.cut && x.cause.category == errc::cancelled))
     return;
   if (ending.failing == failing::settling)
-    return x.cause.category == errc::cancelled ? void() : causes.add(x.cause);  // Its reads were cancelled.
+    return x.cause.category == errc::cancelled ? void() : causes.add(x.cause);  // The job itself cancelled the reads.
   if (!trains() || x.step <= horizon.reached())
     return fail_now(x.cause);
   if (ending.announced && *ending.announced->step <= x.step)
@@ -115,8 +116,8 @@ void chief_state::on_down(const caf::down_msg& x) {
   respond(who.what, trouble::dies, std::move(cause));
 }
 
-/// No later step can be made, so no later state can be saved. What the outfeed holds may name the cause; it is heard before
-/// anything is decided.
+/// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
+/// are flushed before any decision.
 void chief_state::flush_then_settle(error cause) {
   causes.add(std::move(cause));
   if (ending.failing == failing::settling || ending.flushing)
@@ -148,8 +149,8 @@ void chief_state::fail_now(error cause) {
     settle_saves();
 }
 
-/// Whoever holds parts of a snapshot says that no more come: so the checkpoint writer knows of each whether it can still be
-/// complete. Nothing is waited for that cannot be.
+/// Halts all nodes that send parts, each of which then sends `gone`, so that the checkpoint writer can decide for each
+/// snapshot whether it can still be complete. Only those are waited for.
 void chief_state::settle_saves() {
   if (ending.failing == failing::settling)
     return;
@@ -159,7 +160,7 @@ void chief_state::settle_saves() {
                        chief_wait::evaluation, chief_wait::news, chief_wait::cut, chief_wait::answers})
     disarm(w);
   evaluations.drop_waiting();
-  // The books of a state go the way of its summaries, whose reports are in up to here.
+  // Books follow the summaries of their state through the summary writer, which has those of all reported states.
   const auto kept = outfeed() ? horizon.reached() : horizon.until();
   send_books_up_to(kept);
   saves.cancel_above(kept);
@@ -176,11 +177,11 @@ void chief_state::settle_saves() {
 
 void chief_state::give_up_saves() {
   auto cause = waited_for(chief_wait::commit, options.name);
-  if (writer() && saves.may_inquire()) {  // Which part is missing?
+  if (writer() && saves.may_inquire()) {  // Asks once which part is missing.
     self->send(writer(), name_missing{attempt, saves.oldest()});
     return arm(chief_wait::commit, options.deadlines.stop);
   }
-  // The writer does not answer any more; there is nothing left to wait for.
+  // The writer no longer answers, so that no commit can be awaited.
   saves.cancel_all();
   fail_now(std::move(cause));
   check_end();
@@ -199,7 +200,7 @@ void chief_state::fail_after_save(error cause) {
     return end();
   for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::hooks, chief_wait::next_save, chief_wait::evaluation})
     disarm(w);
-  send_books_up_to(horizon.until());  // Reports may not come any more, nor their records be written: the model is saved all the same.
+  send_books_up_to(horizon.until());  // Reports may stop and records may not be written, but the model is saved.
   drain(horizon.until(), false);
   if (!ends())
     cut_short();
@@ -208,14 +209,14 @@ void chief_state::fail_after_save(error cause) {
 void chief_state::replace_writer(error cause) {
   if (std::exchange(writer_replaced, true) || ending.fails() || !trains()) {
     causes.add(std::move(cause));
-    return end();  // Nothing can be saved any more.
+    return end();  // No writer can save any more.
   }
   const auto id = nodes.id_of(role::checkpoint_writer);
   nodes.started(id, options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self)));
   self->monitor(writer());
-  self->send(writer(), stand_in{attempt});  // Before any part.
+  self->send(writer(), stand_in{attempt});  // Sent before any part.
   options.nodes->connect(id);
-  saves.cancel_all();  // Their parts went with the old one; the last save takes their place.
+  saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
   disarm(chief_wait::commit);
   fail_after_save(std::move(cause));
 }
@@ -253,7 +254,7 @@ void chief_state::end() {
   tell(std::move(f));
 }
 
-/// Where nothing was evaluated.
+/// The metrics of a result without an evaluation.
 std::map<std::string, double> chief_state::training_metrics() const {
   std::map<std::string, double> all{{"loss", losses.last}};
   for (const auto& [group, mean] : losses.of_groups)
@@ -268,9 +269,9 @@ void chief_state::send_home() {
     for (const auto& m : nodes.members())
       if (m.what == what)
         options.nodes->end(m.id);
-  tell_all<role::summary_writer>(finish_log{});  // They end by themselves, when all is written.
+  tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
   tell_all<role::eval_summary_writer>(finish_log{});
-  options.nodes->cancel();  // Whoever is still inside a long step or a read has nothing left to do it for.
+  options.nodes->cancel();  // The results of long steps and reads in progress are not needed.
   waiting.disarm_all();
   arm(chief_wait::gone, options.deadlines.stop);
   check_gone();

@@ -1,4 +1,4 @@
-// The chief's saves, and the evaluations of what was saved.
+// The chief's saves, and the evaluations of checkpoints.
 #include "actors/chief/chief.hpp"
 #include "actors/chief/decisions.hpp"
 
@@ -21,8 +21,8 @@ void chief_state::place_save(int64_t step) {
     send_books(step);
 }
 
-/// By way of the summary writer, which has every record below once the reports are in, and puts them into the file first:
-/// what a commit stands behind is never summarised again.
+/// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
+/// and writes them before it passes the books on: a committed step is never summarised again.
 void chief_state::send_books(int64_t step) {
   snapshot_part books{attempt, step, options.id};
   books.properties["first_step"] = std::to_string(first_step);
@@ -35,7 +35,7 @@ void chief_state::send_books_up_to(int64_t step) {
     send_books(placed);
 }
 
-/// The oldest save whose step was reached is waited for; after a failure, any.
+/// Waits for the oldest save once its step is reached; after a failure, for any.
 void chief_state::await_saves() {
   if (waiting.armed(chief_wait::commit) || !saves.is_awaited(horizon.reached(), ending.fails()))
     return;
@@ -64,7 +64,7 @@ void chief_state::publish_commits() {
   }
 }
 
-/// One that is not new was there when the job started, and was verified and listed again.
+/// A commit that is not new was there when the job started, and was verified and listed again.
 void chief_state::deal_with(const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
     warn(x.step, w);
@@ -97,14 +97,14 @@ void chief_state::on_save_failed(const save_failed& x) {
   disarm(chief_wait::commit);
   if (!ending.fails())
     return fail_now(x.cause);
-  causes.add(x.cause);  // The final save after a failure did not work out either.
+  causes.add(x.cause);  // The last save after a failure has failed, too.
   await_saves();
   check_end();
 }
 
 // -- evaluations --------------------------------------------------------------------------------
 
-/// Two records each: a writer whose disk is slow holds the next evaluation.
+/// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
 void chief_state::record_evaluation(const evaluated& x) {
   if (!eval_summaries())
     return;
@@ -151,7 +151,7 @@ void chief_state::evaluate_next() {
 void chief_state::on_evaluated(const evaluated& x) {
   if (x.attempt != attempt || ends())
     return;
-  const auto ended = evaluations.end();  // One that failed, where that is allowed, is not made again.
+  const auto ended = evaluations.end();  // A failed evaluation is not repeated.
   if (!ended)
     return;
   const int64_t step = *ended;
@@ -161,7 +161,7 @@ void chief_state::on_evaluated(const evaluated& x) {
   if (x.ok) {
     metrics = x.metrics;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
-    if (step != start_step)  // Where nothing was trained the point is there already.
+    if (step != start_step)  // Without a new step the event file has the point already.
       record_evaluation(x);
   } else if (!evaluations.cancelled()) {
     auto cause = x.cause;
@@ -176,7 +176,7 @@ void chief_state::on_evaluated(const evaluated& x) {
   check_end();
 }
 
-/// The evaluator does not come back to what it was at.
+/// The evaluator will not finish its evaluation: ends the lease.
 void chief_state::lose_evaluation() {
   if (const auto step = evaluations.lose())
     self->send(writer(), unlease{*step});

@@ -10,7 +10,8 @@ namespace troupe {
 
 // -- the horizon ------------------------------------------------------------------------------
 
-/// Whether nothing runs past a save before its evaluation, if any: training waits for them, or a hook holds what it hears of them.
+/// Whether a save is a gate until its evaluation, if any, has ended: training waits for evaluations, or a hook holds the
+/// fact of an evaluation.
 bool chief_state::evaluations_are_gates() const {
   return evaluator() && (options.when == evaluation_mode::waits || gates.holds().evaluated);
 }
@@ -22,7 +23,8 @@ bool chief_state::commits_are_gates() const {
 void chief_state::extend() {
   if (now != phase::training)
     return;
-  // Facts that show no watch are not marked beforehand; they hold the horizon when hooks leave more than one behind.
+  // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
+  // one, are unanswered.
   if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
     return;
   const int64_t next_gate = commits_are_gates() ? horizon.next_save(horizon.until()) : INT64_MAX;
@@ -104,7 +106,7 @@ void chief_state::await_reports() {
     arm(chief_wait::reports, options.deadlines.silence);
 }
 
-/// A silence tells nothing of who is the cause of it: everyone says where they stand, and who does not is busy.
+/// A silence does not show its cause: all nodes are asked where they stand, and a node that does not answer is busy.
 void chief_state::ask_around() {
   std::vector<std::string> asked;
   for (const auto& who : nodes.members())
@@ -125,7 +127,7 @@ void chief_state::fail_of_silence() {
   fail_now(std::move(cause));
 }
 
-/// Without an outfeed only how far everyone is can be known.
+/// Without an outfeed, reports go to the chief, which uses only the states that replicas have reached.
 void chief_state::on_lane(const step_report& x) {
   if (x.attempt != attempt || outfeed() || now != phase::draining || ends())
     return;
@@ -169,7 +171,7 @@ void chief_state::on_stream_end(const stream_end& x) {
                     + (end_at && horizon.end_is_final() ? ", before max_steps " + std::to_string(*end_at) : std::string{});
     warn(x.step, ending.remark);
   }
-  // What was to happen beyond the end will not: neither awaited nor missed.
+  // Saves and marks beyond the end will not happen; they are neither awaited nor reported as missing.
   saves.cancel_above(x.step);
   gates.cancel_above(x.step);
   facts.ends_at(x.step);
@@ -181,7 +183,7 @@ void chief_state::on_stream_end(const stream_end& x) {
   for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::cut})
     disarm(w);
   if (options.checkpoints && !saves.is_settled(x.step))
-    place_save(x.step);  // If a mark was there already, its books did not know yet that this is the end.
+    place_save(x.step);  // Books for an earlier mark there do not say yet that this is the end.
   disarm(chief_wait::commit);
   await_saves();
   check_end();
@@ -234,7 +236,7 @@ void chief_state::drain(int64_t at, bool is_final) {
   check_end();
 }
 
-/// A stop does not wait for steps that were granted when the input was faster.
+/// Limits the time in which granted steps may still be made after a stop, as the input may have become slower.
 void chief_state::cut_short() {
   if (!horizon.idle() && !ending.stream_ended && !waiting.armed(chief_wait::cut))
     arm(chief_wait::cut, options.deadlines.cut);

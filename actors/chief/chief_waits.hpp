@@ -1,4 +1,4 @@
-// What a chief waits for: one wait of each kind at a time.
+// The waits of a chief: one of each kind at a time.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 namespace troupe {
 
 enum class chief_wait : int32_t {
-  start,       ///< The checkpoint writer, to load the newest checkpoint.
-  reports,     ///< Of the next step.
-  answers,     ///< From those who were asked where they stand, after a silence.
-  commit,      ///< Of the oldest save on its way.
-  next_save,   ///< No answer: the time of a save every so many seconds.
-  hooks,       ///< To begin, to answer at a gate, to catch up, or to see the end.
+  start,       ///< The checkpoint writer loads the newest checkpoint.
+  reports,     ///< Reports of the next step.
+  answers,     ///< Answers to an inquiry, after a silence.
+  commit,      ///< The commit of the oldest pending save.
+  next_save,   ///< A timer, not a wait for others: the next save by time.
+  hooks,       ///< Hooks begin, answer at a gate, catch up, or see the end.
   evaluation,
-  eval_room,   ///< In the event file of evaluations.
-  flush,       ///< Of the outfeed.
-  news,        ///< Of the step that an infeed said it cannot read.
-  cut,         ///< No answer: how long a stop lets granted steps be made.
-  gone,        ///< Everyone who was sent home.
+  eval_room,   ///< Room in the event file of evaluations.
+  flush,       ///< The outfeed answers `flush`.
+  news,        ///< The replicas' report of a step that an infeed cannot read.
+  cut,         ///< A timer, not a wait for others: the time for granted steps after a stop.
+  gone,        ///< The downs of all nodes, at the end.
 };
 inline constexpr int32_t chief_wait_kinds = static_cast<int32_t>(chief_wait::gone) + 1;
 

@@ -1,4 +1,4 @@
-// How long a chief waits for what.
+// The deadlines of a chief's waits.
 #pragma once
 
 #include <chrono>
@@ -6,12 +6,12 @@
 namespace troupe {
 
 struct chief_deadlines {
-  std::chrono::milliseconds start{120'000};     ///< Until the newest checkpoint is loaded, hooks have begun.
+  std::chrono::milliseconds start{120'000};     ///< Until the newest checkpoint is loaded, and until hooks have begun.
   std::chrono::milliseconds silence{600'000};   ///< Between two reports while steps are granted.
   std::chrono::milliseconds save{600'000};      ///< From reaching a snapshot's step to its commit.
   std::chrono::milliseconds evaluation{24 * 3'600'000};  ///< For one evaluation; its own silence is bounded by the evaluator.
-  std::chrono::milliseconds hooks{60'000};      ///< For a hook to return when somebody waits for it, and for the last call.
-  std::chrono::milliseconds cut{1'000};         ///< From a stop until steps that were granted and not made are given up.
+  std::chrono::milliseconds hooks{60'000};      ///< For a hook to return while others wait for it, and for the last call.
+  std::chrono::milliseconds cut{1'000};         ///< From a stop to the cut of the horizon.
   std::chrono::milliseconds stop{30'000};       ///< For every actor to end.
 };
 

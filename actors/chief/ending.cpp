@@ -4,8 +4,8 @@ namespace troupe {
 
 drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
                             const drain_situation& s) {
-  const bool silent = ahead.idle() && !s.facts_expected;  // Nothing more will be reported.
-  if (how.fails()) {  // Only the saves matter, and that what has been made is told before the end.
+  const bool silent = ahead.idle() && !s.facts_expected;  // No further report follows.
+  if (how.fails()) {  // Only the saves and the reports of finished steps are awaited.
     if (saving.any() || how.flushing)
       return drain_next::wait;
     return s.outfeed && !silent ? drain_next::flush : drain_next::end;

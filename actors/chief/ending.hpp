@@ -1,4 +1,4 @@
-// The ending: why a job stops growing, and what a draining chief still waits for. Plain data.
+// The ending: why a job ends, and what a draining chief still waits for. Plain data.
 #pragma once
 
 #include "actors/chief/evaluations.hpp"
@@ -7,42 +7,42 @@
 
 namespace troupe {
 
-/// How far a failure has led.
+/// The response to a failure that is under way.
 enum class failing : uint8_t {
   no,
-  saving,    ///< The model is well: its state at the horizon is saved, then the job ends.
-  settling,  ///< Nothing more can be computed: what the checkpoint writer can still complete is awaited.
+  saving,    ///< The model is healthy: its state at the horizon is saved, then the job ends.
+  settling,  ///< No later step can be made: saves that the checkpoint writer can still complete are awaited.
 };
 
 struct ending {
-  bool stopping = false;      ///< The user asked for it.
+  bool stopping = false;      ///< A stop was requested.
   bool by_signal = false;
-  bool cut = false;           ///< Replicas were told to end where they stand.
+  bool cut = false;           ///< The horizon was cut: replicas end at the step at hand.
   bool stream_ended = false;
-  bool flushing = false;      ///< What the outfeed holds is awaited.
+  bool flushing = false;      ///< The outfeed's answer to `flush` is awaited.
   bool sent_home = false, hooks_done = false;
   troupe::failing failing = troupe::failing::no;
   std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
-  std::string remark = {};              ///< Why the job ended, where that is not what was asked for.
+  std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
 
   bool fails() const noexcept { return failing != troupe::failing::no; }
 };
 
-/// What a draining chief knows beside its own books.
+/// The other inputs of a draining chief's decision.
 struct drain_situation {
-  int64_t start_step = 0;         ///< Where this run of the job started.
-  bool evaluates = false;         ///< There is an evaluator, and it is not left out.
+  int64_t start_step = 0;         ///< The step where this process started the job.
+  bool evaluates = false;         ///< The job has an evaluator that is alive.
   bool outfeed = true;
-  bool facts_expected = false;    ///< A step was marked to be shown that has not been told.
+  bool facts_expected = false;    ///< A watch was marked whose fact has not been sent.
 };
 
 enum class drain_next : uint8_t {
   wait,
-  flush,     ///< The outfeed passes on what it has, before the job ends as failed.
-  evaluate,  ///< The last checkpoint, whatever the throttle says.
+  flush,     ///< The outfeed is flushed before the job ends as failed.
+  evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };
-/// While the end is known and nothing is granted beyond it.
+/// The next action once the end is known and granted.
 drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
                             const drain_situation& s);
 

@@ -1,4 +1,4 @@
-// Evaluations: which commit is evaluated next, and when. Plain data.
+// Evaluations: which checkpoint is evaluated next, and when. Plain data.
 #pragma once
 
 #include "messages/evaluation.hpp"
@@ -8,53 +8,53 @@
 
 namespace troupe {
 
-/// One evaluation at a time; of the commits that wait only the newest, which supersedes the others.
+/// Allows one evaluation at a time. Only the newest checkpoint waits; it supersedes older ones.
 class evaluations {
  public:
   using nanoseconds = std::chrono::nanoseconds;
   explicit evaluations(double throttle_secs = 600) : throttle_secs_(throttle_secs) {}
 
-  /// A commit that may be evaluated. The one that it takes the place of, whose lease ends.
+  /// Adds a checkpoint that may be evaluated. Returns the one that it supersedes, whose lease ends.
   std::optional<int64_t> offer(int64_t step);
   std::optional<int64_t> waiting() const noexcept { return waiting_; }
   std::optional<int64_t> running() const noexcept { return running_; }
-  std::optional<int64_t> last() const noexcept { return last_; }  ///< The newest that ended, well or not.
-  /// Nothing is waited for or running.
+  std::optional<int64_t> last() const noexcept { return last_; }  ///< The newest that ended, with or without an error.
+  /// No checkpoint waits, and no evaluation runs.
   bool idle() const noexcept { return !waiting_ && !running_; }
 
   enum class next : uint8_t {
-    nothing,   ///< One is running, or none waits.
-    skip,      ///< Too soon after the one before, or nobody evaluates: the commit that waits is let go.
+    nothing,   ///< An evaluation runs, or no checkpoint waits.
+    skip,      ///< It is too soon after the previous one, or there is no evaluator: the waiting checkpoint is dropped.
     need_room, ///< The event file has no room for the results yet.
     begin,
   };
   struct situation {
     nanoseconds now{};
     bool possible = true;  ///< There is an evaluator, and the job was not stopped by a signal.
-    bool at_the_end = false;  ///< The commit that waits is the job's last: it is evaluated however soon after the one before.
+    bool at_the_end = false;  ///< The waiting checkpoint is the job's last and is not throttled.
     bool recorded = false; ///< Results go to an event file.
   };
   next decide(const situation& s) const;
-  /// The commit that waits is begun.
+  /// The evaluation of the waiting checkpoint begins.
   void begin(nanoseconds now);
-  /// It is let go.
+  /// The waiting checkpoint is not evaluated.
   void drop_waiting() { waiting_.reset(); }
-  /// The one that runs has ended; absent: none did.
+  /// The running evaluation has ended. Returns its step; absent: none was running.
   std::optional<int64_t> end();
-  /// The evaluator is gone: what it was at. Nothing is known of it.
+  /// The evaluator is lost. Returns the step of the running evaluation, whose outcome is unknown.
   std::optional<int64_t> lose() { return std::exchange(running_, std::nullopt); }
-  /// A stop by signal: whether the one that runs is to be cancelled; once.
+  /// After a stop by signal: whether to cancel the running evaluation; true only once.
   bool cancel() { return running_ && !std::exchange(cancelled_, true); }
   bool cancelled() const noexcept { return cancelled_; }
 
-  /// Two records each, on credit of the event file's writer.
+  /// Numbers a record; each evaluation sends two, on credit of the summary writer.
   int64_t number_record() { return records_++; }
   void room_until(int64_t number) { room_ = std::max(room_, number); }
 
  private:
   double throttle_secs_;
   std::optional<int64_t> waiting_, running_, last_;
-  std::optional<nanoseconds> began_;  ///< The newest.
+  std::optional<nanoseconds> began_;  ///< When the newest one began.
   bool cancelled_ = false;
   int64_t records_ = 0;
   int64_t room_ = record_window;

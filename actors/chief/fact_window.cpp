@@ -20,7 +20,7 @@ void fact_window::answered(nanoseconds now, uint64_t number) {
     return;
   dealt_with_ += facts;
   const double newest = std::chrono::duration<double>(now - busy_since_).count() / static_cast<double>(facts);
-  // At once to the slower, as the horizon follows it.
+  // A slower value counts at once, as the horizon depends on it.
   seconds_per_fact_ = newest > seconds_per_fact_ ? newest : 0.9 * seconds_per_fact_ + 0.1 * newest;
   busy_since_ = now;
 }
@@ -39,7 +39,7 @@ int64_t fact_window::size() const {
 }
 
 int64_t fact_window::room() const {
-  // Facts that show no watch count too: there may be as many of them as there are saves, warnings and evaluations.
+  // Facts without a watch count, too: each save, warning and evaluation makes one.
   const auto others = std::count_if(told_.begin(), told_.end(), [](const entry& e) { return !e.watch; });
   return std::max<int64_t>(0, size() - static_cast<int64_t>(watches_.size()) - static_cast<int64_t>(others));
 }

@@ -1,5 +1,5 @@
-// The window of facts: how far the hooks may be behind, so that neither their mailbox nor their last call waits without
-// bound for hooks that take their time.
+// The window of facts: how many facts slow hooks may be behind. It bounds the mailbox of the callbacks and the wait for
+// their last call.
 #pragma once
 
 #include <chrono>
@@ -10,27 +10,27 @@
 
 namespace troupe {
 
-/// Counts what the chief has told the callbacks and has not heard back, and which watches are still to be told. Hooks may be
-/// behind by so many facts as they deal with in half a second, from 1 to `facts_max`; at first, when it is not known how quick
-/// they are, by two and one more for each that they have dealt with.
+/// Counts the facts that the callbacks have not answered, and the watches whose facts have not been sent. Hooks may be
+/// behind by as many facts as they handle in half a second, from 1 to `facts_max`; at first, while their speed is unknown,
+/// by two and one more for each fact that they have handled.
 class fact_window {
  public:
   using nanoseconds = std::chrono::nanoseconds;
   static constexpr int64_t facts_max = 256;
 
-  /// A watch of state `step` was marked: it will be a fact.
+  /// A watch of state `step` was marked, for which a fact will follow.
   void marked(int64_t step) { watches_.insert(step); }
-  /// Of the states above `step` none will be reached.
+  /// States above `step` will not be reached.
   void ends_at(int64_t step) { watches_.erase(watches_.upper_bound(step), watches_.end()); }
-  /// A fact is told; `watch` is its state when it shows one. The number that it has to carry.
+  /// A fact is sent; `watch` is the state that it shows, if any. Returns the number for the fact.
   uint64_t told(nanoseconds now, std::optional<int64_t> watch = {});
-  /// All facts up to `number` have been dealt with.
+  /// The hooks have returned from all facts up to `number`.
   void answered(nanoseconds now, uint64_t number);
 
-  /// Whether a watch was marked whose fact is still to be told.
+  /// Whether a watch was marked whose fact has not been sent.
   bool expects() const;
   int64_t unanswered() const { return static_cast<int64_t>(told_.size()); }
-  /// How many may be behind.
+  /// How many facts the hooks may be behind.
   int64_t size() const;
   /// How many more watches may be marked.
   int64_t room() const;
@@ -42,10 +42,10 @@ class fact_window {
     std::optional<int64_t> watch;
   };
   std::deque<entry> told_;
-  std::set<int64_t> watches_;   ///< Marked, not answered.
+  std::set<int64_t> watches_;   ///< States of watches that were marked and not answered.
   uint64_t number_ = 0;
   int64_t dealt_with_ = 0;
-  nanoseconds busy_since_{0};   ///< Since then the callbacks have had something to do.
+  nanoseconds busy_since_{0};   ///< When the callbacks became busy or last answered.
   double seconds_per_fact_ = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace troupe {
 
 error root_cause(std::span<const error> causes) {
-  const auto rank = [](const error& e) { return std::min(severity_of(e.category), severity::end); };  // From there on each is a cause in itself.
+  const auto rank = [](const error& e) { return std::min(severity_of(e.category), severity::end); };  // From `end` on, each is a cause in itself.
   const auto root = std::max_element(causes.begin(), causes.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   error chosen = *root;
   for (auto e = causes.begin(); e != causes.end(); ++e)

@@ -1,4 +1,4 @@
-// Failures: which of them is the cause, and what becomes of the job when a node of some role dies, hangs or fails. Plain data.
+// Failures: which error is the root cause, and how the chief responds when a node dies, hangs or fails. Plain data.
 #pragma once
 
 #include "words/roles.hpp"
@@ -10,20 +10,20 @@
 
 namespace troupe {
 
-/// The root cause: the earliest error that is a cause in itself; else, of those that only follow from something, the
-/// earliest of the most severe. `causes` is in order of time, not empty; the others become its notes.
+/// The root cause: the earliest error that is a cause in itself; if all are consequences of other errors, the earliest of
+/// the most severe. `causes` is in order of time and not empty; the others become notes of the root cause.
 error root_cause(std::span<const error> causes);
 
-/// What went wrong in a job, in order of time.
+/// The failures of a job, in order of time.
 class failure_log {
  public:
   bool empty() const noexcept { return causes_.empty(); }
-  /// One that came by another way before counts once; after an abort all are its notes.
+  /// An error that was added before counts once; after an abort, further errors become notes of the abort.
   void add(error cause);
-  /// The user has given up: that is the cause, unless there was another.
+  /// The user has aborted the job, which is the root cause, unless there was an error before.
   void abort(error cause);
   bool aborted() const noexcept { return aborted_; }
-  /// Of a log that is not empty.
+  /// The root cause of a log that is not empty.
   error root() const;
 
  private:
@@ -31,19 +31,19 @@ class failure_log {
   bool aborted_ = false;
 };
 
-/// What may happen to a node.
+/// The ways in which a node can fail.
 enum class trouble : uint8_t {
   dies,    ///< Its actor ended by itself.
-  hangs,   ///< It was waited for longer than its deadline.
-  throws,  ///< It said that it cannot go on.
+  hangs,   ///< It did not answer within its deadline.
+  throws,  ///< It sent an error and cannot go on.
 };
 std::string_view to_string(trouble t) noexcept;
 
-/// What follows while the job trains or drains.
+/// The response while the job trains or drains.
 enum class response : uint8_t {
-  save_and_fail,     ///< The model is well: its state at the horizon is saved, then the job fails.
+  save_and_fail,     ///< The model is healthy: its state at the horizon is saved, then the job fails.
   replace_and_fail,  ///< A new checkpoint writer makes the last save, once; then the job fails.
-  settle_and_fail,   ///< No later step can be made: saves that can still be completed are, then the job fails.
+  settle_and_fail,   ///< No later step can be made: saves that can still be completed are awaited, then the job fails.
   by_policy,         ///< on_evaluator_failure: a warning, or save_and_fail.
 };
 std::string_view to_string(response r) noexcept;
@@ -55,10 +55,10 @@ struct failure_rule {
 };
 /// The table of docs/actors.md, which a test compares with it. Before training there is nothing to save: the job fails at once.
 std::span<const failure_rule> failure_rules() noexcept;
-/// Of one of the table's roles.
+/// The response for one of the table's roles.
 response response_to(role who, trouble what) noexcept;
 
-/// Whose last words still count when the end was said: they come after the last step.
+/// Roles whose failures still count while the job ends, as their last work follows the last step.
 bool is_heard_at_the_end(role who) noexcept;
 
 }  // namespace troupe

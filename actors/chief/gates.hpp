@@ -1,4 +1,4 @@
-// Gates: states that nobody may run past until somebody has answered, and states that the hooks are shown. Plain data.
+// Gates: states that no node may pass until their owner has answered, and states that the hooks are shown. Plain data.
 #pragma once
 
 #include <troupe/hook.hpp>
@@ -9,15 +9,15 @@
 
 namespace troupe {
 
-/// Two kinds of gate, by state. One at a commit opens when the commit, and the evaluation of it if there is to be one, are dealt with.
-/// One of the hooks opens when they have answered: a step that a hook asked to hold, or a fact that it holds.
+/// Two kinds of gate, by state. A gate of a commit opens after the commit and its evaluation, if one is made. A gate of the
+/// hooks, at a step with a need for a gate or at a fact that a hook holds, opens when the hooks have answered.
 class gates {
  public:
-  /// Once, when the hooks have begun.
+  /// Called once, when the hooks have begun.
   void set_needs(std::vector<need> steps, held_facts holds, bool observes = false);
   const held_facts& holds() const noexcept { return holds_; }
 
-  /// The first state after `after` that a hook is shown; INT64_MAX: none.
+  /// The first state after `after` that hooks are shown; INT64_MAX: none.
   int64_t next_shown(int64_t after) const;
   bool shows(int64_t step) const { return next_shown(step - 1) == step; }
   /// Whether hooks want values that the model observes, at the states that they are shown.
@@ -29,7 +29,7 @@ class gates {
   /// The hooks were asked about the gate at `step`, which opens when they have answered.
   void asked(int64_t step) { asked_.insert(step); }
   void answered(int64_t step);
-  /// Nothing runs past `step` until fact `number` is answered.
+  /// No node runs past `step` until fact `number` is answered.
   void hold_fact(uint64_t number, int64_t step) { facts_.emplace(number, step); }
   void facts_answered(uint64_t up_to) { facts_.erase(facts_.begin(), facts_.upper_bound(up_to)); }
   /// The first state at which the hooks were asked and have not answered.
@@ -39,11 +39,11 @@ class gates {
 
   void await_commit(int64_t step) { commits_.insert(step); }
   void commit_done(int64_t step) { commits_.erase(step); }
-  /// Nobody evaluates any more: commits up to `committed` are done, and unless a hook holds them the others are no gates.
+  /// The evaluator is lost: gates of commits up to `committed` open, and later ones remain only if a hook holds commits.
   void evaluations_lost(std::optional<int64_t> committed);
 
-  /// The first state that nobody may run past, seen from the horizon `until`; INT64_MAX: none. Steps that hooks will hold count before
-  /// their mark is placed.
+  /// The first state that no node may pass, seen from the horizon `until`; INT64_MAX: none. Steps with a need for a gate
+  /// count before their mark is placed.
   int64_t limit(int64_t until) const;
   /// The states above `step` will not be reached.
   void cancel_above(int64_t step);
@@ -54,7 +54,7 @@ class gates {
   held_facts holds_;
   bool observes_ = false;
   std::set<int64_t> commits_, hooks_, asked_;
-  std::map<uint64_t, int64_t> facts_;  ///< By the number of the fact.
+  std::map<uint64_t, int64_t> facts_;  ///< The state of each held fact, by its number.
 };
 
 }  // namespace troupe

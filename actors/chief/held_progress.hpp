@@ -1,4 +1,5 @@
-// Progress that the hooks have not been told yet: while they are busy, what comes is joined with what waits. Plain data.
+// Progress that the hooks have not received yet: while they are busy, new progress is joined with the waiting event.
+// Plain data.
 #pragma once
 
 #include "actors/chief/decisions.hpp"
@@ -9,7 +10,7 @@ class held_progress {
  public:
   void begin(int64_t step) { told_ = step; }
   void add(job_event newer) { held_ = held_ ? joined(told_, *held_, std::move(newer)) : std::move(newer); }
-  /// All that has come since the last time, as one event; absent: nothing has.
+  /// All progress since the last call, as one event; absent: there is none.
   std::optional<job_event> take() {
     if (held_)
       told_ = held_->step;
@@ -18,7 +19,7 @@ class held_progress {
 
  private:
   std::optional<job_event> held_;
-  int64_t told_ = 0;  ///< The state of the last one taken.
+  int64_t told_ = 0;  ///< The state of the last event that was taken.
 };
 
 }  // namespace troupe

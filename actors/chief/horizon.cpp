@@ -23,7 +23,7 @@ bool horizon::reach(nanoseconds now, int64_t step, int64_t block_steps) {
 
 void horizon::cut_at(int64_t step, bool is_final) {
   end_at(step, is_final);
-  until_ = step;  // Receivers keep the greater horizon that they know; nobody gets beyond this one.
+  until_ = step;  // Receivers keep a greater horizon, but no node gets beyond this one.
   reach(step);
 }
 
@@ -38,8 +38,8 @@ int64_t horizon::next_save(int64_t step) const {
   return options_.checkpoints ? next_multiple(step, options_.save_steps) : INT64_MAX;
 }
 
-/// Whether as much is on its way as may be: saves, to which infeeds and the books give their parts ahead of the replicas, and records,
-/// which the outfeed keeps while the summary writer has no room.
+/// Limits saves, for which infeeds and the chief send parts ahead of the replicas, and records, which the outfeed keeps
+/// while the summary writer has no room. True: `step` would have one beyond the limit.
 bool horizon::far_ahead(int64_t step, size_t saves) const {
   constexpr size_t saves_max = 8;
   constexpr int64_t records_max = 32;
@@ -72,7 +72,7 @@ grant horizon::next(const gates& closed, const room& there) const {
                      closed.next_shown(step)});
     const uint8_t kinds = marks_at(step, closed);
     if (far_ahead(step, saves) || ((kinds & mark_watch) != 0 && shown-- == 0)) {
-      target = step - 1;  // Up to the state before, at which nothing happens.
+      target = step - 1;  // The state before has no such mark.
       break;
     }
     if (kinds != 0)

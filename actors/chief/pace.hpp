@@ -1,5 +1,5 @@
-// Pace: how fast a job goes, by the time between its reports and not by what its replicas compute, since an input or a
-// hook may be what it waits for.
+// Pace: the time per step, measured between reports and not by the replicas' computing time, since a job may also wait
+// for an input or a hook.
 #pragma once
 
 #include <chrono>
@@ -11,13 +11,13 @@ class pace {
  public:
   using nanoseconds = std::chrono::nanoseconds;
 
-  /// Steps were granted at `now` to a job that stood still: the time before does not count.
+  /// Steps were granted at `now` to an idle job: the time before does not count.
   void begins(nanoseconds now);
   /// `steps` more are done.
   void goes_on(nanoseconds now, int64_t steps);
-  /// Measured over 10 ms at least, an average of which a fifth is the newest; 0: not known yet.
+  /// A moving average of measurements over at least 10 ms, in which the newest has a fifth of the weight; 0: unknown.
   double seconds_per_step() const { return seconds_per_step_; }
-  /// The same, but at once as slow as the newest: by it the horizon is laid, which is never taken back.
+  /// The same, but a slower measurement counts at once. The horizon uses it, since a grant is not withdrawn.
   double cautious_seconds_per_step() const { return cautious_; }
 
  private:

@@ -1,4 +1,4 @@
-// The phases of a chief, of which users see all but `ending` (drawn in chief.hpp).
+// The phases of a chief, drawn in chief.hpp. Users see all except `ending`.
 #pragma once
 
 #include <troupe/job.hpp>
@@ -7,7 +7,7 @@ namespace troupe {
 
 enum class chief_phase : uint8_t { starting, restoring, training, draining, ending, finished, failed };
 
-/// What a job's progress shows of it: while a chief says the end and waits for its actors, the job drains.
+/// The phase that a job's progress shows: `ending`, in which hooks see the end and nodes end, is shown as draining.
 constexpr job_progress::phase shown(chief_phase p) noexcept {
   switch (p) {
     case chief_phase::starting: return job_progress::phase::starting;
