@@ -1,4 +1,4 @@
-// The roster: the nodes of one driver by number, role and group, and who of them still lives.
+// The roster: the nodes of one driver by number, role and group, and which of them are alive.
 #pragma once
 
 #include "messages/interfaces.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// What a handle of that role is.
+/// The type of a handle for each role.
 template <role>
 struct handle_of;
 template <> struct handle_of<role::infeed> { using type = infeed_actor; };
@@ -30,7 +30,7 @@ struct member {
   caf::strong_actor_ptr handle = {};  ///< Null until it is started, and once it has ended.
 };
 
-/// In the order of the plan. One thread at a time.
+/// Members are in the order of the plan. Used by one thread at a time.
 class roster {
  public:
   roster() = default;
@@ -41,17 +41,17 @@ class roster {
   bool any_alive() const;
 
   void started(node_id id, caf::strong_actor_ptr handle);
-  /// The living member of that address; null for a stranger, and for one that has ended.
+  /// The living member with that address; null for an unknown address or a member that has ended.
   const member* find(const caf::actor_addr& address) const;
   void ended(node_id id);
 
-  /// The only one of that role, alive or not.
+  /// The only member of that role, alive or not.
   node_id id_of(role what) const;
-  /// How many the plan has of them, alive or not.
+  /// The number of members of that role, alive or not.
   size_t count(role what) const;
-  /// In the order of the plan, alive or not.
+  /// Their names in the order of the plan, alive or not.
   std::vector<std::string> names(role what) const;
-  /// Those that live.
+  /// The members of that role that are alive.
   template <role R>
   std::vector<typename handle_of<R>::type> all() const {
     std::vector<typename handle_of<R>::type> found;
@@ -60,7 +60,7 @@ class roster {
         found.push_back(caf::actor_cast<typename handle_of<R>::type>(m.handle));
     return found;
   }
-  /// The only one of that role; null where the plan has none, or it has ended.
+  /// The only member of that role; null if the plan has none, or if it has ended.
   template <role R>
   typename handle_of<R>::type the() const {
     for (const auto& m : members_)
