@@ -15,7 +15,7 @@ namespace troupe {
 
 class actor_thread {
  public:
-  /// resource_exhausted if the system gives no thread, or no memory for one.
+  /// resource_exhausted if the system gives no thread, or no memory for one; deadline_exceeded if it does not begin in 30 s.
   static expected<actor_thread> start();
   actor_thread(actor_thread&&) noexcept = default;
   actor_thread& operator=(actor_thread&&) = delete;
