@@ -10,6 +10,9 @@
 #include <system_error>
 
 #include <unistd.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #if __has_include(<execinfo.h>)
 #include <execinfo.h>
 #endif
@@ -66,6 +69,14 @@ void find_unwinder() {
     stack[at] = 0;
 }
 
+/// glibc reserves 64 MiB of address space for the heap of each thread that allocates: where address space is limited, the
+/// stacks of later threads would find none. Threads share two heaps; steps allocate nothing.
+void bound_heaps() {
+#if defined(M_ARENA_MAX)
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 [[noreturn]] void at_the_end() {
   if (std::current_exception() && told())
     _exit(failed);
@@ -79,6 +90,7 @@ void end_in_order(bool json) noexcept {
   tells_json = json;
   find_unwinder();
   reserve_stack();
+  bound_heaps();
   if (before == nullptr)
     before = std::set_terminate(at_the_end);
 }
