@@ -8,6 +8,19 @@ namespace troupe {
 
 namespace {
 
+/// Whether all shards have a value of one dtype and shape, but for the number of rows where it has rows.
+bool agree(const std::vector<std::vector<tensor>>& sets, size_t which, bool per_row) {
+  const tensor& first = sets.front()[which];
+  for (const auto& set : sets) {
+    const tensor& x = set[which];
+    if (x.type() != first.type() || x.dims().rank() != first.dims().rank() || (per_row && x.dims().rank() == 0))
+      return false;
+    if (per_row ? x.dims().inner() != first.dims().inner() : x.dims() != first.dims())
+      return false;
+  }
+  return per_row || first.type() == dtype::float32 || first.type() == dtype::float64;
+}
+
 tensor joined_rows(const std::vector<std::vector<tensor>>& sets, size_t which) {
   const tensor& first = sets.front()[which];
   int64_t rows = 0;
@@ -51,7 +64,9 @@ std::vector<tensor> join_observed(const std::vector<observable>& observables, co
   if (sets.empty())
     return values;
   for (size_t i = 0; i < observables.size(); ++i)
-    if (observables[i].per_row)
+    if (!agree(sets, i, observables[i].per_row))
+      continue;
+    else if (observables[i].per_row)
       values[i] = joined_rows(sets, i);
     else
       values[i] = sets.front()[i].type() == dtype::float64 ? mean_of<double>(sets, i) : mean_of<float>(sets, i);

@@ -35,6 +35,16 @@ TEST_CASE("what was not computed has no elements") {
   CHECK_MESSAGE(join_observed({{"x", false}}, {{}})[0].elements() == 0, "a set of another kind");
 }
 
+TEST_CASE("shards that disagree on a value yield none, and nothing beyond it is read") {
+  const std::vector<observable> mean{{"x", false}}, rows{{"x", true}};
+  const auto two = tensor::of<float>({2}, {1, 2}), three = tensor::of<float>({3}, {1, 2, 3});
+  CHECK(join_observed(mean, {{three}, {two}})[0].elements() == 0);
+  CHECK(join_observed(mean, {{two}, {tensor::of<double>({2}, {1, 2})}})[0].elements() == 0);
+  CHECK(join_observed(mean, {{tensor::of<int32_t>({1}, {1})}})[0].elements() == 0);
+  CHECK(join_observed(rows, {{two.reshape({1, 2})}, {three.reshape({1, 3})}})[0].elements() == 0);
+  CHECK(join_observed(rows, {{tensor::scalar(1.0f)}})[0].elements() == 0);
+}
+
 TEST_CASE("a value that cannot be observed is refused by its name") {
   const auto with = [](const std::string& name, dtype type = dtype::float32, bool rows = false) {
     return complaint([&](graph& g) {
