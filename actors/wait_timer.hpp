@@ -7,6 +7,7 @@
 #include <caf/actor_clock.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace troupe {
 
@@ -26,6 +27,14 @@ class wait_timer {
     all_.arm(static_cast<int32_t>(kind), patience);
     tick();
   }
+  /// No wait runs until `thaw`.
+  void freeze() { frozen_ = true; }
+  void thaw() {
+    if (!std::exchange(frozen_, false))
+      return;
+    looked_ = self_->clock().now();
+    tick();
+  }
   void disarm(Kind kind) { all_.disarm(static_cast<int32_t>(kind)); }
   void disarm_all() { all_.disarm_all(); }
   bool armed(Kind kind) const { return all_.armed(static_cast<int32_t>(kind)); }
@@ -35,6 +44,8 @@ class wait_timer {
     if (x.number != 0)
       return all_.expires(x.what, x.number) ? std::optional{static_cast<Kind>(x.what)} : std::nullopt;
     ticking_ = false;
+    if (frozen_)
+      return {};
     const auto now = self_->clock().now();
     // Sent through the mailbox, so that messages that have arrived meanwhile are handled first.
     for (const auto& due : all_.pass(now - looked_))
@@ -46,7 +57,7 @@ class wait_timer {
 
  private:
   void tick() {
-    if (ticking_ || !all_.any())
+    if (ticking_ || frozen_ || !all_.any())
       return;
     ticking_ = true;
     self_->delayed_send(self_, all_.period(), deadline{});
@@ -54,6 +65,7 @@ class wait_timer {
 
   Self self_ = nullptr;
   waits all_;
+  bool frozen_ = false;
   bool ticking_ = false;  ///< At most one entry in the clock.
   caf::actor_clock::time_point looked_{};
 };

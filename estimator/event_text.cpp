@@ -55,7 +55,9 @@ std::string to_text(const job_event& e) {
     case kind::progress: return progress_text(e);
     case kind::saved: return "saved " + e.text;
     case kind::evaluated: return fmt::format("evaluated step {}: {}", e.step, metrics_text(e.metrics));
-    case kind::warning: return e.text;
+    case kind::warning:
+    case kind::recovering: return e.text;
+    case kind::recovered: return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step, e.text.empty() ? "" : ", from " + e.text);
     case kind::finished:
     case kind::stopped: return end_text(e);
     case kind::failed: return e.failure ? to_string(*e.failure) : "failed";

@@ -26,6 +26,14 @@ void job::save() {
   if (impl_)
     impl_->running->save();
 }
+void job::pause() {
+  if (impl_)
+    impl_->running->pause();
+}
+void job::resume() {
+  if (impl_)
+    impl_->running->resume();
+}
 void job::stop(bool by_signal) {
   if (impl_)
     impl_->running->stop(by_signal);

@@ -18,7 +18,7 @@ class job_log final : public hook {
     using kind = job_event::kind;
     if (event.what == kind::failed)
       return spdlog::level::err;
-    if (event.what == kind::warning)
+    if (event.what == kind::warning || event.what == kind::recovering)
       return spdlog::level::warn;
     if (event.what != kind::progress)
       return spdlog::level::info;

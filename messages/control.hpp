@@ -148,13 +148,33 @@ typename Inspector::result_type inspect(Inspector& f, retire& x) {
   return f(caf::meta::type_name("retire"), x.attempt, x.step);
 }
 
-/// The job has failed: do nothing further, and send `gone` to the checkpoint writer, as no other part follows.
+/// The receiver of the gradients of this replica's group from now on, in place of a reducer that has ended.
+struct connect_reducer {
+  gradient_sink_actor reducer;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, connect_reducer& x) {
+  return f(caf::meta::type_name("connect_reducer"), x.reducer);
+}
+
+/// The attempt has failed: do nothing further, send `gone` to the checkpoint writer, as no other part follows, and answer
+/// `halted` to the sender.
 struct halt {
   int32_t attempt = 0;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, halt& x) {
   return f(caf::meta::type_name("halt"), x.attempt);
+}
+
+/// From a node that was told to `halt`: it is in no step and in no read, and sends nothing more in that attempt.
+struct halted {
+  int32_t attempt = 0;
+  node_id who{};
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, halted& x) {
+  return f(caf::meta::type_name("halted"), x.attempt, x.who);
 }
 
 /// From an infeed, directly to the chief: batch `step` cannot be read, or the position before it cannot be saved. The
@@ -223,7 +243,7 @@ typename Inspector::result_type inspect(Inspector& f, standing& x) {
 
 /// A request of the user to a running job.
 struct request {
-  enum kind : uint8_t { save = 1, stop = 2, abort = 3 };
+  enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5 };
   uint8_t what = stop;
   bool by_signal = false;  ///< A stop by signal: no evaluation follows.
 };

@@ -24,6 +24,7 @@ struct applied;
 struct begin;
 struct connect_parts;
 struct connect_reader;
+struct connect_reducer;
 struct connect_reports;
 struct connect_source;
 struct deadline;
@@ -57,6 +58,7 @@ struct evaluated;
 struct failure;
 struct flushed;
 struct gone;
+struct halted;
 struct input_failed;
 struct input_warned;
 struct progress;
@@ -79,6 +81,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::committed))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reader))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect_reducer))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reports))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_source))
   CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
@@ -94,6 +97,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::gradient_sum))
   CAF_ADD_TYPE_ID(troupe, (troupe::halt))
+  CAF_ADD_TYPE_ID(troupe, (troupe::halted))
   CAF_ADD_TYPE_ID(troupe, (troupe::hooks_ended))
   CAF_ADD_TYPE_ID(troupe, (troupe::hooks_ready))
   CAF_ADD_TYPE_ID(troupe, (troupe::input_failed))

@@ -27,7 +27,7 @@ using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<begin>,          // A new attempt: begin at its step, from its position.
   caf::reacts_to<run>,            // The horizon: nothing is read past `until`.
   caf::reacts_to<rewind>,         // The job ended at an earlier step: send the part of that step.
-  caf::reacts_to<halt>,           // The job has failed: read no further.
+  caf::reacts_to<halt>,           // The attempt has failed: read no further; answered by `halted`.
   caf::reacts_to<stop>,           // In a job of several groups: end before the next step.
   caf::reacts_to<leave>,          // One reader has left an edge.
   caf::reacts_to<probe>,          // Answered by `standing`.
@@ -46,7 +46,8 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<connect_parts>,  // Another checkpoint writer.
   caf::reacts_to<connect_reports>,  // Another receiver of reports, since the outfeed has ended.
   caf::reacts_to<stop>,           // End at the step at hand.
-  caf::reacts_to<halt>,           // The job has failed: compute no further.
+  caf::reacts_to<connect_reducer>,  // Another reducer, since the one before has ended.
+  caf::reacts_to<halt>,           // The attempt has failed: compute no further; answered by `halted`.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<gradient_sum>,   // The sum to apply, or the reason why no replica applies it.
   caf::reacts_to<all_applied>,    // Every replica has applied the step to its slice.
@@ -102,6 +103,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<input_warned>,   // An infeed's warning about the data.
   caf::reacts_to<failure>,        // Another failure.
   caf::reacts_to<flushed>,        // The outfeed has passed on all complete steps.
+  caf::reacts_to<halted>,         // A node's answer to `halt`.
   caf::reacts_to<standing>,       // A node's answer to `probe`.
   caf::reacts_to<committed>,      // A snapshot is durable.
   caf::reacts_to<save_failed>,    // A snapshot will not be committed.

@@ -26,6 +26,9 @@ using part_sink_actor = caf::typed_actor<
 using standing_sink_actor = caf::typed_actor<
   caf::reacts_to<standing>>;      // A node's answer to `probe`.
 
+using halted_sink_actor = caf::typed_actor<
+  caf::reacts_to<halted>>;        // A node is in no step and in no read.
+
 using flush_sink_actor = caf::typed_actor<
   caf::reacts_to<flushed>>;       // The outfeed has passed on all complete steps.
 

@@ -9,6 +9,8 @@ std::string_view to_string(job_event::kind k) noexcept {
     case job_event::kind::saved: return "saved";
     case job_event::kind::evaluated: return "evaluated";
     case job_event::kind::warning: return "warning";
+    case job_event::kind::recovering: return "recovering";
+    case job_event::kind::recovered: return "recovered";
     case job_event::kind::finished: return "finished";
     case job_event::kind::stopped: return "stopped";
     case job_event::kind::failed: return "failed";
@@ -22,6 +24,7 @@ std::string_view to_string(job_progress::phase p) noexcept {
     case job_progress::phase::restoring: return "restoring";
     case job_progress::phase::training: return "training";
     case job_progress::phase::draining: return "draining";
+    case job_progress::phase::recovering: return "recovering";
     case job_progress::phase::finished: return "finished";
     case job_progress::phase::failed: return "failed";
   }

@@ -6,6 +6,14 @@
 
 namespace troupe {
 
+/// How often a job recovers from the death of a node, or from an error of its environment (`aborted`, `unavailable`).
+struct recovery_options {
+  std::optional<int64_t> attempts_max = 10;  ///< In a row, without a commit beyond the failed step; absent: no limit; 0: off.
+  double first_delay_secs = 1;               ///< Before the first of them; each later delay is twice as long.
+  double delay_max_secs = 60;
+  friend bool operator==(const recovery_options&, const recovery_options&) = default;
+};
+
 struct settled_config {
   std::optional<std::string> model_dir = {};     ///< Absent: nothing is kept.
   uint64_t seed = 0;
@@ -15,6 +23,7 @@ struct settled_config {
   double keep_checkpoint_every_n_hours = 10000;
   int64_t summary_steps = 0;                     ///< 0: no summaries, as without a model directory.
   int64_t log_steps = 0;                         ///< 0: nothing is logged.
+  recovery_options recovery = {};
   int32_t replicas = 1;
   int32_t gradient_shards = 1;
   int32_t intra_op_threads = 1;

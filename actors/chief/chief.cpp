@@ -15,20 +15,30 @@ namespace troupe {
 void chief_state::start_crew() {
   started = self->clock().now();
   nodes = start_all(*options.nodes, *self);
-  horizon = troupe::horizon{{options.checkpoints, options.save_steps, summaries() ? std::optional{options.summary_steps} : std::nullopt}};
+  horizon = fresh_horizon();
   self->send(writer(), restore{attempt});
   arm(chief_wait::start, options.deadlines.start);
   show_status();
 }
 
 void chief_state::on_restored(const restored& x) {
-  if (now != phase::starting || x.attempt != attempt || ends())
+  if ((now != phase::starting && now != phase::recovering) || x.attempt != attempt || ends())
     return;
   disarm(chief_wait::start);
+  if (!x.found && saved_told)
+    return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + std::to_string(*saved_told)
+                                                    + ": it cannot go on", {}, options.name});
   now = phase::restoring;
-  start_step = first_step = x.step;
-  if (const auto books = x.properties.find("first_step"); books != x.properties.end())
-    first_step = std::strtoll(books->second.c_str(), nullptr, 10);
+  began_at = x.step;
+  if (saved_told)
+    saved_told = std::min(*saved_told, x.step);  // Newer commits are damaged or gone, and will be made again.
+  if (!std::exchange(restored_once, true)) {
+    start_step = first_step = x.step;
+    if (x.found)
+      saved_told = x.step;
+    if (const auto books = x.properties.find("first_step"); books != x.properties.end())
+      first_step = std::strtoll(books->second.c_str(), nullptr, 10);
+  }
   saves.start_from(x);
   held_progress.begin(x.step);
   horizon.begin(x.step, goal());
@@ -44,8 +54,12 @@ void chief_state::on_restored(const restored& x) {
   self->send(outfeed(), begin{attempt, x.step, {}});
   tell_all<role::replica>(begin{attempt, x.step, {}});
   tell_all<role::infeed>(news);
+  if (attempt > 1)
+    publish({.what = job_event::kind::recovered, .step = x.step, .text = x.prefix, .attempt = attempt});
   if (!callbacks())
     return begin_training();
+  if (std::exchange(hooks_told, true))
+    return wait_for_hooks(true);  // Training begins once they have returned from `recovered`.
   fact first;
   first.what = fact::begin_at;
   first.at = x.step;
@@ -67,40 +81,32 @@ void chief_state::begin_training() {
   now = phase::training;
   show_status();
   const auto end_at = horizon.end();
-  const bool nothing_left = end_at && *end_at <= start_step;
+  const bool nothing_left = end_at && *end_at <= began_at;
+  const bool first = !std::exchange(start_told, true);
   std::string how = "a fresh start";
   if (saves.committed_at())
     how = "resumed from " + saves.prefix()
           + (nothing_left ? "" : data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
-  publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at, .text = std::move(how)});
-  for (const auto& w : restore_warnings)
-    warn(start_step, w);
-  if (nothing_left) {
-    ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(start_step)
-                    + " already, and max_steps is " + std::to_string(*end_at);
-    horizon.end_at(start_step, true);
-    if (evaluator() && !saves.prefix().empty()) {
-      now = phase::draining;
-      evaluations.offer(start_step);
-      gates.await_commit(start_step);
-      return evaluate_next();
-    }
-    return end();
-  }
-  if (summaries())
+  if (first)
+    publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at, .text = std::move(how)});
+  for (const auto& w : std::exchange(restore_warnings, {}))
+    warn(began_at, w);
+  if (nothing_left)
+    return end_at_once();
+  if (first && summaries())
     self->send(summaries(), note{note::start, start_step, {}});
   // A new job saves its first state; a resumed one verifies the checkpoint that it came from and lists it again.
-  std::vector<mark> first;
+  std::vector<mark> marks;
   if (options.checkpoints) {
-    place_save(start_step);
-    first.push_back({start_step, mark_snapshot});
+    place_save(began_at);
+    marks.push_back({began_at, mark_snapshot});
   }
-  if (gates.shows(start_step)) {
-    first.push_back({start_step, mark_watch});
-    gates.marked(start_step);
-    facts.marked(start_step);
+  if (gates.shows(began_at) && (!watch_told || *watch_told < began_at)) {
+    marks.push_back({began_at, mark_watch});
+    gates.marked(began_at);
+    facts.marked(began_at);
   }
-  grant_up_to(start_step, std::move(first));
+  grant_up_to(began_at, std::move(marks));
   if (options.save_secs && options.checkpoints)
     arm(chief_wait::next_save, save_period());
   if (ending.stopping)
@@ -108,22 +114,43 @@ void chief_state::begin_training() {
   extend();
 }
 
+/// The attempt began at or beyond the job's end.
+void chief_state::end_at_once() {
+  now = phase::draining;
+  if (attempt == 1)
+    ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(began_at)
+                    + " already, and max_steps is " + std::to_string(*horizon.end());
+  horizon.end_at(began_at, true);
+  if (attempt > 1 || !evaluator() || saves.prefix().empty())
+    return check_end();
+  evaluations.offer(began_at);
+  gates.await_commit(began_at);
+  evaluate_next();
+}
+
 // -- requests and waits ----------------------------------------------------------------------
 
 void chief_state::on_request(const request& x) {
   if (ends())
     return;
+  if (x.what == request::pause || x.what == request::resume)
+    return pause(x.what == request::pause);
   if (x.what == request::save) {
     if (options.checkpoints && now == phase::training && saves.may_save_now())
       mark_here(mark_snapshot);
     return;
   }
+  pause(false);
   if (x.what == request::abort) {
     causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
     options.nodes->cancel();
     return end();
   }
   ending.stopping = true;
+  if (waiting.armed(chief_wait::back_off)) {
+    causes.note("a stop was requested before the next attempt began");
+    return end();
+  }
   ending.by_signal = ending.by_signal || x.by_signal;
   if (ending.by_signal && evaluations.cancel())
     self->send(evaluator(), request{request::stop});
@@ -133,6 +160,19 @@ void chief_state::on_request(const request& x) {
     evaluate_next();  // Drops an evaluation that waits for room in its event file.
   if (now == phase::draining && !ends())
     cut_short();
+}
+
+/// Steps that are granted are still made; a paused job is one whose horizon stands.
+void chief_state::pause(bool on) {
+  if (std::exchange(paused, on) == on)
+    return;
+  if (on) {
+    waiting.freeze();
+  } else {
+    waiting.thaw();
+    extend();
+  }
+  show_status();
 }
 
 void chief_state::on_deadline(const deadline& x) {
@@ -159,6 +199,10 @@ void chief_state::on_deadline(const deadline& x) {
       return give_up_saves();
     case chief_wait::gone:
       return finish();
+    case chief_wait::halt:
+      return on_unhalted();
+    case chief_wait::back_off:
+      return begin_attempt();
     case chief_wait::flush:
       return on_flushed({flushes});
     case chief_wait::news:
@@ -211,6 +255,8 @@ std::string chief_state::text_of(chief_wait w) const {
     case chief_wait::flush:
     case chief_wait::news:
     case chief_wait::cut:
+    case chief_wait::halt:
+    case chief_wait::back_off:
     case chief_wait::gone: break;  // The errors that follow from these waits are more specific.
   }
   return "an answer";
@@ -304,7 +350,9 @@ double chief_state::steps_per_second() const {
 }
 
 void chief_state::show_status() {
-  options.board->status({shown(now), horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saves.committed_at().value_or(-1), metrics});
+  // A later attempt restores as part of recovering.
+  const auto seen = attempt > 1 && now == phase::restoring ? job_progress::phase::recovering : shown(now);
+  options.board->status({seen, horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saves.committed_at().value_or(-1), metrics, {}, 0, paused});
 }
 
 chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options) {
@@ -313,6 +361,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.options = std::move(options);
   const auto& limits = state.options.deadlines;
   state.evaluations = evaluations{state.options.throttle_secs};
+  state.recovery = recovery{state.options.recovery};
   state.waiting.start(self, waits{chief_wait_kinds, waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});
   self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
@@ -326,6 +375,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const input_warned& x) { state.on_input_warned(x); },
     [&state](const failure& x) { state.on_failure(x); },
     [&state](const flushed& x) { state.on_flushed(x); },
+    [&state](const halted& x) { state.on_halted(x); },
     [&state](const standing& x) {
       if (state.whereabouts.on(x) && state.waiting.armed(chief_wait::answers))
         state.fail_of_silence();

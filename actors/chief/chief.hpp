@@ -3,26 +3,29 @@
 //   starting ──restored──► restoring ──hooks ready──► training ──end marked──► draining ──all saved, evaluated──► ending
 //      │                       │                          │                        │                                │
 //      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
-//                                                                                                                  failed
+//                              ▲                                                  │                                failed
+//                              └───restored─── recovering ◄──can be cured, halted─┘
 //   starting:   the crew is up, the checkpoint writer loads the newest checkpoint into the parameter store
 //   restoring:  hooks begin and state their needs
 //   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
 //   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
 //               after a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
+//   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):
+//               the delay of the budget, then dead nodes are started anew and the newest commit is loaded; on to restoring
 //   ending:     hooks see the end, the crew is ended, and its downs are counted
 //
 // Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
-// fact_window, failures, ending, roster, waits. This actor turns messages into calls of the parts, and their decisions into
+// fact_window, failures, recovery, ending, roster, waits. This actor turns messages into calls of the parts, and their decisions into
 // messages.
 #pragma once
 
+#include "actors/chief/attempt_books.hpp"
 #include "actors/chief/chief_waits.hpp"
 #include "actors/chief/deadlines.hpp"
-#include "actors/chief/ending.hpp"
 #include "actors/chief/fact_window.hpp"
-#include "actors/chief/failures.hpp"
 #include "actors/chief/held_progress.hpp"
 #include "actors/chief/phase.hpp"
+#include "actors/chief/recovery.hpp"
 #include "actors/crew.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
@@ -45,47 +48,49 @@ struct chief_options {
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
+  recovery_options recovery = {};
   chief_deadlines deadlines;
 };
 
-struct chief_state {
+/// The books of the job, and those of its attempt, which a new attempt replaces.
+struct chief_state : attempt_books {
   static inline const char* name = "chief";
   chief_actor::stateful_pointer<chief_state> self = nullptr;
   chief_options options;
   using phase = chief_phase;
   phase now = phase::starting;
 
-  // -- parts ------------------------------------------------------------------------------
+  // -- parts that outlive an attempt ----------------------------------------------------
   roster nodes;
-  troupe::horizon horizon;
-  troupe::saves saves;
   troupe::evaluations evaluations;
   troupe::gates gates;
   fact_window facts;                            ///< Limits how far the hooks may be behind.
   troupe::held_progress held_progress;          ///< Sent when the hooks have caught up.
-  failure_log causes;
-  troupe::ending ending;
+  troupe::recovery recovery;
   inquiry whereabouts;                          ///< The inquiry after a silence.
   wait_timer<chief_actor::stateful_pointer<chief_state>, chief_wait> waiting;
 
-  // -- the books --------------------------------------------------------------------------
-  int32_t attempt = 1;
+  // -- the books of the job -------------------------------------------------------------
   int64_t first_step = 0;                       ///< The step where the job first started; kept across restarts.
   int64_t start_step = 0;                       ///< The step where this process started it.
-  loss_point losses;                            ///< From the newest report: the last step's, and means since the report before.
   std::map<std::string, double> metrics;        ///< From the last evaluation.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
   bool data_anew = false;                       ///< The job had finished: its data begin anew.
+  bool restored_once = false, hooks_told = false, start_told = false;  ///< Once a job, whatever its attempts.
+  std::optional<int64_t> saved_told;            ///< The newest commit that users know of.
+  std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
-  std::map<node_id, int64_t> lanes;             ///< Without an outfeed: the state that each replica has reported.
+  bool paused = false;                          ///< Nothing is granted, and no deadline runs.
   uint64_t flushes = 0;                         ///< Number of the last `flush`.
 
   // chief.cpp: phases, requests, waits, facts and status
   void start_crew();
   void on_restored(const restored& x);
   void begin_training();
+  void end_at_once();
   void on_request(const request& x);
+  void pause(bool on);
   void on_deadline(const deadline& x);
   std::string text_of(chief_wait w) const;
   error waited_for(chief_wait w, std::string source) const;
@@ -165,15 +170,26 @@ struct chief_state {
   void lose_evaluator(error cause);
   void fail_now(error cause);
   void fail_after_save(error cause);
-  void flush_then_settle(error cause);
+  void flush_then_settle();
   void replace_writer(error cause);
   void give_up_saves();
   void settle_saves();
+  void conclude();
   void end();
   void send_home();
   void check_gone();
   std::map<std::string, double> training_metrics() const;
   void finish();
+
+  // chief_recovery.cpp: from a failed attempt to the next one
+  bool may_recover() const;
+  void halt_all();
+  void on_halted(const halted& x);
+  void on_unhalted();
+  void recover(error cause, std::chrono::milliseconds delay);
+  void begin_attempt();
+  void restart(node_id id);
+  troupe::horizon fresh_horizon() const;
 };
 
 chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options);

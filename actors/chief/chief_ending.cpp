@@ -18,7 +18,8 @@ void chief_state::respond(role who, trouble what, error cause) {
   switch (response_to(who, what)) {
     case response::save_and_fail: return fail_after_save(std::move(cause));
     case response::replace_and_fail: return replace_writer(std::move(cause));
-    case response::settle_and_fail: return fail_now(std::move(cause));
+    case response::settle_and_fail:
+    case response::recover_or_fail: return fail_now(std::move(cause));
     case response::by_policy:
       return options.on_evaluator_failure == failure_policy::go_on ? lose_evaluator(std::move(cause)) : fail_after_save(std::move(cause));
   }
@@ -79,6 +80,10 @@ void chief_state::on_down(const caf::down_msg& x) {
     return;
   const member who = *found;
   nodes.ended(who.id);
+  halting.erase(who.id);
+  const bool is_replaced = who.what == role::infeed || who.what == role::replica || who.what == role::reducer;
+  if (is_replaced && waiting.armed(chief_wait::back_off))
+    return;
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, horizon.reached()};
   if (ends()) {
     if (who.what == role::callbacks) {
@@ -107,9 +112,10 @@ void chief_state::on_down(const caf::down_msg& x) {
     case role::infeed:
     case role::replica:
       self->send(writer(), gone{attempt, who.id});
-      return flush_then_settle(std::move(cause));
+      [[fallthrough]];
     case role::reducer:
-      return flush_then_settle(std::move(cause));
+      causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category);
+      return flush_then_settle();
     default:
       break;
   }
@@ -118,11 +124,12 @@ void chief_state::on_down(const caf::down_msg& x) {
 
 /// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
 /// are flushed before any decision.
-void chief_state::flush_then_settle(error cause) {
-  causes.add(std::move(cause));
-  if (ending.failing == failing::settling || ending.flushing)
+void chief_state::flush_then_settle() {
+  if (ending.failing == failing::settling)
+    return check_end();
+  if (ending.flushing)
     return;
-  options.nodes->cancel();
+  options.nodes->cancel_steps();
   if (!outfeed())
     return settle_saves();
   flush_outfeed();
@@ -139,7 +146,7 @@ void chief_state::on_flushed(const flushed& x) {
     return;
   ending.flushing = false;
   if (!saves.any() && ending.fails())
-    return end();
+    return conclude();
   settle_saves();
 }
 
@@ -150,29 +157,51 @@ void chief_state::fail_now(error cause) {
 }
 
 /// Halts all nodes that send parts, each of which then sends `gone`, so that the checkpoint writer can decide for each
-/// snapshot whether it can still be complete. Only those are waited for.
+/// snapshot whether it can still be complete. Only those are waited for, and, where a new attempt may follow, that no node
+/// is in a step or a read.
 void chief_state::settle_saves() {
   if (ending.failing == failing::settling)
-    return;
+    return check_end();
   ending.failing = failing::settling;
-  options.nodes->cancel();
+  const bool trained = trains();
+  options.nodes->cancel_steps();
   for (const auto w : {chief_wait::start, chief_wait::reports, chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
-                       chief_wait::evaluation, chief_wait::news, chief_wait::cut, chief_wait::answers})
+                       chief_wait::news, chief_wait::cut, chief_wait::answers})
     disarm(w);
-  evaluations.drop_waiting();
+  if (!may_recover()) {
+    disarm(chief_wait::evaluation);
+    evaluations.drop_waiting();
+  }
   // Books follow the summaries of their state through the summary writer, which has those of all reported states.
   const auto kept = outfeed() ? horizon.reached() : horizon.until();
   send_books_up_to(kept);
   saves.cancel_above(kept);
-  if (!writer() || !saves.any() || now == phase::starting || now == phase::restoring)
-    return end();
+  if (!writer() || !trained)
+    saves.cancel_all();
+  if (!saves.any() && !may_recover())
+    return conclude();
   now = phase::draining;
   horizon.end_at(horizon.reached(), horizon.end_is_final());
-  self->send(writer(), abandon{attempt, saves.newest()});
-  tell_all<role::infeed>(halt{attempt});
-  tell_all<role::replica>(halt{attempt});
-  self->send(writer(), settle{attempt, saves.steps()});
+  if (saves.any())
+    self->send(writer(), abandon{attempt, saves.newest()});
+  halt_all();
+  if (saves.any())
+    self->send(writer(), settle{attempt, saves.steps()});
   await_saves();
+  check_end();
+}
+
+/// The failed attempt has nothing more to say: another one follows, or the job ends.
+void chief_state::conclude() {
+  if (ending.failing != failing::settling || !causes.curable() || causes.aborted())
+    return end();
+  auto cause = causes.root();
+  const auto verdict = recovery.decide({cause, causes.curable(), causes.has_kill(), horizon.reached(), options.checkpoints && writer(), ending.stopping});
+  if (verdict.recovers)
+    return recover(std::move(cause), verdict.delay);
+  if (!verdict.why_not.empty())
+    causes.note(verdict.why_not);
+  end();
 }
 
 void chief_state::give_up_saves() {
@@ -188,9 +217,11 @@ void chief_state::give_up_saves() {
 }
 
 void chief_state::fail_after_save(error cause) {
-  causes.add(std::move(cause));
-  if (ends() || ending.fails())
+  causes.add(std::move(cause), cure::none);
+  if (ends())
     return;
+  if (ending.fails())
+    return now == phase::recovering ? end() : check_end();
   if (!trains())
     return end();
   ending.failing = failing::saving;
@@ -208,12 +239,11 @@ void chief_state::fail_after_save(error cause) {
 
 void chief_state::replace_writer(error cause) {
   if (std::exchange(writer_replaced, true) || ending.fails() || !trains()) {
-    causes.add(std::move(cause));
+    causes.add(std::move(cause), cure::none);
     return end();  // No writer can save any more.
   }
   const auto id = nodes.id_of(role::checkpoint_writer);
-  nodes.started(id, options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self)));
-  self->monitor(writer());
+  restart(id);
   self->send(writer(), stand_in{attempt});  // Sent before any part.
   options.nodes->connect(id);
   saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
@@ -234,6 +264,8 @@ void chief_state::end() {
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean, .metrics = metrics,
                  .text = ending.remark};
   if (!causes.empty()) {
+    for (const auto& earlier : recovery.earlier())
+      causes.note(earlier);
     last.what = job_event::kind::failed;
     last.failure = causes.root();
   } else if (ending.stopping && !horizon.end_is_final()) {

@@ -12,8 +12,9 @@ namespace troupe {
 // -- saves --------------------------------------------------------------------------------------
 
 void chief_state::place_save(int64_t step) {
-  const bool resumed_from = step == start_step && saves.committed_at() == step;
-  if (commits_are_gates() && (gates.holds().saved ? !resumed_from : step != start_step))
+  const bool shown = gates.holds().saved && saved_told != step;
+  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(step) || evaluations.concern(step));
+  if (options.checkpoints && (shown || evaluated))
     gates.await_commit(step);
   const bool books_wait = summaries() && step > horizon.reached() && causes.empty();
   saves.place(step, books_wait);
@@ -47,6 +48,7 @@ void chief_state::on_committed(const committed& x) {
   if (x.attempt != attempt || ends())
     return;
   saves.committed(x);
+  recovery.committed(x.step);
   disarm(chief_wait::commit);
   await_saves();
   publish_commits();
@@ -56,15 +58,14 @@ void chief_state::on_committed(const committed& x) {
 
 void chief_state::publish_commits() {
   for (;;) {
-    const auto before = saves.committed_at();
     const auto next = saves.take_published(horizon.reached());
     if (!next)
       return;
-    deal_with(*next, before != next->step || next->step != start_step);
+    deal_with(*next, std::exchange(saved_told, next->step) != next->step);
   }
 }
 
-/// A commit that is not new was there when the job started, and was verified and listed again.
+/// A commit that is not new was there when the attempt began, and was verified and listed again.
 void chief_state::deal_with(const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
     warn(x.step, w);
@@ -76,7 +77,7 @@ void chief_state::deal_with(const committed& x, bool is_new) {
   if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
 
-  if (evaluator() && x.step != start_step && causes.empty()) {
+  if (evaluator() && x.step != start_step && causes.empty() && !evaluations.was_offered(x.step)) {
     if (const auto superseded = evaluations.offer(x.step))
       self->send(writer(), unlease{*superseded});
     if (!evaluations_are_gates())
@@ -84,7 +85,8 @@ void chief_state::deal_with(const committed& x, bool is_new) {
     evaluate_next();
   } else {
     self->send(writer(), unlease{x.step});
-    gates.commit_done(x.step);
+    if (!evaluations.concern(x.step))
+      gates.commit_done(x.step);
   }
   show_status();
 }
@@ -109,14 +111,14 @@ void chief_state::record_evaluation(const evaluated& x) {
   if (!eval_summaries())
     return;
   for (auto& kept : evaluation_records(x)) {
-    kept.attempt = attempt;
     kept.number = evaluations.number_record();
     self->send(eval_summaries(), std::move(kept));
   }
 }
 
+/// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
 void chief_state::on_eval_room(const room& x) {
-  if (x.attempt != attempt || ends())
+  if (ends())
     return;
   evaluations.room_until(x.until_number);
   evaluate_next();
@@ -149,7 +151,7 @@ void chief_state::evaluate_next() {
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
-  if (x.attempt != attempt || ends())
+  if (ends())
     return;
   const auto ended = evaluations.end();  // A failed evaluation is not repeated.
   if (!ended)

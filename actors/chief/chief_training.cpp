@@ -21,7 +21,7 @@ bool chief_state::commits_are_gates() const {
 }
 
 void chief_state::extend() {
-  if (now != phase::training)
+  if (now != phase::training || paused)
     return;
   // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
   // one, are unanswered.
@@ -93,6 +93,7 @@ void chief_state::on_progress(const progress& x) {
     f.at = values.step;
     f.values = values;
     f.gate = gates.is_held(values.step);
+    watch_told = std::max(watch_told.value_or(values.step), values.step);
     tell(std::move(f), values.step);
   }
   on_reached();
@@ -199,10 +200,9 @@ void chief_state::dealt_with(uint64_t number) {
 void chief_state::on_hooks_ready(const hooks_ready& x) {
   dealt_with(x.number);
   wait_for_hooks(true);
-  if (now != phase::restoring)
-    return;
   gates.set_needs(x.steps, x.holds, x.observes);
-  begin_training();
+  if (now == phase::restoring && facts.unanswered() == 0)
+    begin_training();
 }
 
 void chief_state::on_answered(const answered& x) {
@@ -212,6 +212,8 @@ void chief_state::on_answered(const answered& x) {
   wait_for_hooks(true);
   if (ends())
     return;
+  if (now == phase::restoring && facts.unanswered() == 0)
+    return begin_training();
   if (facts.unanswered() == 0)
     tell_progress();
   extend();
@@ -245,14 +247,15 @@ void chief_state::cut_short() {
 void chief_state::check_end() {
   if (now != phase::draining || !horizon.end())
     return;
-  const drain_situation s{start_step, evaluator() != nullptr, outfeed() != nullptr, facts.expects()};
+  const drain_situation s{start_step, evaluator() != nullptr, outfeed() != nullptr, facts.expects(),
+                           may_recover() && !halting.empty(), may_recover()};
   switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
     case drain_next::wait: return;
     case drain_next::flush: return flush_outfeed();
     case drain_next::evaluate:
       evaluations.offer(*horizon.end());
       return evaluate_next();
-    case drain_next::end: return end();
+    case drain_next::end: return ending.fails() ? conclude() : end();
   }
 }
 

@@ -17,6 +17,8 @@ enum class chief_wait : int32_t {
   flush,       ///< The outfeed answers `flush`.
   news,        ///< The replicas' report of a step that an infeed cannot read.
   cut,         ///< A timer, not a wait for others: the time for granted steps after a stop.
+  halt,        ///< The nodes of a failed attempt answer `halt`, or end.
+  back_off,    ///< A timer, not a wait for others: the delay before the next attempt.
   gone,        ///< The downs of all nodes, at the end.
 };
 inline constexpr int32_t chief_wait_kinds = static_cast<int32_t>(chief_wait::gone) + 1;

@@ -5,10 +5,12 @@ namespace troupe {
 drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
                             const drain_situation& s) {
   const bool silent = ahead.idle() && !s.facts_expected;  // No further report follows.
+  if (how.flushing)
+    return drain_next::wait;  // A node has died: what is decided about that comes first.
   if (how.fails()) {  // Only the saves and the reports of finished steps are awaited.
-    if (saving.any() || how.flushing)
+    if (saving.any() || s.halting)
       return drain_next::wait;
-    return s.outfeed && !silent ? drain_next::flush : drain_next::end;
+    return s.outfeed && (!silent || s.may_recover) ? drain_next::flush : drain_next::end;
   }
   if (ahead.reached() < *ahead.end() || saving.any() || saving.any_held() || !evaluating.idle() || closed.held_by_hooks() || s.facts_expected)
     return drain_next::wait;

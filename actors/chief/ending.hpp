@@ -34,11 +34,13 @@ struct drain_situation {
   bool evaluates = false;         ///< The job has an evaluator that is alive.
   bool outfeed = true;
   bool facts_expected = false;    ///< A watch was marked whose fact has not been sent.
+  bool halting = false;           ///< A new attempt may follow, and nodes have not answered `halt`.
+  bool may_recover = false;       ///< A new attempt may follow: all that is known of the failure counts.
 };
 
 enum class drain_next : uint8_t {
   wait,
-  flush,     ///< The outfeed is flushed before the job ends as failed.
+  flush,     ///< The outfeed is flushed before the attempt ends as failed.
   evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };

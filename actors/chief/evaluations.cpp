@@ -2,11 +2,14 @@
 
 #include "actors/chief/decisions.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 std::optional<int64_t> evaluations::offer(int64_t step) {
   const auto superseded = waiting_ && *waiting_ < step ? waiting_ : std::nullopt;
   waiting_ = step;
+  offered_ = std::max(offered_.value_or(step), step);
   return superseded;
 }
 

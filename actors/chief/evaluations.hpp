@@ -19,6 +19,10 @@ class evaluations {
   std::optional<int64_t> waiting() const noexcept { return waiting_; }
   std::optional<int64_t> running() const noexcept { return running_; }
   std::optional<int64_t> last() const noexcept { return last_; }  ///< The newest that ended, with or without an error.
+  /// Whether the checkpoint of `step` was offered, or a newer one.
+  bool was_offered(int64_t step) const noexcept { return offered_ && step <= *offered_; }
+  /// Whether that checkpoint waits or is being evaluated.
+  bool concern(int64_t step) const noexcept { return waiting_ == step || running_ == step; }
   /// No checkpoint waits, and no evaluation runs.
   bool idle() const noexcept { return !waiting_ && !running_; }
 
@@ -53,7 +57,7 @@ class evaluations {
 
  private:
   double throttle_secs_;
-  std::optional<int64_t> waiting_, running_, last_;
+  std::optional<int64_t> waiting_, running_, last_, offered_;
   std::optional<nanoseconds> began_;  ///< When the newest one began.
   bool cancelled_ = false;
   int64_t records_ = 0;

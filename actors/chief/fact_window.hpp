@@ -22,6 +22,8 @@ class fact_window {
   void marked(int64_t step) { watches_.insert(step); }
   /// States above `step` will not be reached.
   void ends_at(int64_t step) { watches_.erase(watches_.upper_bound(step), watches_.end()); }
+  /// Watches of the attempt before, whose facts have not been sent, will not be.
+  void begin_attempt() { watches_.clear(); }
   /// A fact is sent; `watch` is the state that it shows, if any. Returns the number for the fact.
   uint64_t told(nanoseconds now, std::optional<int64_t> watch = {});
   /// The hooks have returned from all facts up to `number`.

@@ -20,22 +20,44 @@ error root_cause(std::span<const error> causes) {
   return chosen;
 }
 
-void failure_log::add(error cause) {
+void failure_log::add(error cause, cure how) {
   if (std::find(causes_.begin(), causes_.end(), cause) != causes_.end())
     return;
-  if (aborted_)
+  if (aborted_) {
     causes_.back().notes.push_back(to_string(cause));
-  else
-    causes_.push_back(std::move(cause));
+    return;
+  }
+  causes_.push_back(std::move(cause));
+  cures_.push_back(how);
 }
 
 void failure_log::abort(error cause) {
   aborted_ = causes_.empty();
   causes_.push_back(std::move(cause));
+  cures_.push_back(cure::none);
+}
+
+bool failure_log::curable() const {
+  if (causes_.empty())
+    return false;
+  for (size_t i = 0; i < causes_.size(); ++i) {
+    const auto category = causes_[i].category;
+    // What was cancelled ended as a consequence of another cause.
+    const bool cured = category == errc::aborted || category == errc::unavailable || category == errc::cancelled;
+    if (cures_[i] == cure::none || (cures_[i] == cure::by_category && !cured))
+      return false;
+  }
+  return true;
+}
+
+bool failure_log::has_kill() const {
+  return std::find(cures_.begin(), cures_.end(), cure::by_chance) != cures_.end();
 }
 
 error failure_log::root() const {
-  return aborted_ ? causes_.back() : root_cause(causes_);
+  auto root = aborted_ ? causes_.back() : root_cause(causes_);
+  root.notes.insert(root.notes.end(), notes_.begin(), notes_.end());
+  return root;
 }
 
 std::string_view to_string(trouble t) noexcept {
@@ -52,6 +74,7 @@ std::string_view to_string(response r) noexcept {
     case response::save_and_fail: return "save_and_fail";
     case response::replace_and_fail: return "replace_and_fail";
     case response::settle_and_fail: return "settle_and_fail";
+    case response::recover_or_fail: return "recover_or_fail";
     case response::by_policy: return "by_policy";
   }
   return "unknown";
@@ -60,13 +83,13 @@ std::string_view to_string(response r) noexcept {
 std::span<const failure_rule> failure_rules() noexcept {
   using enum response;
   static constexpr std::array rules{
-    failure_rule{role::infeed, trouble::dies, settle_and_fail},
+    failure_rule{role::infeed, trouble::dies, recover_or_fail},
     failure_rule{role::infeed, trouble::hangs, settle_and_fail},
-    failure_rule{role::infeed, trouble::throws, settle_and_fail},
-    failure_rule{role::replica, trouble::dies, settle_and_fail},
+    failure_rule{role::infeed, trouble::throws, recover_or_fail},
+    failure_rule{role::replica, trouble::dies, recover_or_fail},
     failure_rule{role::replica, trouble::hangs, settle_and_fail},
-    failure_rule{role::replica, trouble::throws, settle_and_fail},
-    failure_rule{role::reducer, trouble::dies, settle_and_fail},
+    failure_rule{role::replica, trouble::throws, recover_or_fail},
+    failure_rule{role::reducer, trouble::dies, recover_or_fail},
     failure_rule{role::reducer, trouble::hangs, settle_and_fail},
     failure_rule{role::outfeed, trouble::dies, save_and_fail},
     failure_rule{role::outfeed, trouble::hangs, settle_and_fail},

@@ -14,20 +14,35 @@ namespace troupe {
 /// the most severe. `causes` is in order of time and not empty; the others become notes of the root cause.
 error root_cause(std::span<const error> causes);
 
-/// The failures of a job, in order of time.
+/// What a new attempt could do about a failure.
+enum class cure : uint8_t {
+  by_category,  ///< It cures `aborted` and `unavailable`.
+  none,         ///< The job ends, whatever the category.
+  by_chance,    ///< A node was killed: a new attempt cures that, even if it happens at the same step again.
+};
+
+/// The failures of an attempt, in order of time.
 class failure_log {
  public:
   bool empty() const noexcept { return causes_.empty(); }
   /// An error that was added before counts once; after an abort, further errors become notes of the abort.
-  void add(error cause);
+  void add(error cause, cure how = cure::by_category);
   /// The user has aborted the job, which is the root cause, unless there was an error before.
   void abort(error cause);
   bool aborted() const noexcept { return aborted_; }
+  /// Adds a note to the root cause.
+  void note(std::string text) { notes_.push_back(std::move(text)); }
   /// The root cause of a log that is not empty.
   error root() const;
+  /// Whether a new attempt can cure all of them. False for an empty log.
+  bool curable() const;
+  /// Whether one of them is the killing of a node, which says nothing about the step at which it happened.
+  bool has_kill() const;
 
  private:
   std::vector<error> causes_;
+  std::vector<cure> cures_;  ///< For each cause.
+  std::vector<std::string> notes_;
   bool aborted_ = false;
 };
 
@@ -44,6 +59,7 @@ enum class response : uint8_t {
   save_and_fail,     ///< The model is healthy: its state at the horizon is saved, then the job fails.
   replace_and_fail,  ///< A new checkpoint writer makes the last save, once; then the job fails.
   settle_and_fail,   ///< No later step can be made: saves that can still be completed are awaited, then the job fails.
+  recover_or_fail,   ///< The same; then, where recovery.hpp allows it, a new attempt begins at the newest commit.
   by_policy,         ///< on_evaluator_failure: a warning, or save_and_fail.
 };
 std::string_view to_string(response r) noexcept;

@@ -64,6 +64,12 @@ void gates::cancel_above(int64_t step) {
   hooks_.erase(hooks_.upper_bound(step), hooks_.end());
 }
 
+void gates::begin_attempt() {
+  commits_.clear();
+  hooks_.clear();
+  asked_.clear();
+}
+
 void gates::open_all() {
   commits_.clear();
   hooks_.clear();

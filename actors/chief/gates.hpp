@@ -48,6 +48,8 @@ class gates {
   /// The states above `step` will not be reached.
   void cancel_above(int64_t step);
   void open_all();
+  /// Forgets the gates of the attempt before; facts that are held stay so until they are answered.
+  void begin_attempt();
 
  private:
   std::vector<need> needs_;

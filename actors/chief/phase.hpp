@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-enum class chief_phase : uint8_t { starting, restoring, training, draining, ending, finished, failed };
+enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, ending, finished, failed };
 
 /// The phase that a job's progress shows: `ending`, in which hooks see the end and nodes end, is shown as draining.
 constexpr job_progress::phase shown(chief_phase p) noexcept {
@@ -15,6 +15,7 @@ constexpr job_progress::phase shown(chief_phase p) noexcept {
     case chief_phase::training: return job_progress::phase::training;
     case chief_phase::draining:
     case chief_phase::ending: return job_progress::phase::draining;
+    case chief_phase::recovering: return job_progress::phase::recovering;
     case chief_phase::finished: return job_progress::phase::finished;
     case chief_phase::failed: return job_progress::phase::failed;
   }

@@ -33,6 +33,7 @@ void infeed_state::on_begin(const begin& x) {
   }
   begun = true;
   ended = broken = false;
+  stopping = options.stop->token();
   cut_off.reset();
   const auto position = x.positions.find(options.position);
   if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
@@ -158,14 +159,14 @@ void infeed_state::read_block(int64_t count) {
   const auto began = self->clock().now();
   std::vector<std::byte*> into(memory.size());
   for (int64_t i = 0; i < count; ++i) {
-    const bool cancelled = options.stop.stop_requested();
+    const bool cancelled = stopping.stop_requested();
     if (i > 0 && (cancelled || self->clock().now() - began >= options.block_time_max)) {
       count = i;  // A slow input delivers the first batch without the others.
       break;
     }
     for (size_t c = 0; c < into.size(); ++c)
       into[c] = memory[c].get() + i * rows_max * row_bytes[c];
-    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")} : read_step(into, options.stop.get_token());
+    auto rows = cancelled ? expected<int64_t>{fail(errc::cancelled, "reading was cancelled")} : read_step(into, stopping);
     if (!rows || *rows != rows_max) {
       if (i > 0)
         send_block(first, i, rows_max, memory);
@@ -313,12 +314,14 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
 }
 
 void infeed_state::on_halt(const halt& x) {
-  if (x.attempt != attempt && begun)
+  if (x.attempt < attempt)
     return;
   ended = true;
+  cut_off.reset();
   marks.clear();
   if (parts)
     self->send(parts, gone{x.attempt, options.id});
+  self->send(caf::actor_cast<halted_sink_actor>(self->current_sender()), halted{x.attempt, options.id});
 }
 
 void infeed_state::on_stop(const stop& x) {

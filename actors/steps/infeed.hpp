@@ -3,6 +3,7 @@
 
 #include "messages/interfaces.hpp"
 #include "words/buffer_pool.hpp"
+#include "words/stop_switch.hpp"
 
 #include <troupe/dataset_iterator.hpp>
 
@@ -28,7 +29,7 @@ struct infeed_options {
   bool ends_steps = false;                     ///< A `stop` ends all groups at this infeed's step, not at a replica's.
   int64_t block_bytes_max = int64_t{2} << 20;  ///< A block holds no more, or one batch.
   std::chrono::milliseconds block_time_max{20};  ///< A block that has been filled for so long is sent.
-  std::stop_source stop;                       ///< Shared with the crew: frees a read that blocks.
+  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();  ///< Shared with the crew: frees a read that blocks.
 };
 
 /// Reads the source in step order, never past the horizon or the credit.
@@ -50,6 +51,7 @@ struct infeed_state {
 
   int32_t attempt = 0;
   bool begun = false, ended = false;
+  std::stop_token stopping;  ///< Of this attempt.
   bool broken = false;      ///< The source's position is unknown: a read or save failed, or a step was read in part.
   std::optional<error> cut_off;  ///< A read was cancelled; a stop may be in the mailbox.
   int64_t step = 0;         ///< The next batch to read.

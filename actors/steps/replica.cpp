@@ -9,41 +9,6 @@ namespace troupe {
 
 // -- what it is told -------------------------------------------------------------------
 
-void replica_state::on_begin(const begin& x) {
-  if (x.attempt <= attempt)
-    return;
-  attempt = x.attempt;
-  step = until = began_at = x.step;
-  marks.clear();
-  current = 0;
-  lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
-  waiting = wait::none;
-  pending = {};
-  has_values = has_records = has_observed = false;
-  feeds.clear();
-  begun = true;
-  ended = stopping = false;
-  said.reset();
-  for (auto& p : ports) {
-    p.blocks.clear();
-    p.end.reset();
-    p.arrived = p.granted = step;
-    p.left_at.reset();
-  }
-  retires_at.reset();
-  filled_steps = 0;
-  for (auto& out : outs) {
-    out.memory.reset();
-    for (auto& r : out.readers) {
-      r.credit = step;
-      r.left = false;
-    }
-  }
-  give_credit(true);
-  for (const auto& credit : std::exchange(early, {}))
-    on_pull(credit);
-}
-
 void replica_state::on_run(const run& x) {
   if (x.attempt != attempt || !begun)
     return;
@@ -106,21 +71,6 @@ void replica_state::on_released(const released& x) {
     if (holder == x.step)
       holder.reset();
   advance();
-}
-
-void replica_state::on_stop(const stop& x) {
-  if (x.attempt != attempt || !begun)
-    return;
-  stopping = true;
-  advance();
-}
-
-void replica_state::on_halt(const halt& x) {
-  if (x.attempt != attempt && begun)
-    return;
-  ended = true;
-  if (peers.parts)
-    self->send(peers.parts, gone{x.attempt, options.id});
 }
 
 // -- the firing rule -------------------------------------------------------------------
@@ -367,6 +317,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
         state.lend();
       state.advance();
     },
+    [&state](const connect_reducer& x) { state.peers.reducer = x.reducer; },
     [&state](const connect_reports& x) {
       state.peers.outfeed = x.sink;
       if (state.said)

@@ -10,7 +10,10 @@ double summary_writer_state::wall_time() {
 }
 
 void summary_writer_state::on_record(const record& x) {
-  write({.step = x.step, .values = x.values});
+  // A recovered job computes steps again that are in the file already, with the same values.
+  if (options.of_evaluations || !newest || x.step > *newest)
+    write({.step = x.step, .values = x.values});
+  newest = std::max(newest.value_or(x.step), x.step);
   if (options.of_evaluations)
     flush();
   if (x.number >= 0)

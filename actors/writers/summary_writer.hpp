@@ -34,6 +34,7 @@ struct summary_writer_state {
   std::unique_ptr<event_log_writer> log;
   bool failed = false;
   bool flush_planned = false;
+  std::optional<int64_t> newest;               ///< The step of the newest record.
 
   void on_record(const record& x);
   void on_note(const note& x);

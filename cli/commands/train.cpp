@@ -64,8 +64,10 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
     report->stop(before, signal_name(signals.first()));
     _exit(128 + signals.first());
   });
+  signals.at_pause([&](bool pause) { pause ? running->pause() : running->resume(); });
   const auto result = wait(*running, *report);
   signals.at_first({});
+  signals.at_pause({});
   if (!result)
     return failure(*report, result.error(), false);
   if (const int signal = signals.first(); signal != 0) {

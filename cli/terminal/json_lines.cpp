@@ -45,6 +45,16 @@ std::string event_json(const job_event& event) {
       break;
     case job_event::kind::saved: o["checkpoint"] = event.text; break;
     case job_event::kind::evaluated: o["metrics"] = metrics_object(event.metrics); break;
+    case job_event::kind::recovering:
+      o["message"] = event.text;
+      o["attempt"] = event.attempt;
+      if (event.failure)
+        o["category"] = std::string{to_string(event.failure->category)};
+      break;
+    case job_event::kind::recovered:
+      o["checkpoint"] = event.text;
+      o["attempt"] = event.attempt;
+      break;
     default: o["message"] = event.text;
   }
   o["seconds"] = event.seconds;

@@ -67,7 +67,7 @@ std::vector<field> fields_of(const job_progress& now, const job_scale& scale, do
     {4, bounded ? fmt::format("{:.0f}%", std::floor(100 * share_done(now))) : ""},
     {5, scale.epoch_steps.value_or(0) > 0 ? epoch_text(now, *scale.epoch_steps) : ""},
     {0, fmt::format("step {}", now.step) + (bounded ? fmt::format("/{}", *now.max_steps) : "")},
-    {1, now.evaluating ? evaluating_text(now, scale) : saving ? "saving" : ""},
+    {1, now.paused ? "paused" : now.now == phase::recovering ? "recovering" : now.evaluating ? evaluating_text(now, scale) : saving ? "saving" : ""},
     {6, now.steps_per_second > 0 ? fmt::format("{:.{}f} steps/s", now.steps_per_second, now.steps_per_second < 10 ? 2 : 0) : ""},
     {3, fmt::format("loss {:.4g}", now.loss)},
     {9, "after " + duration_text(elapsed)},

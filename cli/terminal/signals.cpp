@@ -1,6 +1,7 @@
 #include "cli/terminal/signals.hpp"
 
 #include <csignal>
+#include <utility>
 
 #include <unistd.h>
 
@@ -18,8 +19,10 @@ sigset_t watched() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
-  if (!is_ignored(SIGHUP))  // A blocked signal stays pending even when it is ignored.
-    sigaddset(&set, SIGHUP);
+  for (const int signal : {SIGHUP, SIGTSTP})
+    if (!is_ignored(signal))  // A blocked signal stays pending even when it is ignored.
+      sigaddset(&set, signal);
+  sigaddset(&set, SIGCONT);
   return set;
 }
 
@@ -67,10 +70,28 @@ void signal_watch::at_first(std::function<void()> what) {
     what_();
 }
 
+void signal_watch::at_pause(std::function<void(bool)> what) {
+  std::lock_guard lock{guard_};
+  pause_ = std::move(what);
+}
+
+void signal_watch::on_pause(bool pause) {
+  bool stops = pause;
+  {
+    std::lock_guard lock{guard_};
+    if (pause_)
+      pause_(pause);
+    stops = stops && (!pause_ || isatty(STDIN_FILENO) == 1);
+  }
+  if (stops)
+    ::kill(::getpid(), SIGSTOP);
+}
+
 void signal_watch::watch(sigset_t set) {
   int signal = 0;
-  while (sigwait(&set, &signal) != 0) {
-  }
+  while (sigwait(&set, &signal) != 0 || signal == SIGTSTP || signal == SIGCONT)
+    if (signal == SIGTSTP || signal == SIGCONT)
+      on_pause(std::exchange(signal, 0) == SIGTSTP);
   if (ending_)
     return;
   end_at_next(set, signal);

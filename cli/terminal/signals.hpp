@@ -1,4 +1,4 @@
-// SIGINT, SIGTERM and SIGHUP, received by a waiting thread, so that nothing runs inside a signal handler.
+// SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT, received by a waiting thread, so that nothing runs inside a signal handler.
 #pragma once
 
 #include <atomic>
@@ -30,12 +30,18 @@ class signal_watch {
   /// Registers a function for the first signal, called on the watching thread, or at once if the signal has come. An
   /// empty function unregisters the last one, which is no longer running when this returns.
   void at_first(std::function<void()> what);
+  /// Registers a function for SIGTSTP (true) and SIGCONT (false), until the first of the other signals; an empty one
+  /// unregisters it. Where none is registered, or where standard input is a terminal, whose shell waits for that, SIGTSTP then
+  /// stops the process as usual.
+  void at_pause(std::function<void(bool)> what);
 
  private:
   void watch(sigset_t set);
+  void on_pause(bool pause);
 
   std::mutex guard_;
   std::function<void()> what_;
+  std::function<void(bool)> pause_;
   std::atomic<int> first_{0};
   std::atomic<bool> ending_{false};
   std::thread thread_;

@@ -18,7 +18,7 @@ namespace troupe {
 /// An event of a job. Events are published in step order: none about state s before the reports of all steps below s. A
 /// save is reported once it is durable, which may be after the progress of later steps.
 struct job_event {
-  enum class kind : uint8_t { started, progress, saved, evaluated, warning, finished, stopped, failed };
+  enum class kind : uint8_t { started, progress, saved, evaluated, warning, recovering, recovered, finished, stopped, failed };
   kind what = kind::progress;
   int64_t step = 0;                      ///< The state it is about.
   double seconds = 0;                    ///< Since the job started, by its clock.
@@ -26,8 +26,9 @@ struct job_event {
   double loss = 0;                       ///< progress: mean over the steps since the previous one.
   double steps_per_second = 0;           ///< progress.
   std::map<std::string, double> metrics = {};  ///< evaluated, finished: `loss`, `global_step`, and the model's own.
-  std::string text = {};                 ///< saved: the checkpoint's prefix; warning, started, stopped: a sentence.
-  std::optional<error> failure = {};     ///< failed.
+  std::string text = {};                 ///< saved, recovered: the checkpoint's prefix; warning, started, stopped, recovering: a sentence.
+  std::optional<error> failure = {};     ///< failed, recovering: the cause.
+  int32_t attempt = 1;                   ///< recovering: the attempt that failed; recovered: the one that begins.
 };
 TROUPE_API std::string_view to_string(job_event::kind k) noexcept;
 /// One line for people: "saved runs/a/model.ckpt-390", "step 390/2340  16%  812 steps/s  loss 0.4321  ETA 0:03".

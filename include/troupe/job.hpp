@@ -20,7 +20,7 @@ class logger;
 namespace troupe {
 
 struct job_progress {
-  enum class phase : uint8_t { starting, restoring, training, draining, finished, failed };
+  enum class phase : uint8_t { starting, restoring, training, draining, recovering, finished, failed };
   phase now = phase::starting;
   int64_t step = 0;
   std::optional<int64_t> max_steps;
@@ -30,6 +30,7 @@ struct job_progress {
   std::map<std::string, double> evaluation; ///< The last one.
   std::optional<int64_t> evaluating = {};   ///< Step of the checkpoint being evaluated.
   int64_t evaluated_batches = 0;            ///< Batches of that evaluation already done.
+  bool paused = false;                      ///< After `job::pause`, until `job::resume` or a stop.
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
 
@@ -47,6 +48,11 @@ class TROUPE_API job {
 
   job_progress progress() const;
   void save();
+  /// Grants no further steps; those that are granted, at most 0.2 s of them, are still made. `save`, `stop` and `progress` work;
+  /// saves by time wait, and no deadline of the job runs. The arithmetic is that of a job that was not paused.
+  void pause();
+  /// Goes on after `pause`. Pausing or resuming twice is the same as once.
+  void resume();
   /// Saves at the current horizon and ends there. After a signal no evaluation follows.
   void stop(bool by_signal = false);
   /// Ends without saving; the last commit stands.

@@ -47,6 +47,11 @@ struct run_config {
   int64_t replicas = 1;                                 ///< 1024 at most.
   int64_t intra_op_threads = 1;                         ///< Threads per replica, its own included, 1024 at most.
                                                         ///<   The bits are the same for every number.
+  /// Where a node dies, or an error is `aborted` or `unavailable`, the job goes on from its last commit: at most so many
+  /// times in a row without a commit beyond the step that failed. None: without limit; 0: never.
+  std::optional<int64_t> recovery_attempts_max = 10;
+  double recovery_first_delay_secs = 1;                 ///< Before the first of them; each later delay is twice as long,
+  double recovery_delay_max_secs = 60;                  ///<   and at most this.
   /// A step whose loss or gradient is not finite is repeated, operation by operation, and the error names the first
   /// operation, variable or component fed that was not. Cost until then: with several replicas one more check of each
   /// gradient.
@@ -105,6 +110,9 @@ struct run_config_changes {
   change<std::optional<int64_t>> gradient_shards = {};
   change<int64_t> replicas = {};
   change<int64_t> intra_op_threads = {};
+  change<std::optional<int64_t>> recovery_attempts_max = {};
+  change<double> recovery_first_delay_secs = {};
+  change<double> recovery_delay_max_secs = {};
   change<bool> debug_numerics = {};
   change<bool> recompute = {};
 };

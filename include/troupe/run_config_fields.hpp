@@ -50,6 +50,11 @@ template <> struct option_fields<run_config> {
     // Limits for the threads of a process, far below what a plan's own numbers can hold.
     TROUPE_FIELD(replicas, "copies of the model that share the work", field_range::between(1, 1024)),
     TROUPE_FIELD(intra_op_threads, "threads that share the arithmetic of a replica", field_range::between(1, 1024)),
+    TROUPE_FIELD(recovery_attempts_max, "how often in a row a job goes on from its last checkpoint after a node has died; 0: never",
+                 field_range::between(0, 1e9)),
+    // A century, so that no delay overflows a clock.
+    TROUPE_FIELD(recovery_first_delay_secs, "seconds before the first of these; each later delay is twice as long", field_range::between(0, 3e9)),
+    TROUPE_FIELD(recovery_delay_max_secs, "and at most this", field_range::between(0, 3e9)),
     TROUPE_FIELD(debug_numerics, "when a step is not finite, name its first operation that is not"),
     TROUPE_FIELD(recompute, "compute cheap values again for the gradients, to save memory")};
 };

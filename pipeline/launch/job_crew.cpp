@@ -6,6 +6,7 @@
 #include "pipeline/launch/spawn.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -37,7 +38,8 @@ class job_crew final : public crew {
 
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr& driver) override {
     const auto& node = job_->plan.at(id);
-    auto handle = spawn(node, driver);
+    const auto renewed = handles_.contains(id) ? renew(node) : expected<void>{};
+    auto handle = renewed ? spawn(node, driver) : ended_actor(renewed.error());
     handles_[id] = handle;
     if (started_)
       started_(node.name, handle);
@@ -50,6 +52,10 @@ class job_crew final : public crew {
       connect(*e);
     for (const auto* e : job_->plan.edges_to(id))
       connect(*e);
+    if (node.what == role::reducer)
+      for (const auto* n : job_->plan.all(role::replica, driver_))
+        if (const auto replica = handles_.find(n->id); n->group == node.group && replica != handles_.end())
+          tell(replica->second, connect_reducer{caf::actor_cast<gradient_sink_actor>(the<role::reducer>(n->group))});
     if (node.what == role::summary_writer)
       connect_parts(id);
     if (node.what == role::checkpoint_writer && !job_->plan.snapshot_parts.empty())
@@ -63,7 +69,9 @@ class job_crew final : public crew {
       caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);
   }
 
-  void cancel_reads() override { job_->switches.at(driver_).stop.request_stop(); }
+  void cancel_reads() override { job_->switches.at(driver_).stop->request_stop(); }
+  void cancel_steps() override { job_->switches.at(driver_).all(); }
+  void begin_attempt() override { job_->switches.at(driver_).renew(); }
 
   void cancel() override {
     job_->switches.at(driver_).all();
@@ -82,6 +90,29 @@ class job_crew final : public crew {
 
   part_sink_actor parts() const {
     return job_->plan.snapshot_parts.empty() ? part_sink_actor{} : caf::actor_cast<part_sink_actor>(the<role::checkpoint_writer>());
+  }
+
+  /// What a node that has ended may have left half-done is made anew for the next one.
+  expected<void> renew(const plan_node& n) {
+    if (n.what == role::reducer) {
+      auto& program = job_->programs[*training_program(n.group)];
+      auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, program.reduction->replicas());
+      if (!sums)
+        return fail(sums.error());
+      program.reduction = std::make_shared<gradient_reduction>(std::move(*sums));
+    }
+    if (n.what == role::replica) {
+      auto& program = job_->programs[*n.program];
+      auto engine = program.make_engine(n);
+      if (!engine)
+        return fail(engine.error());
+      program.engines[static_cast<size_t>(n.index)] = std::move(*engine);
+    }
+    return {};
+  }
+
+  caf::strong_actor_ptr ended_actor(const error& cause) {
+    return caf::actor_cast<caf::strong_actor_ptr>(system_.spawn([reason = to_reason(cause)](caf::event_based_actor* self) { self->quit(reason); }));
   }
 
   template <class F, class... Ts>
@@ -126,11 +157,15 @@ class job_crew final : public crew {
 
   std::shared_ptr<crew> crew_of(node_id driver) const { return std::make_shared<job_crew>(system_, job_, driver, threads_, started_); }
 
-  std::shared_ptr<gradient_reduction> reduction_of(group_id group) const {
+  std::optional<size_t> training_program(group_id group) const {
     for (size_t p = 0; p < job_->programs.size(); ++p)
       if (job_->plan.programs[p].group == group && job_->plan.programs[p].mode == mode::train)
-        return job_->programs[p].reduction;
+        return p;
     return {};
+  }
+  std::shared_ptr<gradient_reduction> reduction_of(group_id group) const {
+    const auto p = training_program(group);
+    return p ? job_->programs[*p].reduction : nullptr;
   }
 
   void connect(const plan_edge& e) const {

@@ -30,6 +30,8 @@ class running_job {
   /// Sends a request of the user, a request::kind.
   virtual void ask(uint8_t request_kind, bool by_signal) = 0;
   void save();
+  void pause();
+  void resume();
   void stop(bool by_signal);
   void abort();
   /// The result; absent if it is not there within the deadline.

@@ -189,6 +189,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
     options.when = evaluation->when;
     options.on_evaluator_failure = evaluation->on_evaluator_failure;
   }
+  options.recovery = config.recovery;
   options.deadlines = training.basis.deadlines;
   return options;
 }

@@ -122,10 +122,17 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && !job.plan.snapshot_parts.empty() ? 2 : 1);
   if (!store)
     return fail(store.error());
-  prepared_program program{*store, {}, {}};
+  prepared_program program{*store, {}, {}, {}};
+  const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
+                                       config.intra_op_threads, config.recompute, {}, job.switches.at(replicas.front()->driver).cancel};
+  program.make_engine = [for_all](const plan_node& replica) {
+    auto options = for_all;
+    options.replica = replica.index;
+    options.expose = replica.out_ports;
+    return make_program_engine(std::move(options));
+  };
   for (const auto* n : replicas) {
-    auto engine = make_program_engine({built, in->delivered, program.parameters, n->index, count, shards, in->rows, config.seed,
-                                       config.intra_op_threads, config.recompute, n->out_ports, job.switches.at(n->driver).cancel});
+    auto engine = program.make_engine(*n);
     if (!engine)
       return fail(engine.error());
     program.engines.push_back(std::move(*engine));

@@ -8,9 +8,11 @@
 #include "compute/engine/step_engine.hpp"
 #include "pipeline/plan/jobs.hpp"
 #include "storage/files/directory_claim.hpp"
+#include "words/stop_switch.hpp"
 
 #include <troupe/dataset_iterator.hpp>
 
+#include <functional>
 #include <map>
 
 namespace troupe {
@@ -28,16 +30,23 @@ struct prepared_dataset {
 struct prepared_program {
   std::shared_ptr<parameter_store> parameters;
   std::vector<std::shared_ptr<step_engine>> engines;  ///< One for each replica.
+  /// Makes an engine for a replica of the program, as one that was killed inside a step is not used again.
+  std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
   std::shared_ptr<gradient_reduction> reduction;      ///< Only for several replicas that train.
 };
 
 /// Interrupts the nodes of one driver from outside.
 struct crew_switch {
   std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);  ///< Cancels a long step.
-  std::stop_source stop;                                                                   ///< Cancels a read that blocks.
+  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();                     ///< Cancels a read that blocks.
   void all() {
     cancel->store(true);
-    stop.request_stop();
+    stop->request_stop();
+  }
+  /// No node is inside a step or a read.
+  void renew() {
+    stop->renew();
+    cancel->store(false);
   }
 };
 

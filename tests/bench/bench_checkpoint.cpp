@@ -14,13 +14,10 @@
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
+#include "tests/bench/scratch_folder.hpp"
 #include "tests/support/wrapped_engine.hpp"
 
-#include <unistd.h>
-
 #include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
 
 namespace troupe::bench {
@@ -42,26 +39,6 @@ T need_of(expected<T> x) {
   if constexpr (!std::is_void_v<T>)
     return std::move(*x);
 }
-
-/// A folder that is removed with its contents.
-class scratch_folder {
- public:
-  scratch_folder() {
-    const char* given = std::getenv("TMPDIR");
-    const std::filesystem::path base = given && *given ? given : std::filesystem::is_directory("build") ? "build" : ".";
-    path_ = (base / ("bench_checkpoint." + std::to_string(::getpid()))).string();
-    std::filesystem::create_directories(path_);
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The network, and a GiB of state beside it.
 model with_ballast(bool trained) {
@@ -224,7 +201,7 @@ double plain_write(file_system& files, const std::string& path, const std::byte*
 }
 
 void measure(suite& s, bool trained, int rounds) {
-  const scratch_folder folder;
+  const scratch_folder folder{"bench_checkpoint"};
   const auto saved = std::make_shared<commits>();
   const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6, .keep_checkpoint_max = 0,
                                       .log_step_count_steps = std::nullopt}));
@@ -277,7 +254,7 @@ void measure(suite& s, bool trained, int rounds) {
 
 /// The store alone, without training.
 void measure_store(suite& s, int rounds) {
-  const scratch_folder folder;
+  const scratch_folder folder{"bench_checkpoint"};
   const auto files = posix_file_system();
   checkpoint_content content;
   constexpr int64_t tensors = 16;

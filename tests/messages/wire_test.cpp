@@ -38,6 +38,7 @@ template <> block sample(simulation&) {
 template <> committed sample(simulation&) { return {5, 34, "/m/model.ckpt-34", {"one", "two"}}; }
 template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part, gone>().as<part_sink_actor>()}; }
 template <> connect_reader sample(simulation& world) { return {6_edge, world.record<block, end_of_data>().as<block_sink_actor>()}; }
+template <> connect_reducer sample(simulation& world) { return {world.record<gradient_part, applied>().as<gradient_sink_actor>()}; }
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().as<report_sink_actor>()}; }
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
@@ -46,7 +47,7 @@ template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}
 template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
-                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble()};
+                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble(), .attempt = 4};
   return {fact::step, news, some_values(), 39, true, 60};
 }
 template <> failure sample(simulation&) { return {10, role::summary_writer, trouble()}; }
@@ -92,6 +93,7 @@ template <> snapshot_part sample(simulation&) {
           {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}};
 }
 template <> stand_in sample(simulation&) { return {84}; }
+template <> halted sample(simulation&) { return {69, 7_node}; }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
 template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }

@@ -41,12 +41,14 @@ struct crew_of_stand_ins final : crew {
   void end(node_id id) override { caf::anon_send_exit(nodes.at(id).address(), caf::exit_reason::user_shutdown); }
   void cancel() override { ++cancelled; }
   void cancel_reads() override { ++reads_cancelled; }
+  void cancel_steps() override { ++cancelled; }
+  void begin_attempt() override { ++attempts_begun; }
 
   simulation& world;
   std::vector<member> plan;
   std::map<node_id, stand_in> nodes;      ///< The newest of each.
   std::vector<node_id> started, connected;
-  int cancelled = 0, reads_cancelled = 0;
+  int cancelled = 0, reads_cancelled = 0, attempts_begun = 0;
 };
 
 /// One replica and one infeed; saves every 10 steps unless told otherwise.
@@ -61,6 +63,7 @@ struct chief_alone : simulation {
     options.board = board;
     options.max_steps = 100;
     options.save_steps = 10;
+    options.recovery.attempts_max = 0;
     options.deadlines = {.start = std::chrono::seconds{10}, .silence = std::chrono::seconds{20}, .save = std::chrono::seconds{30},
                          .evaluation = std::chrono::seconds{40}, .hooks = std::chrono::seconds{5}, .cut = std::chrono::seconds{1},
                          .stop = std::chrono::seconds{3}};

@@ -37,6 +37,8 @@ struct crew_of_recorders final : crew {
   }
   void cancel() override {}
   void cancel_reads() override {}
+  void cancel_steps() override {}
+  void begin_attempt() override {}
 };
 
 }  // namespace troupe::test

@@ -53,10 +53,12 @@ struct small_job_options {
   std::vector<std::shared_ptr<hook>> hooks = {};
   model source = small_model();
   bool keeps = true;
+  std::optional<int64_t> recovers = 0;  ///< recovery_attempts_max.
 };
 
 inline job_basis small_basis(const small_job_options& o) {
-  run_config config{.seed = 7, .log_step_count_steps = 5, .gradient_shards = o.shards, .replicas = o.replicas, .intra_op_threads = o.threads};
+  run_config config{.seed = 7, .log_step_count_steps = 5, .gradient_shards = o.shards, .replicas = o.replicas, .intra_op_threads = o.threads,
+                    .recovery_attempts_max = o.recovers};
   if (o.keeps)
     config.model_dir = "/run";
   if (o.save_secs)

@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(infeed_alone, "what has been read in 20 ms is sent, however ma
 TEST_CASE_FIXTURE(infeed_alone, "an infeed that is cancelled reads no further batch of its block, and sends those it has") {
   source->before = [this](int64_t batch) {
     if (batch == 2)
-      options.stop.request_stop();
+      options.stop->request_stop();
   };
   start_at(0);
   grant(10);

@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(infeed_of_two, "a read that a stop cancels is no failure, and 
     if (batch == 3) {
       if (stopped)
         caf::anon_send(feed, stop{1});
-      options.stop.request_stop();
+      options.stop->request_stop();
       source->trouble[3] = {errc::cancelled, "reading was cancelled"};
     }
   };

@@ -1,0 +1,90 @@
+// The chief between a failed attempt and the next one.
+//
+//   failure ──► settle_saves ──halt──► infeeds, replicas ──halted, or their downs──► flush the outfeed ──► conclude
+//                                                                                                          │  │
+//        begin_attempt ◄── back_off ◄── recover ◄───────────────── recovery::decide ───────────────────────┘  └──► end
+//              │
+//              └── dead nodes start anew ── restore{attempt + 1} ──► checkpoint writer ── restored ──► begin, as at the start
+#include "actors/chief/chief.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+/// Whether the failed attempt is worth to be ended with care, as another one may follow. Late news may change that.
+bool chief_state::may_recover() const {
+  return recovery.enabled() && options.checkpoints && writer() && !ending.stopping && causes.curable() && !causes.aborted();
+}
+
+void chief_state::halt_all() {
+  for (const auto& m : nodes.members())
+    if (m.handle && (m.what == role::infeed || m.what == role::replica))
+      halting.insert(m.id);
+  tell_all<role::infeed>(halt{attempt});
+  tell_all<role::replica>(halt{attempt});
+  if (!halting.empty() && may_recover())
+    arm(chief_wait::halt, options.deadlines.stop);
+}
+
+void chief_state::on_halted(const halted& x) {
+  if (x.attempt != attempt || ends())
+    return;
+  halting.erase(x.who);
+  check_end();
+}
+
+/// Its thread may be inside a step or a read for good, and may still write to an arena: no other attempt may begin.
+void chief_state::on_unhalted() {
+  for (const auto& m : nodes.members())
+    if (halting.contains(m.id))
+      causes.add(error{errc::deadline_exceeded, m.name + " did not end its step or its read within " + std::to_string(options.deadlines.stop.count()) + " ms",
+                       {}, options.name, horizon.reached()}, cure::none);
+  halting.clear();
+  check_end();
+}
+
+void chief_state::recover(error cause, std::chrono::milliseconds delay) {
+  now = phase::recovering;
+  for (const auto w : {chief_wait::halt, chief_wait::commit, chief_wait::flush})
+    disarm(w);
+  job_event e{.what = job_event::kind::recovering, .step = horizon.reached(), .failure = std::move(cause), .attempt = attempt};
+  e.text = "attempt " + std::to_string(attempt) + " ended at step " + std::to_string(e.step) + ", attempt " + std::to_string(attempt + 1)
+           + " begins in " + std::to_string(delay.count()) + " ms: " + to_string(*e.failure);
+  publish(std::move(e));
+  show_status();
+  if (delay.count() == 0)
+    return begin_attempt();  // The timer would take a period of its own.
+  arm(chief_wait::back_off, delay);
+}
+
+void chief_state::begin_attempt() {
+  static_cast<attempt_books&>(*this) = attempt_books{.attempt = attempt + 1};
+  horizon = fresh_horizon();
+  gates.begin_attempt();
+  facts.begin_attempt();
+  options.nodes->begin_attempt();
+  std::vector<node_id> dead;
+  for (const auto& m : nodes.members())
+    if (!m.handle && (m.what == role::infeed || m.what == role::replica || m.what == role::reducer))
+      dead.push_back(m.id);
+  for (const auto id : dead) {
+    restart(id);
+    options.nodes->connect(id);
+  }
+  self->send(writer(), restore{attempt});
+  arm(chief_wait::start, options.deadlines.start);
+}
+
+/// Starts a node in the place of one that has ended.
+void chief_state::restart(node_id id) {
+  auto handle = options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self));
+  self->monitor(caf::actor_cast<caf::actor>(handle));
+  nodes.started(id, std::move(handle));
+}
+
+troupe::horizon chief_state::fresh_horizon() const {
+  return troupe::horizon{{options.checkpoints, options.save_steps, summaries() ? std::optional{options.summary_steps} : std::nullopt}};
+}
+
+}  // namespace troupe

@@ -1,0 +1,57 @@
+#include "actors/chief/recovery.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+/// Notes of an error are limited, as a job may recover without limit.
+constexpr size_t notes_max = 16;
+
+bool is_the_same(const error& a, const error& b) {
+  return a.category == b.category && a.message == b.message && a.source == b.source && a.step == b.step;
+}
+
+}  // namespace
+
+std::chrono::milliseconds recovery::next_delay() const {
+  // 2^60 of the longest delays is far from the limits of a double.
+  const double seconds = std::ldexp(options_.first_delay_secs, static_cast<int>(std::min<int64_t>(spent_, 60)));
+  return std::chrono::milliseconds{static_cast<int64_t>(std::min(seconds, options_.delay_max_secs) * 1000)};
+}
+
+recovery_verdict recovery::decide(const failed_attempt& failed) {
+  const auto no = [](std::string why = {}) { return recovery_verdict{false, {}, std::move(why)}; };
+  if (!failed.curable || !enabled())
+    return no();
+  if (!failed.checkpoints)
+    return no("the job does not recover, as it saves no checkpoints: set model_dir, and save_checkpoints_steps or save_checkpoints_secs");
+  if (failed.stopping)
+    return no("the job does not recover, as a stop was requested");
+  if (!failed.by_chance && last_ && is_the_same(*last_, failed.cause))
+    return no("the job does not recover again, as the same error came back at step " + std::to_string(failed.cause.step.value_or(failed.step)));
+  if (options_.attempts_max && spent_ >= *options_.attempts_max)
+    return no("the job does not recover again: " + std::to_string(spent_)
+              + (spent_ == 1 ? " attempt was" : " attempts were") + " made since the last commit (recovery_attempts_max)");
+  const auto delay = next_delay();
+  ++spent_;
+  failed_at_ = std::max(failed_at_.value_or(failed.step), failed.step);
+  last_ = failed.cause;
+  if (earlier_.size() == notes_max)
+    earlier_.erase(earlier_.begin());
+  earlier_.push_back("an earlier attempt ended at step " + std::to_string(failed.step) + ": " + to_string(failed.cause));
+  return {true, delay, {}};
+}
+
+void recovery::committed(int64_t step) {
+  if (!failed_at_ || step <= *failed_at_)
+    return;
+  spent_ = 0;
+  failed_at_.reset();
+  last_.reset();
+  earlier_.clear();
+}
+
+}  // namespace troupe

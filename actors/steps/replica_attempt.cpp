@@ -1,0 +1,61 @@
+// The attempts of a replica: where one begins, and how it is ended.
+#include "actors/steps/replica.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+void replica_state::on_begin(const begin& x) {
+  if (x.attempt <= attempt)
+    return;
+  attempt = x.attempt;
+  step = until = began_at = x.step;
+  marks.clear();
+  current = 0;
+  lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
+  waiting = wait::none;
+  pending = {};
+  has_values = has_records = has_observed = false;
+  feeds.clear();
+  begun = true;
+  ended = stopping = false;
+  said.reset();
+  for (auto& p : ports) {
+    p.blocks.clear();
+    p.end.reset();
+    p.arrived = p.granted = step;
+    p.left_at.reset();
+  }
+  retires_at.reset();
+  filled_steps = 0;
+  for (auto& out : outs) {
+    out.memory.reset();
+    for (auto& r : out.readers) {
+      r.credit = step;
+      r.left = false;
+    }
+  }
+  give_credit(true);
+  for (const auto& credit : std::exchange(early, {}))
+    on_pull(credit);
+}
+
+void replica_state::on_stop(const stop& x) {
+  if (x.attempt != attempt || !begun)
+    return;
+  stopping = true;
+  advance();
+}
+
+void replica_state::on_halt(const halt& x) {
+  if (x.attempt < attempt)
+    return;
+  ended = true;
+  waiting = wait::none;  // From here on the arenas belong to whoever restores them: a sum on its way is not applied.
+  if (peers.parts)
+    self->send(peers.parts, gone{x.attempt, options.id});
+  self->send(caf::actor_cast<halted_sink_actor>(self->current_sender()), halted{x.attempt, options.id});
+}
+
+}  // namespace troupe

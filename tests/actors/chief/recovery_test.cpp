@@ -1,0 +1,97 @@
+// The budget of a job's recoveries, as plain data.
+#include "actors/chief/recovery.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+failed_attempt died_at(int64_t step, std::string who = "replica/0") {
+  return {.cause = {errc::aborted, who + " ended: it was killed", {}, who, step}, .by_chance = true, .step = step};
+}
+
+failed_attempt broke_off_at(int64_t step) {
+  return {.cause = {errc::unavailable, "the file server does not answer", {}, "infeed/0", step}, .step = step};
+}
+
+}  // namespace
+
+TEST_CASE("[SUP-19] delays are 1, 2, 4 s and so on, 60 s at most, and the eleventh attempt without a commit is not made") {
+  recovery budget;
+  std::vector<int64_t> delays;
+  for (int64_t n = 0; n < 10; ++n) {
+    const auto verdict = budget.decide(broke_off_at(n));
+    REQUIRE(verdict.recovers);
+    delays.push_back(verdict.delay.count());
+  }
+  CHECK(delays == std::vector<int64_t>{1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000, 60000, 60000});
+  const auto last = budget.decide(broke_off_at(10));
+  CHECK_FALSE(last.recovers);
+  CHECK(last.why_not.find("10 attempts were made since the last commit (recovery_attempts_max)") != std::string::npos);
+  CHECK(budget.earlier().size() == 10);
+  CHECK(budget.earlier().front().find("ended at step 0: unavailable: the file server does not answer") != std::string::npos);
+}
+
+TEST_CASE("a commit beyond every failed step gives the whole budget back, and one below does not") {
+  recovery budget{{.attempts_max = 2, .first_delay_secs = 3}};
+  CHECK(budget.decide(died_at(7)).delay == milliseconds{3000});
+  budget.committed(5);
+  budget.committed(7);
+  CHECK(budget.decide(died_at(12)).delay == milliseconds{6000});
+  budget.committed(10);
+  CHECK_FALSE(budget.decide(died_at(11)).recovers);
+  budget.committed(15);
+  CHECK(budget.earlier().empty());
+  CHECK(budget.decide(died_at(20)).delay == milliseconds{3000});
+}
+
+TEST_CASE("an error that comes back at the same step with the same text is final after one recovery; the death of a node is not") {
+  recovery budget;
+  CHECK(budget.decide(broke_off_at(30)).recovers);
+  const auto again = budget.decide(broke_off_at(30));
+  CHECK_FALSE(again.recovers);
+  CHECK(again.why_not.find("the same error came back at step 30") != std::string::npos);
+  CHECK(budget.decide(broke_off_at(31)).recovers);
+  CHECK(budget.decide(died_at(31)).recovers);
+  CHECK(budget.decide(died_at(31)).recovers);
+}
+
+TEST_CASE("what a new attempt cannot cure, and what has nothing to begin from, ends the job with a note that says so") {
+  recovery budget;
+  auto failed = died_at(3);
+  SUBCASE("an error of the user's") {
+    failed.curable = false;
+    CHECK(budget.decide(failed).why_not.empty());
+  }
+  SUBCASE("no checkpoints") {
+    failed.checkpoints = false;
+    CHECK(budget.decide(failed).why_not.find("set model_dir") != std::string::npos);
+  }
+  SUBCASE("a stop") {
+    failed.stopping = true;
+    CHECK(budget.decide(failed).why_not.find("a stop was requested") != std::string::npos);
+  }
+  SUBCASE("recovery is off") {
+    budget = recovery{{.attempts_max = 0}};
+    CHECK_FALSE(budget.enabled());
+    CHECK(budget.decide(failed).why_not.empty());
+  }
+  CHECK_FALSE(budget.decide(failed).recovers);
+}
+
+TEST_CASE("without a limit a job recovers for ever, and no delay overflows") {
+  recovery budget{{.attempts_max = {}, .first_delay_secs = 3e9, .delay_max_secs = 3e9}};
+  for (int64_t n = 0; n < 2'000; ++n) {
+    const auto verdict = budget.decide(died_at(n));
+    REQUIRE(verdict.recovers);
+    REQUIRE(verdict.delay == milliseconds{3'000'000'000'000});
+  }
+  CHECK(budget.earlier().size() == 16);
+  recovery at_once{{.first_delay_secs = 0}};
+  CHECK(at_once.decide(died_at(1)).delay == milliseconds{0});
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,101 @@
+// Pausing and resuming a job, in simulation.
+#include "pipeline/launch/launch_simulated.hpp"
+
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+
+checkpoint_content finish(simulated_job& job, const std::shared_ptr<file_system>& files) {
+  const auto result = job.wait(std::chrono::hours{10'000});
+  REQUIRE(result.has_value());
+  REQUIRE(result->has_value());
+  CHECK(job.left().empty());
+  return newest_checkpoint(files).content;
+}
+
+/// Pauses at about `step`, and waits until nothing moves any more.
+void pause_at(simulated_job& job, int64_t step) {
+  REQUIRE(job.crank_until([&] { return job.progress().step >= step; }));
+  job.pause();
+  REQUIRE(job.crank_until([&] { return job.progress().paused; }));
+}
+
+}  // namespace
+
+TEST_CASE("a job that is paused for days, at several states, ends with the bits of one that was not, and no deadline ends it") {
+  small_job_options whole{.max_steps = 30, .replicas = 2, .evaluates = true};
+  simulated_job reference{prepare_small(whole), 1};
+  const auto expected_state = finish(reference, whole.files);
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    auto o = whole;
+    o.files = memory_disk::make();
+    simulated_job job{prepare_small(o), seed};
+    for (const int64_t step : {3, 11, 19}) {
+      pause_at(job, step);
+      const auto from = job.now();
+      const auto stands = [&] { return job.progress().step; };
+      for (int turn = 0; turn < 500; ++turn) {
+        job.crank();
+        job.pass(std::chrono::minutes{10});
+      }
+      const auto at = stands();
+      CHECK(at < 30);
+      for (int turn = 0; turn < 50; ++turn)
+        job.crank();
+      CHECK(stands() == at);
+      CHECK(job.now() - from >= std::chrono::hours{72});
+      job.resume();
+    }
+    CHECK(same_state(finish(job, o.files), expected_state));
+    CHECK_FALSE(job.progress().paused);
+  }
+}
+
+TEST_CASE("a paused job saves when it is asked to, and ends when it is stopped or aborted") {
+  small_job_options o{.max_steps = 10'000, .save_steps = std::nullopt, .save_secs = 60};
+  simulated_job job{prepare_small(o), 4};
+  pause_at(job, 5);
+  REQUIRE(job.crank_until([&] { return job.progress().committed_step == 0; }));
+  SUBCASE("a save; saves by time wait") {
+    job.pass(std::chrono::hours{5});
+    for (int turn = 0; turn < 200; ++turn)
+      job.crank();
+    CHECK(steps_of(job.events(), kind::saved) == steps{0});
+    job.save();
+    REQUIRE(job.crank_until([&] { return job.progress().committed_step > 0; }));
+    CHECK(job.progress().paused);
+    CHECK(job.progress().committed_step == job.progress().step);
+    job.stop(false);
+  }
+  SUBCASE("a stop") { job.stop(false); }
+  SUBCASE("an abort") { job.abort(); }
+  const auto result = job.wait(std::chrono::minutes{5});
+  REQUIRE(result.has_value());
+  CHECK_FALSE(job.progress().paused);
+  CHECK(job.left().empty());
+}
+
+TEST_CASE("a job that is paused while it recovers goes on with that once it is resumed") {
+  small_job_options o{.max_steps = 20, .recovers = 10};
+  simulated_job job{prepare_small(o), 4};
+  REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
+  REQUIRE(job.kill("replica/0"));
+  REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
+  job.pause();
+  REQUIRE(job.crank_until([&] { return job.progress().paused; }));
+  job.pass(std::chrono::hours{1});
+  for (int turn = 0; turn < 100; ++turn)
+    job.crank();
+  CHECK(job.progress().now == job_progress::phase::recovering);
+  job.resume();
+  finish(job, o.files);
+}
+
+}  // namespace troupe::test
