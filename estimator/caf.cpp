@@ -1,6 +1,6 @@
 #include <troupe/caf.hpp>
 
-#include "estimator/start_job.hpp"
+#include "estimator/launched_by.hpp"
 #include "pipeline/launch/local_system.hpp"
 
 namespace troupe {
@@ -14,8 +14,8 @@ expected<job> start(caf::actor_system& system, const estimator& e, const train_s
   if (!has_types(system))
     return fail(errc::failed_precondition,
                 "the actor system does not know Troupe's messages: call troupe::add_troupe_types on its configuration before it is made");
-  return start_job(e, training, evaluation, options,
-                   [&system](std::shared_ptr<prepared_job> prepared) { return launch_local(std::move(prepared), &system); });
+  hosted_launcher hosted{system};
+  return start_by(hosted, e, training, evaluation, options);
 }
 
 }  // namespace troupe

@@ -3,7 +3,7 @@
 
 #include "estimator/describe.hpp"
 #include "estimator/job_log.hpp"
-#include "estimator/start_job.hpp"
+#include "estimator/launched_by.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 namespace troupe {
@@ -62,8 +62,8 @@ expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds du
   return result->map([](const train_result& r) { return std::optional{r}; });
 }
 
-expected<job> start_job(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
-                        const start_options& options, const job_launcher& launch) {
+expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
+                       const start_options& options) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
     return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(options.executor_deadline.count()));
   auto settled = describe(e, training, evaluation);
@@ -78,11 +78,12 @@ expected<job> start_job(const estimator& e, const train_spec& training, const st
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
-  return job{std::make_unique<job::impl>(job::impl{launch(std::move(*prepared))})};
+  return job{std::make_unique<job::impl>(job::impl{by.train(std::move(*prepared))})};
 }
 
 expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation, const start_options& options) {
-  return start_job(e, training, evaluation, options, [](std::shared_ptr<prepared_job> prepared) { return launch_local(std::move(prepared)); });
+  local_launcher local;
+  return start_by(local, e, training, evaluation, options);
 }
 
 namespace {
@@ -119,14 +120,19 @@ expected<train_result> train_and_evaluate(const estimator& e, const train_spec& 
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }
 
-expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
   auto settled = describe(e, evaluation, step);
   if (!settled)
     return fail(settled.error());
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
-  return evaluate_local(std::move(*prepared));
+  return by.evaluate(std::move(*prepared))->wait();
+}
+
+expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+  local_launcher local;
+  return evaluate_by(local, e, evaluation, step);
 }
 
 }  // namespace troupe

@@ -2,8 +2,8 @@
 #include <troupe/predict.hpp>
 
 #include "estimator/describe.hpp"
+#include "estimator/launched_by.hpp"
 #include "input/streams/open_input.hpp"
-#include "pipeline/launch/launch.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 
 #include <algorithm>
@@ -56,8 +56,9 @@ std::string remark_on(const loaded_state& from, const settled_config& config) {
 }  // namespace
 
 struct prediction_stream::impl {
-  explicit impl(prediction_job j) : job(std::move(j)) {}
+  impl(std::shared_ptr<launcher> l, prediction_job j) : by(std::move(l)), job(std::move(j)) {}
 
+  std::shared_ptr<launcher> by;
   prediction_job job;
   std::vector<std::string> names;              ///< Names of a batch's values.
   std::optional<step_values> batch;            ///< The batch whose rows are being returned.
@@ -91,7 +92,7 @@ expected<void> prediction_stream::impl::start() {
     return fail(prepared.error());
   for (const auto& output : (*prepared)->in(mode::predict).engines.front()->outputs())
     names.push_back(output.name);
-  auto launched = predict_local(std::move(*prepared));
+  auto launched = by->predict(std::move(*prepared));
   std::lock_guard lock{guard};
   if (cancelled)
     launched->cancel();
@@ -212,11 +213,15 @@ std::string prediction_stream::remark() const {
   return impl_->loaded ? remark_on(impl_->from, impl_->job.basis.config) : "";
 }
 
-expected<prediction_stream> predict(const estimator& e, const predict_spec& spec) {
+expected<prediction_stream> predict_by(std::shared_ptr<launcher> by, const estimator& e, const predict_spec& spec) {
   auto job = describe(e, spec);
   if (!job)
     return fail(job.error());
-  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(*job))};
+  return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(by), std::move(*job))};
+}
+
+expected<prediction_stream> predict(const estimator& e, const predict_spec& spec) {
+  return predict_by(std::make_shared<local_launcher>(), e, spec);
 }
 
 }  // namespace troupe

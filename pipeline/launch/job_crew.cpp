@@ -1,6 +1,5 @@
 #include "pipeline/launch/job_crew.hpp"
 
-#include "actors/exit_reason.hpp"
 #include "actors/steps/reducer.hpp"
 #include "pipeline/launch/node_options.hpp"
 #include "pipeline/launch/spawn.hpp"
@@ -25,8 +24,8 @@ constexpr std::array starting_order{role::checkpoint_writer, role::summary_write
 
 class job_crew final : public crew {
  public:
-  job_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, node_id driver, bool threads, node_listener started)
-    : system_(system), job_(std::move(job)), driver_(driver), threads_(threads), started_(std::move(started)) {}
+  job_crew(caf::actor_system& system, bool threads, std::shared_ptr<job_listener> listener, std::shared_ptr<prepared_job> job, node_id driver)
+    : system_(system), threads_(threads), listener_(std::move(listener)), job_(std::move(job)), driver_(driver) {}
 
   std::vector<member> members() const override {
     std::vector<member> all;
@@ -41,8 +40,7 @@ class job_crew final : public crew {
     const auto renewed = handles_.contains(id) ? renew(node) : expected<void>{};
     auto handle = renewed ? spawn(node, driver) : ended_actor(renewed.error());
     handles_[id] = handle;
-    if (started_)
-      started_(node.name, handle);
+    listener_->started(node.name, handle);
     return handle;
   }
 
@@ -155,7 +153,7 @@ class job_crew final : public crew {
     return {};
   }
 
-  std::shared_ptr<crew> crew_of(node_id driver) const { return std::make_shared<job_crew>(system_, job_, driver, threads_, started_); }
+  std::shared_ptr<crew> crew_of(node_id driver) const { return std::make_shared<job_crew>(system_, threads_, listener_, job_, driver); }
 
   std::optional<size_t> training_program(group_id group) const {
     for (size_t p = 0; p < job_->programs.size(); ++p)
@@ -186,29 +184,18 @@ class job_crew final : public crew {
     caf::anon_send(caf::actor_cast<caf::typed_actor<caf::reacts_to<M>>>(node), std::move(message));
   }
 
-  caf::actor_system& system_;
+  caf::actor_system& system_;  // Not the world: a driver that is left behind outlives it.
+  bool threads_;
+  std::shared_ptr<job_listener> listener_;
   std::shared_ptr<prepared_job> job_;
   node_id driver_;
-  bool threads_;
-  node_listener started_;
   std::map<node_id, caf::strong_actor_ptr> handles_;  // The newest handle of each node that was started.
 };
 
 }  // namespace
 
-std::shared_ptr<crew> make_crew(caf::actor_system& system, std::shared_ptr<prepared_job> job, node_id driver, bool threads, node_listener started) {
-  return std::make_shared<job_crew>(system, std::move(job), driver, threads, std::move(started));
-}
-
-predictor_actor start_predictor(caf::actor_system& system, std::shared_ptr<prepared_job> job, std::shared_ptr<prediction_board> board, bool threads,
-                                node_listener started) {
-  job->predictions = board;
-  auto node = start_head<predictor_actor>(*make_crew(system, std::move(job), no_node, threads, std::move(started)), role::predictor);
-  // A predictor that dies, without a thread or by a defect, does not leave the consumer waiting.
-  node->attach_functor([board = std::move(board)](const caf::error& reason) {
-    board->ended(error{category_of(reason), "the predictor ended: " + describe(reason)});
-  });
-  return node;
+std::shared_ptr<crew> make_crew(job_world& world, std::shared_ptr<prepared_job> job, node_id driver) {
+  return std::make_shared<job_crew>(world.system(), world.threads(), world.listener(), std::move(job), driver);
 }
 
 }  // namespace troupe

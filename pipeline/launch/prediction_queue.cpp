@@ -1,8 +1,13 @@
 #include "pipeline/launch/prediction_queue.hpp"
 
-#include "pipeline/launch/local_system.hpp"
+#include <utility>
 
 namespace troupe {
+
+void prediction_queue::tell() const {
+  if (changed_)
+    changed_();
+}
 
 void prediction_queue::loaded(loaded_state from) {
   std::lock_guard lock{guard_};
@@ -10,19 +15,23 @@ void prediction_queue::loaded(loaded_state from) {
 }
 
 void prediction_queue::batch(step_values values) {
-  std::lock_guard lock{guard_};
-  if (ended_)
-    return;
-  batches_.push_back(std::move(values));
-  changed_.notify_all();
+  {
+    std::lock_guard lock{guard_};
+    if (ended_)
+      return;
+    batches_.push_back(std::move(values));
+  }
+  tell();
 }
 
 void prediction_queue::ended(std::optional<error> cause) {
-  std::lock_guard lock{guard_};
-  if (std::exchange(ended_, true))
-    return;
-  cause_ = std::move(cause);
-  changed_.notify_all();
+  {
+    std::lock_guard lock{guard_};
+    if (std::exchange(ended_, true))
+      return;
+    cause_ = std::move(cause);
+  }
+  tell();
 }
 
 std::optional<expected<std::optional<step_values>>> prediction_queue::take() {
@@ -39,19 +48,21 @@ std::optional<expected<std::optional<step_values>>> prediction_queue::take() {
   return expected<std::optional<step_values>>{std::optional<step_values>{}};
 }
 
-bool prediction_queue::wait(std::chrono::milliseconds deadline) {
-  std::unique_lock lock{guard_};
-  return changed_.wait_for(lock, bounded(deadline), [this] { return ended_ || !batches_.empty(); });
+bool prediction_queue::ready() const {
+  std::lock_guard lock{guard_};
+  return ended_ || !batches_.empty();
 }
 
 void prediction_queue::cancel() {
-  std::lock_guard lock{guard_};
-  if (ended_ && batches_.empty())
-    return;
-  batches_.clear();
-  ended_ = true;
-  cause_ = error{errc::cancelled, "the prediction was cancelled"};
-  changed_.notify_all();
+  {
+    std::lock_guard lock{guard_};
+    if (ended_ && batches_.empty())
+      return;
+    batches_.clear();
+    ended_ = true;
+    cause_ = error{errc::cancelled, "the prediction was cancelled"};
+  }
+  tell();
 }
 
 loaded_state prediction_queue::from() const {

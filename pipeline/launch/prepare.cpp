@@ -1,6 +1,6 @@
 #include "compute/graph/model_graph.hpp"
 #include "input/streams/open_input.hpp"
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 
 namespace troupe {
 

@@ -2,30 +2,29 @@
 // seed, with a virtual clock that moves only when no actor has a message.
 #pragma once
 
-#include "messages/interfaces.hpp"
+#include "pipeline/launch/job_world.hpp"
 #include "pipeline/launch/world_gauge.hpp"
 
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
-#include <caf/scheduler/test_coordinator.hpp>
-
-#include <chrono>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace troupe {
 
-class simulated_world {
+class simulated_world final : public job_world {
  public:
   explicit simulated_world(uint64_t seed);
-  ~simulated_world() = default;
-  simulated_world(const simulated_world&) = delete;
-  simulated_world& operator=(const simulated_world&) = delete;
+  ~simulated_world() override;
 
-  caf::actor_system& system() noexcept { return system_; }
-  void started(const std::string& name, const caf::strong_actor_ptr& node);
+  caf::actor_system& system() override;
+  bool threads() const override { return false; }
+  std::shared_ptr<job_listener> listener() const override;
+  /// Leaves an offset that a test has set.
+  void tell_time_and_host(prepared_job& job) const override;
+  /// Cranks. The deadline is in virtual time.
+  bool wait_until(const std::function<bool()>& there, std::optional<std::chrono::milliseconds> deadline) override;
+  /// Kills those that are left at the deadline, since no actor outlives this world.
+  void end(std::chrono::milliseconds deadline) override;
 
   /// Handles one message of one actor, or one timeout if no actor has a message. False: there is neither.
   bool crank();
@@ -45,32 +44,36 @@ class simulated_world {
   /// Kills all nodes and handles their exits, since CAF waits for every actor when the system is destroyed.
   void end_all();
 
+  /// The events of the job so far.
+  const std::vector<job_event>& events() const noexcept { return events_; }
   std::chrono::nanoseconds now() const;
   int64_t turns() const noexcept { return turns_; }
   /// Hash of the order in which actors got their turns: equal for equal seeds and plans.
   uint64_t trace_hash() const noexcept { return hash_; }
-  /// From now on adds a line for each turn to `text`: its number, the virtual time in nanoseconds, the node or '-'.
+  /// From now on adds a line for each turn to `text`, which outlives the world: its number, the virtual time in nanoseconds,
+  /// the node or '-'.
   void trace_to(std::string* text) noexcept { trace_ = text; }
   /// The maxima over all turns so far.
   world_gauge gauge() const;
 
  private:
-  struct settings final : caf::actor_system_config {
-    settings();
-  };
-  static constexpr int64_t never = 0;  ///< A factor of `slow_down`.
+  class simulated_listener;
+  struct caf_side;                       ///< Actor system, scheduler and actors, so that this header is free of CAF's.
+  static constexpr int64_t never = 0;    ///< A factor of `slow_down`.
+  void started(const std::string& name, const caf::strong_actor_ptr& node);
+  void kill_all();
   uint64_t draw();
   int64_t slowness(const caf::resumable* job) const;
   bool all_hang() const;
   std::ptrdiff_t pick();
   void note_turn_of(caf::actor_id actor);
   void measure();
+  std::vector<std::string> alive() const;
 
-  settings settings_;
-  caf::actor_system system_;
-  caf::scheduler::test_coordinator& schedule_;
+  std::unique_ptr<caf_side> caf_;
+  std::shared_ptr<job_listener> listener_;
   uint64_t drawn_;
-  std::vector<std::pair<std::string, caf::actor_addr>> nodes_;  ///< All nodes that were ever started.
+  std::vector<job_event> events_;
   std::map<std::string, int64_t> slow_;
   std::map<caf::actor_id, int64_t> slow_nodes_;                 ///< The started nodes among `slow_`.
   std::map<caf::actor_id, size_t> fullest_;                     ///< The most messages that ever waited for each node.

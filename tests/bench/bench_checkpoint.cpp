@@ -10,7 +10,7 @@
 //
 // The GiB is a variable beside the network that no step updates ("fixed"), or one with Adam's two slots that every step
 // updates ("trained"). Everything is measured again in every round. Files go to a new folder in $TMPDIR, else in ./build.
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
@@ -214,7 +214,7 @@ void measure(suite& s, bool trained, int rounds) {
 
   std::vector<double> stalls, copies, written, plain, rates, quiet_rates;
   {
-    const auto job = launch_local(prepared);
+    const auto job = local_launcher{}.train(prepared);
     const auto removed = [&](int64_t step) { need_of(remove_checkpoint_files(*files, join_path(folder.path(), "run"), step)); };
     removed(saved->wait(1).first);  // The save of state 0.
     engine->wait_past(wall());

@@ -3,7 +3,7 @@
 // with models planned and memory allocated, to the end of its first step.
 //
 // Files go to a new folder in $TMPDIR, else in ./build.
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
@@ -119,7 +119,7 @@ void measure(suite& s, const std::string& name, const model& network, int rounds
       });
     };
     const double start = wall();
-    const auto job = launch_local(prepared);
+    const auto job = local_launcher{}.train(prepared);
     const double first = shared->first_step();
     while (job->progress().committed_step < 0)
       if (job->wait(std::chrono::milliseconds{1}))

@@ -1,7 +1,7 @@
 // Steps a second, two ways: (a) through the whole actor pipeline, (b) the same program in a bare loop over batches that lie
 // ready, which train_step compares with loops written by hand. Rows are (a)/(b) by the wall clock; and (a) with summaries every
 // 100 steps and a checkpoint every 10 s against (a) without.
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -70,7 +70,7 @@ class piped {
       return classify(nn::dense(h, {.units = c.classes}), l["y"], o);
     }});
     job.basis.deadlines.hooks = std::chrono::minutes{10};
-    job_ = launch_local(must(prepare(std::move(job))));
+    job_ = local_launcher{}.train(must(prepare(std::move(job))));
   }
   ~piped() {
     job_->ask(2, false);

@@ -1,6 +1,6 @@
 // Queues in front of a slow actor: the number of messages that wait for a writer is bounded, however many steps are
 // granted ahead.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
 

@@ -1,6 +1,6 @@
 // Endings that end, in simulation: jobs whose nodes, disks, hooks and data fail at the worst moment. Each of these waited for
 // ten minutes, or for ever, or named another cause.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
 #include "support/small_job.hpp"

@@ -1,6 +1,6 @@
 // Failures in simulation: each names category, actor, step and cause, ends in time, and leaves no actor and a last
 // commit that can be resumed.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
 #include "support/small_job.hpp"

@@ -82,7 +82,7 @@ TEST_CASE("a mixture of two candidates that one infeed feeds ends in the state o
 
 TEST_CASE("the same plan on real threads ends in the same state") {
   small_job_options o{.max_steps = 200, .save_steps = 50};
-  const auto job = launch_local(two_candidates(o.input).prepared(describe_small(o)));
+  const auto job = local_launcher{}.train(two_candidates(o.input).prepared(describe_small(o)));
   const auto result = job->wait(std::chrono::minutes{2});
   REQUIRE(result.has_value());
   REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));

@@ -1,5 +1,5 @@
 // The last calls of hooks when the job or another hook fails.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"

@@ -1,5 +1,5 @@
 // The facts that hooks receive, and jobs whose hooks fail.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/small_job.hpp"
 

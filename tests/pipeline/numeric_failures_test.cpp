@@ -1,5 +1,5 @@
 // Values that are not finite: when a job reports them, and which states it has saved by then.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,6 +1,5 @@
 // Pausing and resuming a job, in simulation.
-#include "pipeline/launch/launch_simulated.hpp"
-
+#include "support/simulated_job.hpp"
 #include "support/small_job.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,8 @@
 // Jobs that recover, in simulation: a job whose nodes die goes on from its last commit, with the bits of one that was never
 // disturbed.
-#include "pipeline/launch/launch_simulated.hpp"
-
 #include "storage/files/faulty_file_system.hpp"
 #include "support/event_files.hpp"
+#include "support/simulated_job.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
 

@@ -1,5 +1,5 @@
 // The last state of a job does not depend on the number of replicas and threads that compute its gradient shards.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // The warnings of a job that resumes with other arithmetic than its checkpoint was written with.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // A job that is started again: the checkpoints that it lists, and the element that it reads first.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/prediction_case.hpp"
 #include "support/small_job.hpp"
@@ -247,7 +247,7 @@ TEST_CASE("[SUP-61] an evaluation between two runs reads its data from their sta
     other->reads.clear();
     auto prepared = prepare(evaluation_job{.basis = small_basis(o), .data = {.input = dataset_over(other)}});
     REQUIRE(prepared);
-    const auto result = evaluate_local(*prepared);
+    const auto result = local_launcher{}.evaluate(*prepared)->wait();
     REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
     CHECK(result->global_step == stands);
     CHECK(other->reads == batches{0, 1, 2});

@@ -1,5 +1,5 @@
 // Recurrent and attention models in whole jobs: the last state depends only on seed, steps and data.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/small_job.hpp"
 

@@ -1,5 +1,5 @@
 // The event files of whole jobs.
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
 #include "support/event_files.hpp"

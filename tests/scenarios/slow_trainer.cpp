@@ -7,7 +7,7 @@
 // patience of every wait; 0: the defaults.
 #include "cli/terminal/signals.hpp"
 #include "messages/control.hpp"
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 
 #include "support/resident.hpp"
 #include "support/small_job.hpp"
@@ -92,7 +92,7 @@ int train(cli::signal_watch& signals, const std::string& directory, int batch_ms
   auto prepared = prepare(std::move(description));
   if (!prepared)
     return std::printf("ended 0 failed 0 %s\n", to_string(prepared.error()).c_str()), 1;
-  const auto job = launch_local(std::move(*prepared));
+  const auto job = local_launcher{}.train(std::move(*prepared));
   signals.at_first([&job] { job->ask(request::stop, true); });
 
   std::string heard;

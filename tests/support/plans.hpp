@@ -1,7 +1,7 @@
 // Plans written by hand: a few lines for each node, with groups and datasets.
 #pragma once
 
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 #include "support/ids.hpp"
 #include "support/small_job.hpp"
 

@@ -2,9 +2,9 @@
 // of state, on a disk in memory.
 #pragma once
 
-#include "pipeline/launch/launch_simulated.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"
+#include "tests/support/simulated_job.hpp"
 
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/model.hpp>

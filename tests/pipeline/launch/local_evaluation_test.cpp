@@ -1,7 +1,7 @@
 // An evaluation without training, on real threads: its event files, and slow disks that do not block its end.
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/delegating_file_system.hpp"
 #include "support/event_files.hpp"
@@ -46,7 +46,7 @@ expected<evaluation_result> run(evaluation_job job, std::optional<int64_t> step 
   job.step = step;
   auto prepared = prepare(std::move(job));
   REQUIRE(prepared);
-  return evaluate_local(*prepared);
+  return local_launcher{}.evaluate(*prepared)->wait();
 }
 
 /// The events among them that hold values.

@@ -1,8 +1,8 @@
 // Jobs on real threads: they behave as in the simulation, and failures end in time.
-#include "pipeline/launch/launch.hpp"
+#include "pipeline/launch/launcher.hpp"
 
 #include "pipeline/launch/job_crew.hpp"
-#include "pipeline/launch/local_system.hpp"
+#include "pipeline/launch/local_world.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/small_job.hpp"
 #include "support/threads.hpp"
@@ -58,7 +58,7 @@ checkpoint_content simulated_state(small_job_options o) {
 
 /// Resumes where `o` ended, and checks that the end equals that of an undisturbed job.
 void check_goes_on(const small_job_options& o) {
-  const auto job = launch_local(prepare_small(o));
+  const auto job = local_launcher{}.train(prepare_small(o));
   REQUIRE(result_of(*job).has_value());
   CHECK(same_state(newest_checkpoint(o.files).content, simulated_state(o)));
 }
@@ -109,7 +109,7 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
                                      small_job_options{.max_steps = 60, .evaluates = true}}) {
     CAPTURE(o.replicas);
     CAPTURE(o.evaluates);
-    const auto job = launch_local(prepare_small(o));
+    const auto job = local_launcher{}.train(prepare_small(o));
     const auto result = result_of(*job);
     REQUIRE(result.has_value());
     CHECK(result->global_step == 60);
@@ -123,7 +123,8 @@ TEST_CASE("actors that work for long have threads of their own, the reducer too"
   auto system = local_system::make();
   REQUIRE(system);
   const auto prepared = prepare_small({.replicas = 2});
-  const auto crew = make_crew(***system, prepared, prepared->plan.find(role::chief, no_node)->id, true);
+  local_world world{std::move(*system)};
+  const auto crew = make_crew(world, prepared, prepared->plan.find(role::chief, no_node)->id);
   const auto has_thread = [&](role what) {
     const auto node = start_head<caf::actor>(*crew, what);
     return caf::actor_cast<caf::abstract_actor*>(node)->getf(caf::abstract_actor::is_detached_flag);
@@ -166,7 +167,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
   engine = std::make_shared<slow_engine>(engine, 12, work);
   const auto before = threads();
   {
-    const auto job = launch_local(prepared);
+    const auto job = local_launcher{}.train(prepared);
     inside.wait(false);
     while (job->progress().committed_step < 10)  // Until its reports are in, since an abort waits for no save.
       std::this_thread::yield();
@@ -189,7 +190,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
   disk->inject({.operation = file_operation::append, .path_contains = "model.ckpt-10"});
   small_job_options o{.max_steps = 40, .files = disk};
   {
-    const auto job = launch_local(prepare_small(o));
+    const auto job = local_launcher{}.train(prepare_small(o));
     const auto result = result_of(*job);
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::resource_exhausted);
@@ -208,7 +209,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
 TEST_CASE("[EST-20] on real threads, data that end before max_steps finish the job with a checkpoint there and say so") {
   const auto log = std::make_shared<event_log>();
   small_job_options o{.max_steps = 40, .input = small_dataset(28).batch(4), .hooks = {log}};
-  const auto job = launch_local(prepare_small(o));
+  const auto job = local_launcher{}.train(prepare_small(o));
   const auto result = result_of(*job);
   REQUIRE(result.has_value());
   CHECK(result->global_step == 7);
@@ -231,7 +232,7 @@ TEST_CASE("an input that fails or throws ends a job on real threads with its wor
     o.input = troubled(11, []() -> expected<void> { throw std::runtime_error("record 44 is damaged"); });
   }
   {
-    const auto job = launch_local(prepare_small(o));
+    const auto job = local_launcher{}.train(prepare_small(o));
     const auto result = result_of(*job);
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == category);
@@ -244,7 +245,7 @@ TEST_CASE("an input that fails or throws ends a job on real threads with its wor
 
 TEST_CASE("a stop from outside saves where it ends") {
   small_job_options o{.max_steps = endless, .save_steps = 1'000'000'000};
-  const auto job = launch_local(prepare_small(o));
+  const auto job = local_launcher{}.train(prepare_small(o));
   REQUIRE(eventually(*job, [&] { return job->progress().step >= 50; }));
   job->ask(request::stop, false);
   const auto result = result_of(*job);
@@ -264,7 +265,7 @@ TEST_CASE("a stop from outside saves where it ends") {
 TEST_CASE("saves asked for by several threads at once are all answered by commits, in order") {
   const auto log = std::make_shared<event_log>();
   small_job_options o{.max_steps = endless, .save_steps = 1'000'000'000, .hooks = {log}};
-  const auto job = launch_local(prepare_small(o));
+  const auto job = local_launcher{}.train(prepare_small(o));
   REQUIRE(eventually(*job, [&] { return job->progress().step >= 10; }));
   {
     std::vector<std::jthread> askers;
@@ -302,7 +303,7 @@ TEST_CASE("a wait with a deadline gives deadline_exceeded and the job goes on") 
 
 TEST_CASE("two jobs in one process at once do not meet") {
   small_job_options a{.max_steps = 300, .save_steps = 20}, b{.max_steps = 200, .save_steps = 30, .replicas = 2, .files = memory_disk::make()};
-  const auto first = launch_local(prepare_small(a)), second = launch_local(prepare_small(b));
+  const auto first = local_launcher{}.train(prepare_small(a)), second = local_launcher{}.train(prepare_small(b));
   REQUIRE(result_of(*first).has_value());
   REQUIRE(result_of(*second).has_value());
   CHECK(same_state(newest_checkpoint(a.files).content, simulated_state(a)));
@@ -313,7 +314,7 @@ TEST_CASE("a job that is destroyed while it runs leaves no thread behind") {
   const auto before = threads();
   for (int64_t step : {0, 1, 40}) {
     small_job_options o{.max_steps = endless, .evaluates = true, .when = evaluation_mode::beside, .hooks = {std::make_shared<event_log>()}};
-    const auto job = launch_local(prepare_small(o));
+    const auto job = local_launcher{}.train(prepare_small(o));
     REQUIRE(eventually(*job, [&] { return job->progress().step >= step; }));
     CHECK(threads() > before);
   }

@@ -1,9 +1,10 @@
 // Predictions in simulation: every schedule gives the same rows, and failures end in time and leave no actor.
-#include "pipeline/launch/predict_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "pipeline/launch/prepared_job.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "support/prediction_case.hpp"
+#include "support/simulated_job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -46,7 +47,7 @@ size_t place_of(const prepared_job& job, std::string_view key) {
 }
 
 /// "scaled" of every row until the end or an error, which is the second member.
-std::pair<std::vector<float>, std::optional<error>> all_of(running_prediction& p, size_t scaled) {
+std::pair<std::vector<float>, std::optional<error>> all_of(simulated_prediction& p, size_t scaled) {
   std::vector<float> rows;
   for (;;) {
     auto next = p.next();

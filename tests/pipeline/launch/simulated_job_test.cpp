@@ -1,4 +1,4 @@
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 
 #include "support/prediction_case.hpp"
 #include "support/small_job.hpp"

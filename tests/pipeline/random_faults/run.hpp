@@ -1,7 +1,7 @@
 // Runs a recipe: one disk, successive processes on it, and an observation of each.
 #pragma once
 
-#include "pipeline/launch/launch_simulated.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
 #include "pipeline/random_faults/watching_hook.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"

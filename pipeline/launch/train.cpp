@@ -1,12 +1,15 @@
-#include "pipeline/launch/launch.hpp"
+// Launching a training job: its chief, which starts all else, and the board that the chief writes.
+#include "pipeline/launch/launcher.hpp"
 
 #include "actors/exit_reason.hpp"
 #include "pipeline/launch/job_crew.hpp"
-#include "pipeline/launch/local_system.hpp"
+#include "pipeline/launch/job_world.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <mutex>
 
 namespace troupe {
 
@@ -14,7 +17,7 @@ namespace {
 
 class board final : public job_board {
  public:
-  explicit board(std::shared_ptr<node_watch> nodes) : nodes_(std::move(nodes)) {}
+  explicit board(std::shared_ptr<job_listener> listener) : listener_(std::move(listener)) {}
   void status(const job_progress& x) override {
     std::lock_guard lock{guard_};
     const auto step = now_.evaluating;
@@ -28,79 +31,75 @@ class board final : public job_board {
     now_.evaluating = step;
     now_.evaluated_batches = batches;
   }
-  void event(const job_event&) override {}  // Events are for hooks; the board keeps only the newest state.
+  void event(const job_event& x) override { listener_->happened(x); }
   void finished(expected<train_result> x) override {
-    std::lock_guard lock{guard_};
-    if (!result_)
-      result_ = std::move(x);
-    changed_.notify_all();
-  }
-  /// Ends the crew of a chief that died, which only a defect or lack of memory can cause.
-  void chief_ended(const caf::error& reason) {
     {
       std::lock_guard lock{guard_};
       if (result_)
         return;
+      result_ = std::move(x);
     }
-    nodes_->kill_all();
+    listener_->changed();
+  }
+  /// Ends the crew of a chief that died, which only a defect or lack of memory can cause.
+  void chief_ended(const caf::error& reason) {
+    if (has_result())
+      return;
+    listener_->kill_all();
     finished(fail(category_of(reason), "the chief ended without a result: " + describe(reason)));
   }
   job_progress progress() const {
     std::lock_guard lock{guard_};
     return now_;
   }
-  std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) const {
-    std::unique_lock lock{guard_};
-    const auto there = [this] { return result_.has_value(); };
-    if (!deadline)
-      changed_.wait(lock, there);  // The chief's own deadlines limit this wait.
-    else if (!changed_.wait_for(lock, bounded(*deadline), there))
-      return std::nullopt;
+  bool has_result() const {
+    std::lock_guard lock{guard_};
+    return result_.has_value();
+  }
+  std::optional<expected<train_result>> result() const {
+    std::lock_guard lock{guard_};
     return result_;
   }
 
  private:
   mutable std::mutex guard_;
-  mutable std::condition_variable changed_;
   job_progress now_;
   std::optional<expected<train_result>> result_;
-  std::shared_ptr<node_watch> nodes_;
+  std::shared_ptr<job_listener> listener_;
 };
 
-class local_job final : public running_job {
+class launched_job final : public running_job {
  public:
-  /// Starts the job in `host`, or in `own` if `host` is null.
-  local_job(std::shared_ptr<prepared_job> job, caf::actor_system* host, std::unique_ptr<local_system> own)
-    : deadlines_(job->basis().deadlines), turns_(job->training().turns), own_(std::move(own)), board_(std::make_shared<board>(nodes_)) {
-    tell_time_and_place(*job);
+  launched_job(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
+    : deadlines_(job->basis().deadlines), turns_(job->training().turns), world_(std::move(world)), board_(std::make_shared<board>(world_->listener())) {
+    world_->tell_time_and_host(*job);
     job->board = board_;
-    auto& system = host ? *host : **own_;
-    const auto nodes = make_crew(system, job, no_node, true, [watch = nodes_](const std::string&, const caf::strong_actor_ptr& node) { watch->started(node); });
-    chief_ = start_head<chief_actor>(*nodes, role::chief);
+    chief_ = start_head<chief_actor>(*make_crew(*world_, std::move(job), no_node), role::chief);
     // Threads that wait for the job get a result even if the chief dies.
     chief_->attach_functor([board = board_](const caf::error& reason) { board->chief_ended(reason); });
   }
 
-  ~local_job() override {
+  ~launched_job() override {
     turns_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, false);
     // The longest time that the chief itself waits for its hooks and actors.
-    if (!board_->wait(deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5}) || !nodes_->all_ended(deadlines_.stop))
-      if (own_)
-        own_->leave_behind();
+    const bool ended = world_->wait_until([this] { return board_->has_result(); }, deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
+    world_->end(ended ? deadlines_.stop : std::chrono::milliseconds{0});
   }
 
   job_progress progress() const override { return board_->progress(); }
+  bool ended() const override { return board_->has_result(); }
   void ask(uint8_t kind, bool by_signal) override { caf::anon_send(chief_, request{kind, by_signal}); }
+  /// Without a deadline, the chief's own deadlines limit the wait.
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) override {
-    return board_->wait(deadline);
+    world_->wait_until([this] { return board_->has_result(); }, deadline);
+    return board_->result();
   }
 
  private:
   chief_deadlines deadlines_;
   std::shared_ptr<hook_turns> turns_;
-  std::unique_ptr<local_system> own_;  // Null in an actor system of the caller.
-  std::shared_ptr<node_watch> nodes_ = std::make_shared<node_watch>();  // Includes the nodes of an evaluation, which the chief does not count.
+  std::shared_ptr<job_world> world_;
   std::shared_ptr<board> board_;
   chief_actor chief_;
 };
@@ -110,6 +109,7 @@ class failed_job final : public running_job {
  public:
   explicit failed_job(error cause) : cause_(std::move(cause)) {}
   job_progress progress() const override { return {.now = job_progress::phase::failed}; }
+  bool ended() const override { return true; }
   void ask(uint8_t, bool) override {}
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds>) override { return expected<train_result>{fail(cause_)}; }
 
@@ -119,13 +119,17 @@ class failed_job final : public running_job {
 
 }  // namespace
 
-std::unique_ptr<running_job> launch_local(std::shared_ptr<prepared_job> job, caf::actor_system* host) {
-  if (host)
-    return std::make_unique<local_job>(std::move(job), host, nullptr);
-  auto own = local_system::make();
-  if (!own)
-    return std::make_unique<failed_job>(own.error());
-  return std::make_unique<local_job>(std::move(job), nullptr, std::move(*own));
+void running_job::save() { ask(request::save, false); }
+void running_job::pause() { ask(request::pause, false); }
+void running_job::resume() { ask(request::resume, false); }
+void running_job::stop(bool by_signal) { ask(request::stop, by_signal); }
+void running_job::abort() { ask(request::abort, false); }
+
+std::unique_ptr<running_job> launcher::train(std::shared_ptr<prepared_job> job) {
+  auto world = make_world();
+  if (!world)
+    return std::make_unique<failed_job>(world.error());
+  return std::make_unique<launched_job>(std::move(job), std::move(*world));
 }
 
 }  // namespace troupe

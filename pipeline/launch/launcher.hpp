@@ -1,0 +1,120 @@
+// Launchers: how a prepared job becomes actors that run. Each launcher trains, evaluates and predicts; they differ only in the
+// world that the actors live in.
+//
+//   local_launcher      a separate actor system for each job, on threads
+//   hosted_launcher     the program's own actor system, on threads
+//   simulated_launcher  one thread, a virtual clock, an order drawn by seed (simulated_launcher.hpp)
+#pragma once
+
+#include "pipeline/launch/prediction_queue.hpp"
+#include "pipeline/plan/jobs.hpp"
+
+#include <troupe/job.hpp>
+
+namespace caf {
+class actor_system;
+}
+
+namespace troupe {
+
+class job_world;
+
+/// A job with everything it needs to run: models planned, memory allocated.
+struct prepared_job;
+
+/// Prepares a job before any actor exists, so that errors of a model, an input or a configuration are returned at once:
+/// invalid_argument, and the errors of the model, the datasets and allocation.
+expected<std::shared_ptr<prepared_job>> prepare(any_job job);
+/// The same with the caller's plan and resources, which replace the job's own model and datasets; of the job, only
+/// settings that are not part of a plan count. Also invalid_argument as for `check`.
+expected<std::shared_ptr<prepared_job>> prepare(any_job job, planned_job planned);
+
+/// The handle of a running job. Calls may come from any thread; only `wait` and the destructor block. The destructor aborts
+/// the job and waits for its actors, at most as long as the chief waits for its hooks and actors.
+class running_job {
+ public:
+  virtual ~running_job() = default;
+  virtual job_progress progress() const = 0;
+  /// Whether there is a result.
+  virtual bool ended() const = 0;
+  /// Sends a request of the user, a request::kind.
+  virtual void ask(uint8_t request_kind, bool by_signal) = 0;
+  void save();
+  void pause();
+  void resume();
+  void stop(bool by_signal);
+  void abort();
+  /// The result; absent if it is not there within the deadline.
+  virtual std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) = 0;
+};
+
+/// The handle of a running evaluation, used by one thread. Its destructor ends the actors, and waits for them at most as long as
+/// a job's stop.
+class running_evaluation {
+ public:
+  virtual ~running_evaluation() = default;
+  /// Blocks until the result, at most as long as the job's deadlines; later calls return it again.
+  virtual expected<evaluation_result> wait() = 0;
+};
+
+/// The handle of a running prediction. Used by one thread at a time; `cancel` may come from any. Its destructor ends the actors,
+/// and waits for them at most as long as a job's stop.
+class running_prediction {
+ public:
+  /// Up to `batches_ahead` batches are made beyond the one that `next` returns. `changed` is called after each change of the queue.
+  explicit running_prediction(int64_t batches_ahead, std::function<void()> changed = {})
+    : queue_(std::make_shared<prediction_queue>(std::move(changed))), ahead_(batches_ahead) {}
+  virtual ~running_prediction() = default;
+
+  /// The next batch's outputs; absent at the end of the data. An error is returned after all batches before it.
+  expected<std::optional<step_values>> next();
+  virtual void cancel() { queue_->cancel(); }
+  /// Known after the first `next`.
+  loaded_state from() const { return queue_->from(); }
+
+ protected:
+  const std::shared_ptr<prediction_queue>& queue() const noexcept { return queue_; }
+
+ private:
+  virtual void ask(int64_t until) = 0;  ///< Credit: there is room for every batch below `until`.
+  virtual bool wait() = 0;              ///< Waits until the queue has something to take; false: not in time.
+
+  std::shared_ptr<prediction_queue> queue_;
+  int64_t ahead_;
+  int64_t asked_ = 0;
+  int64_t taken_ = 0;
+};
+
+/// Each call starts the actors of one prepared job, which the caller prepared from a job of that kind and launches once. If they
+/// have no world to start in (no thread, no memory), that error is the job's result.
+class launcher {
+ public:
+  launcher() = default;
+  launcher(const launcher&) = delete;
+  launcher& operator=(const launcher&) = delete;
+  virtual ~launcher() = default;
+
+  std::unique_ptr<running_job> train(std::shared_ptr<prepared_job> job);
+  std::unique_ptr<running_evaluation> evaluate(std::shared_ptr<prepared_job> job);
+  std::unique_ptr<running_prediction> predict(std::shared_ptr<prepared_job> job);
+
+ private:
+  virtual expected<std::shared_ptr<job_world>> make_world() = 0;
+};
+
+/// Detached threads for actors that may block; the others run on the scheduler thread of the job's own actor system.
+class local_launcher final : public launcher {
+  expected<std::shared_ptr<job_world>> make_world() override;
+};
+
+/// The same with the threads of `host`, which knows Troupe's messages, outlives every job, and is neither awaited nor ended.
+class hosted_launcher final : public launcher {
+ public:
+  explicit hosted_launcher(caf::actor_system& host) : host_(host) {}
+
+ private:
+  expected<std::shared_ptr<job_world>> make_world() override;
+  caf::actor_system& host_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,73 @@
+// Launching a prediction: its predictor, which starts all else when the consumer first asks.
+#include "pipeline/launch/launcher.hpp"
+
+#include "actors/exit_reason.hpp"
+#include "actors/predictor.hpp"
+#include "pipeline/launch/job_crew.hpp"
+#include "pipeline/launch/job_world.hpp"
+
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+class launched_prediction final : public running_prediction {
+ public:
+  launched_prediction(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
+    : running_prediction(job->prediction().batches_ahead, [listener = world->listener()] { listener->changed(); }),
+      job_(std::move(job)), world_(std::move(world)) {
+    world_->tell_time_and_host(*job_);
+    job_->predictions = queue();
+    predictor_ = start_head<predictor_actor>(*make_crew(*world_, job_, no_node), role::predictor);
+    // A predictor that dies, without a thread or by a defect, does not leave the consumer waiting.
+    predictor_->attach_functor([queue = queue()](const caf::error& reason) {
+      queue->ended(error{category_of(reason), "the predictor ended: " + describe(reason)});
+    });
+  }
+
+  ~launched_prediction() override {
+    cancel();
+    world_->end(job_->basis().deadlines.stop);
+  }
+
+  void cancel() override {
+    running_prediction::cancel();
+    job_->switch_of(role::predictor).all();
+    caf::anon_send_exit(predictor_, caf::exit_reason::user_shutdown);
+  }
+
+ private:
+  void ask(int64_t until) override { caf::anon_send(predictor_, pull{.until_step = until}); }
+  /// The predictor has a deadline of its own; this one covers a predictor that a disk or a model blocks.
+  bool wait() override {
+    return world_->wait_until([this] { return queue()->ready(); }, job_->basis().deadlines.silence + 2 * job_->basis().deadlines.stop);
+  }
+
+  std::shared_ptr<prepared_job> job_;
+  std::shared_ptr<job_world> world_;
+  predictor_actor predictor_;
+};
+
+/// A prediction that failed before it began.
+class failed_prediction final : public running_prediction {
+ public:
+  explicit failed_prediction(error cause) : running_prediction(0) { queue()->ended(std::move(cause)); }
+
+ private:
+  void ask(int64_t) override {}
+  bool wait() override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<running_prediction> launcher::predict(std::shared_ptr<prepared_job> job) {
+  auto world = make_world();
+  if (!world)
+    return std::make_unique<failed_prediction>(world.error());
+  return std::make_unique<launched_prediction>(std::move(job), std::move(*world));
+}
+
+}  // namespace troupe

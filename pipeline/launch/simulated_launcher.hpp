@@ -1,0 +1,23 @@
+// Jobs in simulation: the same actors on CAF's deterministic scheduler. A call that waits cranks the schedule.
+#pragma once
+
+#include "pipeline/launch/launcher.hpp"
+#include "pipeline/launch/simulated_world.hpp"
+
+namespace troupe {
+
+/// Each job gets a world of its own, with the same seed.
+class simulated_launcher final : public launcher {
+ public:
+  explicit simulated_launcher(uint64_t seed) : seed_(seed) {}
+  /// The world of the newest job; there is one.
+  simulated_world& world() const noexcept { return *newest_; }
+
+ private:
+  expected<std::shared_ptr<job_world>> make_world() override { return newest_ = std::make_shared<simulated_world>(seed_); }
+
+  uint64_t seed_;
+  std::shared_ptr<simulated_world> newest_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,65 @@
+// Jobs in a simulated world, with the handle of the job and the controls of its world in one object.
+#pragma once
+
+#include "messages/control.hpp"
+#include "pipeline/launch/prepared_job.hpp"
+#include "pipeline/launch/simulated_launcher.hpp"
+
+namespace troupe::test {
+
+/// A launcher that launches one job. It ends as by a crash: what the job has not written by then is never written.
+class one_simulated {
+ public:
+  explicit one_simulated(uint64_t seed) : launcher_(seed) {}
+
+  bool crank() { return world().crank(); }
+  bool crank_until(const std::function<bool()>& there) { return world().crank_until(there); }
+  void slow_down(const std::string& node, int64_t factor) { world().slow_down(node, factor); }
+  void hang(const std::string& node) { world().hang(node); }
+  void pass(std::chrono::nanoseconds time) { world().pass(time); }
+  bool kill(const std::string& node) { return world().kill(node); }
+  const std::vector<job_event>& events() const { return world().events(); }
+  std::chrono::nanoseconds now() const { return world().now(); }
+  int64_t turns() const { return world().turns(); }
+  uint64_t trace_hash() const { return world().trace_hash(); }
+  void trace_to(std::string* text) { world().trace_to(text); }
+  world_gauge gauge() const { return world().gauge(); }
+  std::vector<std::string> left() { return world().left(); }
+
+ protected:
+  simulated_world& world() const { return launcher_.world(); }
+  simulated_launcher launcher_;
+};
+
+class simulated_job final : public one_simulated {
+ public:
+  simulated_job(std::shared_ptr<prepared_job> job, uint64_t seed) : one_simulated(seed), running_(launcher_.train(std::move(job))) {}
+  simulated_job(const simulated_job&) = delete;
+  ~simulated_job() { world().end_all(); }
+
+  job_progress progress() const { return running_->progress(); }
+  void ask(uint8_t request_kind, bool by_signal) { running_->ask(request_kind, by_signal); }
+  /// Cranks until there is a result. The deadline is in virtual time.
+  std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) { return running_->wait(deadline); }
+  /// Whether there is a result.
+  bool ended() const { return running_->ended(); }
+
+ private:
+  std::unique_ptr<running_job> running_;
+};
+
+class simulated_prediction final : public one_simulated {
+ public:
+  simulated_prediction(std::shared_ptr<prepared_job> job, uint64_t seed) : one_simulated(seed), running_(launcher_.predict(std::move(job))) {}
+  simulated_prediction(const simulated_prediction&) = delete;
+  ~simulated_prediction() { world().end_all(); }
+
+  expected<std::optional<step_values>> next() { return running_->next(); }
+  void cancel() { running_->cancel(); }
+  loaded_state from() const { return running_->from(); }
+
+ private:
+  std::unique_ptr<running_prediction> running_;
+};
+
+}  // namespace troupe::test
