@@ -5,17 +5,40 @@
 
 namespace troupe {
 
+namespace {
+
+expected<void> check_types(const caf::actor_system& system) {
+  if (has_types(system))
+    return {};
+  return fail(errc::failed_precondition,
+              "the actor system does not know Troupe's messages: call troupe::add_troupe_types on its configuration before it is made");
+}
+
+}  // namespace
+
 void add_troupe_types(caf::actor_system_config& config) {
   add_types(config);
 }
 
 expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation,
                     const start_options& options) {
-  if (!has_types(system))
-    return fail(errc::failed_precondition,
-                "the actor system does not know Troupe's messages: call troupe::add_troupe_types on its configuration before it is made");
+  if (auto known = check_types(system); !known)
+    return fail(known.error());
   hosted_launcher hosted{system};
   return start_by(hosted, e, training, evaluation, options);
+}
+
+expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+  if (auto known = check_types(system); !known)
+    return fail(known.error());
+  hosted_launcher hosted{system};
+  return evaluate_by(hosted, e, evaluation, step);
+}
+
+expected<prediction_stream> predict(caf::actor_system& system, const estimator& e, const predict_spec& spec) {
+  if (auto known = check_types(system); !known)
+    return fail(known.error());
+  return predict_by(std::make_shared<hosted_launcher>(system), e, spec);
 }
 
 }  // namespace troupe

@@ -1,13 +1,17 @@
-// For programs that run CAF already: a job whose actors live in the program's own actor system. The one header that mentions
+// For programs that run CAF already: jobs whose actors live in the program's own actor system. The one header that mentions
 // CAF; it needs the version that Troupe was built with (0.17).
 //
 //   caf::actor_system_config config;
 //   tr::add_troupe_types(config);
 //   caf::actor_system system{config};
 //   auto job = tr::start(system, estimator, {.input = train, .max_steps = 3000});
+//   ...
+//   auto result = tr::evaluate(system, estimator, {.input = test});
+//   auto predictions = tr::predict(system, estimator, {.input = images.batch(500)});
 #pragma once
 
 #include <troupe/job.hpp>
+#include <troupe/predict.hpp>
 
 #include <caf/fwd.hpp>
 
@@ -25,5 +29,16 @@ TROUPE_API void add_troupe_types(caf::actor_system_config& config);
 /// failed_precondition when the messages are not known to `system`; other errors as in job.hpp.
 TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training,
                                std::optional<eval_spec> evaluation = {}, const start_options& options = {});
+
+/// Like `evaluate` of estimator.hpp, with its actors in `system`, all of which have ended when it returns, but for one that is inside
+/// a call that never returns. Blocks, and needs one of the system's workers meanwhile: an actor that calls it is a detached one.
+/// failed_precondition when the messages are not known to `system`; other errors as in estimator.hpp.
+TROUPE_API expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation,
+                                                std::optional<int64_t> step = {});
+
+/// Like `predict` of predict.hpp, with its actors in `system`, which must outlive the stream. They end with the stream, with the same
+/// exception. `next` blocks; the actors have threads of their own and need no worker.
+/// failed_precondition when the messages are not known to `system`; other errors as in predict.hpp.
+TROUPE_API expected<prediction_stream> predict(caf::actor_system& system, const estimator& e, const predict_spec& spec);
 
 }  // namespace troupe

@@ -84,13 +84,59 @@ TEST_CASE("several jobs share the caller's system, and one that is destroyed whi
   CHECK(p.lives());
 }
 
+TEST_CASE("an evaluation and a prediction in the caller's system give what they give in one of their own, and leave nothing there") {
+  temporary_directory directory;
+  const auto e = small_estimator(directory / "run");
+  REQUIRE(train(e, small_training(10)).has_value());
+  const eval_spec evaluation{.input = small_dataset(20).batch(8)};
+  const predict_spec wanted{.input = small_dataset(20).batch(8), .keys = {"probabilities"}, .batches_ahead = 1};
+  program p;
+  REQUIRE(p.lives());
+  const auto before = threads();
+  const auto running_before = p.system.registry().running();
+  {
+    const auto there = evaluate(p.system, e, evaluation), own = evaluate(e, evaluation);
+    REQUIRE_MESSAGE(there.has_value(), why(there));
+    REQUIRE(own.has_value());
+    CHECK(there->global_step == 10);
+    CHECK(there->metrics == own->metrics);
+    CHECK(there->warnings.empty());
+  }
+  {
+    auto there = predict(p.system, e, wanted), own = predict(e, wanted);
+    REQUIRE_MESSAGE(there.has_value(), why(there));
+    REQUIRE(own.has_value());
+    int64_t rows = 0;
+    for (const auto& one : *there) {
+      const auto other = own->next();
+      REQUIRE(other.has_value());
+      REQUIRE(other->has_value());
+      CHECK(one.values.at("probabilities") == (*other)->values.at("probabilities"));
+      ++rows;
+    }
+    CHECK(there->status().has_value());
+    CHECK(rows == 20);
+    CHECK(there->global_step() == 10);
+    auto dropped = predict(p.system, e, wanted);
+    REQUIRE(dropped->next().has_value());
+  }
+  CHECK(threads_fall_to(before));
+  CHECK(p.system.registry().running() == running_before);
+  CHECK(p.lives());
+}
+
 TEST_CASE("a system that was made without our messages is refused with the call that is missing") {
   temporary_directory directory;
   program p{false};
-  const auto refused = start(p.system, small_estimator(directory / "run"), small_training(10));
-  REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().category == errc::failed_precondition);
-  CHECK(refused.error().message.find("troupe::add_troupe_types") != std::string::npos);
+  const auto e = small_estimator(directory / "run");
+  const auto check_refused = [](const auto& refused) {
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().category == errc::failed_precondition);
+    CHECK(refused.error().message.find("troupe::add_troupe_types") != std::string::npos);
+  };
+  check_refused(start(p.system, e, small_training(10)));
+  check_refused(evaluate(p.system, e, {.input = small_dataset(20).batch(8)}));
+  check_refused(predict(p.system, e, {.input = small_dataset(20).batch(8)}));
 }
 
 TEST_CASE("what is wrong with a job is said in the caller's system as elsewhere") {
