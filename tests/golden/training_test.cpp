@@ -1,8 +1,8 @@
-// Training gives, bit by bit, the results in tests/golden/training-*.txt on every processor, with vectors of any width.
+// Training gives, bit by bit, the results in tests/golden/training-x86-64-*.txt on every processor, with vectors of any width.
 // Meson runs this with the widest vectors of the processor and, by TROUPE_VECTORS, with those of AVX2.
 //
 // A change of the arithmetic that is meant to change bits raises `numerics_version`; then, or for a new row, the file is made anew:
-//   TROUPE_WRITE_GOLDEN=tests/golden/training-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
+//   TROUPE_WRITE_GOLDEN=tests/golden/training-x86-64-v3.txt build/release/tests/golden/test_golden --no-skip -tc='write the golden*'
 #include "compute/kernels/vectors.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/golden/training_case.hpp"
@@ -18,7 +18,7 @@ using namespace test;
 namespace {
 
 void compare(const golden_lines& got) {
-  static const auto golden = kept_lines("training-" TROUPE_CPU_LEVEL ".txt");
+  static const auto golden = kept_lines("training-x86-64-" TROUPE_CPU_LEVEL ".txt");
   compare_to_kept(got.text, golden);
 }
 
