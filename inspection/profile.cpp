@@ -3,7 +3,6 @@
 
 #include "compute/engine/step_engine.hpp"
 #include "inspection/planned_model.hpp"
-#include "words/guarded.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +31,7 @@ class fed_batches {
   expected<void> read(int64_t rows) {
     if (feeds_.size() == 0 || std::any_of(into_.begin(), into_.end(), [](auto* p) { return p == nullptr; }))
       return fail(errc::resource_exhausted, "no memory for a batch");
-    const auto got = guarded("read() of the input", [&] { return source_.read(into_, {}); });
+    const auto got = source_.read(into_, {});
     if (!got)
       return fail(got.error());
     return *got >= rows ? expected<void>{} : fail(errc::out_of_range, "the last batch is not full");

@@ -1,23 +1,11 @@
 #include "actors/steps/infeed.hpp"
 
-#include "words/guarded.hpp"
-
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 
 namespace troupe {
-
-namespace {
-
-/// Calls an input function of the user, whose exceptions become the job's error and do not end the thread.
-template <class Call>
-auto caught(Call&& call) {
-  return guarded("the input", std::forward<Call>(call));
-}
-
-}  // namespace
 
 void infeed_state::on_begin(const begin& x) {
   if (x.attempt <= attempt)
@@ -45,7 +33,7 @@ void infeed_state::on_begin(const begin& x) {
 }
 
 expected<void> infeed_state::open_at(const std::string* position) {
-  auto opened = caught([&] { return options.open(); });
+  auto opened = options.open();
   if (!opened)
     return fail(opened.error());
   source = std::move(*opened);
@@ -56,12 +44,9 @@ expected<void> infeed_state::open_at(const std::string* position) {
   pools.resize(row_bytes.size());
   if (!position)
     return {};
-  if (auto there = caught([&] { return source->restore(*position); }); !there)
+  if (auto there = source->restore(*position); !there)
     return there;
-  auto warnings = caught([&] { return source->warnings(); });
-  if (!warnings)
-    return fail(warnings.error());
-  for (auto& text : *warnings)
+  for (auto& text : source->warnings())
     if (listener && told.insert(text).second)
       self->send(listener, input_warned{attempt, options.id, std::move(text)});
   return {};
@@ -118,10 +103,10 @@ void infeed_state::advance() {
 
 expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, const std::stop_token& stop) {
   if (options.batches_per_step == 1)
-    return caught([&] { return source->read(into, stop); });
+    return source->read(into, stop);
   auto at = into;
   for (int64_t batch = 0; batch < options.batches_per_step; ++batch) {
-    auto rows = caught([&] { return source->read(at, stop); });
+    auto rows = source->read(at, stop);
     if (rows && *rows != source->batch_rows())
       rows = fail(errc::out_of_range, "a partial batch is no whole one for each of " + std::to_string(options.batches_per_step) + " replicas");
     if (!rows) {
@@ -152,7 +137,7 @@ void infeed_state::read_block(int64_t count) {
       return end(error{errc::resource_exhausted, "no memory for " + std::to_string(count) + " batches of "
                                                    + std::to_string(batch_bytes) + " bytes"});
   }
-  if (auto position = caught([&] { return source->save(); }))
+  if (auto position = source->save())
     positions.emplace_back(step, std::move(*position));
 
   const int64_t first = step;
@@ -258,7 +243,7 @@ expected<void> infeed_state::reach() {
   marks.erase(marks.begin(), std::next(m));
   if ((kinds & mark_snapshot) == 0)
     return {};
-  auto position = caught([&] { return source->save(); });
+  auto position = source->save();
   if (!position)
     return fail(position.error());  // A checkpoint was requested, and this dataset cannot save its position.
   send_part(step, std::move(*position));
@@ -281,7 +266,7 @@ void infeed_state::on_rewind(const rewind& x) {
   marks.clear();
   if (!parts)
     return;
-  auto position = x.step == step && !broken ? caught([&] { return source->save(); }) : position_at(x.step);
+  auto position = x.step == step && !broken ? source->save() : position_at(x.step);
   if (position)
     send_part(x.step, std::move(*position));
   else
@@ -310,7 +295,7 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
   for (int64_t s = from; s < earlier; ++s)
     if (auto rows = read_step(into, {}); !rows)
       return fail(rows.error());
-  return caught([&] { return source->save(); });
+  return source->save();
 }
 
 void infeed_state::on_halt(const halt& x) {

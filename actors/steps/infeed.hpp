@@ -16,7 +16,8 @@ struct infeed_options {
   node_id id{};
   std::string name = "infeed/0";
   std::string position = position_key(0);      ///< The key under which the position is stored.
-  /// Opens the dataset at its beginning; called at each attempt, and to rebuild an earlier position.
+  /// Opens the dataset at its beginning; called at each attempt, and to rebuild an earlier position. Neither it nor its iterator throws
+  /// (`open_input`).
   std::function<expected<std::unique_ptr<dataset_iterator>>()> open;
   /// An edge to a reader: rows are divided evenly among `parts`, and this edge gets number `part`.
   struct edge {

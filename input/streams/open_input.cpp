@@ -7,41 +7,71 @@ namespace troupe {
 namespace {
 
 /// "iterate() of the input 'tensors -> batch(4)'".
-std::string called(const std::string& what, const dataset& input) {
+std::string called(std::string_view what, const dataset& input) {
   const auto text = guarded("to_text()", [&] { return input.to_text(); });
-  return what + " of the input" + (text ? " '" + *text + "'" : "");
+  return std::string{what} + " of the input" + (text ? " '" + *text + "'" : "");
 }
 
-/// Calls `call` with the dataset's node. The text for errors is made only if something is thrown.
-template <class T, class Call>
-expected<T> ask(const dataset& input, const std::string& what, Call call) {
+/// Calls `call`. The text for errors is made only if something is thrown.
+template <class Call>
+auto ask(const dataset& input, std::string_view what, Call call) -> expected<typename decltype(call())::value_type> {
   try {
-    return call(*input.node());
+    return call();
   } catch (...) {
     return fail(thrown_by(called(what, input)));
   }
 }
 
+/// An iterator of the dataset, none of whose calls throws.
+class guarded_iterator final : public dataset_iterator {
+ public:
+  guarded_iterator(dataset input, std::unique_ptr<dataset_iterator> inner) : input_(std::move(input)), inner_(std::move(inner)) {}
+
+  const element_spec& spec() const noexcept override { return inner_->spec(); }
+  int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
+  expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
+    return ask(input_, "read()", [&] { return inner_->read(into, stop); });
+  }
+  expected<std::string> save() const override {
+    return ask(input_, "save()", [&] { return inner_->save(); });
+  }
+  expected<void> restore(std::string_view state) override {
+    warnings_.clear();
+    if (auto there = ask(input_, "restore()", [&] { return inner_->restore(state); }); !there)
+      return there;
+    auto found = ask(input_, "warnings()", [&] { return expected<std::vector<std::string>>{inner_->warnings()}; });
+    if (!found)
+      return fail(std::move(found.error()));
+    warnings_ = std::move(*found);
+    return {};
+  }
+  std::vector<std::string> warnings() const override { return warnings_; }
+
+ private:
+  dataset input_;  ///< Its text names it in errors.
+  std::unique_ptr<dataset_iterator> inner_;
+  std::vector<std::string> warnings_;
+};
+
 }  // namespace
 
 expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, const iterate_options& options) {
-  using opened = std::unique_ptr<dataset_iterator>;
-  auto made = ask<opened>(input, "iterate()", [&](const dataset_node& node) { return node.iterate(options); });
+  auto made = ask(input, "iterate()", [&] { return input.node()->iterate(options); });
   if (!made)
     return made;
   if (!*made)
     return fail(errc::invalid_argument, called("iterate()", input) + " returned no iterator");
   if ((*made)->batch_rows() < 1)
     return fail(errc::invalid_argument, called("batch_rows()", input) + " must be at least 1, not " + std::to_string((*made)->batch_rows()));
-  return made;
+  return std::make_unique<guarded_iterator>(input, std::move(*made));
 }
 
 expected<std::string> text_of(const dataset& input) {
-  return ask<std::string>(input, "to_text()", [](const dataset_node& node) { return node.to_text(); });
+  return ask(input, "to_text()", [&] { return expected<std::string>{input.node()->to_text()}; });
 }
 
 expected<std::optional<int64_t>> examples_of(const dataset& input) {
-  return ask<std::optional<int64_t>>(input, "source_size()", [](const dataset_node& node) { return node.source_size(); });
+  return ask(input, "source_size()", [&] { return expected<std::optional<int64_t>>{input.node()->source_size()}; });
 }
 
 }  // namespace troupe

@@ -6,7 +6,8 @@
 
 namespace troupe {
 
-/// Also invalid_argument: a dataset without a source, a node that returns no iterator, batches of less than one row.
+/// The iterator does not throw either. Also invalid_argument: a dataset without a source, a node that returns no iterator, batches of less
+/// than one row.
 expected<std::unique_ptr<dataset_iterator>> open_input(const dataset& input, const iterate_options& options);
 /// `dataset::to_text`.
 expected<std::string> text_of(const dataset& input);

@@ -15,7 +15,7 @@ namespace {
 
 /// An endless source of batches of 4 rows, which throws in a call that the test chooses.
 struct thrower {
-  std::string in;                   ///< "iterate", "to_text", "source_size", "read", "save", "restore"; empty: nowhere.
+  std::string in;                   ///< "iterate", "to_text", "source_size", "read", "save", "restore", "warnings"; empty: nowhere.
   int64_t from = 0;                 ///< The first call of that name that throws.
   bool returns_null = false;
   int64_t rows = 4;
@@ -49,6 +49,7 @@ class throwing_node final : public dataset_node {
     }
     expected<std::string> save() const override { return thrown(*how_, "save"), "here"; }
     expected<void> restore(std::string_view) override { return thrown(*how_, "restore"), expected<void>{}; }
+    std::vector<std::string> warnings() const override { return thrown(*how_, "warnings"), std::vector<std::string>{}; }
 
    private:
     std::shared_ptr<thrower> how_;
@@ -185,9 +186,28 @@ TEST_CASE("an input that throws while it is read is an error that names it, in t
     CHECK_NOTHROW(result = way.run(kept_nowhere(), throwing({.in = "read", .from = 1})));
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::state);
-    CHECK(result.error().message.find("the input") != std::string::npos);
-    CHECK(result.error().message.ends_with(": no disk"));
+    CHECK(result.error().message == "an exception left read() of the input 'mine': no disk");
   }
+  const auto staged = train(kept_nowhere(), {.input = throwing({.in = "read", .from = 1}).take(3).repeat(), .max_steps = 5});
+  REQUIRE_FALSE(staged.has_value());
+  CHECK(staged.error().message == "an exception left read() of the input 'mine -> take(3) -> repeat': no disk");
+}
+
+TEST_CASE("an input that throws where its position is saved, restored or warned of is an error that names it and the call") {
+  const temporary_directory directory;
+  auto kept = small_estimator(directory / "run");
+  kept.config.save_checkpoints_steps = 2;
+  const auto thrown = [&](const std::string& in, int64_t from = 0) {
+    const auto result = train(kept, {.input = throwing({.in = in, .from = from}), .max_steps = 10});
+    REQUIRE_FALSE(result.has_value());
+    CHECK(result.error().category == errc::state);
+    CHECK(result.error().source == "infeed/0");
+    return result.error().message;
+  };
+  CHECK(thrown("save") == "an exception left save() of the input 'mine': no disk");
+  CHECK(thrown("read", 6) == "an exception left read() of the input 'mine': no disk");  // Leaves a checkpoint of a job that has not ended.
+  CHECK(thrown("restore") == "an exception left restore() of the input 'mine': no disk");
+  CHECK(thrown("warnings") == "an exception left warnings() of the input 'mine': no disk");
 }
 
 TEST_CASE("an input that opens only once is enough to train; where a second evaluation opens it again its words end the job") {

@@ -158,6 +158,14 @@ TEST_CASE("an exception of the function is an error that says whose it is and of
         == error{errc::state, "an exception left the function of camera, example 0"});
   const auto e = refusal(made(dataset::from_generator(one_id, []() -> example_stream { throw std::runtime_error{"no camera"}; }, "camera")));
   CHECK(e == error{errc::state, "an exception left the function of open of camera: no camera"});
+
+  const auto thrower = iterate(made(dataset::from_generator(one_id, [] {
+    return example_stream{.next = []() -> expected<std::optional<example_tensors>> { return with_id(0); },
+                          .save = []() -> expected<std::string> { throw std::runtime_error{"no film"}; },
+                          .restore = [](std::string_view) -> expected<void> { throw std::runtime_error{"no film"}; }};
+  }, "camera")));
+  CHECK(thrower->save().error() == error{errc::state, "an exception left the function of save of camera: no film"});
+  CHECK(thrower->restore("camera: id int64[]\nnext 2\n").error() == error{errc::state, "an exception left the function of restore of camera: no film"});
 }
 
 TEST_CASE("an error of the function keeps its category, but for those that mean an end or a stop") {
