@@ -33,6 +33,7 @@ struct rules {
   bool reports_lost = false;  ///< The outfeed died: the reports that it held are lost.
 
   void fault(const std::string& text) { to.push_back({"facts in order", text}); }
+  void ran_past(const std::string& text) { to.push_back({"nothing runs past what a hook holds", text}); }
 
   /// Every point that is logged up to a state precedes the other facts of that state.
   void logged_before(const job_event& e, int64_t progress) {
@@ -103,15 +104,24 @@ struct rules {
         told = std::max(told, c.step == start ? told : c.step);
       if (c.where == hook_place::on_event && c.what == kind::progress)
         progress = std::max(progress, c.step);
+      if (c.where == hook_place::on_event && holds(of, c.what) && progress > c.step)
+        ran_past("the hook is told of " + std::string{to_string(c.what)} + " " + std::to_string(c.step) + " after the progress of step "
+                 + std::to_string(progress));
       if (c.where != hook_place::at)
         continue;
       step_seen(at, c.step);
+      if (c.observed != (of.hook_observes && c.step > start))  // No step led to the state where the job starts.
+        fault("the hook sees step " + std::to_string(c.step) + (c.observed ? " with" : " without") + " the observed value");
       if (told >= c.step && !reports_lost)
         fault("the hook sees step " + std::to_string(c.step) + " after it was told of step " + std::to_string(told));
       if (wanted(seen, c.step, true) && progress > c.step)
         fault("the hook's gate sees step " + std::to_string(c.step) + " after the progress of step " + std::to_string(progress));
       at = c.step;
     }
+    // Nothing runs past a fact that is held, whoever else stops the job or whatever else would end it.
+    if (seen.stopped_on && seen.result && *seen.result && (*seen.result)->global_step != *seen.stopped_on)
+      ran_past("the hook stopped the job on a fact about step " + std::to_string(*seen.stopped_on) + ", and it ended at step "
+               + std::to_string((*seen.result)->global_step));
     if (ends && *seen.result && begun() && start < of.max_steps)  // Without training no step is shown.
       step_seen(at, (*seen.result)->global_step + 1);
   }

@@ -89,7 +89,7 @@ bool is_fatal(const recipe& r, const trouble& t) {
 }
 
 bool was_asked_to_stop(const recipe& r, const observation& o) {
-  return r.hook_stops_at || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
+  return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
 
 }  // namespace

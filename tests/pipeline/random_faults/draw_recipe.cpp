@@ -59,6 +59,11 @@ void draw_settings(recipe& r, dice& d) {
     r.hook_saves_at = d.between(0, r.max_steps);
   if (d.in_percent(10))
     r.hook_stops_at = d.between(0, r.max_steps);
+  r.hook_holds.saved = (r.save_steps || r.save_secs) && d.in_percent(20);
+  r.hook_holds.evaluated = r.evaluates && d.in_percent(35);
+  if ((r.hook_holds.saved || r.hook_holds.evaluated) && d.in_percent(40))
+    r.hook_stops_on_fact_from = d.between(0, r.max_steps);
+  r.hook_observes = d.in_percent(30);
 }
 
 std::string draw_node(const recipe& r, dice& d) {

@@ -25,6 +25,7 @@ const story& a_story() {
     r.evaluates = r.hooks = true;
     r.watch_every = 2;
     r.gate_every = 8;
+    r.hook_holds.saved = r.hook_observes = true;
     r.disturbed.push_back({5, {{.what = trouble_kind::stop, .when = {moment::progress, 9, 0}}}});
     return play(r);
   }();
@@ -115,8 +116,20 @@ TEST_CASE("random faults: facts that are left out, told twice or out of order ar
   CHECK(breaks(rule, [&](story& s) { s.undisturbed->calls.erase(look(s)); }));
   CHECK(breaks(rule, [&](story& s) { s.undisturbed->calls.insert(look(s), *look(s)); }));
   CHECK(breaks(rule, [&](story& s) { look(s)->step += 1; }));
+  CHECK(breaks(rule, [&](story& s) { look(s)->observed = false; }));
   CHECK(breaks(rule, [](story& s) { s.undisturbed->calls.pop_back(); }));
   CHECK(breaks(rule, [](story& s) { s.undisturbed->calls.erase(s.undisturbed->calls.begin()); }));
+}
+
+TEST_CASE("random faults: training that runs past a fact that a hook holds is found, and an end beyond the one on which it stopped") {
+  const std::string rule = "nothing runs past what a hook holds";
+  CHECK(breaks(rule, [](story& s) {
+    auto& calls = s.undisturbed->calls;
+    const auto told = std::find_if(calls.begin(), calls.end(), [](const auto& c) { return c.where == hook_place::on_event && c.what == kind::saved; });
+    REQUIRE(told != calls.end());
+    calls.insert(told, {hook_place::on_event, told->step + 1, kind::progress});
+  }));
+  CHECK(breaks(rule, [](story& s) { s.disturbed[0].stopped_on = s.disturbed[0].result->value().global_step - 1; }));
 }
 
 }  // namespace troupe::test::random_faults

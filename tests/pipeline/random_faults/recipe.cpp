@@ -102,6 +102,12 @@ std::string to_text(const recipe& r) {
     text += ", it saves at " + std::to_string(*r.hook_saves_at);
   if (r.hook_stops_at)
     text += ", it stops at " + std::to_string(*r.hook_stops_at);
+  if (r.hook_holds.saved || r.hook_holds.evaluated)
+    text += std::string{", it holds"} + (r.hook_holds.saved ? " saves" : "") + (r.hook_holds.evaluated ? " evaluations" : "");
+  if (r.hook_stops_on_fact_from)
+    text += ", it stops on such a fact from step " + std::to_string(*r.hook_stops_on_fact_from);
+  if (r.hook_observes)
+    text += ", it observes";
   if (!r.slow_node.empty())
     text += ", " + r.slow_node + " is slow";
   if (r.read_ms > 0)

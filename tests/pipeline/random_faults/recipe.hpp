@@ -83,6 +83,10 @@ struct recipe {
   int64_t gate_every = 0;                            ///< Steps between gates of the hook; 0: none.
   int64_t watch_every = 0;
   std::optional<int64_t> hook_saves_at, hook_stops_at;
+  held_facts hook_holds = {};
+  /// The hook stops the job on the first fact that it holds about this state or a later one.
+  std::optional<int64_t> hook_stops_on_fact_from;
+  bool hook_observes = false;                        ///< The hook is shown what the model observes.
 
   std::string slow_node;                             ///< This node takes one of twenty of its turns.
   int64_t read_ms = 0, hook_ms = 0;                  ///< Duration of a read of training data, and of a hook's call.

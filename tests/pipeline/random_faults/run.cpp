@@ -24,8 +24,18 @@ dataset data_of(const recipe& r) {
   return r.batches ? small_dataset(*r.batches * batch_rows).shuffle().batch(batch_rows) : endless_data();
 }
 
+/// The small model, which also observes a value. Only hooks that ask for it make a step compute it.
+model observed_model() {
+  auto source = small_model();
+  source.build = [inner = source.build](graph& g, const features& x, const labels& y, mode m) {
+    g.observe(watching_hook::observed, reduce_mean(x["x"]));
+    return inner(g, x, y, m);
+  };
+  return source;
+}
+
 training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
-  static const auto source = std::make_shared<const model>(small_model());
+  static const auto source = std::make_shared<const model>(observed_model());
   auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs, .replicas = r.replicas,
                            .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps});
   d.basis.source = source;
@@ -91,6 +101,7 @@ class process {
     seen_.events = job_->events();
     seen_.calls = hook_->calls();
     seen_.needs = hook_->needs();
+    seen_.stopped_on = hook_->stopped_on();
     seen_.gauge = job_->gauge();
     input_->reading = hook_->working = [] {};
     job_.reset();
@@ -229,6 +240,7 @@ story play(const recipe& r) {
   }
   recipe calm = r;
   calm.hook_stops_at.reset();
+  calm.hook_stops_on_fact_from.reset();
   all.undisturbed = live(calm, {r.seed, {}}, disk, stands_at);
   return all;
 }

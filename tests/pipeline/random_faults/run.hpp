@@ -27,6 +27,7 @@ struct observation {
   std::vector<job_event> events;
   std::vector<watching_hook::call> calls;      ///< Calls of the hook.
   std::vector<need> needs;
+  std::optional<int64_t> stopped_on;           ///< The state of the held fact on which the hook stopped the job.
   std::vector<std::string> left;
   world_gauge gauge;
   int64_t turns = 0, ended_turn = 0;           ///< All turns, and the turn of the job's last event.

@@ -4,6 +4,10 @@
 
 namespace troupe::test::random_faults {
 
+bool holds(const recipe& r, job_event::kind what) {
+  return (what == job_event::kind::saved && r.hook_holds.saved) || (what == job_event::kind::evaluated && r.hook_holds.evaluated);
+}
+
 void watching_hook::noted(call c) {
   calls_.push_back(c);
   working();
@@ -24,19 +28,26 @@ troupe::needs watching_hook::begin(int64_t step) {
   if (recipe_.hook_stops_at)
     needs_.push_back({*recipe_.hook_stops_at, 0, true});
   noted({hook_place::begin, step});
-  return {.steps = needs_};
+  troupe::needs all{.steps = needs_, .holds = recipe_.hook_holds};
+  if (recipe_.hook_observes)
+    all.values.push_back(observed);
+  return all;
 }
 
 void watching_hook::on_step(const step_facts& facts, job_control& job) {
-  noted({hook_place::at, facts.step});
+  noted({hook_place::at, facts.step, job_event::kind::progress, facts.values.contains(observed)});
   if (recipe_.hook_saves_at == facts.step)
     job.save();
   if (recipe_.hook_stops_at == facts.step)
     job.stop();
 }
 
-void watching_hook::on_event(const job_event& event, job_control&) {
+void watching_hook::on_event(const job_event& event, job_control& job) {
   noted({hook_place::on_event, event.step, event.what});
+  if (holds(recipe_, event.what) && !stopped_on_ && event.step >= recipe_.hook_stops_on_fact_from.value_or(INT64_MAX)) {
+    stopped_on_ = event.step;
+    job.stop();
+  }
 }
 
 void watching_hook::end(int64_t step) {

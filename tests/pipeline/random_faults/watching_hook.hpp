@@ -1,5 +1,5 @@
-// A hook that records every call, requests steps, saves and stops as the recipe says, and throws where a trouble says
-// so.
+// A hook that records every call, requests steps, holds facts, saves and stops as the recipe says, and throws where a
+// trouble says so.
 #pragma once
 
 #include "pipeline/random_faults/recipe.hpp"
@@ -10,12 +10,16 @@
 
 namespace troupe::test::random_faults {
 
+/// Whether the recipe's hook holds facts of this kind.
+bool holds(const recipe& r, job_event::kind what);
+
 class watching_hook final : public hook {
  public:
   struct call {
     hook_place where = hook_place::begin;
     int64_t step = 0;
     job_event::kind what = job_event::kind::progress;  ///< on_event.
+    bool observed = false;                             ///< at: with the value that the model observes.
   };
 
   explicit watching_hook(const recipe& r) : recipe_(r) {}
@@ -28,6 +32,11 @@ class watching_hook final : public hook {
   const std::vector<call>& calls() const { return calls_; }
   /// The steps that it requested in `begin`.
   const std::vector<need>& needs() const { return needs_; }
+  /// The state of the held fact on which it stopped the job.
+  const std::optional<int64_t>& stopped_on() const { return stopped_on_; }
+
+  /// What the model of a recipe observes.
+  static constexpr const char* observed = "logit";
 
   troupe::needs begin(int64_t step) override;
   void on_step(const step_facts& facts, job_control& job) override;
@@ -47,6 +56,7 @@ class watching_hook final : public hook {
   std::vector<armed> armed_;
   std::vector<trouble> happened_;
   std::vector<call> calls_;
+  std::optional<int64_t> stopped_on_;
 };
 
 }  // namespace troupe::test::random_faults
