@@ -42,6 +42,7 @@ const std::map<std::string, rooms>& arrows() {
     t["storage/records"] = with(t["storage/encodings"], {"storage/encodings", "storage/proto"});
     t["storage/events"] = with(t["storage/records"], {"storage/records"});
     t["storage/checkpoints"] = with(t["storage/encodings"], {"storage/encodings", "storage/proto"});
+    t["storage/predictions"] = with(t["storage/encodings"], {"storage/encodings"});
     t["storage/examination"] = with(t["storage/events"], {"storage/events", "storage/checkpoints"});
     t["input/streams"] = with(public_words, {"storage"});
     t["input/stages"] = t["input/sources"] = with(public_words, {"storage", "input/streams"});

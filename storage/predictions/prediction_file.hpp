@@ -1,4 +1,4 @@
-// Prediction files on any file system, shared by tests and the public function.
+// Prediction files on any file system: the public class knows only the disk.
 #pragma once
 
 #include "storage/files/file_system.hpp"

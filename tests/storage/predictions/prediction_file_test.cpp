@@ -1,4 +1,4 @@
-#include "estimator/prediction_file.hpp"
+#include "storage/predictions/prediction_file.hpp"
 
 #include "storage/encodings/npy.hpp"
 #include "storage/files/faulty_file_system.hpp"

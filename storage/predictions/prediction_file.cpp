@@ -1,82 +1,13 @@
-#include "estimator/prediction_file.hpp"
+#include "storage/predictions/prediction_file.hpp"
 
 #include "storage/encodings/npy.hpp"
+#include "storage/predictions/growing_file.hpp"
 
 #include <algorithm>
 
 namespace troupe {
 
 namespace {
-
-constexpr int64_t buffer_bytes = int64_t{1} << 20;
-
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// A file under a temporary name until `keep`; a device or a pipe is written directly, since it cannot be renamed.
-class growing_file {
- public:
-  /// The final name is `name`, or the end of its symbolic links.
-  static expected<growing_file> create(std::shared_ptr<file_system> files, const std::string& name) {
-    const auto kept_as = files->replaceable(name);
-    if (!kept_as)
-      return fail(kept_as.error());
-    if (const auto there = files->info(name); there && there->directory)
-      return fail(errc::failed_precondition, "cannot write to " + name + ": it is a directory");
-    const auto path = *kept_as ? **kept_as + ".tmp" : name;
-    auto made = files->create(path);
-    if (!made)
-      return fail(made.error());
-    return growing_file{std::move(files), path, kept_as->value_or(""), std::move(*made)};
-  }
-  growing_file(growing_file&&) noexcept = default;
-  growing_file& operator=(growing_file&&) = delete;
-  ~growing_file() {
-    if (!file_)
-      return;
-    file_.reset();
-    if (!name_.empty())
-      static_cast<void>(files_->remove(path_));
-  }
-
-  const std::string& path() const noexcept { return path_; }
-  expected<void> append(std::string_view bytes) {
-    buffer_ += bytes;
-    return static_cast<int64_t>(buffer_.size()) < buffer_bytes ? expected<void>{} : flush();
-  }
-  expected<void> flush() {
-    const auto bytes = std::exchange(buffer_, {});
-    return file_->append(std::as_bytes(std::span{bytes}));
-  }
-  /// Makes all bytes durable after the last append; the file does not have its name yet.
-  expected<void> complete() {
-    auto written = flush();
-    if (written && !name_.empty())  // Pipes cannot be synced.
-      written = file_->sync();
-    return written ? file_->close() : written;
-  }
-  /// After `complete`.
-  expected<void> keep() {
-    auto kept = name_.empty() ? expected<void>{} : files_->rename(path_, name_);
-    if (kept)
-      file_.reset();
-    return kept;
-  }
-  /// After `keep`: makes the name durable too.
-  expected<void> settle() { return name_.empty() ? expected<void>{} : files_->sync_directory(parent_of(name_)); }
-
- private:
-  growing_file(std::shared_ptr<file_system> files, std::string path, std::string name, std::unique_ptr<writable_file> file)
-    : files_(std::move(files)), path_(std::move(path)), name_(std::move(name)), file_(std::move(file)) {}
-
-  std::shared_ptr<file_system> files_;
-  std::string path_;
-  std::string name_;  ///< Empty: the target is written directly, not replaced.
-  std::unique_ptr<writable_file> file_;
-  std::string buffer_;
-};
 
 struct npy_column {
   dtype type;
@@ -140,7 +71,7 @@ expected<growing_file> prediction_file::impl::complete(npy_column& c) {
     return fail(rows.error());
   std::string piece;
   for (int64_t at = 0; at < (*rows)->size(); at += static_cast<int64_t>(piece.size())) {
-    piece.resize(static_cast<size_t>(std::min(buffer_bytes, (*rows)->size() - at)));
+    piece.resize(static_cast<size_t>(std::min(growing_file::buffer_bytes, (*rows)->size() - at)));
     auto copied = (*rows)->read(at, std::as_writable_bytes(std::span{piece})).and_then([&] { return whole->append(piece); });
     if (!copied)
       return fail(copied.error());
