@@ -2,6 +2,7 @@
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
+#include "words/text.hpp"
 
 #include <limits>
 
@@ -9,17 +10,8 @@ namespace troupe {
 
 namespace {
 
-std::string name_of(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0.
-}
-
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 bool is_event_file(const std::string& path) {
-  return name_of(path).find("tfevents") != std::string::npos;
+  return file_name_of(path).find("tfevents") != std::string::npos;
 }
 
 tl::unexpected<error> unknown_kind(const std::string& path) {
@@ -31,9 +23,9 @@ tl::unexpected<error> unknown_kind(const std::string& path) {
 
 expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options) {
   const auto fs = posix_file_system();
-  for (const auto step : {step_of_checkpoint(path), step_of_manifest(name_of(path))})
+  for (const auto step : {step_of_checkpoint(path), step_of_manifest(file_name_of(path))})
     if (step)
-      return examine_checkpoint(*fs, directory_of(path), *step, options);
+      return examine_checkpoint(*fs, parent_of(path), *step, options);
   if (path.ends_with(".safetensors"))
     return examine_safetensors(*fs, path, options);
   if (auto info = fs->info(path); !info)
@@ -59,7 +51,7 @@ expected<inspection> inspect(const std::string& path, const inspect_options& opt
   if (info && info->directory)
     return inspect_directory(path, options).map(as_inspection);
   if (info && info->name == state_file_name)
-    return inspect_directory(directory_of(path), options).map(as_inspection);
+    return inspect_directory(parent_of(path), options).map(as_inspection);
   if (is_event_file(path))
     return inspect_event_file(path).map(as_inspection);
   return inspect_checkpoint(path, options).map(as_inspection);

@@ -10,13 +10,6 @@ namespace troupe {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& parts, std::string_view between) {
-  std::string text;
-  for (const auto& p : parts)
-    text += (text.empty() ? "" : std::string{between}) + printable(p);
-  return text;
-}
-
 std::string counted(size_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
@@ -59,10 +52,7 @@ std::string on_one_line(std::string text) {
 }
 
 std::string exact_metrics(const std::map<std::string, double>& metrics) {
-  std::string text;
-  for (const auto& [name, value] : metrics)
-    text += (text.empty() ? "" : ", ") + printable(name) + " " + number_text(value);
-  return text;
+  return joined(metrics, ", ", [](const auto& metric) { return printable(metric.first) + " " + number_text(metric.second); });
 }
 
 std::string last_text(const summary_value& v) {
@@ -159,7 +149,7 @@ std::string to_text(const plan_report& r) {
   text += counted(r.edges.size(), "edge") + "\n" + table(rows, "  ");
   if (r.snapshot_parts.empty())
     return text + "no checkpoints\n";
-  return text + "a checkpoint is put together from\n  " + joined(r.snapshot_parts, ", ") + "\n";
+  return text + "a checkpoint is put together from\n  " + joined(r.snapshot_parts, ", ", printable) + "\n";
 }
 
 std::string to_text(const graph_report& r) {
@@ -172,7 +162,7 @@ std::string to_text(const graph_report& r) {
   text += "variables\n" + table(rows, "  ", {3});
   rows.clear();
   for (const auto& n : r.nodes)
-    rows.push_back({printable(n.name), n.dtype + " " + n.shape, n.op + (n.inputs.empty() ? "" : "(" + joined(n.inputs, ", ") + ")")});
+    rows.push_back({printable(n.name), n.dtype + " " + n.shape, n.op + (n.inputs.empty() ? "" : "(" + joined(n.inputs, ", ", printable) + ")")});
   return text + "operations\n" + table(rows, "  ");
 }
 

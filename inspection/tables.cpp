@@ -1,10 +1,7 @@
 #include "inspection/tables.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <ctime>
 
 namespace troupe {
 
@@ -53,29 +50,9 @@ std::string bytes_text(int64_t bytes) {
   return text;
 }
 
-std::string time_text(double wall_time) {
-  if (!(wall_time > 0) || wall_time > 2e11)
-    return "unknown";
-  const auto seconds = static_cast<std::time_t>(wall_time);
-  std::tm parts{};
-  char text[64];
-  if (!gmtime_r(&seconds, &parts) || std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
-    return "unknown";
-  return text;
-}
+std::string shape_text(const std::vector<int64_t>& extents) { return "[" + joined(extents) + "]"; }
 
-std::string shape_text(const std::vector<int64_t>& extents) {
-  std::string text = "[";
-  for (const int64_t e : extents)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(e);
-  return text + "]";
-}
-
-std::string number_text(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, static_cast<float>(value)).ptr;
-  return {text, end};
-}
+std::string number_text(double value) { return shortest_text(static_cast<float>(value)); }
 
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent) {
   std::string text;
@@ -89,13 +66,6 @@ std::string damages_text(const std::vector<damage>& damages, std::string_view in
 std::string state_text(const std::vector<damage>& damages) {
   const bool damaged = std::any_of(damages.begin(), damages.end(), [](const damage& d) { return !d.unreadable; });
   return damaged ? "damaged" : damages.empty() ? "" : "not readable";
-}
-
-std::string printable(std::string_view text) {
-  std::string result;
-  for (const char c : text)
-    result += (c >= 0 && c < ' ') || c == 127 ? '?' : c;
-  return result;
 }
 
 }  // namespace troupe

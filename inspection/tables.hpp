@@ -1,5 +1,7 @@
-// Text output for people: columns, byte counts, times of day.
+// Text output for people: columns, byte counts, damages.
 #pragma once
+
+#include "words/text.hpp"
 
 #include <troupe/checkpoints.hpp>
 
@@ -9,8 +11,6 @@ namespace troupe {
 std::string table(const std::vector<std::vector<std::string>>& rows, std::string_view indent, const std::vector<size_t>& right = {});
 /// "1234 bytes", "12.3 MB"
 std::string bytes_text(int64_t bytes);
-/// "2020-09-13 12:26:40 UTC"; "unknown" for 0.
-std::string time_text(double wall_time);
 /// "[3, 5]"
 std::string shape_text(const std::vector<int64_t>& extents);
 /// The shortest text that reads back as the same float32.
@@ -19,7 +19,5 @@ std::string number_text(double value);
 std::string damages_text(const std::vector<damage>& damages, std::string_view indent);
 /// "damaged"; "not readable" if nothing worse is known; empty if whole.
 std::string state_text(const std::vector<damage>& damages);
-/// Removes characters that control a terminal.
-std::string printable(std::string_view text);
 
 }  // namespace troupe

@@ -1,5 +1,7 @@
 #include "models/model_spec.hpp"
 
+#include "words/text.hpp"
+
 #include <algorithm>
 
 namespace troupe {
@@ -9,10 +11,7 @@ namespace {
 tl::unexpected<error> refuse(const std::string& what) { return fail(errc::invalid_argument, what); }
 
 std::string text(const symbol_shape& dims) {
-  std::string t = "[";
-  for (const extent& e : dims)
-    t += (t.size() > 1 ? ", " : "") + (e.known() ? std::to_string(e.coefficient) : std::string{"unknown"});
-  return t + "]";
+  return "[" + joined(dims, ", ", [](const extent& e) { return e.known() ? std::to_string(e.coefficient) : std::string{"unknown"}; }) + "]";
 }
 
 bool is_one_element(symbol s) {

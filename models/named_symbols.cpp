@@ -1,14 +1,13 @@
 #include <troupe/model.hpp>
 
+#include "words/text.hpp"
+
 namespace troupe {
 
 namespace {
 
 std::string names_of(const std::map<std::string, symbol>& values) {
-  std::string text;
-  for (const auto& [name, value] : values)
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return text.empty() ? "none" : text;
+  return values.empty() ? "none" : joined(values, ", ", [](const auto& value) { return quoted(value.first); });
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <troupe/option_field.hpp>
 
+#include "words/text.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -25,7 +27,7 @@ std::string number_text(T x) {
   const int size = std::snprintf(digits, sizeof digits, "%g", static_cast<double>(x));
   if (T same{}; parse_number(std::string_view{digits, static_cast<size_t>(size)}, same) && same == x)
     return digits;
-  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+  return shortest_text(x);
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -102,9 +104,7 @@ std::string to_text(const option_values& v) {
     case option_kind::extents: text = "a whole number" + bounds + ", or two of them, such as [3, 5]"; break;
     case option_kind::texts: text = "a list of texts without commas, such as [\"shirt\", \"bag\"]"; break;
     case option_kind::text:
-      text = v.choices.empty() ? "text" : "";
-      for (const auto& choice : v.choices)
-        text.append(text.empty() ? "one of " : ", ").append(choice);
+      text = v.choices.empty() ? "text" : "one of " + joined(v.choices);
   }
   return v.may_be_none ? text + ", or \"none\"" : text;
 }

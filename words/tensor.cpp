@@ -1,5 +1,7 @@
 #include <troupe/tensor.hpp>
 
+#include "words/text.hpp"
+
 #include <new>
 
 namespace troupe {
@@ -64,10 +66,7 @@ shape shape::inner() const {
 }
 
 std::string to_string(const shape& s) {
-  std::string text = "[";
-  for (int i = 0; i < s.rank(); ++i)
-    text += (i ? ", " : "") + std::to_string(s[i]);
-  return text + "]";
+  return "[" + joined(s.extents()) + "]";
 }
 
 tensor::tensor(dtype type, shape dims, std::shared_ptr<const std::byte> bytes)

@@ -1,6 +1,7 @@
 #include "compute/graph/graph.hpp"
 
 #include "compute/graph/operation.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 
@@ -153,12 +154,8 @@ std::string graph::to_text() const {
   std::string text;
   for (const auto& n : impl_->nodes) {
     text += n.name + ": " + std::string{to_string(n.type)} + " " + to_string(*impl_, n.dims) + " = " + std::string{n.op->name};
-    if (!n.inputs.empty()) {
-      text += "(";
-      for (size_t i = 0; i < n.inputs.size(); ++i)
-        text += (i ? ", " : "") + impl_->nodes[static_cast<size_t>(n.inputs[i])].name;
-      text += ")";
-    }
+    if (!n.inputs.empty())
+      text += "(" + joined(n.inputs, ", ", [this](int32_t i) { return impl_->nodes[static_cast<size_t>(i)].name; }) + ")";
     text += "\n";
   }
   return text;

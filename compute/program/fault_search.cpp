@@ -1,19 +1,11 @@
 #include "compute/program/fault_search.hpp"
 
 #include "compute/kernels/element_text.hpp"
+#include "words/text.hpp"
 
 #include <cmath>
 
 namespace troupe {
-
-namespace {
-
-std::string file_name(const char* path) {
-  const std::string_view whole{path};
-  return std::string{whole.substr(whole.rfind('/') + 1)};
-}
-
-}  // namespace
 
 fault_search::fault_search(const plan& p, const std::vector<std::byte*>& bases)
   : plan_(p), bases_(bases), state_(p.values.size(), unknown), made_(p.values.size()) {
@@ -88,7 +80,7 @@ std::string fault_search::place(int32_t value) const {
   const auto& v = plan_.value(value);
   if (v.gradient_of >= 0)
     return std::string{v.op->name} + ", of the gradient of " + plan_.value(v.gradient_of).name + ", which is " + place(v.gradient_of);
-  return std::string{v.op ? v.op->name : "copy"} + (v.op ? " at " + file_name(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
+  return std::string{v.op ? v.op->name : "copy"} + (v.op ? " at " + file_name_of(v.at.file_name()) + ":" + std::to_string(v.at.line()) : "");
 }
 
 std::string fault_search::operand_text(int32_t value, const origin& o) const {
@@ -123,10 +115,7 @@ numeric_fault fault_search::describe(const origin& o) const {
   f.details.push_back(f.name + " is " + place(o.value) + "; " + std::to_string(o.count) + " of its " + std::to_string(v.dims.elements())
                       + (v.dims.elements() == 1 ? " element is not finite" : " elements are not finite"));
   if (call.nodes.size() > 1) {
-    std::string all;
-    for (int32_t n : call.nodes)
-      all += (all.empty() ? "" : ", ") + plan_.value(n).name;
-    f.details.push_back("one kernel computes " + all);
+    f.details.push_back("one kernel computes " + joined(call.nodes, ", ", [this](int32_t n) { return plan_.value(n).name; }));
   }
   for (int32_t in : call.in)
     f.details.push_back(operand_text(in, o));

@@ -1,6 +1,7 @@
 #include "input/sources/idx_source.hpp"
 
 #include "input/sources/memory_source.hpp"
+#include "words/text.hpp"
 
 namespace troupe::input {
 
@@ -8,7 +9,7 @@ namespace {
 
 /// "train-images" of "/data/train-images-idx3-ubyte.gz".
 std::string short_name(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);
+  std::string name = file_name_of(path);
   if (name.ends_with(".gz"))
     name.resize(name.size() - 3);
   return name.substr(0, name.find("-idx"));
@@ -17,7 +18,7 @@ std::string short_name(const std::string& path) {
 expected<void> check_bytes(const std::string& path, const tensor& t, bool rank_fits, const std::string& wanted) {
   if (t.type() == dtype::uint8 && rank_fits)
     return {};
-  return fail(errc::invalid_argument, path + " holds " + std::string{to_string(t.type())} + to_string(t.dims()) + ", not " + wanted);
+  return fail(errc::invalid_argument, path + " holds " + type_text(t.type(), t.dims()) + ", not " + wanted);
 }
 
 }  // namespace

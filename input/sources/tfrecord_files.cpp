@@ -1,6 +1,7 @@
 #include "input/sources/tfrecord_source.hpp"
 
 #include "storage/records/example_columns.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ std::vector<component> tfrecord_parts::columns() const {
 }
 
 std::string tfrecord_parts::name() const {
-  return "tfrecord(" + paths.front().substr(paths.front().rfind('/') + 1)
+  return "tfrecord(" + file_name_of(paths.front())
          + (paths.size() > 1 ? " and " + std::to_string(paths.size() - 1) + " more" : "") + ")";
 }
 

@@ -1,12 +1,12 @@
 #include "input/streams/example_rows.hpp"
 
+#include "words/text.hpp"
+
 #include <algorithm>
 
 namespace troupe::input {
 
 namespace {
-
-std::string described(dtype type, const shape& dims) { return std::string{to_string(type)} + to_string(dims); }
 
 expected<void> check_side(std::vector<component>& side, const std::string& what) {
   std::sort(side.begin(), side.end(), [](const component& a, const component& b) { return a.name < b.name; });
@@ -40,8 +40,8 @@ expected<void> write_side(const std::vector<component>& wanted, const std::map<s
       return refuse("the " + std::string{side} + " '" + c.name + "' is missing");
     const tensor& value = found->second;
     if (value.type() != c.type || value.dims() != c.dims)
-      return refuse("the " + std::string{side} + " '" + c.name + "' is " + described(value.type(), value.dims()) + " and should be "
-                    + described(c.type, c.dims));
+      return refuse("the " + std::string{side} + " '" + c.name + "' is " + type_text(value.type(), value.dims()) + " and should be "
+                    + type_text(c.type, c.dims));
     if (value.byte_size() > 0)
       std::memcpy(into[i], value.data(), static_cast<size_t>(value.byte_size()));
   }
@@ -62,7 +62,7 @@ std::string to_text(const element_spec& spec) {
   std::string text;
   for (const auto* side : {&spec.features, &spec.labels})
     for (const component& c : *side)
-      text.append(side == &spec.labels && &c == &side->front() ? " -> " : " ").append(c.name).append(" ").append(described(c.type, c.dims));
+      text.append(side == &spec.labels && &c == &side->front() ? " -> " : " ").append(c.name).append(" ").append(type_text(c.type, c.dims));
   return text;
 }
 

@@ -1,24 +1,14 @@
 #include "input/streams/indexed_node.hpp"
 
 #include "input/streams/position_iterator.hpp"
+#include "words/text.hpp"
 
 namespace troupe::input {
-
-namespace {
-
-std::string joined(const std::vector<std::string>& stages) {
-  std::string text;
-  for (const auto& stage : stages)
-    text += (text.empty() ? "" : " -> ") + stage;
-  return text;
-}
-
-}  // namespace
 
 std::string indexed_node::to_text() const {
   std::vector<std::string> stages;
   describe(stages, nullptr);
-  return joined(stages);
+  return joined(stages, " -> ");
 }
 
 std::optional<int64_t> indexed_node::elements(bool drop_remainder) const {
@@ -39,7 +29,7 @@ expected<void> row_source::check(const reading& r) const {
     return {};
   std::vector<std::string> stages;
   describe(stages, &r);
-  return fail(errc::invalid_argument, "the source " + joined(stages) + " has no examples");
+  return fail(errc::invalid_argument, "the source " + joined(stages, " -> ") + " has no examples");
 }
 
 void indexed_stage::describe(std::vector<std::string>& stages, const reading* r) const {

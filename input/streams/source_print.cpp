@@ -1,10 +1,10 @@
 #include "input/streams/source_print.hpp"
 
 #include "storage/encodings/crc32c.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 
 namespace troupe::input {
 
@@ -38,22 +38,12 @@ std::optional<uint32_t> sample(const readable_file& file, int64_t budget) {
   return readable ? std::optional{crc} : std::nullopt;
 }
 
-std::string short_name(const std::string& what) {
-  std::string name = what.substr(what.rfind('/') + 1);
-  std::replace_if(name.begin(), name.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
-  return name;
-}
+std::string short_name(const std::string& what) { return printable(file_name_of(what)); }
 
-std::string time_text(int64_t seconds) {
-  const auto t = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  char text[64];
-  const bool known = seconds > 0 && ::gmtime_r(&t, &parts) && std::strftime(text, sizeof text, ", written %Y-%m-%d %H:%M:%S UTC", &parts) > 0;
-  return known ? text : "";
-}
+std::string written_text(int64_t seconds) { return seconds > 0 ? ", written " + time_text(static_cast<double>(seconds)) : ""; }
 
 std::string description(const source_part& p) {
-  return std::to_string(p.bytes) + " bytes with the checksum " + crc32c_text(p.crc32c) + time_text(p.modified);
+  return std::to_string(p.bytes) + " bytes with the checksum " + crc32c_text(p.crc32c) + written_text(p.modified);
 }
 
 /// Groups the parts so that there is one for each line.

@@ -1,5 +1,6 @@
 // Checks a plan before any actor starts.
 #include "pipeline/plan/plan.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +15,7 @@ tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argum
 
 std::string text_of(node_id id) { return "node " + std::to_string(static_cast<int32_t>(id)); }
 
-std::string named(const plan_node& n) { return "'" + n.name + "'"; }
+std::string named(const plan_node& n) { return quoted(n.name); }
 
 bool drives(role r) { return r == role::chief || r == role::evaluator || r == role::predictor; }
 
@@ -169,9 +170,7 @@ expected<void> check_cycles(const job_plan& p) {
   }
   if (waits_for.empty())
     return {};
-  std::string names;
-  for (const auto& [id, edges] : waits_for)
-    names += (names.empty() ? "" : ", ") + named(p.at(id));
+  const auto names = joined(waits_for, ", ", [&p](const auto& waiting) { return named(p.at(waiting.first)); });
   return refuse("there is a cycle: " + names + " wait for one another, and none could make its first step");
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/plan/prediction_choice.hpp"
 
 #include "compute/graph/graph.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,14 +11,6 @@ namespace troupe {
 namespace {
 
 tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
-
-template <class Names>
-std::string listed(const Names& names) {
-  std::string text;
-  for (const auto& name : names)
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return text;
-}
 
 /// The predictions that the graph has to make for the chosen keys.
 expected<std::set<std::string>> needed(const model& source, const model_spec& spec, const std::vector<std::string>& keys) {
@@ -29,7 +22,7 @@ expected<std::set<std::string>> needed(const model& source, const model_spec& sp
       return refuse("the text '" + name + "' has the name of a prediction");
     const auto of = spec.predictions.find(text.of);
     if (of == spec.predictions.end())
-      return refuse("the text '" + name + "' is of '" + text.of + "', which is no prediction; there are " + listed(available));
+      return refuse("the text '" + name + "' is of '" + text.of + "', which is no prediction; there are " + joined(available, ", ", quoted));
     if (!is_integer(of->second.type()))
       return refuse("the text '" + name + "' is of '" + text.of + "', which is " + std::string{to_string(of->second.type())} + " and not an integer");
   }
@@ -47,7 +40,7 @@ expected<std::set<std::string>> needed(const model& source, const model_spec& sp
   for (const auto& [name, text] : source.texts)
     available.insert(name);
   if (!unknown.empty())
-    return refuse("the model predicts no " + listed(unknown) + "; there are " + listed(available));
+    return refuse("the model predicts no " + joined(unknown, ", ", quoted) + "; there are " + joined(available, ", ", quoted));
   return made;
 }
 

@@ -1,5 +1,7 @@
 #include "storage/checkpoints/checkpoint_names.hpp"
 
+#include "words/text.hpp"
+
 #include <charconv>
 
 namespace troupe {
@@ -9,11 +11,6 @@ namespace {
 constexpr std::string_view stem = "model.ckpt-";
 constexpr std::string_view manifest_ending = ".manifest.json";
 constexpr std::string_view shard_ending = ".safetensors";
-
-std::string five_digits(int64_t n) {
-  const std::string digits = std::to_string(n);
-  return std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
-}
 
 /// Removes "model.ckpt-<step>" from the front. Only one spelling of a step is accepted; otherwise two names would be
 /// one step.
@@ -56,7 +53,7 @@ std::string manifest_name(int64_t step) {
 }
 
 std::string shard_name(int64_t step, int64_t index, int64_t count) {
-  return checkpoint_name(step) + "-" + five_digits(index) + "-of-" + five_digits(count) + std::string{shard_ending};
+  return checkpoint_name(step) + "-" + zero_padded(index, 5) + "-of-" + zero_padded(count, 5) + std::string{shard_ending};
 }
 
 std::optional<int64_t> step_of_checkpoint(std::string_view path) {

@@ -3,6 +3,7 @@
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store_impl.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 
@@ -10,12 +11,11 @@ namespace troupe {
 
 namespace {
 
-/// "/a" of "/a/b", "/" of "/a", "." of "a".
-std::string parent_of(std::string path) {
+/// The parent of a directory, whose path may end in slashes.
+std::string directory_above(std::string path) {
   while (path.size() > 1 && path.ends_with('/'))
     path.pop_back();
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  return parent_of(path);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ expected<void> checkpoint_store::impl::prepare_directory() {
       return fail(errc::failed_precondition, at + " is a file, and a model directory is wanted there");
     if (!info && info.error().category != errc::not_found)
       return fail(info.error());
-    const std::string parent = parent_of(at);
+    const std::string parent = directory_above(at);
     if (info || parent == at)
       break;
     to_sync.push_back(parent);
@@ -97,7 +97,7 @@ expected<void> checkpoint_store::impl::prepare_directory() {
       return synced;
   // An earlier process may have died between making it and syncing; this one may lack the permission to sync it.
   if (to_sync.empty())
-    (void)fs->sync_directory(parent_of(directory));
+    (void)fs->sync_directory(directory_above(directory));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "storage/events/event_log.hpp"
 #include "storage/events/event_message.hpp"
 #include "storage/records/record_framing.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,11 +11,6 @@ namespace troupe {
 namespace {
 
 constexpr int64_t seconds_max = 9'999'999'999;  // Ten digits.
-
-std::string ten_digits(int64_t seconds) {
-  std::string text = std::to_string(seconds);
-  return text.insert(0, 10 - text.size(), '0');
-}
 
 /// The creation seconds in a name; absent if it has none.
 std::optional<int64_t> seconds_of(std::string_view name) {
@@ -27,7 +23,7 @@ std::optional<int64_t> seconds_of(std::string_view name) {
 /// A name that sorts after `last`, the greatest existing one: with the clock's second if that suffices, else with the
 /// second after the last one, else (there is no such second) the last name with a suffix.
 std::string name_after(const std::string& last, int64_t now, const std::string& host) {
-  const auto of_second = [&](int64_t s) { return std::string{event_file_prefix} + ten_digits(s) + "." + host; };
+  const auto of_second = [&](int64_t s) { return std::string{event_file_prefix} + zero_padded(s, 10) + "." + host; };
   if (auto name = of_second(now); name > last)
     return name;
   const auto seconds = seconds_of(last);
@@ -54,7 +50,7 @@ expected<std::unique_ptr<writable_file>> create_after_others(file_system& files,
     const auto there = list_event_logs(files, directory);
     if (!there)
       return fail(there.error());
-    const std::string last = there->empty() ? "" : there->back().substr(there->back().rfind('/') + 1);
+    const std::string last = there->empty() ? "" : file_name_of(there->back());
     path = join_path(directory, name_after(last, static_cast<int64_t>(options.wall_time), options.host));
     auto file = files.create_new(path);
     if (!file || *file)

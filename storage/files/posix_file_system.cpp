@@ -1,4 +1,5 @@
 #include "storage/files/posix_descriptor.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -285,7 +286,7 @@ class posix final : public file_system {
     struct stat s;
     if (::stat(path.c_str(), &s) < 0)
       return fail_at("look at", path, errno);
-    return to_info(path.substr(path.rfind('/') + 1), s);
+    return to_info(file_name_of(path), s);
   }
 
   expected<std::unique_ptr<directory_lock>> lock(const std::string& directory) override {

@@ -1,15 +1,8 @@
 #include "storage/predictions/growing_file.hpp"
 
+#include "words/text.hpp"
+
 namespace troupe {
-
-namespace {
-
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-}  // namespace
 
 expected<growing_file> growing_file::create(std::shared_ptr<file_system> files, const std::string& name) {
   const auto kept_as = files->replaceable(name);

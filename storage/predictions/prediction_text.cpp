@@ -1,32 +1,26 @@
 // One prediction as a line of CSV or JSON.
 #include <troupe/prediction_file.hpp>
 
+#include "words/text.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <cmath>
 
 namespace troupe {
 
 namespace {
 
-template <class T>
-std::string digits(T value) {
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
-
 /// Element `i`; non-finite ones as "nan", "inf" or "-inf".
 std::string element(const tensor& t, int64_t i) {
   const auto at = static_cast<size_t>(i);
   switch (t.type()) {
-    case dtype::float32: return digits(t.as<float>()[at]);
-    case dtype::float64: return digits(t.as<double>()[at]);
-    case dtype::int32: return digits(t.as<int32_t>()[at]);
-    case dtype::int64: return digits(t.as<int64_t>()[at]);
+    case dtype::float32: return shortest_text(t.as<float>()[at]);
+    case dtype::float64: return shortest_text(t.as<double>()[at]);
+    case dtype::int32: return shortest_text(t.as<int32_t>()[at]);
+    case dtype::int64: return shortest_text(t.as<int64_t>()[at]);
     case dtype::boolean: return t.as<bool>()[at] ? "true" : "false";
-    case dtype::uint8: return digits(t.as<uint8_t>()[at]);
+    case dtype::uint8: return shortest_text(t.as<uint8_t>()[at]);
   }
   return {};
 }
@@ -36,7 +30,7 @@ bool is_finite(const tensor& t, int64_t i) {
   return t.type() == dtype::float32 ? std::isfinite(t.as<float>()[at]) : t.type() != dtype::float64 || std::isfinite(t.as<double>()[at]);
 }
 
-std::string quoted(const std::string& field) {
+std::string csv_field(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos)
     return field;
   std::string text = "\"";
@@ -66,12 +60,7 @@ void in_order(const prediction& one, Value value, Text text) {
     text(words->first, words->second);
 }
 
-std::string joined(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const auto& f : fields)
-    line += (&f == &fields.front() ? "" : ",") + quoted(f);
-  return line + "\n";
-}
+std::string csv_record(const std::vector<std::string>& fields) { return joined(fields, ",", csv_field) + "\n"; }
 
 /// Replaces damaged UTF-8, so that the line stays valid JSON.
 std::string json_text(const std::string& text) {
@@ -111,7 +100,7 @@ std::string csv_header(const prediction& one) {
              for (size_t i = 0; i < words.size(); ++i)
                names.push_back(words.size() == 1 ? name : name + "_" + std::to_string(i));
            });
-  return joined(names);
+  return csv_record(names);
 }
 
 std::string csv_line(const prediction& one) {
@@ -122,7 +111,7 @@ std::string csv_line(const prediction& one) {
                fields.push_back(element(t, i));
            },
            [&](const std::string&, const std::vector<std::string>& words) { fields.insert(fields.end(), words.begin(), words.end()); });
-  return joined(fields);
+  return csv_record(fields);
 }
 
 std::string json_line(const prediction& one) {
@@ -136,9 +125,7 @@ std::string json_line(const prediction& one) {
              add(name, json_value(t, 0, at));
            },
            [&](const std::string& name, const std::vector<std::string>& words) {
-             std::string list;
-             for (const auto& w : words)
-               list += (list.empty() ? "" : ",") + json_text(w);
+             const std::string list = joined(words, ",", json_text);
              add(name, words.size() == 1 ? list : "[" + list + "]");
            });
   return line + "}\n";

@@ -2,6 +2,7 @@
 
 #include "storage/encodings/safetensors.hpp"
 #include "storage/proto/example.pb.h"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,9 +11,7 @@ namespace troupe {
 
 namespace {
 
-std::string text_of(const component& c) {
-  return std::string{to_string(c.type)} + to_string(c.dims);
-}
+std::string text_of(const component& c) { return type_text(c.type, c.dims); }
 
 proto::Feature::KindCase kind_for(dtype type) {
   return type == dtype::uint8 ? proto::Feature::kBytesList : type == dtype::float32 ? proto::Feature::kFloatList : proto::Feature::kInt64List;

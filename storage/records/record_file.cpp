@@ -1,5 +1,7 @@
 #include "storage/records/record_file.hpp"
 
+#include "words/text.hpp"
+
 #include <cstring>
 
 #include <zlib.h>
@@ -88,12 +90,10 @@ class file_writer final : public record_file_writer {
   expected<void> close() override {
     if (failed_)
       return fail(*failed_);
-    const auto slash = path_.rfind('/');
-    const std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : path_.substr(0, slash);
     auto done = attempt(drain(true)
                           .and_then([&] { return file_->sync(); })
                           .and_then([&] { return file_->close(); })
-                          .and_then([&] { return files_->sync_directory(directory); }));
+                          .and_then([&] { return files_->sync_directory(parent_of(path_)); }));
     if (done)
       failed_ = error{errc::state, path_ + " is closed"};
     return done;

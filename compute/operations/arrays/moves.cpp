@@ -1,5 +1,6 @@
 // Operations that move or repeat elements and compute nothing: one kernel copies along a walk whose strides say where from.
 #include "compute/operations/arrays/reduce.hpp"
+#include "words/text.hpp"
 
 #include <numeric>
 
@@ -195,12 +196,7 @@ list tile_gradient(in i) {
 
 // -- shapes --------------------------------------------------------------------------
 
-std::string list_of(const std::vector<int64_t>& x) {
-  std::string text = "{";
-  for (int64_t v : x)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(v);
-  return text + "}";
-}
+std::string list_of(const std::vector<int64_t>& x) { return "{" + joined(x) + "}"; }
 
 /// An empty list becomes `rank` times the value; false when a list has another length, or an element below `least` or
 /// above any extent.

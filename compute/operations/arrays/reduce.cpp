@@ -2,6 +2,7 @@
 #include "compute/kernels/simd.hpp"
 #include "compute/operations/arrays/reduce.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
+#include "words/text.hpp"
 
 #include <limits>
 
@@ -37,12 +38,8 @@ symbol reduce(const operation& op, domain of, symbol x, const reduce_options& op
     return refuse(*g, op.name, "no such operation on " + describe(x), at);
   attributes attr;
   auto axes = normal_axes(options.axes, x.rank());
-  if (!axes) {
-    std::string text;
-    for (int axis : options.axes)
-      text += (text.empty() ? "" : ", ") + std::to_string(axis);
-    return refuse(*g, op.name, "axes {" + text + "} are not distinct axes of " + to_string(*g, x.dims()), at);
-  }
+  if (!axes)
+    return refuse(*g, op.name, "axes {" + joined(options.axes) + "} are not distinct axes of " + to_string(*g, x.dims()), at);
   attr.axes = std::move(*axes);
   attr.keep = options.keep;
   auto dims = without(x.dims(), attr.axes, options.keep);

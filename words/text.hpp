@@ -1,0 +1,60 @@
+// Pieces of the texts of errors and reports: lists, quotes, numbers, paths, times of day. cli/, which knows include/ alone, has its own.
+#pragma once
+
+#include <troupe/tensor.hpp>
+
+#include <charconv>
+#include <type_traits>
+
+namespace troupe {
+
+// -- lists -----------------------------------------------------------------------
+
+/// "a, b": the text of each element, which `text_of` returns.
+template <class List, class TextOf>
+std::string joined(const List& list, std::string_view between, TextOf text_of) {
+  std::string text;
+  bool first = true;
+  for (const auto& element : list)
+    text.append(std::exchange(first, false) ? "" : between).append(text_of(element));
+  return text;
+}
+/// The same of texts or of whole numbers.
+template <class List>
+std::string joined(const List& list, std::string_view between = ", ") {
+  return joined(list, between, []<class T>(const T& element) {
+    if constexpr (std::is_integral_v<T>)
+      return std::to_string(element);
+    else
+      return std::string_view{element};
+  });
+}
+
+/// "'x'"
+std::string quoted(std::string_view text);
+/// Each character that controls a terminal becomes a question mark.
+std::string printable(std::string_view text);
+
+// -- numbers ---------------------------------------------------------------------
+
+/// As few digits as distinguish the number from its neighbours.
+template <class T>
+std::string shortest_text(T number) {
+  char digits[64];
+  return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
+}
+/// "00042" for 42 and 5: at least so many digits. The number is not negative.
+std::string zero_padded(int64_t number, size_t digits);
+/// "float32[2, 3]"
+std::string type_text(dtype type, const shape& dims);
+/// "2020-09-13 12:26:40 UTC", from seconds since the epoch; "unknown" for 0 and for what is no such time.
+std::string time_text(double wall_time);
+
+// -- paths -----------------------------------------------------------------------
+
+/// "/a" of "/a/b", "/" of "/a", "." of "a".
+std::string parent_of(std::string_view path);
+/// "b" of "/a/b" and of "b".
+std::string file_name_of(std::string_view path);
+
+}  // namespace troupe
