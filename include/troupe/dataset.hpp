@@ -130,8 +130,8 @@ class TROUPE_API dataset {
 };
 
 struct train_and_test {
-  dataset train;
-  dataset test;
+  dataset train = {};
+  dataset test = {};
 };
 
 struct idx_options {

@@ -15,12 +15,12 @@
 namespace troupe {
 
 struct estimator {
-  troupe::model model;
-  run_config config;
+  troupe::model model = {};
+  run_config config = {};
 };
 
 struct train_spec {
-  dataset input;
+  dataset input = {};
   std::optional<int64_t> max_steps = {};  ///< Absolute: a job that is already at this step trains nothing.
   std::optional<int64_t> steps = {};      ///< Relative to where the job starts. Not together with max_steps.
   std::optional<int64_t> epochs = {};     ///< Passes over the source; with max_steps too, the earlier wins.
@@ -40,7 +40,7 @@ enum class failure_policy : uint8_t {
 };
 
 struct eval_spec {
-  dataset input;
+  dataset input = {};
   std::optional<int64_t> steps = {};  ///< Batches; all of the data when absent.
   std::string name = {};              ///< Results go to "eval" or "eval_<name>".
   double throttle_secs = 600;         ///< Least time between the starts of two evaluations; the last one is exempt.

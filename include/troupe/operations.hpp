@@ -125,7 +125,7 @@ using activation = symbol (*)(symbol, std::source_location);
 
 /// Reduces over `axes` (negative ones count from the end), or all when empty; reduced axes are dropped, or kept with
 /// extent 1.
-struct reduce_options { std::vector<int> axes; bool keep = false; };
+struct reduce_options { std::vector<int> axes = {}; bool keep = false; };
 TROUPE_API symbol reduce_sum(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number; 0 for no elements.
 TROUPE_API symbol reduce_mean(symbol x, reduce_options options = {}, TROUPE_AT);  ///< floating.
 TROUPE_API symbol reduce_max(symbol x, reduce_options options = {}, TROUPE_AT);   ///< number. The gradient is shared among ties.
@@ -171,10 +171,10 @@ TROUPE_API std::vector<symbol> split(symbol x, std::vector<int64_t> extents, int
 TROUPE_API symbol slice(symbol x, int axis, int64_t first, int64_t count, TROUPE_AT);
 /// For each axis: cuts `low` elements off the beginning and `high` off the end, and keeps every `step`th of the rest.
 /// Lists are as long as x has axes, or empty: nothing cut, every element kept.
-struct strided_slice_options { std::vector<int64_t> low, high, step; };
+struct strided_slice_options { std::vector<int64_t> low = {}, high = {}, step = {}; };
 TROUPE_API symbol strided_slice(symbol x, strided_slice_options options, TROUPE_AT);
 /// The inverse: puts `low` elements of `value` before each axis, `high` after it, and `between` between neighbours.
-struct pad_options { std::vector<int64_t> low, high, between; double value = 0; };
+struct pad_options { std::vector<int64_t> low = {}, high = {}, between = {}; double value = 0; };
 TROUPE_API symbol pad(symbol x, pad_options options, TROUPE_AT);
 /// x repeated `times[i]` times along axis i.
 TROUPE_API symbol tile(symbol x, std::vector<int64_t> times, TROUPE_AT);

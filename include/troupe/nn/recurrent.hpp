@@ -32,7 +32,7 @@ struct lstm_options {
 };
 struct lstm_state { symbol c, h; };  ///< Each [batch, units].
 struct lstm_weights {
-  symbol kernel, bias;               ///< [n + units, 4 · units], [4 · units]
+  symbol kernel = {}, bias = {};     ///< [n + units, 4 · units], [4 · units]
   double forget_bias = 1;
   troupe::activation activation = troupe::tanh;
 };
@@ -67,7 +67,7 @@ struct gru_options {
   std::string name = "gru";
 };
 struct gru_weights {
-  symbol kernel, recurrent_kernel, bias;  ///< [n, 3 · units], [units, 3 · units], [3 · units]: z, r, h side by side.
+  symbol kernel = {}, recurrent_kernel = {}, bias = {};  ///< [n, 3 · units], [units, 3 · units], [3 · units]: z, r, h side by side.
   troupe::activation activation = troupe::tanh;
 };
 /// Variables `<name>/kernel`, `<name>/recurrent_kernel`, `<name>/bias` (zeros) for inputs [..., n] of x's dtype.
