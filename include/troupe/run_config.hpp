@@ -96,7 +96,7 @@ class change {
   T value_{};
 };
 
-/// The same fields as `run_config`.
+/// `run_config`'s fields again: braces name members, and C++20 makes no members from a table. A test counts both, the table refuses other types.
 struct run_config_changes {
   change<std::optional<std::string>> model_dir = {};
   change<std::optional<uint64_t>> seed = {};
