@@ -27,6 +27,7 @@ constexpr std::string_view train_examples = R"(Examples:
   troupe train --config examples/fashion_mnist.toml --epochs 10 --model-dir runs/longer --json
   troupe train --config my.toml --set run.save_checkpoints_steps=100 --set optimizer.rate=3e-4
 Running the same command again goes on from the newest checkpoint, and trains nothing once the end is reached.
+SIGTSTP pauses training, SIGCONT resumes it.
 )";
 
 constexpr std::string_view evaluate_examples = R"(Examples:

@@ -21,7 +21,7 @@ checkpoint_content finish(simulated_job& job, const std::shared_ptr<file_system>
 /// Pauses at about `step`, and waits until nothing moves any more.
 void pause_at(simulated_job& job, int64_t step) {
   REQUIRE(job.crank_until([&] { return job.progress().step >= step; }));
-  job.pause();
+  job.ask(request::pause, false);
   REQUIRE(job.crank_until([&] { return job.progress().paused; }));
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a job that is paused for days, at several states, ends with the bits 
         job.crank();
       CHECK(stands() == at);
       CHECK(job.now() - from >= std::chrono::hours{72});
-      job.resume();
+      job.ask(request::resume, false);
     }
     CHECK(same_state(finish(job, o.files), expected_state));
     CHECK_FALSE(job.progress().paused);
@@ -67,14 +67,14 @@ TEST_CASE("a paused job saves when it is asked to, and ends when it is stopped o
     for (int turn = 0; turn < 200; ++turn)
       job.crank();
     CHECK(steps_of(job.events(), kind::saved) == steps{0});
-    job.save();
+    job.ask(request::save, false);
     REQUIRE(job.crank_until([&] { return job.progress().committed_step > 0; }));
     CHECK(job.progress().paused);
     CHECK(job.progress().committed_step == job.progress().step);
-    job.stop(false);
+    job.ask(request::stop, false);
   }
-  SUBCASE("a stop") { job.stop(false); }
-  SUBCASE("an abort") { job.abort(); }
+  SUBCASE("a stop") { job.ask(request::stop, false); }
+  SUBCASE("an abort") { job.ask(request::abort, false); }
   const auto result = job.wait(std::chrono::minutes{5});
   REQUIRE(result.has_value());
   CHECK_FALSE(job.progress().paused);
@@ -87,13 +87,13 @@ TEST_CASE("a job that is paused while it recovers goes on with that once it is r
   REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
-  job.pause();
+  job.ask(request::pause, false);
   REQUIRE(job.crank_until([&] { return job.progress().paused; }));
   job.pass(std::chrono::hours{1});
   for (int turn = 0; turn < 100; ++turn)
     job.crank();
   CHECK(job.progress().now == job_progress::phase::recovering);
-  job.resume();
+  job.ask(request::resume, false);
   finish(job, o.files);
 }
 

@@ -239,8 +239,8 @@ TEST_CASE("a stop or an abort during the delay ends the job at once, and the las
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
   const auto before = job.now();
-  SUBCASE("a stop") { job.stop(false); }
-  SUBCASE("an abort") { job.abort(); }
+  SUBCASE("a stop") { job.ask(request::stop, false); }
+  SUBCASE("an abort") { job.ask(request::abort, false); }
   CHECK(fail_of(job).category == errc::aborted);
   CHECK(job.now() - before < std::chrono::milliseconds{900});
   CHECK(newest_checkpoint(o.files).content.step == job.progress().committed_step);

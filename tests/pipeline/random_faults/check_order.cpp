@@ -31,27 +31,36 @@ struct rules {
   std::vector<finding>& to;
   int64_t start = 0;
   bool reports_lost = false;  ///< The outfeed died: the reports that it held are lost.
+  bool recovered = false;     ///< An attempt followed another one.
 
   void fault(const std::string& text) { to.push_back({"facts in order", text}); }
   void ran_past(const std::string& text) { to.push_back({"nothing runs past what a hook holds", text}); }
 
-  /// Every point that is logged up to a state precedes the other facts of that state.
-  void logged_before(const job_event& e, int64_t progress) {
+  /// Every point that is logged up to a state precedes the other facts of that state. `from` is where the attempt began; an
+  /// evaluation may be of a state before.
+  void logged_before(const job_event& e, int64_t progress, int64_t from) {
     const int64_t point = e.step / of.log_steps * of.log_steps;
-    if (point > start && progress < point && !reports_lost)
+    if (point > from && progress < point && !reports_lost)
       fault(text_of(e) + " before the progress of step " + std::to_string(point));
   }
 
   void board() {
-    int64_t progress = start, saved = -1, evaluated = -1;
+    int64_t progress = start, saved = -1, evaluated = -1, from = start;
+    bool started = false;
     double seconds = 0;
     for (size_t i = 0; i < seen.events.size(); ++i) {
       const auto& e = seen.events[i];
       if (e.seconds < seconds)
         fault(text_of(e) + " is of an earlier time than the event before");
       seconds = e.seconds;
-      if ((i == 0) != (e.what == kind::started) && !(i == 0 && e.what == kind::failed))
+      const bool early = e.what == kind::failed || e.what == kind::recovering || e.what == kind::recovered;  // An attempt may end before.
+      if (started == (e.what == kind::started) && !(!started && early))
         fault("event " + std::to_string(i) + " is " + text_of(e));
+      started = started || e.what == kind::started;
+      if (e.what == kind::recovered) {  // Steps since the commit are made again; what is damaged is saved again.
+        progress = from = e.step;
+        saved = std::min(saved, e.step);
+      }
       if (is_last(e.what) != (i + 1 == seen.events.size()) && (seen.result || is_last(e.what)))
         fault(text_of(e) + " is event " + std::to_string(i) + " of " + std::to_string(seen.events.size()));
       if (e.what == kind::progress) {
@@ -62,18 +71,18 @@ struct rules {
         if (e.step <= saved)
           fault(text_of(e) + " after that of step " + std::to_string(saved));
         saved = e.step;
-        logged_before(e, progress);
+        logged_before(e, progress, from);
       } else if (e.what == kind::evaluated) {
         if (e.step <= evaluated)
           fault(text_of(e) + " after that of step " + std::to_string(evaluated));
         if (e.step != seen.stood_at && !was_saved(i, e.step))
           fault(text_of(e) + ", which was not told to be saved");
-        if (of.when == evaluation_mode::waits && progress > e.step)
+        if (of.when == evaluation_mode::waits && progress > e.step && !recovered)
           fault(text_of(e) + " after the progress of step " + std::to_string(progress) + ", though training waits");
         evaluated = e.step;
-        logged_before(e, progress);
+        logged_before(e, progress, from);
       } else if (is_last(e.what)) {
-        logged_before(e, progress);
+        logged_before(e, progress, from);
       }
     }
   }
@@ -87,7 +96,7 @@ struct rules {
   /// failed before `begin`, only the last call.
   void hook() {
     const bool ends = seen.result && !killed(seen, "callbacks") && !came(seen, trouble_kind::hook_fault);
-    int64_t at = start - 1, told = -1, progress = -1;
+    int64_t at = start - 1, told = -1, progress = -1, from = start;
     for (size_t i = 0; i < seen.calls.size(); ++i) {
       const auto& c = seen.calls[i];
       const bool failed_before = i == 0 && c.where == hook_place::on_event && c.what == kind::failed;
@@ -100,6 +109,11 @@ struct rules {
         fault(std::string{to_string(c.where)} + " of the hook is not its last call");
       if (!last && ends && i + 1 == seen.calls.size() && begun())
         fault("the hook's last call is " + std::string{to_string(c.where)});
+      if (c.where == hook_place::on_event && c.what == kind::recovered) {
+        at = std::min(at, c.step);
+        told = std::min(told, c.step - 1);
+        progress = from = c.step;
+      }
       if (c.where == hook_place::on_event && (c.what == kind::saved || c.what == kind::evaluated || is_last(c.what)))
         told = std::max(told, c.step == start ? told : c.step);
       if (c.where == hook_place::on_event && c.what == kind::progress)
@@ -110,7 +124,7 @@ struct rules {
       if (c.where != hook_place::at)
         continue;
       step_seen(at, c.step);
-      if (c.observed != (of.hook_observes && c.step > start))  // No step led to the state where the job starts.
+      if (c.observed != (of.hook_observes && c.step > from))  // No step led to the state where an attempt begins.
         fault("the hook sees step " + std::to_string(c.step) + (c.observed ? " with" : " without") + " the observed value");
       if (told >= c.step && !reports_lost)
         fault("the hook sees step " + std::to_string(c.step) + " after it was told of step " + std::to_string(told));
@@ -126,7 +140,9 @@ struct rules {
       step_seen(at, (*seen.result)->global_step + 1);
   }
 
-  bool begun() const { return !seen.events.empty() && seen.events.front().what == kind::started; }
+  bool begun() const {
+    return std::any_of(seen.events.begin(), seen.events.end(), [](const job_event& e) { return e.what == kind::started; });
+  }
 
   /// No requested step lies between the last step seen and this one, and this one was requested.
   void step_seen(int64_t before, int64_t now) {
@@ -145,10 +161,10 @@ struct rules {
   void same_news() {
     std::vector<std::pair<kind, int64_t>> board, hook;
     for (const auto& e : seen.events)
-      if (e.what != kind::progress)
+      if (e.what != kind::progress && e.what != kind::recovering && e.what != kind::recovered)  // These may precede `begin`.
         board.emplace_back(e.what, e.step);
     for (const auto& c : seen.calls)
-      if (c.where == hook_place::on_event && c.what != kind::progress)
+      if (c.where == hook_place::on_event && c.what != kind::progress && c.what != kind::recovering && c.what != kind::recovered)
         hook.emplace_back(c.what, c.step);
     if (seen.result && !*seen.result && !hook.empty() && !board.empty() && hook.back() == board.back()) {
       hook.pop_back();
@@ -165,7 +181,9 @@ void check_order(const recipe& r, const observation& o, std::vector<finding>& to
   if (o.events.empty())
     return;
   rules all{r, o, to};
-  all.start = o.events.front().step;
+  const auto started = std::find_if(o.events.begin(), o.events.end(), [](const job_event& e) { return e.what == kind::started; });
+  all.start = (started == o.events.end() ? o.events.front() : *started).step;
+  all.recovered = std::any_of(o.events.begin(), o.events.end(), [](const job_event& e) { return e.what == kind::recovered; });
   all.reports_lost = killed(o, "outfeed");
   all.board();
   if (!r.hooks)

@@ -88,6 +88,11 @@ bool is_fatal(const recipe& r, const trouble& t) {
   }
 }
 
+/// Whether a new attempt could cure it. An error of the input is of a category that none cures.
+bool is_curable(const trouble& t) {
+  return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
+}
+
 bool was_asked_to_stop(const recipe& r, const observation& o) {
   return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
@@ -109,8 +114,9 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
     to.push_back({"it stops when it is asked to", "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
   // A death is noticed some turns later; the job may end meanwhile.
   constexpr int64_t heard_of_after = 400;
+  const bool recovered = !steps_of(o.events, job_event::kind::recovered).empty();
   for (const auto& h : o.happened)
-    if (is_fatal(r, h.what) && h.turn + heard_of_after < o.ended_turn)
+    if (is_fatal(r, h.what) && !(recovered && is_curable(h.what)) && h.turn + heard_of_after < o.ended_turn)
       to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn) + ", and the job ended well at turn "
                                                  + std::to_string(o.ended_turn)});
   const auto& reference = reference_of(r);

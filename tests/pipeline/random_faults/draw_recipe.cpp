@@ -37,6 +37,7 @@ void draw_settings(recipe& r, dice& d) {
   if (d.in_percent(25))
     r.batches = d.between(r.hosts, r.hosts * r.max_steps + r.hosts);
   r.keeps = !d.in_percent(4);
+  r.recovers = d.in_percent(60) ? d.between(1, 5) : 0;
   if (const auto how = d.between(1, 10); r.keeps && how <= 8)
     r.save_steps = d.between(2, 14);
   else if (r.keeps && how == 9)

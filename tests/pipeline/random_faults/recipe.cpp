@@ -83,6 +83,8 @@ std::string to_text(const recipe& r) {
   std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, " + std::to_string(r.replicas) + " replicas"
                      + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "") + ", " + std::to_string(r.max_steps) + " steps"
                      + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "") + (r.keeps ? "" : ", keeps nothing");
+  if (r.recovers > 0)
+    text += ", recovers " + std::to_string(r.recovers) + " times";
   text += every("saves", r.save_steps.value_or(0));
   if (r.save_secs)
     text += ", saves every " + std::to_string(*r.save_secs) + " s";

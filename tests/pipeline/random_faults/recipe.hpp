@@ -70,6 +70,7 @@ struct recipe {
   int64_t max_steps = 20;
   std::optional<int64_t> batches;                    ///< Batches of the data, over all hosts; none: repeated without end.
   bool keeps = true;                                 ///< The job has a model directory.
+  int64_t recovers = 0;                              ///< Attempts in a row; 0: it never recovers.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
   int64_t keep_max = 5;

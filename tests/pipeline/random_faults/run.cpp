@@ -37,7 +37,7 @@ model observed_model() {
 training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
   static const auto source = std::make_shared<const model>(observed_model());
   auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs, .replicas = r.replicas,
-                           .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps});
+                           .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps, .recovers = r.recovers});
   d.basis.source = source;
   auto& config = d.basis.config;
   config.keep_checkpoint_max = static_cast<int32_t>(r.keep_max);

@@ -1,0 +1,173 @@
+// The arrows of the drawing in chief.hpp from a failed attempt to the next one, by a chief among stand-ins.
+#include "support/chief_fixture.hpp"
+
+namespace troupe::test {
+
+using shown_phase = job_progress::phase;
+
+namespace {
+
+/// Node 2 is the replica, node 3 the infeed. Attempt 1 stands at step 12, with a commit of step 10.
+struct recovering_chief : chief_alone {
+  explicit recovering_chief(bool hooks = false) {
+    options.recovery = {.attempts_max = 3, .first_delay_secs = 1};
+    if (hooks)
+      add(role::callbacks);
+    train();
+    commit(0);
+    while (granted() < 12)
+      reach(granted());
+    reach(12);
+    commit(10);
+    if (hooks)
+      answer_hooks();
+  }
+  size_t halts() { return node(role::infeed).count<halt>(); }
+  void infeed_halts(int32_t attempt = 1) { tell(boss, halted{attempt, 3_node}); }
+  bool restores() { return node(role::checkpoint_writer).last<restore>().attempt == 2; }
+  /// From the death of the replica to the moment before the delay.
+  void fail_and_halt() {
+    kill(role::replica);
+    answer_flush();  // What the outfeed held when the death was noticed.
+    tell(boss, save_failed{1, 12, error{errc::aborted, "lacks a part"}});
+    infeed_halts();
+    answer_flush();  // Late news.
+  }
+  void restore_at_10() { tell(boss, restored{2, true, 10, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}}); }
+  std::vector<int64_t> events_of(job_event::kind what) const {
+    std::vector<int64_t> steps;
+    for (const auto& e : board->events)
+      if (e.what == what)
+        steps.push_back(e.step);
+    return steps;
+  }
+};
+
+using ids = std::vector<node_id>;
+
+}  // namespace
+
+TEST_CASE_FIXTURE(recovering_chief, "draining to recovering: nobody is asked to restore before everyone is halted, and the delay is over") {
+  kill(role::replica);
+  CHECK_MESSAGE(halts() == 0, "first the outfeed passes on what it holds");
+  answer_flush();
+  CHECK(halts() == 1);
+  CHECK(phase() == shown_phase::draining);
+  const auto flushes = node(role::outfeed).count<flush>();
+  infeed_halts();
+  CHECK_MESSAGE(node(role::outfeed).count<flush>() == flushes + 1, "late news");
+  CHECK(phase() == shown_phase::draining);
+  answer_flush();
+  CHECK(phase() == shown_phase::recovering);
+  CHECK(events_of(job_event::kind::recovering) == std::vector<int64_t>{12});
+  CHECK(crew->started == ids{0_node, 1_node, 2_node, 3_node});
+  let_pass(std::chrono::milliseconds{800});
+  CHECK_FALSE(restores());
+  let_pass(std::chrono::milliseconds{700});
+  CHECK(restores());
+  CHECK(crew->attempts_begun == 1);
+  CHECK_MESSAGE(crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node}, "only the replica starts anew");
+  CHECK(crew->connected.back() == 2_node);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyone begins the next attempt at the commit, which is listed again") {
+  fail_and_halt();
+  let_pass(std::chrono::seconds{2});
+  REQUIRE(restores());
+  restore_at_10();
+  CHECK(phase() == shown_phase::training);
+  for (const auto what : {role::outfeed, role::replica, role::infeed}) {
+    CAPTURE(to_string(what));
+    CHECK(node(what).last<begin>().attempt == 2);
+    CHECK(node(what).last<begin>().step == 10);
+  }
+  CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "batch 10");
+  CHECK(node(role::replica).order() == order_of<begin, troupe::run, troupe::run>());
+  CHECK(node(role::replica).all<troupe::run>().front().marks == std::vector<mark>{{10, mark_snapshot}});
+  CHECK(events_of(job_event::kind::recovered) == std::vector<int64_t>{10});
+  CHECK(events_of(job_event::kind::started) == std::vector<int64_t>{0});
+  tell(boss, committed{2, 10, "/m/model.ckpt-10", {}});
+  CHECK_MESSAGE(events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}, "a commit that is listed again is not told again");
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "news of the attempt before changes nothing in the next one") {
+  fail_and_halt();
+  let_pass(std::chrono::seconds{2});
+  restore_at_10();
+  const auto before = granted();
+  const auto told = board->events.size();
+  reach(50);
+  commit(40);
+  tell(boss, save_failed{1, 40, error{errc::data_loss, "an old disk"}});
+  tell(boss, stream_end{1, 2_node, 30, error{errc::nan_loss, "an old loss"}, end_kind::failed});
+  tell(boss, input_failed{1, 3_node, 30, error{errc::data_loss, "an old file"}});
+  infeed_halts();
+  CHECK(granted() == before);
+  CHECK(board->events.size() == told);
+  CHECK(phase() == shown_phase::training);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "late news that no attempt can cure ends the job with it") {
+  kill(role::replica);
+  answer_flush();
+  tell(boss, stream_end{1, 2_node, 12, error{errc::nan_loss, "the loss is not finite", {}, "replica/0", 12}, end_kind::failed});
+  infeed_halts();
+  answer_flush();
+  for (const auto what : {role::summary_writer, role::eval_summary_writer})
+    CHECK_FALSE(has(what));
+  REQUIRE(board->result);
+  CHECK(board->result->error().category == errc::nan_loss);
+  CHECK(events_of(job_event::kind::recovering).empty());
+  CHECK(crew->attempts_begun == 0);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "a node that is not halted within the stop deadline is named, and no attempt begins") {
+  kill(role::replica);
+  answer_flush();
+  let_pass(std::chrono::seconds{2});
+  CHECK_FALSE(board->result);
+  let_pass(std::chrono::seconds{2});
+  answer_flush();
+  let_pass(std::chrono::seconds{5});
+  REQUIRE(board->result);
+  const auto& notes = board->result->error().notes;
+  const std::string named = "infeed did not end its step or its read within 3000 ms";
+  CHECK(std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return n.find(named) != std::string::npos; }));
+  CHECK(crew->attempts_begun == 0);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "a writer, an outfeed or a hook that dies during the delay ends the job") {
+  fail_and_halt();
+  REQUIRE(phase() == shown_phase::recovering);
+  SUBCASE("checkpoint writer") { kill(role::checkpoint_writer); }
+  SUBCASE("outfeed") { kill(role::outfeed); }
+  let_pass(std::chrono::seconds{10});
+  REQUIRE(board->result);
+  CHECK(board->result->error().category == errc::aborted);
+  CHECK(crew->attempts_begun == 0);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is started anew with the others, at no further cost") {
+  fail_and_halt();
+  kill(role::infeed);
+  let_pass(std::chrono::seconds{2});
+  CHECK(restores());
+  CHECK(crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node});
+  CHECK(events_of(job_event::kind::recovering).size() == 1);
+}
+
+TEST_CASE("training goes on only once the hooks have heard that the job has recovered") {
+  recovering_chief c{true};
+  c.fail_and_halt();
+  c.answer_hooks();
+  c.let_pass(std::chrono::seconds{2});
+  c.restore_at_10();
+  CHECK(c.phase() == shown_phase::recovering);
+  CHECK(c.node(role::callbacks).last<fact>().news.what == job_event::kind::recovered);
+  CHECK(c.node(role::replica).order() == order_of<begin>());
+  c.answer_hooks();
+  CHECK(c.phase() == shown_phase::training);
+  CHECK(c.node(role::replica).count<troupe::run>() > 0);
+}
+
+}  // namespace troupe::test
