@@ -2,6 +2,7 @@
 // dataset.hpp, job.hpp, predict.hpp.
 #pragma once
 
+#include <troupe/checkpoint_id.hpp>
 #include <troupe/checkpoints.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/dataset_iterator.hpp>
