@@ -21,11 +21,11 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   started = self->clock().now();
   totals.emplace(options.outputs);
   running = true;
-  at_step = 0;
-  auto loaded = load_or_initialise(options.files, options.directory, current.step, options.seed, options.parameters);
+  at = {};
+  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters);
   if (!loaded)
     return finish(loaded.error());
-  at_step = loaded->step;
+  at = loaded->id;
   current.prefix = loaded->prefix;
   lease = std::move(loaded->lease);
   if (!nodes.started())
@@ -70,7 +70,7 @@ void evaluator_state::on_end(const stream_end& x) {
 
 void evaluator_state::show() const {
   if (options.board)
-    options.board->evaluating(running ? std::optional{at_step} : std::nullopt, running ? totals->batches() : 0);
+    options.board->evaluating(running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
 }
 
 void evaluator_state::finish(std::optional<error> cause) {
@@ -78,14 +78,14 @@ void evaluator_state::finish(std::optional<error> cause) {
   show();
   lease.reset();
   waiting.disarm();
-  evaluated result{current.attempt, at_step, !cause, {}, totals->batches()};
+  evaluated result{current.attempt, at, !cause, {}, totals->batches()};
   if (cause) {
     if (cause->source.empty())
       cause->source = options.name;
     result.cause = std::move(*cause);
   } else {
     result.metrics = totals->results();
-    result.metrics["global_step"] = static_cast<double>(at_step);
+    result.metrics["global_step"] = static_cast<double>(at.step);
   }
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
   result.checkpoint = current.prefix;

@@ -36,7 +36,7 @@ struct evaluator_state {
   bool running = false;
   evaluate_at current;
   std::shared_ptr<file_hold> lease;             ///< Protects the checkpoint under evaluation until its result is sent.
-  int64_t at_step = 0;                          ///< global_step of the checkpoint under evaluation.
+  checkpoint_id at;                             ///< The checkpoint under evaluation.
   int32_t attempt = 0;                          ///< The sub-plan's attempt; each evaluation has its own.
   int64_t until = 0;
   sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;

@@ -95,14 +95,14 @@ std::optional<train_result> nothing_left(const estimator& e, const train_spec& t
   if (!settled || !settled->max_steps || !settled->basis.config.saves())
     return std::nullopt;
   const auto store = checkpoint_store::open(posix_file_system(), *e.config.model_dir, {.read_only = true});
-  const auto newest = store ? (*store)->newest_step() : std::nullopt;
-  if (!newest || *newest < *settled->max_steps)
+  const auto newest = store ? (*store)->newest() : std::nullopt;
+  if (!newest || newest->step < *settled->max_steps)
     return std::nullopt;
   const auto info = (*store)->inspect(*newest);
   if (!info)
     return std::nullopt;
-  return train_result{.global_step = *newest, .checkpoint = info->prefix,
-                      .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(*newest) + " already, and max_steps is "
+  return train_result{.global_step = newest->step, .checkpoint = info->prefix,
+                      .remark = "nothing to train: " + info->prefix + " stands at step " + std::to_string(newest->step) + " already, and max_steps is "
                                 + std::to_string(*settled->max_steps)};
 }
 

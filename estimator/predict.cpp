@@ -207,7 +207,7 @@ std::string prediction_stream::checkpoint() const {
   return impl_->from.prefix;
 }
 int64_t prediction_stream::global_step() const {
-  return impl_->from.step;
+  return impl_->from.id.step;
 }
 std::string prediction_stream::remark() const {
   return impl_->loaded ? remark_on(impl_->from, impl_->job.basis.config) : "";

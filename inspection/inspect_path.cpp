@@ -23,9 +23,9 @@ tl::unexpected<error> unknown_kind(const std::string& path) {
 
 expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options) {
   const auto fs = posix_file_system();
-  for (const auto step : {step_of_checkpoint(path), step_of_manifest(file_name_of(path))})
-    if (step)
-      return examine_checkpoint(*fs, parent_of(path), *step, options);
+  for (const auto id : {id_of_checkpoint(path), id_of_manifest(file_name_of(path))})
+    if (id)
+      return examine_checkpoint(*fs, parent_of(path), *id, options);
   if (path.ends_with(".safetensors"))
     return examine_safetensors(*fs, path, options);
   if (auto info = fs->info(path); !info)
@@ -69,16 +69,16 @@ bool is_sound(const inspection& report) {
   return std::get<event_report>(report).damages.empty();
 }
 
-expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<int64_t>& steps, bool newest_too) {
+expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids, bool newest_too) {
   const auto fs = posix_file_system();
   // A store creates the directory that it is given; here a wrong name is a mistake.
   if (auto info = fs->info(directory); !info)
     return fail(std::move(info.error()));
-  // Only the given steps may be deleted: a list found by scanning is kept whole.
+  // Only the given checkpoints may be deleted: a list found by scanning is kept whole.
   auto store = checkpoint_store::open(fs, directory, {.keep_checkpoint_max = std::numeric_limits<int>::max()});
   if (!store)
     return fail(std::move(store.error()));
-  auto removed = (*store)->remove(steps, newest_too);
+  auto removed = (*store)->remove(ids, newest_too);
   if (!removed)
     return fail(std::move(removed.error()));
   if (!removed->warnings.empty())

@@ -15,8 +15,8 @@ expected<std::unique_ptr<checkpoint_store>> store_of(const std::string& director
   return checkpoint_store::open(posix_file_system(), directory, {.read_only = true});
 }
 
-expected<int64_t> newest_of(const checkpoint_store& store, const std::string& directory) {
-  if (const auto newest = store.newest_step())
+expected<checkpoint_id> newest_of(const checkpoint_store& store, const std::string& directory) {
+  if (const auto newest = store.newest())
     return *newest;
   const auto info = posix_file_system()->info(directory);
   return fail(errc::not_found, directory + (info ? " holds no checkpoint that its state file names" : " does not exist, and neither does a checkpoint in it"));
@@ -28,7 +28,7 @@ expected<std::string> latest_checkpoint(const std::string& directory) {
   const auto store = store_of(directory);
   if (!store)
     return fail(store.error());
-  return newest_of(**store, directory).map([&](int64_t step) { return join_path(directory, checkpoint_name(step)); });
+  return newest_of(**store, directory).map([&](checkpoint_id id) { return join_path(directory, checkpoint_name(id)); });
 }
 
 expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step) {
@@ -36,11 +36,11 @@ expected<std::map<std::string, tensor>> load_variables(const std::string& direct
   if (!store)
     return fail(store.error());
   for (int attempt = 1;; ++attempt) {
-    const auto wanted = step ? expected<int64_t>{*step} : newest_of(**store, directory);
-    if (!wanted)
-      return fail(wanted.error());
-    auto found = (*store)->restore(*wanted);
-    if (!found && !step && attempt < attempts_max && (*store)->newest_step() != *wanted)
+    const auto newest = step ? expected<checkpoint_id>{} : newest_of(**store, directory);
+    if (!newest)
+      return fail(newest.error());
+    auto found = step ? (*store)->restore_step(*step) : (*store)->restore(*newest);
+    if (!found && !step && attempt < attempts_max && (*store)->newest() != *newest)
       continue;
     if (!found)
       return fail(std::move(found.error()));

@@ -30,6 +30,12 @@ json array_of(const std::vector<T>& items, F to_item) {
   return all;
 }
 
+/// Programs that know nothing of a search read the step alone; the iteration is written where it is not 0, as in manifests.
+void add_iteration(json& j, std::string_view name, checkpoint_id id) {
+  if (id.iteration > 0)
+    j[name] = id.iteration;
+}
+
 json to_array(const std::vector<damage>& damages) {
   return array_of(damages, [](const damage& d) { return to_object(d); });
 }
@@ -77,8 +83,9 @@ std::string dumped(const json& j) {
 }  // namespace
 
 std::string to_json(const checkpoint_report& r) {
-  json j{{"kind", "checkpoint"}, {"path", r.path}, {"step", or_null(r.step)}, {"wall_time", r.wall_time}, {"bytes", r.bytes},
+  json j{{"kind", "checkpoint"}, {"path", r.path}, {"step", r.id ? json(r.id->step) : json(nullptr)}, {"wall_time", r.wall_time}, {"bytes", r.bytes},
          {"whole", r.damages.empty()}, {"verified", r.verified}, {"damages", to_array(r.damages)}, {"files", r.files}};
+  add_iteration(j, "iteration", r.id.value_or(checkpoint_id{}));
   j["properties"] = json::object();
   for (const auto& [name, text] : r.properties)
     j["properties"][name] = text;
@@ -90,12 +97,14 @@ std::string to_json(const checkpoint_report& r) {
 }
 
 std::string to_json(const directory_report& r) {
-  json j{{"kind", "directory"}, {"path", r.path}, {"bytes", r.bytes}, {"owner", or_null(r.owner)}, {"newest", or_null(r.newest)},
+  json j{{"kind", "directory"}, {"path", r.path}, {"bytes", r.bytes}, {"owner", or_null(r.owner)}, {"newest", r.newest ? json(r.newest->step) : json(nullptr)},
          {"verified", r.verified}, {"warnings", r.warnings}};
+  add_iteration(j, "newest_iteration", r.newest.value_or(checkpoint_id{}));
   j["checkpoints"] = array_of(r.checkpoints, [](const checkpoint_entry& c) {
-    return json{{"step", c.step}, {"wall_time", c.wall_time}, {"bytes", c.bytes}, {"listed", c.listed}, {"preserved", c.preserved},
-                {"unfinished", c.unfinished},
-                {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
+    json entry{{"step", c.id.step}, {"wall_time", c.wall_time}, {"bytes", c.bytes}, {"listed", c.listed}, {"preserved", c.preserved},
+               {"unfinished", c.unfinished}, {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
+    add_iteration(entry, "iteration", c.id);
+    return entry;
   });
   j["evaluations"] = json::object();
   for (const auto& [name, metrics] : r.evaluations) {

@@ -70,7 +70,7 @@ std::string last_text(const summary_value& v) {
 }  // namespace
 
 std::string to_text(const checkpoint_report& r) {
-  std::string text = printable(r.path) + (r.step ? ": step " + std::to_string(*r.step) : "") + "\n";
+  std::string text = printable(r.path) + (r.id ? ": step " + to_string(*r.id) : "") + "\n";
   if (r.wall_time > 0)
     text += "  saved " + time_text(r.wall_time) + "\n";
   text += "  " + bytes_text(r.bytes) + " in " + counted(r.files.size(), "file") + ", " + soundness(r.damages, r.verified) + "\n";
@@ -100,11 +100,11 @@ std::string to_text(const directory_report& r) {
   const auto damaged = in_state("damaged"), unreadable = in_state("not readable");
   text += counted(r.checkpoints.size(), "checkpoint") + (damaged > 0 ? ", " + std::to_string(damaged) + " damaged" : "")
           + (unreadable > 0 ? ", " + std::to_string(unreadable) + " not readable" : "")
-          + (r.newest ? ", the newest of step " + std::to_string(*r.newest) : "")
+          + (r.newest ? ", the newest of step " + to_string(*r.newest) : "")
           + (r.verified && damaged == 0 && unreadable == 0 && !r.checkpoints.empty() ? ", all whole (every byte read)" : "") + "\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : r.checkpoints) {
-    rows.push_back({"step", std::to_string(c.step), time_text(c.wall_time), bytes_text(c.bytes), standing(c),
+    rows.push_back({"step", to_string(c.id), time_text(c.wall_time), bytes_text(c.bytes), standing(c),
                     state_text(c.damages)});
   }
   text += table(rows, "  ", {1, 3});

@@ -5,21 +5,21 @@
 
 namespace troupe {
 
-/// Evaluate the checkpoint of `step`, or the newest one when `step` is negative. `prefix` is for messages only.
+/// Evaluate a checkpoint. `prefix` is for messages only.
 struct evaluate_at {
   int32_t attempt = 0;
-  int64_t step = -1;
+  checkpoint_choice which;
   std::string prefix;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
-  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.step, x.prefix);
+  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix);
 }
 
 /// The result of an evaluation. `metrics` include `loss` and `global_step`; if it failed, `cause` is the reason.
 struct evaluated {
   int32_t attempt = 0;
-  int64_t step = 0;
+  checkpoint_id id;
   bool ok = false;
   std::map<std::string, double> metrics;
   int64_t batches = 0;
@@ -29,7 +29,7 @@ struct evaluated {
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluated& x) {
-  return f(caf::meta::type_name("evaluated"), x.attempt, x.step, x.ok, x.metrics, x.batches, x.seconds, x.cause, x.checkpoint);
+  return f(caf::meta::type_name("evaluated"), x.attempt, x.id, x.ok, x.metrics, x.batches, x.seconds, x.cause, x.checkpoint);
 }
 
 }  // namespace troupe

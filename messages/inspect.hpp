@@ -1,5 +1,7 @@
-// Serialisation of public types (include/): tensors as raw bytes, errors field by field.
+// Serialisation of public types (include/): tensors as raw bytes, the others field by field.
 #pragma once
+
+#include "words/checkpoint_id.hpp"
 
 #include <troupe/tensor.hpp>
 
@@ -34,6 +36,16 @@ typename Inspector::result_type inspect(Inspector& f, tensor& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("tensor"), type, dims, bytes, caf::meta::load_callback(load));
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, checkpoint_id& x) {
+  return f(caf::meta::type_name("checkpoint_id"), x.step, x.iteration);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, checkpoint_choice& x) {
+  return f(caf::meta::type_name("checkpoint_choice"), x.step, x.iteration);
 }
 
 template <class Inspector>

@@ -39,16 +39,16 @@ typename Inspector::result_type inspect(Inspector& f, released& x) {
   return f(caf::meta::type_name("released"), x.attempt, x.step);
 }
 
-/// The snapshot of state `step` is durable: sent after the directory sync that follows the commit.
+/// The snapshot of state `id.step` is durable: sent after the directory sync that follows the commit.
 struct committed {
   int32_t attempt = 0;
-  int64_t step = 0;
+  checkpoint_id id;
   std::string prefix;
   std::vector<std::string> warnings;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, committed& x) {
-  return f(caf::meta::type_name("committed"), x.attempt, x.step, x.prefix, x.warnings);
+  return f(caf::meta::type_name("committed"), x.attempt, x.id, x.prefix, x.warnings);
 }
 
 /// The snapshot of state `step` will not be committed.
@@ -104,13 +104,13 @@ typename Inspector::result_type inspect(Inspector& f, settle& x) {
   return f(caf::meta::type_name("settle"), x.attempt, x.steps);
 }
 
-/// The evaluation of the checkpoint of `step` is over, or will not be made: its lease ends, and retention may delete it.
+/// The evaluation of the checkpoint is over, or will not be made: its lease ends, and retention may delete it.
 struct unlease {
-  int64_t step = 0;
+  checkpoint_id id;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, unlease& x) {
-  return f(caf::meta::type_name("unlease"), x.step);
+  return f(caf::meta::type_name("unlease"), x.id);
 }
 
 /// Opens the directory and loads its newest whole checkpoint into the parameter stores; answered by `restored`.
@@ -131,11 +131,11 @@ typename Inspector::result_type inspect(Inspector& f, stand_in& x) {
   return f(caf::meta::type_name("stand_in"), x.attempt);
 }
 
-/// The parameter stores hold state `step`. `found` is false when there was no checkpoint and variables were initialised.
+/// The parameter stores hold state `id.step`. `found` is false when there was no checkpoint and variables were initialised.
 struct restored {
   int32_t attempt = 0;
   bool found = false;
-  int64_t step = 0;
+  checkpoint_id id;
   std::string prefix;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
@@ -143,7 +143,7 @@ struct restored {
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, restored& x) {
-  return f(caf::meta::type_name("restored"), x.attempt, x.found, x.step, x.prefix, x.blobs, x.properties, x.warnings);
+  return f(caf::meta::type_name("restored"), x.attempt, x.found, x.id, x.prefix, x.blobs, x.properties, x.warnings);
 }
 
 }  // namespace troupe

@@ -15,17 +15,19 @@ typename Inspector::result_type inspect(Inspector& f, need& x) {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, job_event& x) {
   auto what = static_cast<uint8_t>(x.what);
-  bool bounded = x.max_steps.has_value(), failed = x.failure.has_value();
+  bool bounded = x.max_steps.has_value(), failed = x.failure.has_value(), of_checkpoint = x.checkpoint.has_value();
   int64_t max_steps = x.max_steps.value_or(0);
+  checkpoint_id checkpoint = x.checkpoint.value_or(checkpoint_id{});
   error failure = x.failure.value_or(error{});
   auto load = [&]() -> caf::error {
     x.what = static_cast<job_event::kind>(what);
     x.max_steps = bounded ? std::optional<int64_t>{max_steps} : std::nullopt;
+    x.checkpoint = of_checkpoint ? std::optional<checkpoint_id>{checkpoint} : std::nullopt;
     x.failure = failed ? std::optional<error>{failure} : std::nullopt;
     return caf::none;
   };
   return f(caf::meta::type_name("job_event"), what, x.step, x.seconds, bounded, max_steps, x.loss, x.steps_per_second,
-           x.metrics, x.text, failed, failure, x.attempt, caf::meta::load_callback(load));
+           x.metrics, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, caf::meta::load_callback(load));
 }
 
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.

@@ -26,22 +26,22 @@ void chief_state::on_restored(const restored& x) {
     return;
   disarm(chief_wait::start);
   if (!x.found && saved_told)
-    return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + std::to_string(*saved_told)
+    return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*saved_told)
                                                     + ": it cannot go on", {}, options.name});
   now = phase::restoring;
-  began_at = x.step;
-  if (saved_told)
-    saved_told = std::min(*saved_told, x.step);  // Newer commits are damaged or gone, and will be made again.
+  began_at = x.id.step;
+  if (saved_told && saved_told->step > x.id.step)
+    saved_told = x.id;  // Newer commits are damaged or gone, and will be made again.
   if (!std::exchange(restored_once, true)) {
-    start_step = first_step = x.step;
+    start_step = first_step = x.id.step;
     if (x.found)
-      saved_told = x.step;
+      saved_told = x.id;
     if (const auto books = x.properties.find("first_step"); books != x.properties.end())
       first_step = std::strtoll(books->second.c_str(), nullptr, 10);
   }
   saves.start_from(x);
-  held_progress.begin(x.step);
-  horizon.begin(x.step, goal());
+  held_progress.begin(x.id.step);
+  horizon.begin(x.id.step, goal());
   restore_warnings.insert(restore_warnings.begin(), x.warnings.begin(), x.warnings.end());
   // A finished job begins its data anew; an interrupted one continues at its positions.
   const auto finished = x.properties.find("finished");
@@ -50,19 +50,19 @@ void chief_state::on_restored(const restored& x) {
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
   show_status();
-  const begin news{attempt, x.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
-  self->send(outfeed(), begin{attempt, x.step, {}});
-  tell_all<role::replica>(begin{attempt, x.step, {}});
+  const begin news{attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
+  self->send(outfeed(), begin{attempt, x.id.step, {}});
+  tell_all<role::replica>(begin{attempt, x.id.step, {}});
   tell_all<role::infeed>(news);
   if (attempt > 1)
-    publish({.what = job_event::kind::recovered, .step = x.step, .text = x.prefix, .attempt = attempt});
+    publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix, .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
   if (!callbacks())
     return begin_training();
   if (std::exchange(hooks_told, true))
     return wait_for_hooks(true);  // Training begins once they have returned from `recovered`.
   fact first;
   first.what = fact::begin_at;
-  first.at = x.step;
+  first.at = x.id.step;
   tell(std::move(first));
 }
 
@@ -84,7 +84,7 @@ void chief_state::begin_training() {
   const bool nothing_left = end_at && *end_at <= began_at;
   const bool first = !std::exchange(start_told, true);
   std::string how = "a fresh start";
-  if (saves.committed_at())
+  if (saves.last_commit())
     how = "resumed from " + saves.prefix()
           + (nothing_left ? "" : data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
   if (first)
@@ -95,7 +95,8 @@ void chief_state::begin_training() {
     return end_at_once();
   if (first && summaries())
     self->send(summaries(), note{note::start, start_step, {}});
-  // A new job saves its first state; a resumed one verifies the checkpoint that it came from and lists it again.
+  // A new job saves its first state, and one that has grown a model commits it at the step that it came from; a resumed one
+  // verifies the checkpoint that it came from and lists it again.
   std::vector<mark> marks;
   if (options.checkpoints) {
     place_save(began_at);
@@ -121,9 +122,9 @@ void chief_state::end_at_once() {
     ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(began_at)
                     + " already, and max_steps is " + std::to_string(*horizon.end());
   horizon.end_at(began_at, true);
-  if (attempt > 1 || !evaluator() || saves.prefix().empty())
+  if (attempt > 1 || !evaluator() || !saves.last_commit())
     return check_end();
-  evaluations.offer(began_at);
+  evaluations.offer(*saves.last_commit());
   gates.await_commit(began_at);
   evaluate_next();
 }
@@ -236,11 +237,12 @@ void chief_state::on_deadline(const deadline& x) {
 /// The wait as text, for errors.
 std::string chief_state::text_of(chief_wait w) const {
   const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
+  const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
   switch (w) {
     case chief_wait::start: return "the checkpoint writer to load the newest checkpoint";
     case chief_wait::commit: return "the commit of step " + step(saves.any() ? std::optional{saves.oldest()} : std::nullopt);
-    case chief_wait::evaluation: return "the evaluation of step " + step(evaluations.running());
-    case chief_wait::eval_room: return "the results of the evaluation of step " + step(evaluations.last()) + " to be written";
+    case chief_wait::evaluation: return "the evaluation of step " + of(evaluations.running());
+    case chief_wait::eval_room: return "the results of the evaluation of step " + of(evaluations.last()) + " to be written";
     case chief_wait::hooks:
       if (ends())
         return "the hooks to see the end";
@@ -352,7 +354,8 @@ double chief_state::steps_per_second() const {
 void chief_state::show_status() {
   // A later attempt restores as part of recovering.
   const auto seen = attempt > 1 && now == phase::restoring ? job_progress::phase::recovering : shown(now);
-  options.board->status({seen, horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saves.committed_at().value_or(-1), metrics, {}, 0, paused});
+  const auto saved = saves.last_commit().value_or(checkpoint_id{-1});
+  options.board->status({seen, horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saved.step, metrics, {}, 0, paused});
 }
 
 chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options) {

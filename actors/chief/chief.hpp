@@ -41,6 +41,7 @@ struct chief_options {
   std::optional<int64_t> max_steps;             ///< The absolute step of the end.
   std::optional<int64_t> steps;                 ///< Relative to the restored step; with both, the earlier end counts.
   bool checkpoints = true;
+  int64_t iteration = 0;                        ///< The round of a search that its commits belong to; 0 outside of a search.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
   bool stops_at_infeeds = false;                ///< In a job of several groups: a stop goes to the infeed, and not to replicas.
@@ -78,7 +79,7 @@ struct chief_state : attempt_books {
   std::vector<std::string> restore_warnings;
   bool data_anew = false;                       ///< The job had finished: its data begin anew.
   bool restored_once = false, hooks_told = false, start_told = false;  ///< Once a job, whatever its attempts.
-  std::optional<int64_t> saved_told;            ///< The newest commit that users know of.
+  std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
   std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
   bool paused = false;                          ///< Nothing is granted, and no deadline runs.

@@ -44,7 +44,7 @@ void chief_state::lose_evaluator(error cause) {
   disarm(chief_wait::evaluation);
   disarm(chief_wait::eval_room);
   warn(horizon.reached(), to_string(cause));
-  gates.evaluations_lost(saves.committed_at());
+  gates.evaluations_lost(saves.last_commit() ? std::optional{saves.last_commit()->step} : std::nullopt);
   extend();
   check_end();
 }

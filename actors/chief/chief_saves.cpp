@@ -12,8 +12,9 @@ namespace troupe {
 // -- saves --------------------------------------------------------------------------------------
 
 void chief_state::place_save(int64_t step) {
-  const bool shown = gates.holds().saved && saved_told != step;
-  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(step) || evaluations.concern(step));
+  const checkpoint_id id{step, options.iteration};
+  const bool shown = gates.holds().saved && saved_told != id;
+  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.concern(id));
   if (options.checkpoints && (shown || evaluated))
     gates.await_commit(step);
   const bool books_wait = summaries() && step > horizon.reached() && causes.empty();
@@ -48,7 +49,7 @@ void chief_state::on_committed(const committed& x) {
   if (x.attempt != attempt || ends())
     return;
   saves.committed(x);
-  recovery.committed(x.step);
+  recovery.committed(x.id.step);
   disarm(chief_wait::commit);
   await_saves();
   publish_commits();
@@ -61,32 +62,32 @@ void chief_state::publish_commits() {
     const auto next = saves.take_published(horizon.reached());
     if (!next)
       return;
-    deal_with(*next, std::exchange(saved_told, next->step) != next->step);
+    deal_with(*next, std::exchange(saved_told, next->id) != next->id);
   }
 }
 
 /// A commit that is not new was there when the attempt began, and was verified and listed again.
 void chief_state::deal_with(const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
-    warn(x.step, w);
+    warn(x.id.step, w);
   if (is_new) {
-    publish({.what = job_event::kind::saved, .step = x.step, .text = x.prefix});
+    publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
     if (summaries())
-      self->send(summaries(), note{note::checkpoint, x.step, x.prefix});
+      self->send(summaries(), note{note::checkpoint, x.id.step, x.prefix});
   }
   if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
 
-  if (evaluator() && x.step != start_step && causes.empty() && !evaluations.was_offered(x.step)) {
-    if (const auto superseded = evaluations.offer(x.step))
+  if (evaluator() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
+    if (const auto superseded = evaluations.offer(x.id))
       self->send(writer(), unlease{*superseded});
     if (!evaluations_are_gates())
-      gates.commit_done(x.step);
+      gates.commit_done(x.id.step);
     evaluate_next();
   } else {
-    self->send(writer(), unlease{x.step});
-    if (!evaluations.concern(x.step))
-      gates.commit_done(x.step);
+    self->send(writer(), unlease{x.id});
+    if (!evaluations.concern(x.id))
+      gates.commit_done(x.id.step);
   }
   show_status();
 }
@@ -125,10 +126,10 @@ void chief_state::on_eval_room(const room& x) {
 }
 
 void chief_state::evaluate_next() {
-  const auto step = evaluations.waiting();
+  const auto id = evaluations.waiting();
   const auto next = evaluations.decide({.now = now_ns(),
                                         .possible = evaluator() && !ending.by_signal,
-                                        .at_the_end = horizon.end() == step && now == phase::draining,
+                                        .at_the_end = id && horizon.end() == id->step && now == phase::draining,
                                         .recorded = eval_summaries() != nullptr});
   if (next == troupe::evaluations::next::nothing)
     return;
@@ -140,14 +141,14 @@ void chief_state::evaluate_next() {
   disarm(chief_wait::eval_room);
   if (next == troupe::evaluations::next::skip) {
     evaluations.drop_waiting();
-    self->send(writer(), unlease{*step});
-    gates.commit_done(*step);
+    self->send(writer(), unlease{*id});
+    gates.commit_done(id->step);
     extend();
     return check_end();
   }
   evaluations.begin(now_ns());
   arm(chief_wait::evaluation, options.deadlines.evaluation);
-  self->send(evaluator(), evaluate_at{attempt, *step, saves.prefix()});
+  self->send(evaluator(), evaluate_at{attempt, {id->step, id->iteration}, saves.prefix()});
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
@@ -156,18 +157,18 @@ void chief_state::on_evaluated(const evaluated& x) {
   const auto ended = evaluations.end();  // A failed evaluation is not repeated.
   if (!ended)
     return;
-  const int64_t step = *ended;
+  const int64_t step = ended->step;
   disarm(chief_wait::evaluation);
-  self->send(writer(), unlease{step});
+  self->send(writer(), unlease{*ended});
   gates.commit_done(step);
   if (x.ok) {
     metrics = x.metrics;
-    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics});
+    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .checkpoint = *ended});
     if (step != start_step)  // Without a new step the event file has the point already.
       record_evaluation(x);
   } else if (!evaluations.cancelled()) {
     auto cause = x.cause;
-    cause.notes.push_back("while evaluating the checkpoint of step " + std::to_string(step));
+    cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*ended));
     if (options.on_evaluator_failure == failure_policy::fail)
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
@@ -180,8 +181,8 @@ void chief_state::on_evaluated(const evaluated& x) {
 
 /// The evaluator will not finish its evaluation: ends the lease.
 void chief_state::lose_evaluation() {
-  if (const auto step = evaluations.lose())
-    self->send(writer(), unlease{*step});
+  if (const auto id = evaluations.lose())
+    self->send(writer(), unlease{*id});
 }
 
 }  // namespace troupe

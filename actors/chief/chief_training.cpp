@@ -58,7 +58,7 @@ void chief_state::grant_up_to(int64_t until, std::vector<mark> marks) {
 
 void chief_state::mark_here(uint8_t kinds) {
   const auto here = horizon.until();
-  if ((kinds & mark_snapshot) != 0 && saves.is_settled(here))
+  if ((kinds & mark_snapshot) != 0 && saves.is_settled({here, options.iteration}))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !saves.is_placed(here)) {
     place_save(here);
@@ -183,7 +183,7 @@ void chief_state::on_stream_end(const stream_end& x) {
   publish_commits();
   for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::cut})
     disarm(w);
-  if (options.checkpoints && !saves.is_settled(x.step))
+  if (options.checkpoints && !saves.is_settled({x.step, options.iteration}))
     place_save(x.step);  // Books for an earlier mark there do not say yet that this is the end.
   disarm(chief_wait::commit);
   await_saves();
@@ -253,7 +253,7 @@ void chief_state::check_end() {
     case drain_next::wait: return;
     case drain_next::flush: return flush_outfeed();
     case drain_next::evaluate:
-      evaluations.offer(*horizon.end());
+      evaluations.offer(*saves.last_commit());
       return evaluate_next();
     case drain_next::end: return ending.fails() ? conclude() : end();
   }

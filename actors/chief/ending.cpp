@@ -14,7 +14,8 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
   }
   if (ahead.reached() < *ahead.end() || saving.any() || saving.any_held() || !evaluating.idle() || closed.held_by_hooks() || s.facts_expected)
     return drain_next::wait;
-  const bool is_new = evaluating.last() != ahead.end() && saving.committed_at() == ahead.end() && *ahead.end() > s.start_step;
+  const auto newest = saving.last_commit();
+  const bool is_new = newest && newest->step == *ahead.end() && evaluating.last() != newest && newest->step > s.start_step;
   return s.evaluates && !how.by_signal && is_new ? drain_next::evaluate : drain_next::end;
 }
 

@@ -2,14 +2,13 @@
 
 #include "actors/chief/decisions.hpp"
 
-#include <algorithm>
-
 namespace troupe {
 
-std::optional<int64_t> evaluations::offer(int64_t step) {
-  const auto superseded = waiting_ && *waiting_ < step ? waiting_ : std::nullopt;
-  waiting_ = step;
-  offered_ = std::max(offered_.value_or(step), step);
+std::optional<checkpoint_id> evaluations::offer(checkpoint_id id) {
+  const auto superseded = waiting_ != id ? waiting_ : std::nullopt;
+  waiting_ = id;
+  if (!was_offered(id))
+    offered_ = id;
   return superseded;
 }
 
@@ -30,7 +29,7 @@ void evaluations::begin(nanoseconds now) {
   running_ = std::exchange(waiting_, std::nullopt);
 }
 
-std::optional<int64_t> evaluations::end() {
+std::optional<checkpoint_id> evaluations::end() {
   const auto ended = lose();
   if (ended)
     last_ = ended;

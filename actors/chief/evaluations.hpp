@@ -15,14 +15,14 @@ class evaluations {
   explicit evaluations(double throttle_secs = 600) : throttle_secs_(throttle_secs) {}
 
   /// Adds a checkpoint that may be evaluated. Returns the one that it supersedes, whose lease ends.
-  std::optional<int64_t> offer(int64_t step);
-  std::optional<int64_t> waiting() const noexcept { return waiting_; }
-  std::optional<int64_t> running() const noexcept { return running_; }
-  std::optional<int64_t> last() const noexcept { return last_; }  ///< The newest that ended, with or without an error.
-  /// Whether the checkpoint of `step` was offered, or a newer one.
-  bool was_offered(int64_t step) const noexcept { return offered_ && step <= *offered_; }
+  std::optional<checkpoint_id> offer(checkpoint_id id);
+  std::optional<checkpoint_id> waiting() const noexcept { return waiting_; }
+  std::optional<checkpoint_id> running() const noexcept { return running_; }
+  std::optional<checkpoint_id> last() const noexcept { return last_; }  ///< The newest that ended, with or without an error.
+  /// Whether that checkpoint was offered, or one of a later step.
+  bool was_offered(checkpoint_id id) const noexcept { return offered_ && (id.step < offered_->step || id == *offered_); }
   /// Whether that checkpoint waits or is being evaluated.
-  bool concern(int64_t step) const noexcept { return waiting_ == step || running_ == step; }
+  bool concern(checkpoint_id id) const noexcept { return waiting_ == id || running_ == id; }
   /// No checkpoint waits, and no evaluation runs.
   bool idle() const noexcept { return !waiting_ && !running_; }
 
@@ -43,10 +43,10 @@ class evaluations {
   void begin(nanoseconds now);
   /// The waiting checkpoint is not evaluated.
   void drop_waiting() { waiting_.reset(); }
-  /// The running evaluation has ended. Returns its step; absent: none was running.
-  std::optional<int64_t> end();
-  /// The evaluator is lost. Returns the step of the running evaluation, whose outcome is unknown.
-  std::optional<int64_t> lose() { return std::exchange(running_, std::nullopt); }
+  /// The running evaluation has ended. Returns its checkpoint; absent: none was running.
+  std::optional<checkpoint_id> end();
+  /// The evaluator is lost. Returns the checkpoint of the running evaluation, whose outcome is unknown.
+  std::optional<checkpoint_id> lose() { return std::exchange(running_, std::nullopt); }
   /// After a stop by signal: whether to cancel the running evaluation; true only once.
   bool cancel() { return running_ && !std::exchange(cancelled_, true); }
   bool cancelled() const noexcept { return cancelled_; }
@@ -57,7 +57,7 @@ class evaluations {
 
  private:
   double throttle_secs_;
-  std::optional<int64_t> waiting_, running_, last_, offered_;
+  std::optional<checkpoint_id> waiting_, running_, last_, offered_;
   std::optional<nanoseconds> began_;  ///< When the newest one began.
   bool cancelled_ = false;
   int64_t records_ = 0;

@@ -6,7 +6,7 @@ void saves::start_from(const restored& x) {
   if (!x.found)
     return;
   prefix_ = x.prefix;
-  committed_at_ = x.step;
+  last_commit_ = x.id;
 }
 
 void saves::place(int64_t step, bool books_wait) {
@@ -28,14 +28,15 @@ std::optional<committed> saves::take_published(int64_t reached) {
   if (held_.empty() || held_.begin()->first > reached)
     return {};
   auto next = held_.extract(held_.begin()).mapped();
-  committed_at_ = std::max(committed_at_.value_or(next.step), next.step);
+  if (!last_commit_ || last_commit_->step <= next.id.step)
+    last_commit_ = next.id;
   prefix_ = next.prefix;
   return next;
 }
 
 void saves::count_held() {
   for (const auto& [step, x] : held_) {
-    committed_at_ = step;
+    last_commit_ = x.id;
     prefix_ = x.prefix;
   }
 }

@@ -35,20 +35,21 @@ class saves {
 
   // -- outcomes
   /// Facts are sent in step order: a commit above `reached` is kept until the reports of all earlier steps are in.
-  void committed(const troupe::committed& x) { on_way_.erase(x.step), held_.emplace(x.step, x); }
+  void committed(const troupe::committed& x) { on_way_.erase(x.id.step), held_.emplace(x.id.step, x); }
   void failed(int64_t step) { on_way_.erase(step), given_up_.insert(step); }
   /// Removes and returns the next commit to publish, which becomes the newest. Absent: none up to `reached`.
   std::optional<troupe::committed> take_published(int64_t reached);
   bool any_held() const noexcept { return !held_.empty(); }
   /// The job ends: all commits count, even without the reports of all earlier steps.
   void count_held();
-  /// Whether no save of state `step` can follow: it is committed, or will not be.
-  bool is_settled(int64_t step) const { return committed_at_ == step || held_.contains(step) || given_up_.contains(step); }
+  /// Whether no save of state `id.step` can follow: it is committed as `id`, or will not be. A job that grows a model may have been
+  /// restored from a commit of the same step in an earlier iteration.
+  bool is_settled(checkpoint_id id) const { return last_commit_ == id || held_.contains(id.step) || given_up_.contains(id.step); }
   /// States above `step` will not be reached: their saves are neither awaited nor reported as missing.
   void cancel_above(int64_t step);
   void cancel_all();
 
-  std::optional<int64_t> committed_at() const noexcept { return committed_at_; }
+  std::optional<checkpoint_id> last_commit() const noexcept { return last_commit_; }  ///< The newest known.
   const std::string& prefix() const noexcept { return prefix_; }  ///< Prefix of the newest commit; empty: none.
 
   // -- requests
@@ -65,7 +66,7 @@ class saves {
  private:
   std::set<int64_t> on_way_, given_up_, waiting_books_;
   std::map<int64_t, troupe::committed> held_;
-  std::optional<int64_t> committed_at_;
+  std::optional<checkpoint_id> last_commit_;
   std::string prefix_;
   std::optional<int64_t> skipped_for_;  ///< The pending save for which a skipped one was reported.
   bool again_ = false, inquired_ = false;

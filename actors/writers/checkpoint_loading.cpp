@@ -43,7 +43,7 @@ expected<void> fill(parameter_store& store, const restored_checkpoint& from) {
 
 expected<void> load_into(stores groups, const restored_checkpoint& from, bool exact) {
   const auto wanted = wanted_tensors(groups);
-  checkpoint_info found{from.content.step, from.prefix, {}, {}, {}};
+  checkpoint_info found{from.content.id, from.prefix, {}, {}, {}};
   for (const auto& t : from.content.tensors)
     if (exact || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
       found.tensors.push_back({t.name, t.value.type(), t.value.dims(), 0, {}, 0, 0});
@@ -60,25 +60,28 @@ expected<void> load_into(stores groups, const restored_checkpoint& from, bool ex
   return {};
 }
 
-expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory, int64_t step,
-                                          uint64_t seed, const std::shared_ptr<parameter_store>& store) {
+expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
+                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
-    if (why.category != errc::not_found || step >= 0)
+    if (why.category != errc::not_found || which.step >= 0)
       return fail(why);
     store->initialise(seed);
     return loaded_state{};
   };
   if (directory.empty())
-    return initialised({errc::not_found, "without a model_dir there is no checkpoint of step " + std::to_string(step)});
+    return initialised({errc::not_found, "without a model_dir there is no checkpoint of step " + std::to_string(which.step)});
   auto opened = checkpoint_store::open(files, directory, {.read_only = true});
   if (!opened)
     return initialised(opened.error());
-  auto found = step < 0 ? (*opened)->restore_newest() : (*opened)->restore(step);
+  const auto& checkpoints = **opened;
+  auto found = which.step < 0        ? checkpoints.restore_newest()
+               : which.iteration < 0 ? checkpoints.restore_step(which.step)
+                                     : checkpoints.restore({which.step, which.iteration});
   if (!found)
     return initialised(found.error());
   if (auto loaded = load_into({&store, 1}, *found, false); !loaded)
     return fail(loaded.error());
-  return loaded_state{found->content.step, found->prefix, found->warnings, found->lease};
+  return loaded_state{found->content.id, found->prefix, found->warnings, found->lease};
 }
 
 }  // namespace troupe

@@ -3,6 +3,7 @@
 
 #include "compute/parameters/parameter_store.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "words/checkpoint_id.hpp"
 
 namespace troupe {
 
@@ -21,14 +22,14 @@ expected<void> load_into(stores groups, const restored_checkpoint& from, bool ex
 
 /// The state on which an evaluation or a prediction works.
 struct loaded_state {
-  int64_t step = 0;
+  checkpoint_id id;
   std::string prefix;                 ///< The prefix of the checkpoint; empty: freshly initialised variables.
   std::vector<std::string> warnings;  ///< Damaged checkpoints that were skipped.
   std::shared_ptr<file_hold> lease;   ///< Keeps the checkpoint from being deleted while it lives.
 };
-/// Fills arena 0 from the checkpoint of `step`, or the newest one when negative; without any checkpoint or directory,
-/// with freshly initialised variables. not_found for a step without a checkpoint; data_loss, failed_precondition.
-expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory, int64_t step,
-                                          uint64_t seed, const std::shared_ptr<parameter_store>& store);
+/// Fills arena 0 from the checkpoint that is chosen; if the newest of all is, and there is no checkpoint or directory, with
+/// freshly initialised variables. not_found for a step without a checkpoint; data_loss, failed_precondition.
+expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
+                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store);
 
 }  // namespace troupe

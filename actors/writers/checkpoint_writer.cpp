@@ -63,12 +63,17 @@ expected<restored> checkpoint_writer_state::load() {
     return restored{};
   if (!found)
     return fail(found.error());
+  // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
+  if (found->content.id.iteration > options.iteration)
+    return fail(errc::failed_precondition, found->prefix + " is of iteration " + std::to_string(found->content.id.iteration)
+                                             + " of a search, and this job of iteration " + std::to_string(options.iteration)
+                                             + ": go on with the search, or train into another directory");
   if (auto loaded = load_into(options.parameters, *found, true); !loaded)
     return fail(loaded.error());
   auto warnings = found->warnings;
   for (auto& difference : differences_in_arithmetic(found->content.properties, options.properties))
     warnings.push_back(std::move(difference));
-  return restored{attempt, true, found->content.step, found->prefix, found->content.blobs, found->content.properties, std::move(warnings)};
+  return restored{attempt, true, found->content.id, found->prefix, found->content.blobs, found->content.properties, std::move(warnings)};
 }
 
 void checkpoint_writer_state::on_part(const snapshot_part& x) {
@@ -97,13 +102,14 @@ void checkpoint_writer_state::on_part(const snapshot_part& x) {
 
 void checkpoint_writer_state::finish(int64_t step) {
   auto node = snapshots.extract(step);
-  auto result = commit(step, node.mapped());
+  const checkpoint_id id{step, options.iteration};
+  auto result = commit(id, node.mapped());
   newest = std::max(newest.value_or(step), step);
   let_go(step, node.mapped());
   if (result) {
     if (options.lease_commits)
-      store->lease(step);
-    self->send(driver, committed{attempt, step, result->prefix, result->warnings});
+      store->lease(id);
+    self->send(driver, committed{attempt, id, result->prefix, result->warnings});
   } else {
     auto cause = result.error();
     cause.source = options.name;
@@ -112,12 +118,12 @@ void checkpoint_writer_state::finish(int64_t step) {
   }
 }
 
-expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& snapshot) {
+expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pending& snapshot) {
   if (!store)
     return fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}));
   std::vector<const variable_piece*> pieces;
   const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
-  checkpoint_content content{step, {}, {}, options.properties, options.wall_offset + since_origin.count()};
+  checkpoint_content content{id, {}, {}, options.properties, options.wall_offset + since_origin.count()};
   for (auto& [owner, part] : snapshot.parts) {
     for (const auto& piece : part.pieces)
       pieces.push_back(&piece);
@@ -130,7 +136,7 @@ expected<commit_result> checkpoint_writer_state::commit(int64_t step, pending& s
   if (!joined)
     return fail(joined.error());
   content.tensors = std::move(*joined);
-  content.tensors.push_back({std::string{global_step_name}, tensor::scalar<int64_t>(step)});
+  content.tensors.push_back({std::string{global_step_name}, tensor::scalar<int64_t>(id.step)});
   return store->commit(content);
 }
 
@@ -211,7 +217,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
     [&state](const unlease& x) {
       // A deletion that fails is repeated at the next commit, whose warnings name it.
       if (state.store)
-        static_cast<void>(state.store->release(x.step));
+        static_cast<void>(state.store->release(x.id));
     },
   };
 }

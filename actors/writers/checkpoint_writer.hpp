@@ -18,6 +18,7 @@ struct checkpoint_writer_options {
   checkpoint_store_options store;
   std::vector<expected_part> parts;            ///< The plan's list; a set is complete when all of them have arrived.
   std::vector<std::shared_ptr<parameter_store>> parameters;  ///< One for each group; filled by `restore`.
+  int64_t iteration = 0;                       ///< The round of a search that commits belong to; 0 outside of a search.
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
   uint64_t seed = 0;                           ///< Seed of freshly initialised variables.
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
@@ -59,7 +60,7 @@ struct checkpoint_writer_state {
   void settle_all();
   void refuse(int64_t step, error cause);
   void finish(int64_t step);
-  expected<commit_result> commit(int64_t step, pending& snapshot);
+  expected<commit_result> commit(checkpoint_id id, pending& snapshot);
   void let_go(int64_t step, const pending& snapshot);
 };
 

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace troupe::cli {
 
@@ -25,6 +24,8 @@ Examples:
   troupe checkpoints list runs/fashion
   troupe checkpoints verify runs/fashion 390
   troupe checkpoints delete runs/fashion 100 200
+
+A search for an architecture commits several checkpoints at one step: STEP is what the list shows, 390 or 390-iteration-2.
 
 While a job is using the directory nothing can be deleted. What somebody else is reading meanwhile is taken from the list and
 stays; delete it again later. A deleted checkpoint cannot be brought back.
@@ -46,16 +47,15 @@ tl::unexpected<error> misuse(std::string message) {
   return fail({errc::invalid_argument, std::move(message), {"troupe checkpoints --help lists what can be done"}});
 }
 
-expected<std::vector<int64_t>> parse_steps(const std::vector<std::string>& texts) {
-  std::vector<int64_t> steps;
+expected<std::vector<checkpoint_id>> parse_ids(const std::vector<std::string>& texts) {
+  std::vector<checkpoint_id> ids;
   for (const auto& text : texts) {
-    int64_t step = -1;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), step);
-    if (failed != std::errc{} || end != text.data() + text.size() || step < 0)
-      return misuse(fmt::format("a step is a whole number of at least 0, not '{}'", text));
-    steps.push_back(step);
+    const auto id = parse_checkpoint_id(text);
+    if (!id)
+      return misuse(fmt::format("a step is a whole number of at least 0, or one with its iteration as in 390-iteration-2, not '{}'", text));
+    ids.push_back(*id);
   }
-  return steps;
+  return ids;
 }
 
 expected<void> check(const request& r, const CLI::App& app) {
@@ -75,35 +75,43 @@ expected<void> check(const request& r, const CLI::App& app) {
   return {};
 }
 
-int show(const request& r, const std::vector<int64_t>& steps, reporter& report) {
+int show(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
   auto found = inspect_directory(r.directory, {.verify = r.action == "verify"});
   if (!found)
     return failure(report, found.error(), false);
   auto& all = found->checkpoints;
-  for (const int64_t step : steps)
-    if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.step == step; }))
-      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, step)}, false);
-  if (!steps.empty())
-    std::erase_if(all, [&](const auto& c) { return std::find(steps.begin(), steps.end(), c.step) == steps.end(); });
+  for (const auto id : ids)
+    if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id == id; }))
+      return failure(report, {errc::not_found, fmt::format("{} has no checkpoint of step {}", r.directory, to_string(id))}, false);
+  if (!ids.empty())
+    std::erase_if(all, [&](const auto& c) { return std::find(ids.begin(), ids.end(), c.id) == ids.end(); });
   found->event_files.clear();
   found->evaluations.clear();
   write_output(r.json ? to_json(*found) : to_text(*found));
   return is_sound(*found) ? succeeded : failed;
 }
 
-int remove(const request& r, const std::vector<int64_t>& steps, reporter& report) {
-  auto done = delete_checkpoints(r.directory, steps, r.force);
+/// Steps as numbers; one of a search as the text that names it.
+nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
+  auto all = nlohmann::ordered_json::array();
+  for (const auto id : ids)
+    all.push_back(id.iteration > 0 ? nlohmann::ordered_json(to_string(id)) : nlohmann::ordered_json(id.step));
+  return all;
+}
+
+int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
+  auto done = delete_checkpoints(r.directory, ids, r.force);
   if (!done && !r.force && done.error().message.find("is the newest") != std::string::npos)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
     return failure(report, done.error(), false);
   if (r.json) {
-    write_output(nlohmann::ordered_json{{"deleted", done->deleted}, {"held", done->held}}.dump() + "\n");
+    write_output(nlohmann::ordered_json{{"deleted", as_json(done->deleted)}, {"held", as_json(done->held)}}.dump() + "\n");
   } else {
-    for (const int64_t step : done->deleted)
-      write_output(fmt::format("deleted step {}\n", step));
-    for (const int64_t step : done->held)
-      write_output(fmt::format("step {} is being read: it is no longer listed, and its files are still there\n", step));
+    for (const auto id : done->deleted)
+      write_output(fmt::format("deleted step {}\n", to_string(id)));
+    for (const auto id : done->held)
+      write_output(fmt::format("step {} is being read: it is no longer listed, and its files are still there\n", to_string(id)));
   }
   return done->held.empty() ? succeeded : failed;
 }
@@ -131,10 +139,10 @@ int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   }
   if (const auto sound = check(r, app); !sound)
     return failure(report, sound.error(), true);
-  const auto steps = parse_steps(r.steps);
-  if (!steps)
-    return failure(report, steps.error(), true);
-  return r.action == "delete" ? remove(r, *steps, report) : show(r, *steps, report);
+  const auto ids = parse_ids(r.steps);
+  if (!ids)
+    return failure(report, ids.error(), true);
+  return r.action == "delete" ? remove(r, *ids, report) : show(r, *ids, report);
 }
 
 }  // namespace troupe::cli

@@ -57,6 +57,8 @@ std::string event_json(const job_event& event) {
       break;
     default: o["message"] = event.text;
   }
+  if (event.checkpoint && event.checkpoint->iteration > 0)
+    o["iteration"] = event.checkpoint->iteration;
   o["seconds"] = event.seconds;
   return line(o);
 }

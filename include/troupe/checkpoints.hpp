@@ -9,6 +9,7 @@
 // function.
 #pragma once
 
+#include <troupe/checkpoint_id.hpp>
 #include <troupe/tensor.hpp>
 
 #include <map>
@@ -19,7 +20,7 @@ namespace troupe {
 /// state file, or no checkpoint that it names.
 TROUPE_API expected<std::string> latest_checkpoint(const std::string& directory);
 
-/// All tensors of the newest checkpoint, or of the one at `step`, by name: variables, and the optimizer's slots under
+/// All tensors of the newest checkpoint, or of the newest one at `step`, by name: variables, and the optimizer's slots under
 /// "<variable>/<slot>". Every checksum is verified. not_found, as above or when `step` is given and absent; data_loss,
 /// naming file, tensor and offset: no other checkpoint takes its place.
 TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step = {});
@@ -54,7 +55,7 @@ struct blob_report {
 
 struct checkpoint_report {
   std::string path;                     ///< "<dir>/model.ckpt-390", or that of a safetensors file.
-  std::optional<int64_t> step = {};     ///< Absent: a safetensors file that is looked at alone.
+  std::optional<checkpoint_id> id = {}; ///< Absent: a safetensors file that is looked at alone.
   double wall_time = 0;                 ///< When it was saved, in seconds since the epoch; 0: not recorded.
   int64_t bytes = 0;                    ///< Total size of its files.
   std::vector<std::string> files = {};  ///< Without directory.
@@ -76,7 +77,7 @@ struct inspect_options {
 TROUPE_API expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
 
 struct checkpoint_entry {
-  int64_t step = 0;
+  checkpoint_id id;
   double wall_time = 0;
   int64_t bytes = 0;
   bool listed = false;                  ///< In the state file: jobs resume from these, and retention counts them.
@@ -87,8 +88,8 @@ struct checkpoint_entry {
 
 struct directory_report {
   std::string path;
-  std::vector<checkpoint_entry> checkpoints = {};  ///< By step; listed ones are included even if missing.
-  std::optional<int64_t> newest = {};              ///< The newest step, according to the state file.
+  std::vector<checkpoint_entry> checkpoints = {};  ///< By step and iteration; listed ones are included even if missing.
+  std::optional<checkpoint_id> newest = {};        ///< According to the state file.
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last metrics, by "eval" or "eval_<name>".
@@ -101,14 +102,14 @@ struct directory_report {
 TROUPE_API expected<directory_report> inspect_directory(const std::string& path, const inspect_options& options = {});
 
 struct deleted_checkpoints {
-  std::vector<int64_t> deleted;
-  std::vector<int64_t> held;            ///< No longer listed, but still on disk because a reader has a lease.
+  std::vector<checkpoint_id> deleted;
+  std::vector<checkpoint_id> held;      ///< No longer listed, but still on disk because a reader has a lease.
 };
 
-/// Removes the steps from the state file, then deletes their files. Fails before it changes anything:
+/// Removes the checkpoints from the state file, then deletes their files. Fails before it changes anything:
 /// failed_precondition, when a running job owns the directory (naming the process) or the newest is among them and
-/// `newest_too` is not set; not_found, naming the first step that does not exist.
-TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<int64_t>& steps,
+/// `newest_too` is not set; not_found, naming the first that does not exist.
+TROUPE_API expected<deleted_checkpoints> delete_checkpoints(const std::string& directory, const std::vector<checkpoint_id>& ids,
                                                             bool newest_too = false);
 
 }  // namespace troupe

@@ -70,7 +70,7 @@ struct evaluation_result {
 /// invalid_argument for invalid options, before anything is built; otherwise the job's own error. If the newest
 /// checkpoint is already at max_steps, no model is built and hooks are not called: the result says so.
 TROUPE_API expected<train_result> train(const estimator& e, const train_spec& training);
-/// Evaluates the newest checkpoint, or the one at `step`. The metrics also go to the event files of "eval" or
+/// Evaluates the newest checkpoint, or the newest one at `step`. The metrics also go to the event files of "eval" or
 /// "eval_<name>" in the model directory; a failure to write there is a warning in the result. not_found when `step` is
 /// given and absent.
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step = {});

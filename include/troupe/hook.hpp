@@ -9,6 +9,7 @@
 //   };
 #pragma once
 
+#include <troupe/checkpoint_id.hpp>
 #include <troupe/tensor.hpp>
 
 #include <map>
@@ -27,6 +28,7 @@ struct job_event {
   double steps_per_second = 0;           ///< progress.
   std::map<std::string, double> metrics = {};  ///< evaluated, finished: `loss`, `global_step`, and the model's own.
   std::string text = {};                 ///< saved, recovered: the checkpoint's prefix; warning, started, stopped, recovering: a sentence.
+  std::optional<checkpoint_id> checkpoint = {};  ///< saved, evaluated; recovered, where there was one.
   std::optional<error> failure = {};     ///< failed, recovering: the cause.
   int32_t attempt = 1;                   ///< recovering: the attempt that failed; recovered: the one that begins.
 };

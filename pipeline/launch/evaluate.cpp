@@ -130,7 +130,7 @@ evaluation_driver_actor::behavior_type evaluation_driver(evaluation_driver_actor
   self->monitor(state.worker);
   if (state.writer)
     self->monitor(state.writer);
-  self->send(state.worker, evaluate_at{0, step, {}});
+  self->send(state.worker, evaluate_at{0, {step}, {}});
   return {
     [&state](const evaluated& x) { state.on_evaluated(x); },
     [&state](const failure& x) { state.board->warned(to_string(x.what)); },
@@ -175,7 +175,7 @@ class launched_evaluation final : public running_evaluation {
     if (!x)
       return fail(x.error());
     const bool written = world_->wait_until([this] { return board_->is_written(); }, deadlines.stop);
-    evaluation_result result{x->step, x->metrics, x->batches, x->seconds, x->checkpoint, board_->warnings()};
+    evaluation_result result{x->id.step, x->metrics, x->batches, x->seconds, x->checkpoint, board_->warnings()};
     if (!written)
       result.warnings.push_back("the event file was not written within " + seconds(deadlines.stop) + ", waiting for the summary writer");
     return result;

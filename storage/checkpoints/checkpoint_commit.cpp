@@ -9,8 +9,8 @@ namespace troupe {
 
 namespace {
 
-bool contains(const std::vector<int64_t>& steps, int64_t step) {
-  return std::find(steps.begin(), steps.end(), step) != steps.end();
+bool contains(std::span<const checkpoint_id> ids, checkpoint_id id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 /// The first tensor of `content` that differs from the committed one; empty when there is none.
@@ -40,36 +40,36 @@ expected<void> checkpoint_store::impl::settle() {
     return fail(std::move(reading.error()));
   if (reading->state) {
     marks = std::move(reading->state->marks);
-    std::vector<int64_t> dropped;
-    for (const int64_t step : list)
-      if (!contains(reading->state->steps, step) && !marks.preserved.contains(step))
-        dropped.push_back(step);
+    std::vector<checkpoint_id> dropped;
+    for (const auto id : list)
+      if (!contains(reading->state->ids, id) && !marks.preserved.contains(id))
+        dropped.push_back(id);
     doomed.merge(identify(dropped));
-    list = std::move(reading->state->steps);
-    for (const int64_t step : list)
-      doomed.erase(step);
+    list = std::move(reading->state->ids);
+    for (const auto id : list)
+      doomed.erase(id);
   }
   list_uncertain = false;
   return {};
 }
 
-/// Whether the step is already committed and whole, so that its files must not be replaced.
+/// Whether the checkpoint is already committed and whole, so that its files must not be replaced.
 expected<bool> checkpoint_store::impl::keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings) {
-  // A step that was dropped from the list may be preserved or still be read: its files must not be replaced either.
-  const bool listed = contains(list, content.step);
-  if (!listed && !leases.contains(content.step) && !doomed.contains(content.step) && !marks.preserved.contains(content.step))
+  // One that was dropped from the list may be preserved or still be read: its files must not be replaced either.
+  const bool listed = contains(list, content.id);
+  if (!listed && !leases.contains(content.id) && !doomed.contains(content.id) && !marks.preserved.contains(content.id))
     return false;
-  const auto m = load_manifest(*fs, directory, content.step);
+  const auto m = load_manifest(*fs, directory, content.id);
   const auto whole = m ? verify_checkpoint_files(*fs, directory, *m) : fail(m.error());
   if (!whole) {
     if (!says_damaged(whole.error()))
       return fail(whole.error());
     if (listed || whole.error().category != errc::not_found)  // A lease may have been taken before there were files.
-      warnings.push_back(checkpoint_name(content.step) + " was damaged and is written anew: " + whole.error().message);
+      warnings.push_back(checkpoint_name(content.id) + " was damaged and is written anew: " + whole.error().message);
     return false;
   }
   if (const auto tensor = first_difference(content, *m); !tensor.empty())
-    warnings.push_back(checkpoint_name(content.step) + " was committed before with another value of " + tensor
+    warnings.push_back(checkpoint_name(content.id) + " was committed before with another value of " + tensor
                        + "; the committed files stay");
   return true;
 }
@@ -80,25 +80,25 @@ expected<void> checkpoint_store::impl::write_files(const checkpoint_content& con
     return {};
   // On a full disk this frees the space of the part that was written; on a dead one nothing is expected of it.
   if (written.error().category != errc::invalid_argument)
-    discard(content.step);
+    discard(content.id);
   return fail(std::move(written.error()));
 }
 
-void checkpoint_store::impl::discard(int64_t step) {
+void checkpoint_store::impl::discard(checkpoint_id id) {
   if (check_owned())
-    (void)remove_checkpoint_files(*fs, directory, step);
+    (void)remove_checkpoint_files(*fs, directory, id);
 }
 
-std::map<int64_t, int64_t> checkpoint_store::impl::identify(std::span<const int64_t> steps) const {
-  std::map<int64_t, int64_t> found;
-  for (const int64_t step : steps) {
-    const auto info = fs->info(join_path(directory, manifest_name(step)));
-    found[step] = info ? info->changed : 0;  // The next owner does not delete what could not be examined.
+std::map<checkpoint_id, int64_t> checkpoint_store::impl::identify(std::span<const checkpoint_id> ids) const {
+  std::map<checkpoint_id, int64_t> found;
+  for (const auto id : ids) {
+    const auto info = fs->info(join_path(directory, manifest_name(id)));
+    found[id] = info ? info->changed : 0;  // The next owner does not delete what could not be examined.
   }
   return found;
 }
 
-expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next, retention_marks next_marks) {
+expected<void> checkpoint_store::impl::replace_list(std::vector<checkpoint_id> next, retention_marks next_marks) {
   if (auto owned = check_owned(); !owned)
     return owned;
   list_uncertain = true;
@@ -111,30 +111,30 @@ expected<void> checkpoint_store::impl::replace_list(std::vector<int64_t> next, r
   return {};
 }
 
-expected<bool> checkpoint_store::impl::remove_doomed(int64_t step) {
-  if (leases.contains(step))
+expected<bool> checkpoint_store::impl::remove_doomed(checkpoint_id id) {
+  if (leases.contains(id))
     return false;
   if (auto owned = check_owned(); !owned)
     return fail(std::move(owned.error()));
-  auto removed = remove_unless_leased(*fs, directory, step);
+  auto removed = remove_unless_leased(*fs, directory, id);
   if (removed && *removed)
-    doomed.erase(step);
+    doomed.erase(id);
   return removed;
 }
 
 void checkpoint_store::impl::sweep(commit_result& result) {
   const auto dropped = doomed;
-  for (const auto& [step, changed] : dropped) {
-    if (const auto removed = remove_doomed(step); !removed)
-      result.warnings.push_back(checkpoint_name(step) + " could not be deleted: " + removed.error().message);
+  for (const auto& [id, changed] : dropped) {
+    if (const auto removed = remove_doomed(id); !removed)
+      result.warnings.push_back(checkpoint_name(id) + " could not be deleted: " + removed.error().message);
     else
-      (*removed ? result.deleted : result.held).push_back(step);
+      (*removed ? result.deleted : result.held).push_back(id);
   }
 }
 
 expected<commit_result> checkpoint_store::commit(const checkpoint_content& content) {
   auto& s = *impl_;
-  const int64_t step = content.step;
+  const auto id = content.id;
   if (s.options.read_only)
     return fail(errc::failed_precondition, s.directory + " was opened to be read only");
   if (auto owned = s.check_owned(); !owned)
@@ -142,7 +142,7 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   if (auto settled = s.settle(); !settled)
     return fail(std::move(settled.error()));
 
-  commit_result result{.prefix = s.prefix(step)};
+  commit_result result{.prefix = s.prefix(id)};
   const auto kept = s.keep_committed(content, result.warnings);
   if (!kept)
     return fail(kept.error());
@@ -151,20 +151,20 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
       return fail(std::move(written.error()));
 
   auto next = s.list;
-  std::erase(next, step);
-  next.push_back(step);
+  std::erase(next, id);
+  next.push_back(id);
   auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours},
                                          std::move(next), s.marks, content.wall_time);
   // Listed as doomed before any deletion, so that the next owner finishes it if this process dies in between.
   auto doomed = s.doomed;
   doomed.merge(s.identify(kept_by_policy.deleted));
-  doomed.erase(step);
+  doomed.erase(id);
   kept_by_policy.marks.doomed = doomed;
 
   if (auto listed = s.replace_list(std::move(kept_by_policy.listed), std::move(kept_by_policy.marks)); !listed) {
     // Whether the files just written belong to a list depends on which of the two lists is on disk.
-    if (s.settle() && !*kept && !contains(s.list, step))
-      s.discard(step);
+    if (s.settle() && !*kept && !contains(s.list, id))
+      s.discard(id);
     return fail(std::move(listed.error()));
   }
   s.doomed = std::move(doomed);

@@ -15,12 +15,14 @@ namespace {
 constexpr size_t chunk_max = size_t{1} << 20;  // Summed while it is in the cache, then written from there.
 
 expected<void> check_content(const checkpoint_content& content) {
-  if (content.step < 0)
-    return fail(errc::invalid_argument, "a checkpoint cannot have the step " + std::to_string(content.step));
+  if (content.id.step < 0)
+    return fail(errc::invalid_argument, "a checkpoint cannot have the step " + std::to_string(content.id.step));
+  if (content.id.iteration < 0)
+    return fail(errc::invalid_argument, "a checkpoint cannot have the iteration " + std::to_string(content.id.iteration));
   std::set<std::string_view> names;
   for (const auto& t : content.tensors)
     if (!names.insert(t.name).second)
-      return fail(errc::invalid_argument, "two tensors of step " + std::to_string(content.step) + " are called " + t.name);
+      return fail(errc::invalid_argument, "two tensors of step " + to_string(content.id) + " are called " + t.name);
   return {};
 }
 
@@ -85,7 +87,7 @@ expected<std::vector<planned_shard>> plan_shards(const checkpoint_content& conte
   std::vector<planned_shard> shards;
   for (const auto& indices : division) {
     planned_shard shard{
-      .name = shard_name(content.step, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())),
+      .name = shard_name(content.id, static_cast<int64_t>(shards.size()), static_cast<int64_t>(division.size())),
       .indices = indices};
     for (const size_t i : indices)
       shard.places.push_back(
@@ -171,14 +173,14 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
   auto shards = plan_shards(content, shard_bytes_max);
   if (!shards)
     return fail(std::move(shards.error()));
-  manifest m{.step = content.step,
+  manifest m{.id = content.id,
              .wall_time = content.wall_time,
              .tensors = std::vector<stored_tensor_info>(content.tensors.size()),
              .blobs = content.blobs,
              .properties = content.properties};
   if (auto text = write_manifest(m); !text)
     return fail(std::move(text.error()));  // Refused before anything is removed.
-  if (auto removed = remove_checkpoint_files(fs, directory, content.step); !removed)
+  if (auto removed = remove_checkpoint_files(fs, directory, content.id); !removed)
     return fail(std::move(removed.error()));
   for (const auto& shard : *shards)
     if (auto written = write_shard(fs, directory, lock, content, shard, m); !written)
@@ -186,21 +188,21 @@ expected<manifest> write_checkpoint_files(file_system& fs, const std::string& di
   auto text = write_manifest(m);
   if (!text)
     return fail(std::move(text.error()));
-  if (auto written = write_file_atomically(fs, directory, manifest_name(content.step), *text, &lock); !written)
+  if (auto written = write_file_atomically(fs, directory, manifest_name(content.id), *text, &lock); !written)
     return fail(std::move(written.error()));
   return m;
 }
 
-expected<manifest> load_manifest(file_system& fs, const std::string& directory, int64_t step) {
-  const std::string path = join_path(directory, manifest_name(step));
+expected<manifest> load_manifest(file_system& fs, const std::string& directory, checkpoint_id id) {
+  const std::string path = join_path(directory, manifest_name(id));
   auto text = read_file(fs, path);
   if (!text)
     return fail(std::move(text.error()));
-  return parse_manifest(std::move(*text), path, step);
+  return parse_manifest(std::move(*text), path, id);
 }
 
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
-  checkpoint_content content{.step = m.step, .blobs = m.blobs, .properties = m.properties, .wall_time = m.wall_time};
+  checkpoint_content content{.id = m.id, .blobs = m.blobs, .properties = m.properties, .wall_time = m.wall_time};
   content.tensors.reserve(m.tensors.size());
   auto visited = visit_tensors(
     fs, directory, m, [&](const readable_file& file, const std::string& path, const tensor_place& place) -> expected<uint32_t> {
@@ -219,45 +221,45 @@ expected<void> verify_checkpoint_files(file_system& fs, const std::string& direc
   return visit_tensors(fs, directory, m, checksum_tensor);
 }
 
-expected<std::set<int64_t>> steps_with_files(file_system& fs, const std::string& directory) {
+expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory) {
   const auto files = fs.list(directory);
   if (!files)
     return fail(files.error());
-  std::set<int64_t> steps;
+  std::set<checkpoint_id> ids;
   for (const auto& f : *files)
-    for (const auto step : {step_of_manifest(f.name), step_of_shard(f.name)})
-      if (step)
-        steps.insert(*step);
-  return steps;
+    for (const auto id : {id_of_manifest(f.name), id_of_shard(f.name)})
+      if (id)
+        ids.insert(*id);
+  return ids;
 }
 
-expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, int64_t step) {
+expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, checkpoint_id id) {
   const auto files = fs.list(directory);
   if (!files)
     return fail(files.error());
   std::vector<std::string> names;
   for (const auto& f : *files) {
     const auto name = is_temporary(f.name) ? f.name.substr(0, f.name.size() - 4) : f.name;
-    if (step_of_shard(name) == step || step_of_manifest(name) == step)
+    if (id_of_shard(name) == id || id_of_manifest(name) == id)
       names.push_back(f.name);
   }
   if (names.empty())
     return {};
-  std::stable_partition(names.begin(), names.end(), [&](const auto& name) { return name == manifest_name(step); });
+  std::stable_partition(names.begin(), names.end(), [&](const auto& name) { return name == manifest_name(id); });
   for (const auto& name : names)
     if (auto removed = remove_if_there(fs, join_path(directory, name)); !removed)
       return removed;
   return fs.sync_directory(directory);
 }
 
-expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step) {
+expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, checkpoint_id id) {
   // Without a manifest, no reader can begin.
-  auto removed = fs.remove_unless_held(join_path(directory, manifest_name(step)));
+  auto removed = fs.remove_unless_held(join_path(directory, manifest_name(id)));
   if (!removed && removed.error().category != errc::not_found)
     return removed;
   if (removed && !*removed)
     return false;
-  return remove_checkpoint_files(fs, directory, step).map([] { return true; });
+  return remove_checkpoint_files(fs, directory, id).map([] { return true; });
 }
 
 }  // namespace troupe

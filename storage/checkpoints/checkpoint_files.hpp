@@ -7,26 +7,26 @@
 
 namespace troupe {
 
-/// Replaces the files of this step by `content`: shards first, then the manifest; on return all of it is durable and no
+/// Replaces the files of this checkpoint by `content`: shards first, then the manifest; on return all of it is durable and no
 /// temporary file is left. On error some files may remain; `remove_checkpoint_files` deletes them. No file is renamed
 /// into place once `lock` is no longer that of the directory.
 expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
                                           const checkpoint_content& content, int64_t shard_bytes_max);
 
 /// not_found when there is none, else as `parse_manifest`.
-expected<manifest> load_manifest(file_system& fs, const std::string& directory, int64_t step);
+expected<manifest> load_manifest(file_system& fs, const std::string& directory, checkpoint_id id);
 /// Loads everything that the manifest names and verifies each checksum. data_loss naming file, tensor and offset.
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 /// Verifies the same without keeping a byte.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
-/// Steps with a manifest or a shard, whole or not.
-expected<std::set<int64_t>> steps_with_files(file_system& fs, const std::string& directory);
+/// Checkpoints with a manifest or a shard, whole or not.
+expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory);
 
 /// Removes the manifest first, so that no reader takes the rest for whole; then shards and temporary files; then syncs.
 /// Files that are already gone are no error.
-expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, int64_t step);
-/// The same, unless somebody holds a lease on the step's manifest: then returns false and does nothing.
-expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, int64_t step);
+expected<void> remove_checkpoint_files(file_system& fs, const std::string& directory, checkpoint_id id);
+/// The same, unless somebody holds a lease on its manifest: then returns false and does nothing.
+expected<bool> remove_unless_leased(file_system& fs, const std::string& directory, checkpoint_id id);
 
 }  // namespace troupe

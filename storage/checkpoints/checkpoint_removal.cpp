@@ -8,8 +8,8 @@ namespace troupe {
 
 namespace {
 
-bool contains(std::span<const int64_t> steps, int64_t step) {
-  return std::find(steps.begin(), steps.end(), step) != steps.end();
+bool contains(std::span<const checkpoint_id> ids, checkpoint_id id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ expected<void> checkpoint_store::impl::clear_list() {
   return {};
 }
 
-expected<commit_result> checkpoint_store::remove(std::span<const int64_t> steps, bool newest_too) {
+expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> ids, bool newest_too) {
   auto& s = *impl_;
   if (s.options.read_only)
     return fail(errc::failed_precondition, s.directory + " was opened to be read only");
@@ -39,25 +39,25 @@ expected<commit_result> checkpoint_store::remove(std::span<const int64_t> steps,
     return fail(std::move(owned.error()));
   if (auto settled = s.settle(); !settled)
     return fail(std::move(settled.error()));
-  const auto there = steps_with_files(*s.fs, s.directory);
+  const auto there = ids_with_files(*s.fs, s.directory);
   if (!there)
     return fail(there.error());
-  for (const int64_t step : steps)
-    if (!there->contains(step) && !contains(s.list, step))
-      return fail(errc::not_found, s.directory + " has no checkpoint of step " + std::to_string(step));
-  if (!newest_too && !s.list.empty() && contains(steps, s.list.back()))
+  for (const auto id : ids)
+    if (!there->contains(id) && !contains(s.list, id))
+      return fail(errc::not_found, s.directory + " has no checkpoint of step " + to_string(id));
+  if (!newest_too && !s.list.empty() && contains(ids, s.list.back()))
     return fail(errc::failed_precondition, checkpoint_name(s.list.back()) + " is the newest checkpoint of " + s.directory
                                              + ": a job would go on from an older one");
 
   auto next = s.list;
   auto next_marks = s.marks;
-  std::erase_if(next, [&](int64_t step) { return contains(steps, step); });
-  for (const int64_t step : steps) {
-    next_marks.saved_at.erase(step);
-    next_marks.preserved.erase(step);
+  std::erase_if(next, [&](checkpoint_id id) { return contains(ids, id); });
+  for (const auto id : ids) {
+    next_marks.saved_at.erase(id);
+    next_marks.preserved.erase(id);
   }
   auto doomed = s.doomed;
-  doomed.merge(s.identify(steps));
+  doomed.merge(s.identify(ids));
   if (next != s.list || next_marks != s.marks) {
     next_marks.doomed = doomed;
     if (auto listed = next.empty() ? s.clear_list() : s.replace_list(std::move(next), std::move(next_marks)); !listed)

@@ -10,51 +10,61 @@ namespace {
 
 constexpr int attempts_max = 8;  // Fails if a writer evicts everything between list and files each time.
 
-/// The steps that a restore may try, in order. An older one has a smaller step: where a hand-edited state file goes
-/// back, later steps are never restored instead.
-std::vector<int64_t> candidates(std::vector<int64_t> steps, std::optional<int64_t> newest) {
+/// Where a hand-edited state file goes back, no later step and no later round of a search is restored instead.
+bool lies_beyond(checkpoint_id id, checkpoint_id newest) {
+  return id.step > newest.step || id.iteration > newest.iteration;
+}
+
+/// The checkpoints that a restore may try, in order. `ids` are oldest first: by the state file, whose `newest` is tried first and
+/// then smaller steps, of one step the one that is listed last; or by a scan, without a `newest`.
+std::vector<checkpoint_id> candidates(std::vector<checkpoint_id> ids, std::optional<checkpoint_id> newest) {
+  if (newest) {
+    std::erase_if(ids, [&](checkpoint_id id) { return id == *newest || lies_beyond(id, *newest); });
+    ids.push_back(*newest);
+  }
+  std::reverse(ids.begin(), ids.end());
   if (newest)
-    std::erase_if(steps, [&](int64_t step) { return step > *newest; });
-  std::sort(steps.begin(), steps.end(), std::greater<>{});
-  return steps;
+    std::stable_sort(ids.begin(), ids.end(), [](auto a, auto b) { return a.step > b.step; });
+  return ids;
 }
 
 }  // namespace
 
-std::string checkpoint_store::impl::advise(const std::vector<int64_t>& listed) const {
+std::string checkpoint_store::impl::advise(const std::vector<checkpoint_id>& listed) const {
   const auto complete = scan_complete();
   if (!complete)
     return {};
   std::string names;
-  int64_t newest = -1;
-  for (const int64_t step : *complete)
-    if (std::find(listed.begin(), listed.end(), step) == listed.end()) {
-      names += (names.empty() ? "" : ", ") + checkpoint_name(step);
-      newest = step;
+  checkpoint_id newest;
+  for (const auto id : *complete)
+    if (std::find(listed.begin(), listed.end(), id) == listed.end()) {
+      names += (names.empty() ? "" : ", ") + checkpoint_name(id);
+      newest = id;
     }
   if (names.empty())
     return {};
+  const bool hidden = std::any_of(listed.begin(), listed.end(), [&](checkpoint_id id) { return id.step == newest.step; });  // From --step.
   return "whole, but not listed in the state file: " + names + "; to go on from one of them, let " + join_path(directory, state_file_name)
-         + " say model_checkpoint_path: \"" + checkpoint_name(newest)
-         + "\" (a job without a state file takes the newest), or evaluate and predict with --step " + std::to_string(newest);
+         + " say model_checkpoint_path: \"" + checkpoint_name(newest) + "\" (a job without a state file takes the newest)"
+         + (hidden ? "" : ", or evaluate and predict with --step " + std::to_string(newest.step));
 }
 
 void checkpoint_store::impl::forget_warnings(const std::vector<std::string>& told) {
   std::erase_if(pending_warnings, [&](const auto& w) { return std::find(told.begin(), told.end(), w) != told.end(); });
 }
 
-expected<restored_checkpoint> checkpoint_store::impl::load(int64_t step) const {
+expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) const {
   // Taken before the first examination: what is found whole stays so until the last one.
-  auto lease = fs->hold(join_path(directory, manifest_name(step)));
+  auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
     return fail(std::move(lease.error()));
-  const auto m = load_manifest(*fs, directory, step);
+  const auto m = load_manifest(*fs, directory, id);
   if (!m)
     return fail(m.error());
   auto content = load_checkpoint_files(*fs, directory, *m);
   if (!content)
     return fail(std::move(content.error()));
-  return restored_checkpoint{std::move(*content), prefix(step), {}, std::move(*lease)};
+  return restored_checkpoint{std::move(*content), prefix(id), {}, std::move(*lease)};
 }
 
 expected<restored_checkpoint> checkpoint_store::restore_newest() const {
@@ -64,18 +74,18 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
     if (!reading)
       return fail(std::move(reading.error()));
     auto warnings = std::move(reading->warnings);
-    auto steps = reading->state ? expected<std::vector<int64_t>>{reading->state->steps} : s.scan();
-    if (!steps)
-      return fail(std::move(steps.error()));
-    if (steps->empty())
+    auto ids = reading->state ? expected<std::vector<checkpoint_id>>{reading->state->ids} : s.scan();
+    if (!ids)
+      return fail(std::move(ids.error()));
+    if (ids->empty())
       return fail(error{errc::not_found, s.directory + " holds no checkpoint", std::move(warnings)});
     if (!reading->state)
       warnings.push_back(s.directory + " has no state file that can be used; its checkpoints were found by their names");
     const auto newest = reading->state ? std::optional{reading->state->newest} : std::nullopt;
 
     bool replaced = false;
-    for (const int64_t step : candidates(*steps, newest)) {
-      auto loaded = s.load(step);
+    for (const auto id : candidates(*ids, newest)) {
+      auto loaded = s.load(id);
       if (loaded) {
         s.forget_warnings(warnings);
         loaded->warnings = std::move(warnings);
@@ -89,29 +99,58 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
         replaced = true;
         break;
       }
-      warnings.push_back(checkpoint_name(step) + " is passed over: " + loaded.error().message);
+      warnings.push_back(checkpoint_name(id) + " is passed over: " + loaded.error().message);
     }
     if (replaced)
       continue;
-    for (const int64_t step : *steps)
-      if (newest && step > *newest)
-        warnings.push_back(checkpoint_name(step) + " was not tried: the state file names an older one");
+    for (const auto id : *ids)
+      if (newest && lies_beyond(id, *newest))
+        warnings.push_back(checkpoint_name(id) + " was not tried: the state file names an older one");
     if (reading->state)
-      if (auto advice = s.advise(*steps); !advice.empty())
+      if (auto advice = s.advise(*ids); !advice.empty())
         warnings.push_back(std::move(advice));
     return fail(error{errc::data_loss, "no checkpoint of " + s.directory + " is whole", std::move(warnings)});
   }
 }
 
-expected<restored_checkpoint> checkpoint_store::restore(int64_t step) const {
-  return impl_->load(step);
+expected<restored_checkpoint> checkpoint_store::restore(checkpoint_id id) const {
+  return impl_->load(id);
 }
 
-expected<checkpoint_info> checkpoint_store::inspect(int64_t step) const {
-  auto m = load_manifest(*impl_->fs, impl_->directory, step);
+expected<checkpoint_id> checkpoint_store::impl::newest_of(int64_t step) const {
+  const auto reading = read_state();
+  if (!reading)
+    return fail(reading.error());
+  const auto is_of_step = [step](checkpoint_id id) { return id.step == step; };
+  const auto last_in = [&](const std::vector<checkpoint_id>& ids) {
+    const auto found = std::find_if(ids.rbegin(), ids.rend(), is_of_step);
+    return found == ids.rend() ? std::nullopt : std::optional{*found};
+  };
+  if (reading->state && is_of_step(reading->state->newest))
+    return reading->state->newest;
+  if (reading->state)
+    if (const auto listed = last_in(reading->state->ids))
+      return *listed;
+  return scan().map([&](const auto& found) { return last_in(found).value_or(checkpoint_id{step}); });
+}
+
+expected<restored_checkpoint> checkpoint_store::restore_step(int64_t step) const {
+  for (int attempt = 1;; ++attempt) {
+    const auto wanted = impl_->newest_of(step);
+    if (!wanted)
+      return fail(wanted.error());
+    auto loaded = impl_->load(*wanted);
+    // While a reader without the lock read, a writer may have committed another one of the step and deleted this one.
+    if (loaded || !says_damaged(loaded.error()) || attempt == attempts_max || impl_->newest_of(step) == *wanted)
+      return loaded;
+  }
+}
+
+expected<checkpoint_info> checkpoint_store::inspect(checkpoint_id id) const {
+  auto m = load_manifest(*impl_->fs, impl_->directory, id);
   if (!m)
     return fail(std::move(m.error()));
-  return checkpoint_info{step, impl_->prefix(step), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
+  return checkpoint_info{id, impl_->prefix(id), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }
 
 }  // namespace troupe

@@ -20,8 +20,8 @@ std::string directory_above(std::string path) {
 
 }  // namespace
 
-std::string checkpoint_store::impl::prefix(int64_t step) const {
-  return join_path(directory, checkpoint_name(step));
+std::string checkpoint_store::impl::prefix(checkpoint_id id) const {
+  return join_path(directory, checkpoint_name(id));
 }
 
 expected<state_reading> checkpoint_store::impl::read_state() const {
@@ -42,27 +42,27 @@ expected<state_reading> checkpoint_store::impl::read_state() const {
   return reading;
 }
 
-expected<std::vector<int64_t>> checkpoint_store::impl::scan() const {
+expected<std::vector<checkpoint_id>> checkpoint_store::impl::scan() const {
   const auto files = fs->list(directory);
   if (!files && files.error().category == errc::not_found)
-    return std::vector<int64_t>{};
+    return std::vector<checkpoint_id>{};
   if (!files)
     return fail(files.error());
-  std::vector<int64_t> steps;
+  std::vector<checkpoint_id> ids;
   for (const auto& f : *files)
-    if (const auto step = step_of_manifest(f.name))
-      steps.push_back(*step);
-  std::sort(steps.begin(), steps.end());
-  return steps;
+    if (const auto id = id_of_manifest(f.name))
+      ids.push_back(*id);
+  std::sort(ids.begin(), ids.end(), [](auto a, auto b) { return std::pair{a.iteration, a.step} < std::pair{b.iteration, b.step}; });
+  return ids;
 }
 
-expected<std::vector<int64_t>> checkpoint_store::impl::scan_complete() const {
-  auto steps = scan();
-  if (!steps)
-    return steps;
-  std::vector<int64_t> complete;
-  for (const int64_t step : *steps) {
-    const auto m = load_manifest(*fs, directory, step);
+expected<std::vector<checkpoint_id>> checkpoint_store::impl::scan_complete() const {
+  auto ids = scan();
+  if (!ids)
+    return ids;
+  std::vector<checkpoint_id> complete;
+  for (const auto id : *ids) {
+    const auto m = load_manifest(*fs, directory, id);
     if (!m && !says_damaged(m.error()))
       return fail(m.error());
     const bool sound = m && std::all_of(m->files.begin(), m->files.end(), [&](const auto& f) {
@@ -70,7 +70,7 @@ expected<std::vector<int64_t>> checkpoint_store::impl::scan_complete() const {
       return info && info->size == f.bytes;
     });
     if (sound)
-      complete.push_back(step);
+      complete.push_back(id);
   }
   return complete;
 }
@@ -107,10 +107,10 @@ expected<void> checkpoint_store::impl::recover() {
     return fail(std::move(reading.error()));
   pending_warnings = std::move(reading->warnings);
   if (reading->state) {
-    list = std::move(reading->state->steps);
+    list = std::move(reading->state->ids);
     marks = std::move(reading->state->marks);
   } else {
-    // Checkpoints that a scan would restore count as committed: a job resumes from the newest and saves that step
+    // Checkpoints that a scan would restore count as committed: a job resumes from the newest and saves it
     // again. Only as many are listed as retention keeps; otherwise the first commit would delete unlisted ones.
     auto found = scan_complete();
     if (!found)
@@ -129,9 +129,9 @@ expected<void> checkpoint_store::impl::recover() {
   for (const auto& f : *files)
     names.insert(f.name);
   for (const auto& f : *files) {
-    const auto step = reading->state ? step_of_shard(f.name) : std::nullopt;
+    const auto id = reading->state ? id_of_shard(f.name) : std::nullopt;
     const bool remains =
-      step && !names.contains(manifest_name(*step)) && std::find(list.begin(), list.end(), *step) == list.end();
+      id && !names.contains(manifest_name(*id)) && std::find(list.begin(), list.end(), *id) == list.end();
     if (!is_temporary(f.name) && !remains)
       continue;
     if (auto removed = fs->remove(join_path(directory, f.name)); !removed)
@@ -142,12 +142,12 @@ expected<void> checkpoint_store::impl::recover() {
 }
 
 void checkpoint_store::impl::finish_deletions() {
-  for (const auto& [step, changed] : marks.doomed) {
-    if (std::find(list.begin(), list.end(), step) != list.end() || marks.preserved.contains(step))
+  for (const auto& [id, changed] : marks.doomed) {
+    if (std::find(list.begin(), list.end(), id) != list.end() || marks.preserved.contains(id))
       continue;
-    const auto info = fs->info(join_path(directory, manifest_name(step)));
+    const auto info = fs->info(join_path(directory, manifest_name(id)));
     if (info && info->changed == changed)
-      doomed.emplace(step, changed);
+      doomed.emplace(id, changed);
   }
   commit_result result;
   sweep(result);
@@ -159,12 +159,12 @@ expected<void> checkpoint_store::impl::check_owned() const {
 }
 
 void checkpoint_store::impl::recover_times() {
-  std::map<int64_t, double> times;
-  for (const int64_t step : list) {
-    if (const auto known = marks.saved_at.find(step); known != marks.saved_at.end())
+  std::map<checkpoint_id, double> times;
+  for (const auto id : list) {
+    if (const auto known = marks.saved_at.find(id); known != marks.saved_at.end())
       times.insert(*known);
-    else if (const auto info = fs->info(join_path(directory, manifest_name(step))))
-      times[step] = info->modified;
+    else if (const auto info = fs->info(join_path(directory, manifest_name(id))))
+      times[id] = info->modified;
   }
   marks.saved_at = std::move(times);
 }
@@ -209,32 +209,32 @@ expected<std::unique_ptr<checkpoint_store>> checkpoint_store::open(std::shared_p
   return std::unique_ptr<checkpoint_store>{new checkpoint_store{std::move(i)}};
 }
 
-std::vector<int64_t> checkpoint_store::listed() const {
+std::vector<checkpoint_id> checkpoint_store::listed() const {
   const auto reading = impl_->read_state();
-  return reading && reading->state ? reading->state->steps : impl_->list;
+  return reading && reading->state ? reading->state->ids : impl_->list;
 }
 
-std::optional<int64_t> checkpoint_store::newest_step() const {
+std::optional<checkpoint_id> checkpoint_store::newest() const {
   const auto reading = impl_->read_state();
   if (!reading || !reading->state || !impl_->fs->info(join_path(impl_->directory, manifest_name(reading->state->newest))))
     return {};
   return reading->state->newest;
 }
 
-void checkpoint_store::lease(int64_t step) {
-  ++impl_->leases[step];
+void checkpoint_store::lease(checkpoint_id id) {
+  ++impl_->leases[id];
 }
 
-expected<void> checkpoint_store::release(int64_t step) {
-  const auto held = impl_->leases.find(step);
+expected<void> checkpoint_store::release(checkpoint_id id) {
+  const auto held = impl_->leases.find(id);
   if (held == impl_->leases.end())
-    return fail(errc::state, checkpoint_name(step) + " is not leased");
+    return fail(errc::state, checkpoint_name(id) + " is not leased");
   if (--held->second > 0)
     return {};
   impl_->leases.erase(held);
-  if (!impl_->doomed.contains(step))
+  if (!impl_->doomed.contains(id))
     return {};
-  return impl_->remove_doomed(step).map([](bool) {});
+  return impl_->remove_doomed(id).map([](bool) {});
 }
 
 }  // namespace troupe

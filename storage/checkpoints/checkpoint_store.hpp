@@ -1,8 +1,8 @@
 // Checkpoints of one model directory: a commit is everything that a job needs to resume, or nothing.
 //
-//   model.ckpt-<step>-0000k-of-0000n.safetensors   tensors, in shards of at most 1 GiB; any safetensors reader opens them
-//   model.ckpt-<step>.manifest.json                files, sizes, CRC-32C of every tensor and of the manifest itself; blobs
-//   checkpoint                                     TensorFlow's text state file; its rename is the commit
+//   model.ckpt-<id>-0000k-of-0000n.safetensors   tensors, in shards of at most 1 GiB; any safetensors reader opens them
+//   model.ckpt-<id>.manifest.json                files, sizes, CRC-32C of every tensor and of the manifest itself; blobs
+//   checkpoint                                   TensorFlow's text state file; its rename is the commit
 //
 // A store is used by one thread at a time and owns nothing but its directory's lock. Byte layout:
 // docs/checkpoint_format.md.
@@ -10,6 +10,7 @@
 
 #include "storage/files/directory_claim.hpp"
 
+#include <troupe/checkpoint_id.hpp>
 #include <troupe/dataset.hpp>
 
 #include <map>
@@ -21,9 +22,9 @@ struct named_tensor {
   tensor value;
 };
 
-/// Everything of one step. Tensors are read once, in order, and not kept.
+/// Everything of one checkpoint. Tensors are read once, in order, and not kept.
 struct checkpoint_content {
-  int64_t step = 0;
+  checkpoint_id id;
   std::vector<named_tensor> tensors;
   std::map<std::string, std::string> blobs;       ///< Opaque bytes by name: iterator states, books, keys.
   std::map<std::string, std::string> properties;  ///< Text: plan fingerprint, numerics version, "finished".
@@ -39,8 +40,8 @@ struct checkpoint_store_options {
 
 struct commit_result {
   std::string prefix;                  ///< For a commit: "<dir>/model.ckpt-1200".
-  std::vector<int64_t> deleted;        ///< Steps whose files were deleted.
-  std::vector<int64_t> held;           ///< Leased steps, deleted at a later commit.
+  std::vector<checkpoint_id> deleted;  ///< Those whose files were deleted.
+  std::vector<checkpoint_id> held;     ///< Leased ones, deleted at a later commit.
   std::vector<std::string> warnings;   ///< Such as an old checkpoint that could not be deleted.
 };
 
@@ -61,7 +62,7 @@ struct stored_tensor_info {
 };
 
 struct checkpoint_info {
-  int64_t step = 0;
+  checkpoint_id id;
   std::string prefix;
   std::vector<stored_tensor_info> tensors;
   std::map<std::string, std::string> blobs;
@@ -79,35 +80,37 @@ class checkpoint_store {
                                                           const std::shared_ptr<directory_claim>& claim = nullptr);
   ~checkpoint_store();
 
-  /// Writes, syncs, renames, syncs the directory; then lists the step and deletes the steps that retention drops. A
-  /// step that is already committed and whole is only verified and moved to the end of the list. On error nothing
-  /// listed has changed. failed_precondition: the directory was removed or replaced since it was opened; then nothing
-  /// is written or deleted.
+  /// Writes, syncs, renames, syncs the directory; then lists the checkpoint and deletes those that retention drops. One
+  /// that is already committed and whole is only verified and moved to the end of the list; the same step of another
+  /// iteration is another checkpoint. On error nothing listed has changed. failed_precondition: the directory was removed
+  /// or replaced since it was opened; then nothing is written or deleted.
   expected<commit_result> commit(const checkpoint_content& content);
 
   /// The newest whole checkpoint: the one that the state file names, else the next older whole one with a warning, else
   /// (only when the state file is missing or unreadable) one found by a scan. not_found when the directory holds none;
   /// data_loss when every one is damaged, naming each, and unlisted ones that are there.
   expected<restored_checkpoint> restore_newest() const;
-  /// Restores one step, verifying every checksum. not_found, data_loss (file, tensor, offset).
-  expected<restored_checkpoint> restore(int64_t step) const;
+  /// Restores one checkpoint, verifying every checksum. not_found, data_loss (file, tensor, offset).
+  expected<restored_checkpoint> restore(checkpoint_id id) const;
+  /// The same for the newest checkpoint of a step: by the state file's order; by iteration if none of them is listed.
+  expected<restored_checkpoint> restore_step(int64_t step) const;
   /// Reads the manifest alone, verifying its own checksum.
-  expected<checkpoint_info> inspect(int64_t step) const;
-  /// Steps in the state file, oldest first.
-  std::vector<int64_t> listed() const;
-  /// The newest step according to the state file, if its manifest exists; absent otherwise.
-  std::optional<int64_t> newest_step() const;
+  expected<checkpoint_info> inspect(checkpoint_id id) const;
+  /// The checkpoints in the state file, oldest first.
+  std::vector<checkpoint_id> listed() const;
+  /// The newest according to the state file, if its manifest exists; absent otherwise.
+  std::optional<checkpoint_id> newest() const;
 
-  /// Removes steps from the list, whatever put them there, and deletes their files; `held` are those deleted once their
-  /// readers are done. Fails before anything is changed: not_found naming a step without any file or mention;
+  /// Removes checkpoints from the list, whatever put them there, and deletes their files; `held` are those deleted once their
+  /// readers are done. Fails before anything is changed: not_found naming one without any file or mention;
   /// failed_precondition for the newest, unless `newest_too`.
-  expected<commit_result> remove(std::span<const int64_t> steps, bool newest_too);
+  expected<commit_result> remove(std::span<const checkpoint_id> ids, bool newest_too);
 
-  /// While leased, a step's files are exempt from retention; their deletion is made up for at the next commit or
-  /// release. This lease is for steps that this process has yet to read: a reader, here or elsewhere, holds the lease
-  /// of what it restores.
-  void lease(int64_t step);
-  expected<void> release(int64_t step);
+  /// While leased, a checkpoint's files are exempt from retention; their deletion is made up for at the next commit or
+  /// release. This lease is for checkpoints that this process has yet to read: a reader, here or elsewhere, holds the
+  /// lease of what it restores.
+  void lease(checkpoint_id id);
+  expected<void> release(checkpoint_id id);
 
  private:
   struct impl;

@@ -60,10 +60,10 @@ expected<void> check_own_crc(std::string& text, const std::string& path) {
   return {};
 }
 
-expected<manifest_file> parse_file(const json& j, const std::string& path, int64_t step) {
+expected<manifest_file> parse_file(const json& j, const std::string& path, checkpoint_id id) {
   manifest_file f{j.at("name").get<std::string>(), j.at("bytes").get<int64_t>(), j.at("header_bytes").get<int64_t>(), 0};
   const auto crc = parse_crc(j.at("header_crc32c").get<std::string>());
-  if (step_of_shard(f.name) != step || !crc || f.header_bytes < 0 || f.bytes < f.header_bytes)
+  if (id_of_shard(f.name) != id || !crc || f.header_bytes < 0 || f.bytes < f.header_bytes)
     return damaged(path, "the file " + f.name + " has an impossible name, size or checksum");
   f.header_crc32c = *crc;
   return f;
@@ -89,7 +89,9 @@ expected<stored_tensor_info> parse_tensor(const json& j, const std::string& path
 }  // namespace
 
 expected<std::string> write_manifest(const manifest& m) {
-  json j{{"format", format_name}, {"format_version", format_version}, {"step", m.step}};
+  json j{{"format", format_name}, {"format_version", format_version}, {"step", m.id.step}};
+  if (m.id.iteration > 0)
+    j["iteration"] = m.id.iteration;
   if (m.wall_time > 0)
     j["wall_time"] = m.wall_time;
   j["files"] = json::array();
@@ -113,13 +115,13 @@ expected<std::string> write_manifest(const manifest& m) {
   try {
     text = j.dump(1) + "\n";
   } catch (const json::exception& e) {
-    return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + std::to_string(m.step)
+    return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + to_string(m.id)
                                           + " is not UTF-8: " + e.what());
   }
   return text.replace(text.size() - after_crc.size() - no_crc.size(), no_crc.size(), crc32c_text(crc32c(text)));
 }
 
-expected<manifest> parse_manifest(std::string text, const std::string& path, int64_t step) {
+expected<manifest> parse_manifest(std::string text, const std::string& path, checkpoint_id id) {
   if (auto whole = check_own_crc(text, path); !whole)
     return fail(std::move(whole.error()));
   if (const auto deep = too_deep_at(text))
@@ -132,12 +134,12 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, int
     if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
       return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
                                          + std::to_string(format_version));
-    manifest m{.step = j.at("step").get<int64_t>()};
-    if (m.step != step)
-      return damaged(path, "it is that of step " + std::to_string(m.step));
+    manifest m{.id = {j.at("step").get<int64_t>(), j.value("iteration", int64_t{0})}};
+    if (m.id != id)
+      return damaged(path, "it is that of step " + to_string(m.id));
     m.wall_time = j.value("wall_time", 0.0);
     for (const auto& entry : j.at("files")) {
-      auto f = parse_file(entry, path, step);
+      auto f = parse_file(entry, path, id);
       if (!f)
         return fail(std::move(f.error()));
       m.files.push_back(std::move(*f));

@@ -13,7 +13,7 @@ struct manifest_file {
 };
 
 struct manifest {
-  int64_t step = 0;
+  checkpoint_id id;
   double wall_time = 0;        ///< When it was saved, in seconds since the epoch; 0: not in the manifest.
   std::vector<manifest_file> files;
   std::vector<stored_tensor_info> tensors;  ///< In the order in which the store received them.
@@ -25,8 +25,8 @@ struct manifest {
 /// or a property is not UTF-8.
 expected<std::string> write_manifest(const manifest& m);
 
-/// Parses the output of `write_manifest` for `step`; the checksum is verified first. data_loss; unimplemented for a
+/// Parses the output of `write_manifest` for `id`; the checksum is verified first. data_loss; unimplemented for a
 /// later version of the format.
-expected<manifest> parse_manifest(std::string text, const std::string& path, int64_t step);
+expected<manifest> parse_manifest(std::string text, const std::string& path, checkpoint_id id);
 
 }  // namespace troupe

@@ -4,21 +4,21 @@
 
 namespace troupe {
 
-retention_decision decide_retention(const retention_policy& policy, std::vector<int64_t> listed, retention_marks marks, double now) {
+retention_decision decide_retention(const retention_policy& policy, std::vector<checkpoint_id> listed, retention_marks marks, double now) {
   marks.saved_at[listed.back()] = now;
   marks.last_preserved = std::min(marks.last_preserved.value_or(now), now);
   const size_t listed_max = policy.keep_checkpoint_max == 0 ? listed.size() : static_cast<size_t>(policy.keep_checkpoint_max);
   const auto surplus = static_cast<std::ptrdiff_t>(listed.size() - std::min(listed.size(), listed_max));
   retention_decision decision;
-  for (const int64_t step : std::vector<int64_t>{listed.begin(), listed.begin() + surplus}) {
-    const auto at = marks.saved_at.extract(step);
-    if (marks.preserved.contains(step))
+  for (const auto id : std::vector<checkpoint_id>{listed.begin(), listed.begin() + surplus}) {
+    const auto at = marks.saved_at.extract(id);
+    if (marks.preserved.contains(id))
       continue;
     if (!at.empty() && at.mapped() - 3600 * policy.keep_checkpoint_every_n_hours >= *marks.last_preserved) {
-      marks.preserved.insert(step);
+      marks.preserved.insert(id);
       marks.last_preserved = at.mapped();
     } else {
-      decision.deleted.push_back(step);
+      decision.deleted.push_back(id);
     }
   }
   decision.listed.assign(listed.begin() + surplus, listed.end());

@@ -19,14 +19,14 @@ constexpr std::string_view doomed_mark = "# doomed: ";
 constexpr int depth_max = 100;  // In unknown fields the parser would descend as deep as the file nests.
 
 /// "model.ckpt-700 1758000000250000000"
-void parse_doomed(std::string_view line, std::map<int64_t, int64_t>& into) {
+void parse_doomed(std::string_view line, std::map<checkpoint_id, int64_t>& into) {
   const size_t space = std::min(line.find(' '), line.size());
-  const auto step = step_of_checkpoint(line.substr(0, space));
+  const auto id = id_of_checkpoint(line.substr(0, space));
   const auto digits = line.substr(std::min(space + 1, line.size()));
   int64_t changed = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), changed);
-  if (step && code == std::errc{} && end == digits.data() + digits.size())
-    into[*step] = changed;
+  if (id && code == std::errc{} && end == digits.data() + digits.size())
+    into[*id] = changed;
 }
 
 /// The marks kept in comments.
@@ -39,13 +39,13 @@ retention_marks parse_comments(std::string_view text) {
     if (line.starts_with(doomed_mark))
       parse_doomed(line.substr(doomed_mark.size()), marks.doomed);
     else if (line.starts_with(preserved_mark))
-      if (const auto step = step_of_checkpoint(line.substr(preserved_mark.size())))
-        marks.preserved.insert(*step);
+      if (const auto id = id_of_checkpoint(line.substr(preserved_mark.size())))
+        marks.preserved.insert(*id);
   }
   return marks;
 }
 
-/// The save times of those paths that are steps; none when there are not as many times as paths.
+/// The save times of those paths that name checkpoints; none when there are not as many times as paths.
 retention_marks parse_marks(const proto::CheckpointState& state, std::string_view text) {
   auto marks = parse_comments(text);
   if (state.last_preserved_timestamp() > 0)
@@ -53,8 +53,8 @@ retention_marks parse_marks(const proto::CheckpointState& state, std::string_vie
   const auto& paths = state.all_model_checkpoint_paths();
   const auto& times = state.all_model_checkpoint_timestamps();
   for (int i = 0; paths.size() == times.size() && i < paths.size(); ++i)
-    if (const auto step = step_of_checkpoint(paths[i]))
-      marks.saved_at[*step] = times[i];
+    if (const auto id = id_of_checkpoint(paths[i]))
+      marks.saved_at[*id] = times[i];
   return marks;
 }
 
@@ -72,24 +72,24 @@ class first_error final : public google::protobuf::io::ErrorCollector {
 
 }  // namespace
 
-std::string write_state_file(const std::vector<int64_t>& steps, const retention_marks& marks) {
-  assert(!steps.empty());
+std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_marks& marks) {
+  assert(!ids.empty());
   proto::CheckpointState state;
-  state.set_model_checkpoint_path(checkpoint_name(steps.back()));
-  for (const int64_t step : steps)
-    state.add_all_model_checkpoint_paths(checkpoint_name(step));
-  const auto known = [&](int64_t step) { return marks.saved_at.contains(step); };
-  if (std::all_of(steps.begin(), steps.end(), known))
-    for (const int64_t step : steps)
-      state.add_all_model_checkpoint_timestamps(marks.saved_at.at(step));
+  state.set_model_checkpoint_path(checkpoint_name(ids.back()));
+  for (const auto id : ids)
+    state.add_all_model_checkpoint_paths(checkpoint_name(id));
+  const auto known = [&](checkpoint_id id) { return marks.saved_at.contains(id); };
+  if (std::all_of(ids.begin(), ids.end(), known))
+    for (const auto id : ids)
+      state.add_all_model_checkpoint_timestamps(marks.saved_at.at(id));
   if (marks.last_preserved)
     state.set_last_preserved_timestamp(*marks.last_preserved);
   std::string text;
   google::protobuf::TextFormat::PrintToString(state, &text);
-  for (const int64_t step : marks.preserved)
-    text += std::string{preserved_mark} + checkpoint_name(step) + "\n";
-  for (const auto& [step, changed] : marks.doomed)
-    text += std::string{doomed_mark} + checkpoint_name(step) + " " + std::to_string(changed) + "\n";
+  for (const auto id : marks.preserved)
+    text += std::string{preserved_mark} + checkpoint_name(id) + "\n";
+  for (const auto& [id, changed] : marks.doomed)
+    text += std::string{doomed_mark} + checkpoint_name(id) + " " + std::to_string(changed) + "\n";
   return text;
 }
 
@@ -108,28 +108,28 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
 
   checkpoint_state result{.marks = parse_marks(state, text)};
   for (const auto& entry : state.all_model_checkpoint_paths()) {
-    const auto step = step_of_checkpoint(entry);
-    if (!step) {
+    const auto id = id_of_checkpoint(entry);
+    if (!id) {
       result.warnings.push_back(path + " lists \"" + entry + "\", which is not called like a checkpoint");
       continue;
     }
-    std::erase(result.steps, *step);
-    result.steps.push_back(*step);
+    std::erase(result.ids, *id);
+    result.ids.push_back(*id);
   }
-  const auto newest = step_of_checkpoint(state.model_checkpoint_path());
+  const auto newest = id_of_checkpoint(state.model_checkpoint_path());
   if (newest) {
     result.newest = *newest;
-    if (std::find(result.steps.begin(), result.steps.end(), *newest) == result.steps.end())
-      result.steps.push_back(*newest);
+    if (std::find(result.ids.begin(), result.ids.end(), *newest) == result.ids.end())
+      result.ids.push_back(*newest);
     return result;
   }
   // The newest path names no checkpoint here; the list may still be usable.
   result.warnings.push_back(path + " names \"" + state.model_checkpoint_path()
                             + "\" as the newest, which is not called like a checkpoint");
-  if (result.steps.empty())
+  if (result.ids.empty())
     return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path()
                                    + "\", which is not called like a checkpoint");
-  result.newest = result.steps.back();
+  result.newest = result.ids.back();
   return result;
 }
 

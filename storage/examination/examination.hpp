@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// not_found: neither a manifest nor a shard of this step.
-expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, int64_t step,
+/// not_found: neither a manifest nor a shard of it.
+expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
                                                const inspect_options& options);
 expected<checkpoint_report> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options);
 expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options);

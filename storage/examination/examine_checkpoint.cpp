@@ -71,7 +71,7 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
                                checkpoint_report& report) {
   opened_file file{nullptr, join_path(directory, name)};
   auto opened = fs.open(file.path);
-  if (!opened && report.step) {  // There is more of this checkpoint to report.
+  if (!opened && report.id) {  // There is more of this checkpoint to report.
     report.damages.push_back(damage_of(opened.error(), file.path, "", {}));
     return {};
   }
@@ -162,39 +162,39 @@ void add_manifest(file_system& fs, const std::string& directory, const manifest&
   }
 }
 
-expected<std::vector<std::string>> shards_of(file_system& fs, const std::string& directory, int64_t step) {
+expected<std::vector<std::string>> shards_of(file_system& fs, const std::string& directory, checkpoint_id id) {
   const auto files = fs.list(directory);
   if (!files)
     return fail(files.error());
   std::vector<std::string> names;
   for (const auto& f : *files)
-    if (step_of_shard(f.name) == step)
+    if (id_of_shard(f.name) == id)
       names.push_back(f.name);
   return names;
 }
 
 }  // namespace
 
-expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, int64_t step,
+expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
                                                const inspect_options& options) {
-  checkpoint_report report{.path = join_path(directory, checkpoint_name(step)), .step = step, .verified = options.verify || options.values};
-  const std::string path = join_path(directory, manifest_name(step));
+  checkpoint_report report{.path = join_path(directory, checkpoint_name(id)), .id = id, .verified = options.verify || options.values};
+  const std::string path = join_path(directory, manifest_name(id));
   const auto lease = fs.hold(path);  // Without a file to hold, there is nothing to protect.
   auto text = read_file(fs, path);
   if (!text && text.error().category != errc::not_found)
     return fail(std::move(text.error()));
-  const auto m = text ? parse_manifest(*text, path, step) : fail(errc::data_loss, "is missing");
+  const auto m = text ? parse_manifest(*text, path, id) : fail(errc::data_loss, "is missing");
   if (!m && m.error().category != errc::data_loss)
     return fail(m.error());
   if (text) {
-    report.files.push_back(manifest_name(step));
+    report.files.push_back(manifest_name(id));
     report.bytes += static_cast<int64_t>(text->size());
   }
   if (m) {
     add_manifest(fs, directory, *m, options, report);
     return report;
   }
-  const auto shards = shards_of(fs, directory, step);
+  const auto shards = shards_of(fs, directory, id);
   if (!shards)
     return fail(shards.error());
   if (!text && shards->empty())

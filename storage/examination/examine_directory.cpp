@@ -80,19 +80,19 @@ expected<std::optional<checkpoint_state>> read_state(file_system& fs, directory_
 }
 
 /// Absent if it was deleted meanwhile.
-std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, int64_t step,
+std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string& directory, checkpoint_id id,
                                               const std::optional<checkpoint_state>& state, bool owned, const inspect_options& options) {
-  checkpoint_entry entry{.step = step};
+  checkpoint_entry entry{.id = id};
   if (state) {
-    entry.listed = std::find(state->steps.begin(), state->steps.end(), step) != state->steps.end();
-    entry.preserved = state->marks.preserved.contains(step);
+    entry.listed = std::find(state->ids.begin(), state->ids.end(), id) != state->ids.end();
+    entry.preserved = state->marks.preserved.contains(id);
   }
-  const auto found = examine_checkpoint(fs, directory, step, {.verify = options.verify});
+  const auto found = examine_checkpoint(fs, directory, id, {.verify = options.verify});
   if (!found && !entry.listed && found.error().category == errc::not_found)
     return {};
   if (found) {
-    const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(step)) != found->files.end();
-    // An owner deletes the files of a step removed from the list one by one.
+    const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(id)) != found->files.end();
+    // An owner deletes the files of a checkpoint removed from the list one by one.
     const bool in_hand = owned && !entry.preserved && !found->damages.empty();
     entry.unfinished = !entry.listed && (state || owned) && (!has_manifest || in_hand);
     entry.wall_time = found->wall_time;
@@ -101,10 +101,10 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
       entry.damages = found->damages;
   } else {
     const bool unreadable = found.error().category != errc::data_loss && found.error().category != errc::not_found;
-    entry.damages.push_back({join_path(directory, manifest_name(step)), "", {}, found.error().message, unreadable});
+    entry.damages.push_back({join_path(directory, manifest_name(id)), "", {}, found.error().message, unreadable});
   }
-  if (entry.wall_time == 0 && state && state->marks.saved_at.contains(step))
-    entry.wall_time = state->marks.saved_at.at(step);
+  if (entry.wall_time == 0 && state && state->marks.saved_at.contains(id))
+    entry.wall_time = state->marks.saved_at.at(id);
   return entry;
 }
 
@@ -121,18 +121,18 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   const auto state = read_state(fs, report);
   if (!state)
     return fail(state.error());
-  auto steps = steps_with_files(fs, directory);
-  if (!steps)
-    return fail(steps.error());
-  // After the steps: a process that has written a shard of its first save was the owner before that.
+  auto ids = ids_with_files(fs, directory);
+  if (!ids)
+    return fail(ids.error());
+  // After the names: a process that has written a shard of its first save was the owner before that.
   if (auto owner = fs.lock_owner(directory))
     report.owner = std::move(*owner);
   if (*state)
-    steps->insert((*state)->steps.begin(), (*state)->steps.end());
-  if (!*state && !steps->empty())
+    ids->insert((*state)->ids.begin(), (*state)->ids.end());
+  if (!*state && !ids->empty())
     report.warnings.push_back(directory + " has no state file that can be used: a job would go on from the newest that is whole");
-  for (const int64_t step : *steps)
-    if (auto entry = examine_entry(fs, directory, step, *state, report.owner.has_value(), options))
+  for (const auto id : *ids)
+    if (auto entry = examine_entry(fs, directory, id, *state, report.owner.has_value(), options))
       report.checkpoints.push_back(std::move(*entry));
   return report;
 }

@@ -3,6 +3,7 @@
 #include "actors/writers/checkpoint_loading.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "support/crew_of_recorders.hpp"
+#include "tests/support/checkpoint_ids.hpp"
 
 #include <doctest/doctest.h>
 
@@ -28,7 +29,7 @@ struct evaluator_alone : simulation {
                .outputs = {{}, {program_output::kind::metric_total, "accuracy"}, {program_output::kind::metric_weight, "accuracy"}}};
   }
   void start() { judge = spawn(evaluator, options, asker.as<evaluation_sink_actor>()); }
-  void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, step, ""}); }
+  void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, {step}, ""}); }
   /// Reports batches [first, first + losses) of the sub-plan's attempt as evaluated: two of four rows in each were
   /// right.
   void batches(int32_t attempt, int64_t first, std::vector<float> losses) {
@@ -40,10 +41,10 @@ struct evaluator_alone : simulation {
   void end(int32_t attempt, int64_t step, const error& cause = {errc::out_of_range, "the data ended"}) {
     tell(judge, stream_end{attempt, {}, step, cause, kind_of(cause)});
   }
-  void commit(int64_t step, float value) {
+  void commit(int64_t step, float value, int64_t iteration = 0) {
     auto store = checkpoint_store::open(disk, "/m");
     REQUIRE(store);
-    REQUIRE((*store)->commit({step, {{"v", tensor::of<float>({2}, {value, value})}, {"v/Momentum", tensor::of<float>({2}, {0, 0})},
+    REQUIRE((*store)->commit({{step, iteration}, {{"v", tensor::of<float>({2}, {value, value})}, {"v/Momentum", tensor::of<float>({2}, {0, 0})},
                                      {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
   }
 };
@@ -80,7 +81,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "[DF-45] the loss is the mean over batches, m
   const auto& e = asker.last<evaluated>();
   CHECK(e.ok);
   CHECK(e.attempt == 1);
-  CHECK(e.step == 7);
+  CHECK(e.id.step == 7);
   CHECK(e.batches == 3);
   CHECK(e.metrics == std::map<std::string, double>{{"loss", 3}, {"accuracy", 0.5}, {"global_step", 7}});
   SUBCASE("the next one uses the same nodes, and counts anew") {
@@ -89,7 +90,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "[DF-45] the loss is the mean over batches, m
     CHECK(nodes->workers[0].last<begin>().attempt == 2);
     batches(1, 3, {100});
     batches(2, 0, {4, 4, 4});
-    CHECK(asker.last<evaluated>().step == 9);
+    CHECK(asker.last<evaluated>().id.step == 9);
     CHECK(asker.last<evaluated>().metrics.at("loss") == 4);
   }
 }
@@ -100,18 +101,18 @@ TEST_CASE_FIXTURE(evaluator_alone, "[EST-86] a checkpoint under evaluation is no
   auto store = checkpoint_store::open(disk, "/m", {.keep_checkpoint_max = 1});
   REQUIRE(store);
   const auto save = [&](int64_t step) {
-    return (*store)->commit({step, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})->deleted;
+    return (*store)->commit({{step}, {{"v", tensor::of<float>({2}, {1, 1})}, {"global_step", tensor::scalar<int64_t>(step)}}})->deleted;
   };
   save(7);
   start();
   evaluate(7);
   CHECK(save(8).empty());
   batches(1, 0, {1});
-  CHECK(save(9) == std::vector<int64_t>{8});
+  CHECK(save(9) == ids({8}));
   CHECK(disk->info("/m/model.ckpt-7.manifest.json"));
   batches(1, 1, {1});
   REQUIRE(asker.count<evaluated>() == 1);
-  CHECK(save(10) == std::vector<int64_t>{7, 9});
+  CHECK(save(10) == ids({7, 9}));
 }
 
 TEST_CASE_FIXTURE(evaluator_alone, "data that end before the wanted number of batches end the evaluation well") {
@@ -134,6 +135,24 @@ TEST_CASE_FIXTURE(evaluator_alone, "data without a bound are granted piece by pi
   batches(1, first - 1, {1});
   CHECK(nodes->sources[0].last<troupe::run>().until > first);
   CHECK(nodes->workers[0].last<troupe::run>().until == nodes->sources[0].last<troupe::run>().until);
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "of two checkpoints of one step the one of an iteration is evaluated, or the newest") {
+  options.steps = 1;
+  options.directory = "/m";
+  commit(7, 0.5f);
+  commit(7, 0.25f, 1);
+  start();
+  const auto value = [&] { return parameters->view(0, 0).as<float>()[0]; };
+  tell(judge, evaluate_at{1, {7, 0}, ""});
+  CHECK(value() == 0.5f);
+  batches(1, 0, {1});
+  CHECK(asker.last<evaluated>().id == checkpoint_id{7, 0});
+  tell(judge, evaluate_at{1, {7}, ""});
+  CHECK(value() == 0.25f);
+  batches(2, 0, {1});
+  CHECK(asker.last<evaluated>().id == checkpoint_id{7, 1});
+  CHECK(asker.last<evaluated>().checkpoint == "/m/model.ckpt-7-iteration-1");
 }
 
 TEST_CASE_FIXTURE(evaluator_alone, "a batch that cannot be evaluated gives its cause in place of metrics") {
@@ -166,7 +185,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "a checkpoint that is not there is an error o
     evaluate();
     CHECK(parameters->view(0, 0) == tensor::of<float>({2}, {1, 1}));
     batches(1, 0, {1});
-    CHECK(asker.last<evaluated>().step == 0);
+    CHECK(asker.last<evaluated>().id.step == 0);
   }
 }
 

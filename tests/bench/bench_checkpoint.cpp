@@ -279,7 +279,7 @@ void measure_store(suite& s, int rounds) {
     const auto plainly = [&] { plain.push_back(1 / plain_write(*files, join_path(folder.path(), "plain"), reference.get())); };
     if (round % 2 == 1)
       plainly();
-    content.step = round;
+    content.id.step = round;
     const double start = wall();
     need_of(store->commit(content));
     written.push_back(1 / (wall() - start));

@@ -31,7 +31,7 @@ std::string why(const expected<T>& x) {
 /// The newest committed step in `directory`.
 inline int64_t newest_step(const std::string& directory) {
   auto report = inspect_directory(directory);
-  return report ? report->newest.value_or(-1) : -1;
+  return report ? report->newest.value_or(checkpoint_id{-1}).step : -1;
 }
 
 }  // namespace troupe::test

@@ -66,7 +66,7 @@ TEST_CASE("the embedding example trains while it answers, saves when asked and w
     says(service, "stopped at step ");
   }
   const auto left = report_of(directory / "model");
-  const auto end = left.newest.value_or(-1);
+  const auto end = left.newest.value_or(checkpoint_id{-1}).step;
   CHECK(end >= saved);
   example_program again{{EXAMPLE_EMBED_IN_SERVICE, directory / "model"}};
   CHECK(again.finish() == 0);  // The end of its input is the end of its loop.
@@ -102,7 +102,7 @@ TEST_CASE("two jobs in one program both finish, and their hooks meet on its main
   CHECK(program.hear().starts_with("deep 0."));
   CHECK(program.hear().starts_with("linear 0."));
   for (const char* name : {"both/deep", "both/linear"})
-    CHECK(report_of(directory / name).newest == 400);
+    CHECK(report_of(directory / name).newest == checkpoint_id{400});
 }
 
 TEST_CASE("a program's own actor hears of the job in its system, and outlives it") {
@@ -150,7 +150,7 @@ TEST_CASE("both character models learn a rhyme far below the uniform code, go on
     CHECK(second.finish() == 0);
     says(second, "started at step 40, to step 120: resumed from ");
     CHECK(bits_after(second, "held out: ") < 0.8 * begun);
-    CHECK(report_of(directory / model).newest == 120);
+    CHECK(report_of(directory / model).newest == checkpoint_id{120});
   }
 }
 

@@ -7,7 +7,7 @@ namespace troupe::fuzz {
 
 namespace {
 
-constexpr int64_t step = 7;
+constexpr checkpoint_id id{7, 2};
 
 /// The input with a correct checksum, which no mutation would ever hit.
 std::string repaired(std::string text) {
@@ -24,11 +24,11 @@ std::string repaired(std::string text) {
 std::vector<std::string> seeds() {
   auto files = memory_file_system();
   auto store = need(checkpoint_store::open(files, "/m", {}));
-  need(store->commit({.step = step,
+  need(store->commit({.id = id,
                       .tensors = {{"kernel", tensor::zeros(dtype::float32, {2, 3})}, {"flag", tensor::scalar(true)}},
                       .blobs = {{"infeed/0", std::string("\0\xff", 2)}},
                       .properties = {{"finished", "false"}}}));
-  const auto whole = need(read_file(*files, "/m/" + manifest_name(step)));
+  const auto whole = need(read_file(*files, "/m/" + manifest_name(id)));
   std::vector<std::string> all{whole};
   for (const auto& value : {nested("[", "", "]"), nested("{\"a\":", "1", "}")}) {
     const std::string_view text = "\"false\"";
@@ -38,11 +38,11 @@ std::vector<std::string> seeds() {
 }
 
 void run(std::string_view input) {
-  const auto m = parse_manifest(repaired(std::string{input}), "f", step);
+  const auto m = parse_manifest(repaired(std::string{input}), "f", id);
   if (!m)
     return;
   const std::string again = need(write_manifest(*m));
-  require(need(write_manifest(need(parse_manifest(again, "f", step)))) == again, "a manifest is read as it is written");
+  require(need(write_manifest(need(parse_manifest(again, "f", id)))) == again, "a manifest is read as it is written");
 }
 
 }  // namespace troupe::fuzz

@@ -92,10 +92,10 @@ std::string outcome_of(const kept_job& job) {
   const auto files = posix_file_system();
   const auto store = checkpoint_store::open(files, path, {.read_only = true});
   REQUIRE(store);
-  for (const int64_t step : (*store)->listed()) {
-    const auto found = (*store)->restore(step);
+  for (const auto id : (*store)->listed()) {
+    const auto found = (*store)->restore(id);
     REQUIRE(found);
-    const std::string at = job.name + " checkpoint " + std::to_string(step) + " ";
+    const std::string at = job.name + " checkpoint " + to_string(id) + " ";
     for (const auto& t : found->content.tensors)
       text += at + t.name + " " + std::to_string(crc32c(t.value.bytes())) + "\n";
     for (const auto& [name, bytes] : found->content.blobs)

@@ -1,5 +1,7 @@
 #include <troupe/inspect.hpp>
 
+#include "tests/support/checkpoint_ids.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -232,15 +234,15 @@ TEST_CASE_FIXTURE(finished_job, "JSON with values has the bytes of every tensor,
 }
 
 TEST_CASE_FIXTURE(finished_job, "checkpoints are deleted by step, the newest only on request, and nothing is made where nothing was") {
-  CHECK(delete_checkpoints(path, {0})->deleted == std::vector<int64_t>{0});
-  CHECK(delete_checkpoints(path, {4}).error().category == errc::failed_precondition);
-  CHECK(delete_checkpoints(path, {4}, true)->deleted == std::vector<int64_t>{4});
+  CHECK(delete_checkpoints(path, {{0}})->deleted == ids({0}));
+  CHECK(delete_checkpoints(path, {{4}}).error().category == errc::failed_precondition);
+  CHECK(delete_checkpoints(path, {{4}}, true)->deleted == ids({4}));
   const auto left = inspect_directory(path);
   REQUIRE(left);
   REQUIRE(left->checkpoints.size() == 1);
-  CHECK(left->checkpoints[0].step == 2);
-  CHECK(left->newest == 2);
-  CHECK(delete_checkpoints(path + "/nowhere", {4}).error().category == errc::not_found);
+  CHECK(left->checkpoints[0].id == checkpoint_id{2});
+  CHECK(left->newest == checkpoint_id{2});
+  CHECK(delete_checkpoints(path + "/nowhere", {{4}}).error().category == errc::not_found);
   CHECK_FALSE(std::filesystem::exists(path + "/nowhere"));
 }
 
@@ -278,12 +280,29 @@ TEST_CASE("what may not be read is shown as that, and neither as damaged nor as 
   const auto of_checkpoint = to_text(checkpoint_report{.path = "d/model.ckpt-1", .damages = {unread}});
   CHECK(has(of_checkpoint, "in 0 files, not readable\n  not readable: d/shard: may not be read: Permission denied\n"));
   CHECK(has(to_text(checkpoint_report{.path = "d/model.ckpt-1", .damages = {unread, rotten}}), "in 0 files, damaged\n"));
-  const directory_report r{.path = "d", .checkpoints = {{.step = 1, .damages = {unread}}, {.step = 2, .damages = {rotten}}, {.step = 3}}, .verified = true};
+  const directory_report r{.path = "d", .checkpoints = {{.id = {1}, .damages = {unread}}, {.id = {2}, .damages = {rotten}}, {.id = {3}}}, .verified = true};
   CHECK(has(to_text(r), "3 checkpoints, 1 damaged, 1 not readable\n"));
   CHECK_FALSE(is_sound(r));
   const auto rows = json::parse(to_json(r))["checkpoints"];
   CHECK(rows[0]["damages"][0]["unreadable"] == true);
   CHECK(rows[1]["damages"][0]["unreadable"] == false);
+}
+
+TEST_CASE("the iteration of a checkpoint is shown where it is not 0") {
+  const directory_report r{.path = "d", .checkpoints = {{.id = {7}, .bytes = 5}, {.id = {7, 1}, .bytes = 5}}, .newest = checkpoint_id{7, 1}};
+  const auto text = to_text(r);
+  CHECK(has(text, "2 checkpoints, the newest of step 7-iteration-1\n"));
+  CHECK(has(text, "  step              7  "));
+  CHECK(has(text, "  step  7-iteration-1  "));
+  const auto j = json::parse(to_json(r));
+  CHECK(j["newest"] == 7);
+  CHECK(j["newest_iteration"] == 1);
+  CHECK_FALSE(j["checkpoints"][0].contains("iteration"));
+  CHECK(j["checkpoints"][1]["step"] == 7);
+  CHECK(j["checkpoints"][1]["iteration"] == 1);
+  const checkpoint_report one{.path = "d/model.ckpt-7-iteration-1", .id = checkpoint_id{7, 1}};
+  CHECK(has(to_text(one), "d/model.ckpt-7-iteration-1: step 7-iteration-1\n"));
+  CHECK(json::parse(to_json(one))["iteration"] == 1);
 }
 
 TEST_CASE("texts keep a terminal from obeying what a file contains, and columns stay aligned") {

@@ -41,9 +41,9 @@ void damage_file(const std::string& path) {
 
 TEST_CASE_FIXTURE(kept_job, "the newest checkpoint is the one that the state file names") {
   CHECK(latest_checkpoint(path) == path + "/model.ckpt-4");
-  REQUIRE(delete_checkpoints(path, {4}, true));
+  REQUIRE(delete_checkpoints(path, {{4}}, true));
   CHECK(latest_checkpoint(path) == path + "/model.ckpt-2");
-  REQUIRE(delete_checkpoints(path, {0, 2}, true));
+  REQUIRE(delete_checkpoints(path, {{0}, {2}}, true));
   CHECK(latest_checkpoint(path).error() == error{errc::not_found, path + " holds no checkpoint that its state file names"});
   CHECK(latest_checkpoint(path + "/none").error() == error{errc::not_found, path + "/none does not exist, and neither does a checkpoint in it"});
   CHECK_FALSE(std::filesystem::exists(path + "/none"));

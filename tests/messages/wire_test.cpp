@@ -35,7 +35,7 @@ template <> block sample(simulation&) {
   return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
                               tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}), tensor::zeros(dtype::float32, {0, 4})}};
 }
-template <> committed sample(simulation&) { return {5, 34, "/m/model.ckpt-34", {"one", "two"}}; }
+template <> committed sample(simulation&) { return {5, {34, 85}, "/m/model.ckpt-34-iteration-85", {"one", "two"}}; }
 template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part, gone>().as<part_sink_actor>()}; }
 template <> connect_reader sample(simulation& world) { return {6_edge, world.record<block, end_of_data>().as<block_sink_actor>()}; }
 template <> connect_reducer sample(simulation& world) { return {world.record<gradient_part, applied>().as<gradient_sink_actor>()}; }
@@ -43,11 +43,12 @@ template <> connect_reports sample(simulation& world) { return {world.record<ste
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
-template <> evaluate_at sample(simulation&) { return {8, 36, "/m/model.ckpt-36"}; }
-template <> evaluated sample(simulation&) { return {9, 37, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
+template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86"}; }
+template <> evaluated sample(simulation&) { return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
-                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .failure = trouble(), .attempt = 4};
+                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .checkpoint = checkpoint_id{38, 88}, .failure = trouble(),
+                 .attempt = 4};
   return {fact::step, news, some_values(), 39, true, 60};
 }
 template <> failure sample(simulation&) { return {10, role::summary_writer, trouble()}; }
@@ -82,7 +83,7 @@ template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.2
 template <> request sample(simulation&) { return {request::abort, true}; }
 template <> restore sample(simulation&) { return {20}; }
 template <> restored sample(simulation&) {
-  return {21, true, 47, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
+  return {21, true, {47, 89}, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
 }
 template <> rewind sample(simulation&) { return {22, 48}; }
 template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
@@ -97,7 +98,7 @@ template <> halted sample(simulation&) { return {69, 7_node}; }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
 template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }
-template <> unlease sample(simulation&) { return {53}; }
+template <> unlease sample(simulation&) { return {{53, 90}}; }
 
 // -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------
 
@@ -149,8 +150,8 @@ auto fields(const T& x) {
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
 bool same(const job_event& a, const job_event& b) {
-  return std::tie(a.what, a.step, a.seconds, a.max_steps, a.loss, a.steps_per_second, a.metrics, a.text, a.failure)
-         == std::tie(b.what, b.step, b.seconds, b.max_steps, b.loss, b.steps_per_second, b.metrics, b.text, b.failure);
+  return std::tie(a.what, a.step, a.seconds, a.max_steps, a.loss, a.steps_per_second, a.metrics, a.text, a.checkpoint, a.failure)
+         == std::tie(b.what, b.step, b.seconds, b.max_steps, b.loss, b.steps_per_second, b.metrics, b.text, b.checkpoint, b.failure);
 }
 template <class T>
 bool same(const T& a, const T& b);

@@ -92,7 +92,7 @@ TEST_CASE("when the outfeed dies and the data end before the horizon the state t
       }
       CHECK(end.result.error().source == "outfeed");
       CHECK(end.result.error().category == errc::aborted);
-      saved_at_the_end += newest_checkpoint(o.files).content.step > 0;
+      saved_at_the_end += newest_checkpoint(o.files).content.id.step > 0;
     }
   }
   CHECK(saved_at_the_end > 30);
@@ -118,7 +118,7 @@ TEST_CASE("a node that dies after a stop was asked for costs no deadline, whethe
       ++failed;
       CHECK(killed);
       CHECK_MESSAGE(end.result.error().source == node, to_string(end.result.error()));
-      CHECK(newest_checkpoint(o.files).content.step >= 0);
+      CHECK(newest_checkpoint(o.files).content.id.step >= 0);
     }
   CHECK(failed > 40);
 }
@@ -232,7 +232,7 @@ TEST_CASE("the resumed line says where the data stand") {
   CHECK(started(10) == "a fresh start");
   CHECK(started(4000, true) == "resumed from /run/model.ckpt-10; the data begin anew, as the job had finished");
   CHECK(started(4000, true).ends_with("; the data go on where they stood"));
-  const auto stands = std::to_string(newest_checkpoint(o.files).content.step);
+  const auto stands = std::to_string(newest_checkpoint(o.files).content.id.step);
   CHECK(started(1) == "resumed from /run/model.ckpt-" + stands);  // There is nothing to read.
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("a checkpoint writer that dies while saves are marked ahead costs no d
       REQUIRE_FALSE(end.result);
       CHECK(end.result.error().source == "checkpoint_writer");
       CHECK(end.took < 1s);
-      CHECK(newest_checkpoint(o.files).content.step >= 2);
+      CHECK(newest_checkpoint(o.files).content.id.step >= 2);
     }
 }
 

@@ -28,7 +28,7 @@ error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std
   REQUIRE_FALSE(job.events().empty());
   CHECK(job.events().back().what == kind::failed);
   if (files)
-    CHECK(newest_checkpoint(files).content.step >= 0);
+    CHECK(newest_checkpoint(files).content.id.step >= 0);
   return result->error();
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a replica that dies fails the job without a last save, and names it")
       CHECK(e.source == "replica/" + std::to_string(replicas - 1));
       CHECK(e.step.value_or(-1) >= 7);
       CHECK(e.message.find("it was killed") != std::string::npos);
-      CHECK(newest_checkpoint(o.files).content.step % 5 == 0);
+      CHECK(newest_checkpoint(o.files).content.id.step % 5 == 0);
     }
   }
 }
@@ -93,7 +93,7 @@ TEST_CASE("an outfeed that dies fails the job after a last save at the horizon")
     CAPTURE(seed);
     CHECK(e.category == errc::aborted);
     CHECK(e.source == "outfeed");
-    CHECK(newest_checkpoint(o.files).content.step >= 7);  // Step 0 was the only one before.
+    CHECK(newest_checkpoint(o.files).content.id.step >= 7);  // Step 0 was the only one before.
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a checkpoint writer that dies is restarted once for a last save, then
     CAPTURE(seed);
     CHECK(e.category == errc::aborted);
     CHECK(e.source == "checkpoint_writer");
-    CHECK(newest_checkpoint(o.files).content.step >= 57);
+    CHECK(newest_checkpoint(o.files).content.id.step >= 57);
     if (seed < 4)
       check_goes_on(o);
   }
@@ -123,7 +123,7 @@ TEST_CASE("an evaluator that dies fails the job after a last save") {
     CAPTURE(seed);
     CHECK(e.category == errc::aborted);
     CHECK_MESSAGE(e.source == "evaluator", to_string(e));
-    CHECK(newest_checkpoint(o.files).content.step >= 13);
+    CHECK(newest_checkpoint(o.files).content.id.step >= 13);
   }
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("a full disk fails the job with resource_exhausted, the step and the f
     CHECK(e.step == 10);
     CHECK(e.message.find("no space left") != std::string::npos);
     // The save of step 15 may have been on its way; that of step 10 is not there in any part.
-    const auto stands = newest_checkpoint(o.files).content.step;
+    const auto stands = newest_checkpoint(o.files).content.id.step;
     CHECK((stands == 5 || stands == 15));
     disk->heal();
     if (operation == file_operation::append)
@@ -175,7 +175,7 @@ TEST_CASE("a stop while a save is on its way waits for it and for the last one")
     REQUIRE(result->has_value());
     CHECK((*result)->stopped);
     CHECK(job.left().empty());
-    CHECK(newest_checkpoint(o.files).content.step == (*result)->global_step);
+    CHECK(newest_checkpoint(o.files).content.id.step == (*result)->global_step);
     CHECK(steps_of(job.events(), kind::saved).size() >= 2);
     CHECK(job.events().back().what == kind::stopped);
   }
@@ -192,7 +192,7 @@ TEST_CASE("a stop before the first step ends cleanly at step 0 with a checkpoint
     REQUIRE(result->has_value());
     CHECK((*result)->global_step == 0);
     CHECK((*result)->stopped);
-    CHECK(newest_checkpoint(o.files).content.step == 0);
+    CHECK(newest_checkpoint(o.files).content.id.step == 0);
     CHECK(job.left().empty());
   }
 }
@@ -239,7 +239,7 @@ TEST_CASE("a loss that is not finite fails the job at its exact step, and no suc
       CHECK(e.step == 3);
       CHECK(e.source.starts_with("replica/"));
       CHECK_MESSAGE(e.notes == std::vector<std::string>{debug_numerics_hint}, to_string(e));
-      CHECK(newest_checkpoint(o.files).content.step <= 3);
+      CHECK(newest_checkpoint(o.files).content.id.step <= 3);
       for (const auto& v : newest_checkpoint(o.files).content.tensors)
         if (v.value.type() == dtype::float32)
           CHECK(std::ranges::all_of(v.value.as<float>(), [](float f) { return std::isfinite(f); }));
@@ -344,7 +344,7 @@ TEST_CASE("a job whose directory was removed ends with an error that says so, an
     CHECK(e.category == errc::failed_precondition);
     CHECK_MESSAGE(e.message.find("/run is not the directory that was locked") != std::string::npos, e.message);
     CHECK(names() == before);
-    CHECK((*other)->listed() == steps{content.step});
+    CHECK((*other)->listed() == ids({content.id.step}));
   }
 }
 
@@ -385,7 +385,7 @@ TEST_CASE("a damaged newest checkpoint is passed over with a warning, and traini
   REQUIRE(result->has_value());
   CHECK((*result)->steps_run == 5);
   CHECK(steps_of(job.events(), kind::warning).size() >= 1);
-  CHECK(newest_checkpoint(o.files).content.step == 10);
+  CHECK(newest_checkpoint(o.files).content.id.step == 10);
 }
 
 }  // namespace troupe::test

@@ -133,7 +133,7 @@ TEST_CASE("a job of several groups that is stopped ends at one step for all, and
       REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
       CHECK((*result)->stopped);
       stopped_at = (*result)->global_step;
-      CHECK(newest_checkpoint(o.files).content.step == stopped_at);
+      CHECK(newest_checkpoint(o.files).content.id.step == stopped_at);
       CHECK(job.left().empty());
     }
     CHECK(stopped_at < 40);
@@ -146,7 +146,7 @@ TEST_CASE("data that end before max_steps end every group at the same step") {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     small_job_options o{.max_steps = 100, .input = small_dataset().shuffle().batch(4)};
     simulated_job job{two_candidates(o.input).prepared(describe_small(o)), seed};
-    CHECK(end_of(job, o.files).step == 12);
+    CHECK(end_of(job, o.files).id.step == 12);
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("a group whose step is not finite ends the job with its name, and its 
     CHECK(result->error().category == errc::nan_loss);
     CHECK(result->error().source == "b/replica/0");
     CHECK(job.now() < std::chrono::minutes{5});
-    CHECK(newest_checkpoint(d.basis.files).content.step <= *result->error().step);
+    CHECK(newest_checkpoint(d.basis.files).content.id.step <= *result->error().step);
     CHECK(job.left().empty());
   }
 }
@@ -219,11 +219,11 @@ TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds th
     return end;
   };
   const auto split = run(small_dataset().batch(8).repeat(), divide::split, 1, 0);
-  CHECK(split.step == 15);
+  CHECK(split.id.step == 15);
   CHECK(same_state(run(small_dataset().batch(4).repeat(), divide::each, 2, 0), split));
   CHECK_MESSAGE(same_state(run(small_dataset().batch(4).repeat(), divide::each, 3, 5), split), "stopped and resumed");
   const auto odd = run(small_dataset(20).batch(4), divide::each, 4, 0);
-  CHECK_MESSAGE(odd.step == 2, "five batches are two for each of two; the fifth is dropped");
+  CHECK_MESSAGE(odd.id.step == 2, "five batches are two for each of two; the fifth is dropped");
 }
 
 }  // namespace troupe::test

@@ -73,7 +73,7 @@ TEST_CASE("[SUP-16] where A's end throws B's is called all the same, the job fai
     CHECK(e.category == errc::state);
     CHECK_MESSAGE(e.message.find("no ink in A") != std::string::npos, e.message);
     CHECK(book == "begin A, begin B, end A, end B, ");
-    CHECK(newest_checkpoint(o.files).content.step == 20);
+    CHECK(newest_checkpoint(o.files).content.id.step == 20);
   }
 }
 

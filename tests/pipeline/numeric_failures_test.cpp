@@ -38,8 +38,8 @@ TEST_CASE("[EST-27] a loss that is not a number in the step to state 3 leaves no
     CHECK(steps_of(job.events(), kind::saved) == steps{0});
     auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
     REQUIRE(store);
-    CHECK((*store)->listed() == steps{0});
-    CHECK((*store)->restore(3).error().category == errc::not_found);
+    CHECK((*store)->listed() == ids({0}));
+    CHECK((*store)->restore({3}).error().category == errc::not_found);
   }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite f
       CHECK(steps_of(job.events(), kind::saved) == steps{0});
       auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
       REQUIRE(store);
-      CHECK((*store)->listed() == steps{0});
+      CHECK((*store)->listed() == ids({0}));
       const auto stands = (*store)->restore_newest();
       REQUIRE(stands);
       for (const auto& t : stands->content.tensors)

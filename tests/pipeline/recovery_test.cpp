@@ -243,7 +243,7 @@ TEST_CASE("a stop or an abort during the delay ends the job at once, and the las
   SUBCASE("an abort") { job.ask(request::abort, false); }
   CHECK(fail_of(job).category == errc::aborted);
   CHECK(job.now() - before < std::chrono::milliseconds{900});
-  CHECK(newest_checkpoint(o.files).content.step == job.progress().committed_step);
+  CHECK(newest_checkpoint(o.files).content.id.step == job.progress().committed_step);
 }
 
 TEST_CASE("a checkpoint that is damaged between two attempts: the next older whole one; none left: an error, and no fresh start") {
@@ -255,16 +255,16 @@ TEST_CASE("a checkpoint that is damaged between two attempts: the next older who
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
   SUBCASE("damaged") {
     const auto newest = newest_checkpoint(o.files);
-    CHECK(newest.content.step >= 10);
+    CHECK(newest.content.id.step >= 10);
     REQUIRE(o.files->remove(newest.prefix + "-00000-of-00001.safetensors"));
     finish(job);
-    CHECK(steps_of(job.events(), kind::recovered) == steps{newest.content.step - 5});
+    CHECK(steps_of(job.events(), kind::recovered) == steps{newest.content.id.step - 5});
     CHECK_FALSE(steps_of(job.events(), kind::warning).empty());
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
     std::vector<job_event> since{std::find_if(job.events().begin(), job.events().end(), [](const auto& e) { return e.what == kind::recovered; }),
                                  job.events().end()};
     steps after;
-    for (int64_t step = newest.content.step; step <= 20; step += 5)
+    for (int64_t step = newest.content.id.step; step <= 20; step += 5)
       after.push_back(step);
     CHECK(steps_of(since, kind::saved) == after);
   }

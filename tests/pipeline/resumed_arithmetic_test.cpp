@@ -32,10 +32,10 @@ strings warnings_of(const small_job_options& o, uint64_t seed = 7) {
 void rewrite(const small_job_options& o, const std::string& name, const std::string& value) {
   auto content = newest_checkpoint(o.files).content;
   content.properties[name] = value;
-  ++content.step;
+  ++content.id.step;
   for (auto& t : content.tensors)
     if (t.name == "global_step")
-      t.value = tensor::scalar<int64_t>(content.step);
+      t.value = tensor::scalar<int64_t>(content.id.step);
   auto store = checkpoint_store::open(o.files, "/run", {});
   REQUIRE(store);
   REQUIRE((*store)->commit(content));
@@ -94,7 +94,7 @@ TEST_CASE("a job that goes on with other replicas of as many shards has nothing 
     job.ask(request::stop, false);
     REQUIRE(job.wait(std::chrono::hours{2}));
   }
-  CHECK(newest_checkpoint(changed.files).content.step < 200);
+  CHECK(newest_checkpoint(changed.files).content.id.step < 200);
   changed.replicas = 1;
   CHECK(warnings_of(changed).empty());
   const auto a = newest_checkpoint(whole.files).content, b = newest_checkpoint(changed.files).content;

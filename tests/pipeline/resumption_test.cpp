@@ -28,7 +28,7 @@ train_result run_to_end(const small_job_options& o, uint64_t seed = 1) {
   return run_to_end(job);
 }
 
-steps listed(const std::shared_ptr<file_system>& files) {
+std::vector<checkpoint_id> listed(const std::shared_ptr<file_system>& files) {
   auto store = checkpoint_store::open(files, "/run", {.read_only = true});
   REQUIRE(store);
   return (*store)->listed();
@@ -83,7 +83,7 @@ TEST_CASE("[EST-18] ten steps asked for twice are twenty in all") {
     const auto result = run_to_end(job);
     CHECK(result.global_step == wanted);
     CHECK(result.steps_run == 10);
-    CHECK(newest_checkpoint(o.files).content.step == wanted);
+    CHECK(newest_checkpoint(o.files).content.id.step == wanted);
   }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
     simulated_job job{prepare_small(o), 1};
     CHECK(run_to_end(job).steps_run == 12);
     CHECK(steps_of(job.events(), kind::saved) == steps{0, 5, 10, 12});
-    CHECK(listed(o.files) == steps{0, 5, 10, 12});
+    CHECK(listed(o.files) == ids({0, 5, 10, 12}));
   }
   // The newest one is first in this list, so that listing it again is visible: it moves to the end, as a checkpoint
   // just saved.
@@ -101,7 +101,7 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
                                 "model_checkpoint_path: \"model.ckpt-12\"\nall_model_checkpoint_paths: \"model.ckpt-12\"\n"
                                 "all_model_checkpoint_paths: \"model.ckpt-0\"\nall_model_checkpoint_paths: \"model.ckpt-5\"\n"
                                 "all_model_checkpoint_paths: \"model.ckpt-10\"\n"));
-  REQUIRE(listed(o.files) == steps{12, 0, 5, 10});
+  REQUIRE(listed(o.files) == ids({12, 0, 5, 10}));
   const auto written = [&] { return o.files->info("/run/model.ckpt-12-00000-of-00001.safetensors")->modified; };
   const double before = written();
   o.max_steps = 14;
@@ -109,7 +109,7 @@ TEST_CASE("[EST-21] a job saves at its start, on exact multiples and at its end;
   const auto result = run_to_end(job);
   CHECK(result.global_step == 14);
   CHECK(result.steps_run == 2);
-  CHECK(listed(o.files) == steps{0, 5, 10, 12, 14});
+  CHECK(listed(o.files) == ids({0, 5, 10, 12, 14}));
   CHECK_MESSAGE(written() == before, "it is verified, and not written again");
 }
 
@@ -166,10 +166,10 @@ TEST_CASE("[SUP-54, SUP-57] every commit has the position of each host's input, 
   run_to_end(o);
   auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
   REQUIRE(store);
-  CHECK((*store)->listed() == steps{0, 5, 10, 12});
+  CHECK((*store)->listed() == ids({0, 5, 10, 12}));
   std::set<std::string> positions;
-  for (const int64_t step : (*store)->listed()) {
-    const auto info = (*store)->inspect(step);
+  for (const auto id : (*store)->listed()) {
+    const auto info = (*store)->inspect(id);
     REQUIRE(info);
     for (const char* host : {"infeed/0", "infeed/1"}) {
       REQUIRE(info->blobs.contains(host));
@@ -221,7 +221,7 @@ TEST_CASE("[SUP-58] a job that is killed at step 8 and was saved at step 5 goes 
       disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = seed});
     }
     CAPTURE(seed);
-    if (newest_checkpoint(disk).content.step != 5)
+    if (newest_checkpoint(disk).content.id.step != 5)
       continue;  // In this schedule the save of step 5 was still in progress.
     ++killed;
     source->reads.clear();

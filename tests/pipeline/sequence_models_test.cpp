@@ -101,7 +101,7 @@ TEST_CASE("an LSTM and a transformer with dropout that stop and go on, or lose t
       REQUIRE(job.crank_until([&] { return job.progress().committed_step >= 10; }));
       disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = 1});
     }
-    CHECK(newest_checkpoint(broken.files).content.step < 16);
+    CHECK(newest_checkpoint(broken.files).content.id.step < 16);
     CHECK(same_state(state_of_run(broken, 3), whole));
   }
 }

@@ -241,7 +241,7 @@ TEST_CASE("a summary writer that dies or cannot write fails the job after a last
     CHECK(job.left().empty());
     CHECK(result->error().source == "summary_writer");
     CHECK((result->error().category == errc::aborted || result->error().category == errc::resource_exhausted));
-    CHECK(newest_checkpoint(o.files).content.step >= 7);
+    CHECK(newest_checkpoint(o.files).content.id.step >= 7);
   }
 }
 

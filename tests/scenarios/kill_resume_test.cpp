@@ -54,7 +54,7 @@ expected<restored_checkpoint> newest(const std::string& directory) {
   return (*store)->restore_newest();
 }
 
-std::vector<int64_t> listed(const std::string& directory) {
+std::vector<checkpoint_id> listed(const std::string& directory) {
   auto store = checkpoint_store::open(posix_file_system(), directory, {.read_only = true});
   REQUIRE(store);
   return (*store)->listed();
@@ -94,7 +94,7 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
   child.kill();
 
   const bool caught = !seen.empty() && std::filesystem::exists(directory + "/" + seen);
-  const int64_t committed_before = before ? before->content.step : 0;
+  const int64_t committed_before = before ? before->content.id.step : 0;
   std::printf("kill %" PRId64 ": seed %" PRIu64 ", drawn %" PRId64 ", started at %" PRId64 ", at step %" PRId64
               "%s%s%s\n",
               number, seed, drawn, child.started.value_or(-1), child.reached, caught ? ", while saving (" : "",
@@ -112,14 +112,14 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
   if (!std::filesystem::exists(directory + "/checkpoint")) {
     // The very first save was killed between its manifest and the state file whose rename commits it: the whole
     // checkpoint is found by its name, with one warning, and cannot have been reported.
-    CHECK(after->content.step == 0);
+    CHECK(after->content.id.step == 0);
     CHECK(after->warnings.size() == 1);
     CHECK(child.saved < 0);
   } else {
     for (const auto& w : after->warnings)
       FAIL_CHECK("a kill damaged a checkpoint: " << w);
   }
-  const int64_t committed = after->content.step;
+  const int64_t committed = after->content.id.step;
   CHECK(committed % save_every == 0);
   CHECK(committed >= committed_before);
   CHECK(committed >= child.saved);
@@ -130,7 +130,7 @@ bool live_and_die(const std::string& directory, uint64_t seed, int64_t number, i
 }
 
 void check_equal(const checkpoint_content& a, const checkpoint_content& b) {
-  CHECK(a.step == b.step);
+  CHECK(a.id == b.id);
   CHECK(a.blobs == b.blobs);
   CHECK(a.properties == b.properties);
   REQUIRE(a.tensors.size() == b.tensors.size());
@@ -173,7 +173,7 @@ TEST_CASE("killed at least 20 times, 3 of them while saving, training ends byte 
   const auto a = newest(unbroken), b = newest(broken);
   REQUIRE_MESSAGE(a, (a ? "" : to_string(a.error())));
   REQUIRE_MESSAGE(b, (b ? "" : to_string(b.error())));
-  CHECK(a->content.step == max_steps);
+  CHECK(a->content.id.step == max_steps);
   CHECK(a->content.tensors.size() >= 3 * 4);  // Four variables, each with two slots.
   check_equal(a->content, b->content);
   CHECK(listed(broken) == listed(unbroken));

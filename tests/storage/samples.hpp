@@ -3,6 +3,7 @@
 
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"
+#include "tests/support/checkpoint_ids.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,11 +21,11 @@ inline tensor numbers(const shape& dims, float first) {
   return tensor::of<float>(dims, std::span<const float>{values});
 }
 
-/// Every dtype, a scalar, an empty tensor, and blobs of arbitrary bytes; all of it depends on the step.
-inline checkpoint_content sample(int64_t step) {
-  const auto s = static_cast<float>(step);
+/// Every dtype, a scalar, an empty tensor, and blobs of arbitrary bytes; all of it depends on the step, and values on the iteration.
+inline checkpoint_content sample(int64_t step, int64_t iteration = 0) {
+  const auto s = static_cast<float>(step) + static_cast<float>(iteration) / 4;
   return {
-    .step = step,
+    .id = {step, iteration},
     .tensors = {{"dense/kernel", numbers({3, 5}, s)},
                 {"flags", tensor::of<bool>({3}, {true, false, step % 2 == 0})},
                 {"dense/bias", tensor::of<double>({2}, {s, -s})},
@@ -39,7 +40,7 @@ inline checkpoint_content sample(int64_t step) {
 }
 
 inline bool same(const checkpoint_content& a, const checkpoint_content& b) {
-  return a.step == b.step && a.blobs == b.blobs && a.properties == b.properties
+  return a.id == b.id && a.blobs == b.blobs && a.properties == b.properties
          && std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
                        [](const auto& x, const auto& y) { return x.name == y.name && x.value == y.value; });
 }
@@ -51,8 +52,8 @@ inline std::unique_ptr<checkpoint_store> open_store(std::shared_ptr<file_system>
   return std::move(*store);
 }
 
-inline commit_result commit(checkpoint_store& store, int64_t step) {
-  auto result = store.commit(sample(step));
+inline commit_result commit(checkpoint_store& store, int64_t step, int64_t iteration = 0) {
+  auto result = store.commit(sample(step, iteration));
   REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
   return std::move(*result);
 }

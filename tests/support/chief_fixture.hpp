@@ -91,7 +91,7 @@ struct chief_alone : simulation {
     std::map<std::string, std::string> positions;
     if (found)
       positions["infeed/0"] = "batch " + std::to_string(step);
-    tell(boss, restored{1, found, step, found ? "/m/model.ckpt-" + std::to_string(step) : "", positions, {}, {}});
+    tell(boss, restored{1, found, {step}, found ? "/m/model.ckpt-" + std::to_string(step) : "", positions, {}, {}});
     if (has(role::callbacks))
       answer_hooks();
   }
@@ -103,7 +103,7 @@ struct chief_alone : simulation {
   }
   job_progress::phase phase() const { return board->phases.back(); }
   void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
-  void commit(int64_t step) { tell(boss, committed{1, step, "/m/model.ckpt-" + std::to_string(step), {}}); }
+  void commit(int64_t step) { tell(boss, committed{1, {step}, "/m/model.ckpt-" + std::to_string(step), {}}); }
   /// Answers every fact so far; `wanted` is the answer to the begin of the hooks.
   void answer_hooks(const needs& wanted = {}) {
     auto& facts = node(role::callbacks).all<fact>();

@@ -4,6 +4,7 @@
 
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"
+#include "tests/support/checkpoint_ids.hpp"
 #include "tests/support/simulated_job.hpp"
 
 #include <troupe/dataset_iterator.hpp>
@@ -99,7 +100,7 @@ inline restored_checkpoint newest_checkpoint(const std::shared_ptr<file_system>&
 }
 
 inline bool same_state(const checkpoint_content& a, const checkpoint_content& b) {
-  if (a.step != b.step || a.tensors.size() != b.tensors.size() || a.blobs != b.blobs)
+  if (a.id != b.id || a.tensors.size() != b.tensors.size() || a.blobs != b.blobs)
     return false;
   for (size_t i = 0; i < a.tensors.size(); ++i)
     if (a.tensors[i].name != b.tensors[i].name || !(a.tensors[i].value == b.tensors[i].value))

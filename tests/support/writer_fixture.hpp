@@ -6,6 +6,7 @@
 #include "actors/writers/checkpoint_loading.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "storage/files/memory_file_system.hpp"
+#include "tests/support/checkpoint_ids.hpp"
 #include "support/simulation.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +62,7 @@ struct writer_alone : simulation {
     tell(writer, infeed_part(step));
     lend(step);
   }
-  steps listed() {
+  std::vector<checkpoint_id> listed() {
     auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
     REQUIRE(store);
     return (*store)->listed();

@@ -17,7 +17,7 @@ TEST_CASE_FIXTURE(chief_alone, "starting: the nodes of the plan are started and 
 TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begins where the checkpoint stands, and hooks begin before the first grant") {
   add(role::callbacks);
   start();
-  tell(boss, restored{1, true, 20, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
+  tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
   CHECK(node(role::outfeed).last<begin>().step == 20);
   CHECK(node(role::replica).order() == order_of<begin>());
   CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "here");
@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(chief_alone, "from any phase to ending: a failure ends the job
   add(role::callbacks);
   start();
   SUBCASE("starting") {}
-  SUBCASE("restoring") { tell(boss, restored{1, false, 0, "", {}, {}, {}}); }
+  SUBCASE("restoring") { tell(boss, restored{1, false, {0}, "", {}, {}, {}}); }
   tell(boss, failure{1, role::checkpoint_writer, {errc::data_loss, "no checkpoint is whole", {}, "checkpoint_writer"}});
   CHECK(node(role::callbacks).last<fact>().what == fact::end_at);
   answer_hooks();
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(chief_alone, "from any phase to ending: a failure ends the job
 TEST_CASE_FIXTURE(chief_alone, "a gate holds the horizon until the hooks have answered") {
   add(role::callbacks);
   start();
-  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
   answer_hooks({.steps = {{.first = 4, .every = 0, .gate = true}}});
   for (int i = 0; i < 10; ++i)
     reach(granted());
@@ -155,17 +155,45 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluation that training waits for is a gate 
   CHECK(granted() == 10);
   commit(0);
   commit(10);
-  CHECK(node(role::evaluator).last<evaluate_at>().step == 10);
+  CHECK(node(role::evaluator).last<evaluate_at>().which.step == 10);
   CHECK(granted() == 10);
-  tell(boss, evaluated{1, 10, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
+  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
   CHECK(granted() > 10);
-  CHECK(node(role::checkpoint_writer).last<unlease>().step == 10);
+  CHECK(node(role::checkpoint_writer).last<unlease>().id.step == 10);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "a job that grew a model commits it at the step that it came from, as news, and names its iteration") {
+  add(role::evaluator);
+  options.throttle_secs = 0;
+  options.iteration = 1;
+  start();
+  tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
+  CHECK(marked(mark_snapshot) == std::vector<int64_t>{20});
+  tell(boss, committed{1, {20, 1}, "/m/model.ckpt-20-iteration-1", {}});
+  const auto told = [&](job_event::kind what) {
+    std::vector<checkpoint_id> all;
+    for (const auto& e : board->events)
+      if (e.what == what)
+        all.push_back(e.checkpoint.value_or(checkpoint_id{-1}));
+    return all;
+  };
+  CHECK(told(job_event::kind::saved) == std::vector<checkpoint_id>{{20, 1}});
+  CHECK(node(role::checkpoint_writer).last<unlease>().id == checkpoint_id{20, 1});
+  for (int i = 0; i < 20; ++i)
+    reach(granted());
+  CHECK(granted() == 30);
+  tell(boss, committed{1, {30, 1}, "/m/model.ckpt-30-iteration-1", {}});
+  CHECK(node(role::evaluator).last<evaluate_at>().which.step == 30);
+  CHECK(node(role::evaluator).last<evaluate_at>().which.iteration == 1);
+  tell(boss, evaluated{1, {30, 1}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-30-iteration-1"});
+  CHECK(told(job_event::kind::evaluated) == std::vector<checkpoint_id>{{30, 1}});
+  CHECK(node(role::checkpoint_writer).last<unlease>().id == checkpoint_id{30, 1});
 }
 
 TEST_CASE_FIXTURE(chief_alone, "nothing is granted past a save that a hook holds before the hook has heard of it, and a stop there ends the job there") {
   add(role::callbacks);
   start();
-  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
   answer_hooks({.holds = {.saved = true}});
   CHECK_MESSAGE(granted() == 0, "the save of a fresh start is one, too");
   commit(0);
@@ -202,7 +230,7 @@ TEST_CASE_FIXTURE(chief_alone, "evaluations that a hook holds are gates, though 
   options.throttle_secs = 0;
   options.when = evaluation_mode::beside;
   start();
-  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
   const auto reach_ten = [&] {
     commit(0);
     answer_hooks();
@@ -210,14 +238,14 @@ TEST_CASE_FIXTURE(chief_alone, "evaluations that a hook holds are gates, though 
       reach(granted());
     reach(10);
     commit(10);
-    REQUIRE(node(role::evaluator).last<evaluate_at>().step == 10);
+    REQUIRE(node(role::evaluator).last<evaluate_at>().which.step == 10);
   };
   SUBCASE("held") {
     answer_hooks({.holds = {.evaluated = true}});
     reach_ten();
     answer_hooks();
     CHECK_MESSAGE(granted() == 10, "that it was saved is not held, its evaluation is");
-    tell(boss, evaluated{1, 10, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
+    tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
     CHECK(granted() == 10);
     answer_hooks();
     CHECK(granted() > 10);
@@ -237,7 +265,7 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluator that may fail takes its gates with 
   options.throttle_secs = 0;
   options.on_evaluator_failure = failure_policy::go_on;
   start();
-  tell(boss, restored{1, false, 0, "", {}, {}, {}});
+  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
   answer_hooks({.holds = {.evaluated = true}});
   commit(0);
   for (int i = 0; i < 20 && granted() < 10; ++i)

@@ -21,7 +21,7 @@ struct draining {
   }
   drain_next next() const { return next_of_draining(how, ahead, saving, evaluating, closed, there); }
   void commit(int64_t step) {
-    saving.committed({1, step, "", {}});
+    saving.committed({1, {step}, "", {}});
     saving.take_published(step);
   }
 };
@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(draining, "a job ends when every step is reported, every save 
     CHECK(next() == drain_next::end);
   }
   SUBCASE("a commit is held back") {
-    saving.committed({1, 20, "", {}});
+    saving.committed({1, {20}, "", {}});
     CHECK(next() == drain_next::wait);
   }
   SUBCASE("a hook has not answered") {
@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(draining, "a job ends when every step is reported, every save 
   }
   SUBCASE("an evaluation runs") {
     commit(20);
-    evaluating.offer(10);
+    evaluating.offer({10});
     evaluating.begin({});
     CHECK(next() == drain_next::wait);
   }
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(draining, "the last checkpoint is evaluated once, if anything 
   SUBCASE("it is") {
     commit(20);
     CHECK(next() == drain_next::evaluate);
-    evaluating.offer(20);
+    evaluating.offer({20});
     evaluating.begin({});
     evaluating.end();
     CHECK(next() == drain_next::end);

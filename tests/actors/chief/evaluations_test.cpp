@@ -10,30 +10,38 @@ using next = evaluations::next;
 TEST_CASE("of the commits that wait only the newest is evaluated") {
   evaluations e{0};
   CHECK(e.decide({}) == next::nothing);
-  CHECK_FALSE(e.offer(10));
-  CHECK(e.offer(20) == 10);
-  CHECK(e.waiting() == 20);
+  CHECK_FALSE(e.offer({10}));
+  CHECK(e.offer({20}) == checkpoint_id{10});
+  CHECK(e.waiting() == checkpoint_id{20});
   CHECK(e.decide({}) == next::begin);
+}
+
+TEST_CASE("a commit supersedes one of the same step in an earlier iteration, and itself never") {
+  evaluations e{0};
+  CHECK_FALSE(e.offer({10}));
+  CHECK_FALSE(e.offer({10}));
+  CHECK(e.offer({10, 1}) == checkpoint_id{10});
+  CHECK(e.waiting() == checkpoint_id{10, 1});
 }
 
 TEST_CASE("one evaluation runs at a time") {
   evaluations e{0};
-  e.offer(10);
+  e.offer({10});
   e.begin(0s);
-  e.offer(20);
+  e.offer({20});
   CHECK(e.decide({}) == next::nothing);
-  CHECK(e.end() == 10);
+  CHECK(e.end() == checkpoint_id{10});
   CHECK_FALSE(e.end());
-  CHECK(e.last() == 10);
+  CHECK(e.last() == checkpoint_id{10});
   CHECK(e.decide({}) == next::begin);
 }
 
 TEST_CASE("an evaluation too soon after the one before is skipped, but for the last") {
   evaluations e{600};
-  e.offer(10);
+  e.offer({10});
   e.begin(100s);
   e.end();
-  e.offer(20);
+  e.offer({20});
   CHECK(e.decide({.now = 699s}) == next::skip);
   CHECK(e.decide({.now = 699s, .at_the_end = true}) == next::begin);
   CHECK(e.decide({.now = 700s}) == next::begin);
@@ -41,14 +49,14 @@ TEST_CASE("an evaluation too soon after the one before is skipped, but for the l
 
 TEST_CASE("nothing is evaluated where nobody evaluates") {
   evaluations e{0};
-  e.offer(10);
+  e.offer({10});
   CHECK(e.decide({.possible = false, .at_the_end = true}) == next::skip);
 }
 
 TEST_CASE("only an evaluation that is to be made waits for its event file") {
   evaluations e{600};
   while (e.number_record() < record_window - 2) {}
-  e.offer(10);
+  e.offer({10});
   CHECK(e.decide({.recorded = true}) == next::need_room);
   CHECK(e.decide({.recorded = false}) == next::begin);
   CHECK(e.decide({.possible = false, .recorded = true}) == next::skip);
@@ -61,11 +69,11 @@ TEST_CASE("only an evaluation that is to be made waits for its event file") {
 TEST_CASE("one that is lost has not ended, and one is cancelled once") {
   evaluations e{0};
   CHECK_FALSE(e.cancel());
-  e.offer(10);
+  e.offer({10});
   e.begin(0s);
   CHECK(e.cancel());
   CHECK_FALSE(e.cancel());
-  CHECK(e.lose() == 10);
+  CHECK(e.lose() == checkpoint_id{10});
   CHECK_FALSE(e.last());
   CHECK(e.idle());
 }

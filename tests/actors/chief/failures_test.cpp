@@ -19,7 +19,7 @@ struct failing_chief : chief_alone {
     options.when = evaluation_mode::beside;
     options.throttle_secs = 0;
     start();
-    tell(boss, restored{1, false, 0, "", {}, {}, {}});
+    tell(boss, restored{1, false, {0}, "", {}, {}, {}});
     answer_hooks({.steps = {{.first = 4, .every = 0, .gate = true}}});
     reach(2);
     answer_hooks();
@@ -43,8 +43,8 @@ struct failing_chief : chief_alone {
       case role::eval_summary_writer:
         for (int64_t step = 10; step <= 60; step += 10) {
           evaluate(step);
-          if (node(role::evaluator).last<evaluate_at>().step == step)
-            tell(boss, evaluated{1, step, true, {{"loss", 0.5}}, 1, 0.1, {}, ""});
+          if (node(role::evaluator).last<evaluate_at>().which.step == step)
+            tell(boss, evaluated{1, {step}, true, {{"loss", 0.5}}, 1, 0.1, {}, ""});
         }
         return keep_on(std::chrono::seconds{31}, true);
       case role::callbacks:
@@ -59,7 +59,7 @@ struct failing_chief : chief_alone {
       case role::replica: return tell(boss, stream_end{1, 2_node, 2, cause, end_kind::failed});
       case role::evaluator:
         evaluate(10);
-        return tell(boss, evaluated{1, 10, false, {}, 0, 0.1, cause, ""});
+        return tell(boss, evaluated{1, {10}, false, {}, 0, 0.1, cause, ""});
       default: return tell(boss, failure{1, who, cause});
     }
   }

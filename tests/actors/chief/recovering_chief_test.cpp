@@ -33,7 +33,7 @@ struct recovering_chief : chief_alone {
     infeed_halts();
     answer_flush();  // Late news.
   }
-  void restore_at_10() { tell(boss, restored{2, true, 10, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}}); }
+  void restore_at_10() { tell(boss, restored{2, true, {10}, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}}); }
   std::vector<int64_t> events_of(job_event::kind what) const {
     std::vector<int64_t> steps;
     for (const auto& e : board->events)
@@ -86,7 +86,7 @@ TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyo
   CHECK(node(role::replica).all<troupe::run>().front().marks == std::vector<mark>{{10, mark_snapshot}});
   CHECK(events_of(job_event::kind::recovered) == std::vector<int64_t>{10});
   CHECK(events_of(job_event::kind::started) == std::vector<int64_t>{0});
-  tell(boss, committed{2, 10, "/m/model.ckpt-10", {}});
+  tell(boss, committed{2, {10}, "/m/model.ckpt-10", {}});
   CHECK_MESSAGE(events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}, "a commit that is listed again is not told again");
 }
 

@@ -6,7 +6,7 @@ namespace troupe::test {
 
 namespace {
 using steps = std::vector<int64_t>;
-committed commit_of(int64_t step) { return {1, step, "/m/model.ckpt-" + std::to_string(step), {}}; }
+committed commit_of(int64_t step) { return {1, {step}, "/m/model.ckpt-" + std::to_string(step), {}}; }
 }  // namespace
 
 TEST_CASE("a save is on its way from its mark until it is committed or has failed") {
@@ -18,9 +18,9 @@ TEST_CASE("a save is on its way from its mark until it is committed or has faile
   CHECK(s.steps() == steps{20});
   s.failed(20);
   CHECK_FALSE(s.any());
-  CHECK(s.is_settled(10));
-  CHECK(s.is_settled(20));
-  CHECK_FALSE(s.is_settled(30));
+  CHECK(s.is_settled({10}));
+  CHECK(s.is_settled({20}));
+  CHECK_FALSE(s.is_settled({30}));
 }
 
 TEST_CASE("a commit is published when the reports below it are in, the oldest first, and only then is it the newest known") {
@@ -28,20 +28,33 @@ TEST_CASE("a commit is published when the reports below it are in, the oldest fi
   s.committed(commit_of(20));
   s.committed(commit_of(10));
   CHECK_FALSE(s.take_published(9));
-  CHECK_FALSE(s.committed_at());
+  CHECK_FALSE(s.last_commit());
   CHECK(s.any_held());
-  CHECK(s.take_published(25)->step == 10);
-  CHECK(s.committed_at() == 10);
-  CHECK(s.take_published(25)->step == 20);
+  CHECK(s.take_published(25)->id.step == 10);
+  CHECK(s.last_commit() == checkpoint_id{10});
+  CHECK(s.take_published(25)->id.step == 20);
   CHECK(s.prefix() == "/m/model.ckpt-20");
   CHECK_FALSE(s.any_held());
+}
+
+TEST_CASE("a save at the step of the restored checkpoint is settled in its iteration, and not in a later one") {
+  saves s;
+  s.start_from({1, true, {20, 1}, "/m/model.ckpt-20-iteration-1", {}, {}, {}});
+  CHECK(s.is_settled({20, 1}));
+  CHECK_FALSE(s.is_settled({20, 2}));
+  s.place(20, false);
+  s.committed({1, {20, 2}, "/m/model.ckpt-20-iteration-2", {}});
+  CHECK(s.is_settled({20, 2}));
+  CHECK(s.take_published(20)->id == checkpoint_id{20, 2});
+  CHECK(s.last_commit() == checkpoint_id{20, 2});
+  CHECK(s.prefix() == "/m/model.ckpt-20-iteration-2");
 }
 
 TEST_CASE("a commit whose reports did not come counts at the end") {
   saves s;
   s.committed(commit_of(20));
   s.count_held();
-  CHECK(s.committed_at() == 20);
+  CHECK(s.last_commit() == checkpoint_id{20});
   CHECK(s.prefix() == "/m/model.ckpt-20");
 }
 

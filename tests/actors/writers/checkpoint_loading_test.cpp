@@ -20,7 +20,7 @@ std::shared_ptr<parameter_store> small_store() {
 restored_checkpoint whole() {
   restored_checkpoint c;
   c.prefix = "/m/model.ckpt-9";
-  c.content.step = 9;
+  c.content.id.step = 9;
   c.content.tensors = {{"a", tensor::of<float>({2, 2}, {1, 2, 3, 4})}, {"a/Momentum", tensor::of<float>({2, 2}, {5, 6, 7, 8})},
                        {"b", tensor::of<float>({3}, {9, 10, 11})}, {"b/Momentum", tensor::of<float>({3}, {12, 13, 14})},
                        {"global_step", tensor::scalar<int64_t>(9)}};

@@ -7,7 +7,7 @@ TEST_CASE_FIXTURE(writer_alone, "a directory without a checkpoint gives freshly 
   start();
   REQUIRE(chief.count<restored>() == 1);
   CHECK_FALSE(chief.last<restored>().found);
-  CHECK(chief.last<restored>().step == 0);
+  CHECK(chief.last<restored>().id.step == 0);
   CHECK(chief.last<restored>().attempt == 1);
   CHECK(parameters->view(0, parameters->layout().find("dense/kernel")).as<float>()[7] == 1);
 }
@@ -22,15 +22,15 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot is committed when all of its parts h
   CHECK(listed().empty());
   tell(writer, infeed_part(7));
   REQUIRE(chief.count<committed>() == 1);
-  CHECK(chief.last<committed>().step == 7);
+  CHECK(chief.last<committed>().id == checkpoint_id{7});
   CHECK(chief.last<committed>().attempt == 1);
   CHECK(chief.last<committed>().prefix == "/m/model.ckpt-7");
-  CHECK(listed() == steps{7});
+  CHECK(listed() == ids({7}));
   REQUIRE(lender.count<released>() == 1);
   CHECK(lender.last<released>().step == 7);
   CHECK(lender.last<released>().attempt == 1);
 
-  const auto stored = (*checkpoint_store::open(disk, "/m", {.read_only = true}))->restore(7);
+  const auto stored = (*checkpoint_store::open(disk, "/m", {.read_only = true}))->restore({7});
   REQUIRE(stored);
   CHECK(stored->content.blobs.at("infeed/0") == "batch 7");
   CHECK(stored->content.properties.at("finished") == "false");
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(writer_alone, "the arena is free when the commit is durable, a
   tell_as(both.handle(), writer, replica_part(1));
   CHECK(both.order() == order_of<restored, released, committed>());
   disk->crash();
-  CHECK(listed() == steps{1});
+  CHECK(listed() == ids({1}));
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a part that comes twice before the set is complete counts once") {
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(writer_alone, "a trainable variable that is not finite is refu
   CHECK(chief.last<save_failed>().cause.step == 2);
   CHECK(lender.count<released>() == 2);
   CHECK(disk->list("/m")->size() == before->size());
-  CHECK(listed() == steps{1});
+  CHECK(listed() == ids({1}));
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a full disk fails the save and leaves the older checkpoint whole") {
@@ -105,17 +105,17 @@ TEST_CASE_FIXTURE(writer_alone, "a full disk fails the save and leaves the older
   CHECK(chief.last<save_failed>().cause.category == errc::resource_exhausted);
   CHECK_MESSAGE(lender.count<released>() == 2, "the arena is free all the same");
   files->heal();
-  CHECK(listed() == steps{1});
+  CHECK(listed() == ids({1}));
   SUBCASE("from which another job goes on") {
     anon_send_exit(writer, caf::exit_reason::user_shutdown);
     run();
     start();
-    CHECK(chief.last<restored>().step == 1);
+    CHECK(chief.last<restored>().id.step == 1);
     CHECK(all_values() == good);
   }
   SUBCASE("a later save succeeds") {
     save(3);
-    CHECK(listed() == steps{1, 3});
+    CHECK(listed() == ids({1, 3}));
   }
 }
 
@@ -131,7 +131,7 @@ TEST_CASE_FIXTURE(writer_alone, "what was saved is restored bit for bit, with po
   REQUIRE(chief.count<restored>() == 2);
   const auto& r = chief.last<restored>();
   CHECK(r.found);
-  CHECK(r.step == 12);
+  CHECK(r.id == checkpoint_id{12});
   CHECK(r.prefix == "/m/model.ckpt-12");
   CHECK(r.blobs.at("infeed/0") == "batch 12");
   CHECK(r.properties.at("finished") == "false");
@@ -140,7 +140,7 @@ TEST_CASE_FIXTURE(writer_alone, "what was saved is restored bit for bit, with po
   SUBCASE("saving it again verifies it and lists it again") {
     save(12);
     CHECK(chief.count<committed>() == 2);
-    CHECK(listed() == steps{12});
+    CHECK(listed() == ids({12}));
   }
 }
 
@@ -151,7 +151,7 @@ TEST_CASE_FIXTURE(writer_alone, "a writer that stands in for a dead one opens th
   CHECK(chief.order().empty());
   CHECK(all_values() == before);
   save(4);
-  CHECK(listed() == steps{4});
+  CHECK(listed() == ids({4}));
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an error of the restoration") {
@@ -210,8 +210,103 @@ TEST_CASE_FIXTURE(writer_alone, "slices of two replicas are stored as whole vari
   run();
   scribble(9);
   start();
-  CHECK(chief.last<restored>().step == 5);
+  CHECK(chief.last<restored>().id.step == 5);
   CHECK(all_values() == saved);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a grown state at the step of the last commit is committed as another checkpoint, and both are whole") {
+  start();
+  scribble(0.5f);
+  const auto small = all_values();
+  save(10);
+  anon_send_exit(writer, caf::exit_reason::user_shutdown);
+  run();
+  options.iteration = 1;
+  start();
+  CHECK(chief.last<restored>().id == checkpoint_id{10});
+  CHECK(all_values() == small);
+  scribble(70);
+  const auto large = all_values();
+  save(10);
+  REQUIRE(chief.count<committed>() == 2);
+  CHECK(chief.last<committed>().id == checkpoint_id{10, 1});
+  CHECK(chief.last<committed>().prefix == "/m/model.ckpt-10-iteration-1");
+  CHECK_MESSAGE(chief.last<committed>().warnings.empty(), "it is not the old one with other values");
+  CHECK(lender.count<released>() == 2);
+  CHECK(listed() == std::vector<checkpoint_id>{{10}, {10, 1}});
+  save(12);
+  CHECK(listed() == std::vector<checkpoint_id>{{10}, {10, 1}, {12, 1}});
+
+  const auto kernel = [&](checkpoint_id id) {
+    const auto found = (*checkpoint_store::open(disk, "/m", {.read_only = true}))->restore(id);
+    REQUIRE(found);
+    for (const auto& t : found->content.tensors)
+      if (t.name == "dense/kernel")
+        return t.value;
+    return tensor{};
+  };
+  const auto entry = static_cast<size_t>(parameters->layout().find("dense/kernel"));
+  CHECK(kernel({10}) == small[entry]);
+  CHECK(kernel({10, 1}) == large[entry]);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a checkpoint of a later iteration than the job's is refused, and nothing is loaded") {
+  options.iteration = 2;
+  start();
+  save(10);
+  anon_send_exit(writer, caf::exit_reason::user_shutdown);
+  run();
+  options.iteration = 1;
+  start();
+  REQUIRE(chief.count<failure>() == 1);
+  CHECK(chief.last<failure>().what.category == errc::failed_precondition);
+  CHECK(contains(chief.last<failure>().what.message, "/m/model.ckpt-10-iteration-2 is of iteration 2 of a search, and this job of iteration 1"));
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved leaves the old one or the new one") {
+  bool reported = false;
+  int64_t calls = 0;
+  for (; !reported; ++calls) {
+    CAPTURE(calls);
+    disk = memory_disk::make();
+    files = faulty_file_system::around(disk);
+    options.files = files;
+    options.store = {.keep_checkpoint_max = 1};
+    options.iteration = 0;
+    start();
+    save(10);
+    anon_send_exit(writer, caf::exit_reason::user_shutdown);
+    run();
+    options.iteration = 1;
+    start();
+    files->fail_after(calls);
+    const auto before = chief.count<committed>();
+    save(10);
+    reported = chief.count<committed>() > before;
+    anon_send_exit(writer, caf::exit_reason::user_shutdown);
+    run();
+    disk->crash();
+    const auto left = (*checkpoint_store::open(disk, "/m", {.read_only = true}))->restore_newest();
+    REQUIRE_MESSAGE(left, (left ? "" : to_string(left.error())));
+    CHECK(left->warnings.empty());
+    CHECK((left->content.id == checkpoint_id{10, 1} || (left->content.id == checkpoint_id{10} && !reported)));
+  }
+  CHECK(calls > 10);
+}
+
+TEST_CASE_FIXTURE(writer_alone, "an iteration's lease is its own") {
+  options.store.keep_checkpoint_max = 1;
+  options.lease_commits = true;
+  options.iteration = 2;
+  start();
+  const auto kept = [&] { return disk->info("/m/model.ckpt-1-iteration-2.manifest.json").has_value(); };
+  save(1);
+  save(3);
+  CHECK(kept());
+  tell(writer, unlease{{1}});
+  CHECK(kept());
+  tell(writer, unlease{{1, 2}});
+  CHECK_FALSE(kept());
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a commit under a lease is kept until it is given back") {
@@ -222,7 +317,7 @@ TEST_CASE_FIXTURE(writer_alone, "a commit under a lease is kept until it is give
   save(1);
   save(2);
   CHECK(kept(1));
-  tell(writer, unlease{1});
+  tell(writer, unlease{{1}});
   CHECK_FALSE(kept(1));
   CHECK(kept(2));
 }
@@ -234,7 +329,7 @@ TEST_CASE_FIXTURE(writer_alone, "a commit bears the time of day: where the launc
   advance_time(std::chrono::minutes{90});
   save(2);
   auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
-  const double first = (*store)->inspect(1)->wall_time, second = (*store)->inspect(2)->wall_time;
+  const double first = (*store)->inspect({1})->wall_time, second = (*store)->inspect({2})->wall_time;
   CHECK(first >= 1.7e9);
   CHECK(first < 1.7e9 + 3600);
   CHECK(second - first == doctest::Approx(5400));

@@ -22,7 +22,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part 
   }
   SUBCASE("the next snapshot is none the worse") {
     save(6);
-    CHECK(listed() == steps{6});
+    CHECK(listed() == ids({6}));
   }
 }
 
@@ -51,13 +51,13 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots above the end are dropped without a w
   CHECK(chief.count<save_failed>() == 0);
   tell(writer, chief_part(4));
   lend(4);
-  CHECK_MESSAGE(listed() == steps{4}, "those at or below it are still completed");
+  CHECK_MESSAGE(listed() == ids({4}), "those at or below it are still completed");
   SUBCASE("another attempt's word is not obeyed") {
     tell(writer, infeed_part(9));
     tell(writer, chief_part(9));
     tell(writer, abandon{2, 0});
     lend(9);
-    CHECK(listed() == steps{4, 9});
+    CHECK(listed() == ids({4, 9}));
   }
 }
 
@@ -77,13 +77,13 @@ TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks 
   CHECK(contains(chief.all<save_failed>()[0].cause.message, "lacks the part of infeed/0"));
   CHECK_MESSAGE(lender.count<released>() == 1, "what was lent for it is given back");
   lend(4);
-  CHECK(listed() == steps{4});
+  CHECK(listed() == ids({4}));
   SUBCASE("parts that come late for what was refused are given back and change nothing") {
     lend(12);
     tell(writer, infeed_part(12));
     CHECK(lender.count<released>() == 3);
     CHECK(chief.count<save_failed>() == 2);
-    CHECK(listed() == steps{4});
+    CHECK(listed() == ids({4}));
   }
 }
 

@@ -160,6 +160,7 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
   refused({"checkpoints", "list"}, "takes a model directory");
   refused({"checkpoints", "delete", "d"}, "takes the steps");
   refused({"checkpoints", "delete", "d", "newest"}, "not 'newest'");
+  refused({"checkpoints", "delete", "d", "8-iteration-0"}, "as in 390-iteration-2, not '8-iteration-0'");
   refused({"checkpoints", "list", "d", "--force"}, "--force is about delete");
   const auto absent = run_program({"inspect", "/nowhere/at/all"});
   CHECK(absent.status == 1);

@@ -92,6 +92,15 @@ TEST_CASE("each JSON line is an object with an event, and numbers that are not f
   CHECK(r.err == "");
 }
 
+TEST_CASE("a JSON line of a checkpoint names its iteration where it is not 0") {
+  recorded r{speech::json};
+  r.event({.what = job_event::kind::saved, .step = 4, .text = "m/model.ckpt-4", .checkpoint = checkpoint_id{4}});
+  r.event({.what = job_event::kind::saved, .step = 4, .text = "m/model.ckpt-4-iteration-2", .checkpoint = checkpoint_id{4, 2}});
+  CHECK(r.out
+        == "{\"event\":\"saved\",\"global_step\":4,\"checkpoint\":\"m/model.ckpt-4\",\"seconds\":0.0}\n"
+           "{\"event\":\"saved\",\"global_step\":4,\"checkpoint\":\"m/model.ckpt-4-iteration-2\",\"iteration\":2,\"seconds\":0.0}\n");
+}
+
 TEST_CASE("quiet leaves the result, warnings and errors") {
   recorded r{speech::plain, true};
   r.progress(10);

@@ -189,7 +189,7 @@ TEST_CASE("the handle of a simulated job that is destroyed aborts the job as on 
     running.reset();
     CHECK(by.world().events().back().what == job_event::kind::failed);
     CHECK(by.world().left().empty());
-    CHECK(newest_checkpoint(o.files).content.step < 1'000'000);
+    CHECK(newest_checkpoint(o.files).content.id.step < 1'000'000);
   }
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
       CHECK_MESSAGE(note.find("did not end in time") == std::string::npos, note);
   }
   CHECK(threads_fall_to(before));
-  CHECK(newest_checkpoint(o.files).content.step == 10);
+  CHECK(newest_checkpoint(o.files).content.id.step == 10);
   check_goes_on(o);
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
     CHECK(job->progress().now == job_progress::phase::failed);
   }
   // The fault was there once: a later save that was on its way already may have found room.
-  const auto newest = newest_checkpoint(disk).content.step;
+  const auto newest = newest_checkpoint(disk).content.id.step;
   CHECK((newest == 5 || newest > 10));
   disk->heal();
   check_goes_on(o);
@@ -215,7 +215,7 @@ TEST_CASE("[EST-20] on real threads, data that end before max_steps finish the j
   CHECK(result->global_step == 7);
   CHECK_FALSE(result->stopped);
   CHECK(result->remark.find("before max_steps 40") != std::string::npos);
-  CHECK(newest_checkpoint(o.files).content.step == 7);
+  CHECK(newest_checkpoint(o.files).content.id.step == 7);
   CHECK(steps_of(log->events(), kind::saved) == steps{0, 5, 7});
   CHECK(steps_of(log->events(), kind::warning) == steps{7});
 }
@@ -240,7 +240,7 @@ TEST_CASE("an input that fails or throws ends a job on real threads with its wor
     CHECK(result.error().source == "infeed/0");
     CHECK(result.error().step == 11);
   }
-  CHECK(newest_checkpoint(o.files).content.step == 10);
+  CHECK(newest_checkpoint(o.files).content.id.step == 10);
 }
 
 TEST_CASE("a stop from outside saves where it ends") {
@@ -252,7 +252,7 @@ TEST_CASE("a stop from outside saves where it ends") {
   REQUIRE(result.has_value());
   CHECK(result->stopped);
   CHECK(result->global_step >= 50);
-  CHECK(newest_checkpoint(o.files).content.step == result->global_step);
+  CHECK(newest_checkpoint(o.files).content.id.step == result->global_step);
   // An equal number of steps without a stop leads to the same state.
   auto whole = o;
   whole.max_steps = result->global_step;

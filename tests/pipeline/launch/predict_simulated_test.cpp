@@ -63,7 +63,7 @@ std::pair<std::vector<float>, std::optional<error>> all_of(simulated_prediction&
 void commit(const std::shared_ptr<memory_disk>& disk, int64_t step, float w, const std::string& name = "w") {
   auto store = checkpoint_store::open(disk, "/run");
   REQUIRE(store);
-  REQUIRE((*store)->commit({step, {{name, tensor::of<float>({1}, {w})}, {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
+  REQUIRE((*store)->commit({{step}, {{name, tensor::of<float>({1}, {w})}, {"global_step", tensor::scalar<int64_t>(step)}}, {}, {}}));
 }
 
 void damage(const std::shared_ptr<memory_disk>& disk, int64_t step) {
@@ -214,7 +214,7 @@ TEST_CASE("the newest checkpoint is what predicts, or the one of a step; without
   commit(o.disk, 9, 4);
   CHECK(first_of().first == 4);
   CHECK(first_of().second.prefix == "/run/model.ckpt-9");
-  CHECK(first_of().second.step == 9);
+  CHECK(first_of().second.id.step == 9);
   o.step = 5;
   CHECK(first_of().first == 3);
 }

@@ -81,10 +81,10 @@ TEST_CASE("[EST-53] the job that resumes two hours later preserves what its pred
     o.max_steps = 20;
   }
   auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
-  CHECK((*store)->listed() == steps{20});
-  CHECK((*store)->restore(10));
-  CHECK((*store)->restore(5).error().category == errc::not_found);
-  CHECK((*store)->restore(15).error().category == errc::not_found);
+  CHECK((*store)->listed() == ids({20}));
+  CHECK((*store)->restore({10}));
+  CHECK((*store)->restore({5}).error().category == errc::not_found);
+  CHECK((*store)->restore({15}).error().category == errc::not_found);
 }
 
 TEST_CASE("the same seed gives the same trace, another seed another trace and the same state") {
@@ -227,7 +227,7 @@ TEST_CASE("[EST-20] data that end before max_steps finish the job cleanly, with 
   CHECK(result.remark == "the data ended at step 7, before max_steps 10");
   CHECK(left->ends == steps{7});
   CHECK(left->aborts.empty());
-  CHECK(newest_checkpoint(o.files).content.step == 7);
+  CHECK(newest_checkpoint(o.files).content.id.step == 7);
   CHECK(newest_checkpoint(o.files).content.properties.at("finished") == "true");
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("a second run of a finished job adds its steps and starts the data ane
     simulated_job first{prepare_small(broken), 1};  // Dropped without an end, as by a crash.
     REQUIRE(first.crank_until([&] { return first.progress().committed_step >= 2; }));
   }
-  REQUIRE(newest_checkpoint(broken.files).content.step < 7);
+  REQUIRE(newest_checkpoint(broken.files).content.id.step < 7);
   simulated_job second{prepare_small(broken), 1};
   CHECK(run_to_end(second).global_step == 7);
 }
@@ -261,7 +261,7 @@ TEST_CASE("two hosts whose data end at different steps both stop at the smaller 
     const auto result = run_to_end(job);
     CHECK(result.global_step == 3);
     const auto end = newest_checkpoint(o.files).content;
-    CHECK(end.step == 3);
+    CHECK(end.id.step == 3);
     CHECK(end.blobs.contains("infeed/0"));
     CHECK(end.blobs.contains("infeed/1"));
   }

@@ -120,12 +120,12 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
       to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn) + ", and the job ended well at turn "
                                                  + std::to_string(o.ended_turn)});
   const auto& reference = reference_of(r);
-  if (!result.stopped && result.global_step != reference.step && o.stood_at <= reference.step)
-    to.push_back({"it ends where it should", "at step " + std::to_string(result.global_step) + " in place of " + std::to_string(reference.step)});
+  if (!result.stopped && result.global_step != reference.id.step && o.stood_at <= reference.id.step)
+    to.push_back({"it ends where it should", "at step " + std::to_string(result.global_step) + " in place of " + std::to_string(reference.id.step)});
   const bool saves = r.save_steps || r.save_secs;
-  if (saves && (!o.newest || o.newest->step != result.global_step))
+  if (saves && (!o.newest || o.newest->id.step != result.global_step))
     to.push_back({"what ended well is saved", "it ended at step " + std::to_string(result.global_step) + ", and the newest checkpoint is of step "
-                                                + (o.newest ? std::to_string(o.newest->step) : "none")});
+                                                + (o.newest ? std::to_string(o.newest->id.step) : "none")});
 }
 
 // -- the disk -------------------------------------------------------------------------------
@@ -148,9 +148,9 @@ void check_told(const observation& o, std::vector<finding>& to) {
   if (saved.empty())
     return;
   const int64_t told = *std::max_element(saved.begin(), saved.end());
-  if (!o.newest || o.newest->step < told)
+  if (!o.newest || o.newest->id.step < told)
     to.push_back({"what was told to be saved is there", "step " + std::to_string(told) + " was told, and the newest is "
-                                                          + (o.newest ? std::to_string(o.newest->step) : "none")});
+                                                          + (o.newest ? std::to_string(o.newest->id.step) : "none")});
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void look_at(const std::shared_ptr<file_system>& disk, observation& o) {
   const auto listed = (*store)->listed();
   if (const auto files = disk->list("/run"))
     for (const auto& file : *files)
-      if (const auto step = step_of_file(file.name); step && std::find(listed.begin(), listed.end(), *step) == listed.end())
+      if (const auto step = step_of_file(file.name); step && std::find(listed.begin(), listed.end(), checkpoint_id{*step}) == listed.end())
         o.unlisted.push_back(file.name);
   o.curve = steps_of_curve(*disk, "/run", "loss");
 }

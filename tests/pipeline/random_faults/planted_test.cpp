@@ -95,7 +95,7 @@ TEST_CASE("random faults: a state that differs in one number, is of another step
   CHECK(breaks("the state is right", [](story& s) { s.undisturbed->newest->blobs.begin()->second += " "; }));
   CHECK(breaks("the state is right", [](story& s) { s.undisturbed->newest.reset(); }));
   CHECK(breaks("it ends where it should", [](story& s) { (*s.undisturbed->result)->global_step = 39; }));
-  CHECK(breaks("what was told to be saved is there", [](story& s) { s.disturbed[0].newest->step = 0; }));
+  CHECK(breaks("what was told to be saved is there", [](story& s) { s.disturbed[0].newest->id.step = 0; }));
   CHECK(breaks("what nobody lists is deleted", [](story& s) { s.undisturbed->unlisted = {"model.ckpt-4.manifest.json"}; }));
   CHECK(breaks("a curve has no gap", [](story& s) { s.undisturbed->curve.erase(s.undisturbed->curve.begin() + 1); }));
 }

@@ -234,7 +234,7 @@ story play(const recipe& r) {
   for (const auto& run : r.disturbed) {
     all.disturbed.push_back(live(all.of, run, disk, stands_at));
     const auto& last = all.disturbed.back();
-    stands_at = last.newest ? last.newest->step : -1;
+    stands_at = last.newest ? last.newest->id.step : -1;
     if (last.newest && last.newest->properties.at("finished") == "true")
       return all;  // Another process would read its data from the beginning, or do nothing.
   }

@@ -18,7 +18,7 @@ TEST_CASE("what is restored is what was committed, on every file system") {
     CHECK(restored->prefix == done.prefix);
     CHECK(restored->warnings.empty());
     CHECK(same(restored->content, sample(1200)));
-    CHECK(store->newest_step() == 1200);
+    CHECK(store->newest() == checkpoint_id{1200});
     CHECK(read_file(*fs, directory + "/checkpoint").value()
           == "model_checkpoint_path: \"model.ckpt-1200\"\nall_model_checkpoint_paths: \"model.ckpt-1200\"\n"
              "all_model_checkpoint_timestamps: 1604320000\nlast_preserved_timestamp: 1604320000\n");
@@ -51,9 +51,9 @@ TEST_CASE("shards are filled in order up to their limit, and a larger tensor has
   auto fs = memory_file_system();
   auto store = open_store(fs, {.shard_bytes_max = 100});
   const checkpoint_content content{
-    .step = 3, .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
+    .id = {3}, .tensors = {{"a", numbers({10}, 0)}, {"b", numbers({15}, 1)}, {"c", numbers({30}, 2)}, {"d", numbers({1}, 3)}}};
   REQUIRE(store->commit(content));
-  const auto info = store->inspect(3);
+  const auto info = store->inspect({3});
   REQUIRE(info);
   REQUIRE(info->tensors.size() == 4);
   CHECK(info->tensors[0].file == "model.ckpt-3-00000-of-00003.safetensors");
@@ -63,13 +63,13 @@ TEST_CASE("shards are filled in order up to their limit, and a larger tensor has
   for (const auto& t : info->tensors)
     CHECK(t.offset % 4 == 0);
   CHECK(info->tensors[0].offset % 64 == 0);
-  CHECK(same(store->restore(3)->content, content));
+  CHECK(same(store->restore({3})->content, content));
 }
 
 TEST_CASE("a checkpoint of no tensors is a checkpoint") {
   auto store = open_store(memory_file_system());
-  REQUIRE(store->commit({.step = 0, .blobs = {{"books", "x"}}}));
-  CHECK(same(store->restore_newest()->content, {.step = 0, .blobs = {{"books", "x"}}}));
+  REQUIRE(store->commit({.id = {0}, .blobs = {{"books", "x"}}}));
+  CHECK(same(store->restore_newest()->content, {.id = {0}, .blobs = {{"books", "x"}}}));
 }
 
 TEST_CASE("what cannot be written is refused by name, and nothing that is there changes") {
@@ -84,11 +84,11 @@ TEST_CASE("what cannot be written is refused by name, and nothing that is there 
     CHECK_MESSAGE(contains(result.error().message, names), result.error().message);
     CHECK(names_in(*fs) == before);
   };
-  refused({.step = 2, .tensors = {{"w", numbers({1}, 0)}, {"w", numbers({1}, 0)}}}, "w");
-  refused({.step = 2, .tensors = {{"__metadata__", numbers({1}, 0)}}}, "__metadata__");
-  refused({.step = 2, .tensors = {{"\xff", numbers({1}, 0)}}}, "UTF-8");
-  refused({.step = 2, .properties = {{"p", "\xff"}}}, "UTF-8");
-  refused({.step = -1}, "-1");
+  refused({.id = {2}, .tensors = {{"w", numbers({1}, 0)}, {"w", numbers({1}, 0)}}}, "w");
+  refused({.id = {2}, .tensors = {{"__metadata__", numbers({1}, 0)}}}, "__metadata__");
+  refused({.id = {2}, .tensors = {{"\xff", numbers({1}, 0)}}}, "UTF-8");
+  refused({.id = {2}, .properties = {{"p", "\xff"}}}, "UTF-8");
+  refused({.id = {-1}}, "-1");
 }
 
 TEST_CASE("[EST-52] saving the same step twice moves the entry to the end, and touches none of its files") {
@@ -100,8 +100,8 @@ TEST_CASE("[EST-52] saving the same step twice moves the entry to the end, and t
   const double before = shard();
   CHECK(commit(*store, 1).warnings.empty());
   CHECK(shard() == before);
-  CHECK(store->listed() == steps{2, 3, 1});
-  CHECK(store->newest_step() == 1);
+  CHECK(store->listed() == ids({2, 3, 1}));
+  CHECK(store->newest() == checkpoint_id{1});
 }
 
 TEST_CASE("a listed step that comes again with other values keeps its files and says so") {
@@ -113,7 +113,7 @@ TEST_CASE("a listed step that comes again with other values keeps its files and 
   REQUIRE(again);
   REQUIRE(again->warnings.size() == 1);
   CHECK(contains(again->warnings[0], "dense/bias"));
-  CHECK(same(store->restore(1)->content, sample(1)));
+  CHECK(same(store->restore({1})->content, sample(1)));
 }
 
 TEST_CASE("a listed step that is damaged is written anew, with a warning that says where") {
@@ -147,9 +147,9 @@ TEST_CASE("a full disk is named, gives back what was written, and leaves the old
       CHECK(failed.error().category == errc::resource_exhausted);
       CHECK(contains(failed.error().message, "no space left on device"));
       CHECK(names_in(*fs) == before);
-      CHECK(store->listed() == steps{1});
+      CHECK(store->listed() == ids({1}));
     }
-  CHECK(commit(*store, 2).deleted == steps{1});
+  CHECK(commit(*store, 2).deleted == ids({1}));
   CHECK(same(store->restore_newest()->content, sample(2)));
 }
 
@@ -160,11 +160,11 @@ TEST_CASE("a store that is read only takes no lock, writes nothing and sees what
   auto owner = open_store(fs);
   commit(*owner, 1);
   const auto names = names_in(*fs);
-  CHECK(reader->restore_newest()->content.step == 1);
-  CHECK(reader->listed() == steps{1});
+  CHECK(reader->restore_newest()->content.id.step == 1);
+  CHECK(reader->listed() == ids({1}));
   CHECK(reader->commit(sample(2)).error().category == errc::failed_precondition);
   commit(*owner, 2);
-  CHECK(reader->newest_step() == 2);
+  CHECK(reader->newest() == checkpoint_id{2});
 }
 
 TEST_CASE("a directory has one owner at a time, and a path that is a file or unusable has none") {

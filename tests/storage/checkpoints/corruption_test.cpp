@@ -44,7 +44,7 @@ TEST_CASE("a byte flipped anywhere in the newest checkpoint: the older one is re
       REQUIRE(same(restored->content, sample(1)));
       REQUIRE(restored->warnings.size() == 1);
       REQUIRE_MESSAGE(contains(restored->warnings[0], path), restored->warnings[0]);
-      REQUIRE(d.store->restore(2).error().category == errc::data_loss);
+      REQUIRE(d.store->restore({2}).error().category == errc::data_loss);
       ++flips;
     }
     d.disk->overwrite(path, whole);
@@ -63,7 +63,7 @@ TEST_CASE("a file cut off at any length, or longer than it was, is data_loss tha
       CAPTURE(name);
       CAPTURE(length);
       d.disk->overwrite(path, length < whole.size() ? whole.substr(0, length) : whole + "\n");
-      const auto restored = d.store->restore(2);
+      const auto restored = d.store->restore({2});
       REQUIRE_FALSE(restored);
       REQUIRE(restored.error().category == errc::data_loss);
       REQUIRE(contains(restored.error().message, path));
@@ -74,7 +74,7 @@ TEST_CASE("a file cut off at any length, or longer than it was, is data_loss tha
 
 TEST_CASE("a damaged tensor is named with its file and offset") {
   damaged_directory d;
-  const auto info = d.store->inspect(2);
+  const auto info = d.store->inspect({2});
   for (const auto& t : info->tensors) {
     if (t.bytes == 0)
       continue;
@@ -82,7 +82,7 @@ TEST_CASE("a damaged tensor is named with its file and offset") {
     auto bytes = whole;
     bytes[static_cast<size_t>(t.offset)] = static_cast<char>(bytes[static_cast<size_t>(t.offset)] ^ 4);
     d.disk->overwrite(path, bytes);
-    const auto message = d.store->restore(2).error().message;
+    const auto message = d.store->restore({2}).error().message;
     CHECK_MESSAGE(contains(message, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset)), message);
     d.disk->overwrite(path, whole);
   }
@@ -98,19 +98,19 @@ TEST_CASE("a state file with any byte flipped never leads to anything but a chec
       d.disk->overwrite("/m/checkpoint", text);
       const auto restored = d.store->restore_newest();
       if (restored)
-        REQUIRE(same(restored->content, sample(restored->content.step)));
+        REQUIRE(same(restored->content, sample(restored->content.id.step)));
     }
 }
 
 TEST_CASE("a missing shard is data_loss that names it, a missing manifest not_found") {
   damaged_directory d;
   REQUIRE(d.disk->remove("/m/model.ckpt-2-00001-of-00002.safetensors"));
-  const auto shard = d.store->restore(2);
+  const auto shard = d.store->restore({2});
   CHECK(shard.error().category == errc::data_loss);
   CHECK(shard.error().message == "/m/model.ckpt-2-00001-of-00002.safetensors is missing");
   REQUIRE(d.disk->remove("/m/model.ckpt-2.manifest.json"));
-  CHECK(d.store->restore(2).error().category == errc::not_found);
-  CHECK(d.store->inspect(2).error().category == errc::not_found);
+  CHECK(d.store->restore({2}).error().category == errc::not_found);
+  CHECK(d.store->inspect({2}).error().category == errc::not_found);
 }
 
 }  // namespace troupe

@@ -15,10 +15,10 @@ namespace {
 
 struct scenario {
   std::string name;
-  steps before;                      ///< Committed before the power loss.
-  int64_t step;                      ///< Committed during the power loss.
+  std::vector<checkpoint_id> before; ///< Committed before the power loss.
+  checkpoint_id save;                ///< Committed during the power loss.
   checkpoint_store_options options;
-  steps preserved = {};              ///< Steps among `before` that are restored by step after every crash.
+  std::vector<checkpoint_id> preserved = {};  ///< Those of `before` that can be restored after every crash.
   bool edited = false;               ///< The state file names the oldest of `before`, which is then saved again.
 };
 
@@ -29,23 +29,23 @@ struct trial {
   bool finished = false;  ///< The commit ended before the power loss.
 };
 
-std::string state_naming(int64_t newest, const steps& all) {
-  std::string text = "model_checkpoint_path: \"model.ckpt-" + std::to_string(newest) + "\"\n";
-  for (const int64_t step : all)
-    text += "all_model_checkpoint_paths: \"model.ckpt-" + std::to_string(step) + "\"\n";
+std::string state_naming(checkpoint_id newest, const std::vector<checkpoint_id>& all) {
+  std::string text = "model_checkpoint_path: \"model.ckpt-" + to_string(newest) + "\"\n";
+  for (const auto id : all)
+    text += "all_model_checkpoint_paths: \"model.ckpt-" + to_string(id) + "\"\n";
   return text;
 }
 
 trial run(const scenario& s, int64_t calls, bool tear) {
   trial t;
-  for (const int64_t step : s.before)
-    commit(*open_store(t.disk, s.options, "/runs/m"), step);
+  for (const auto id : s.before)
+    commit(*open_store(t.disk, s.options, "/runs/m"), id.step, id.iteration);
   if (s.edited)
     REQUIRE(write_file_atomically(*t.disk, "/runs/m", "checkpoint", state_naming(s.before.front(), s.before)));
   auto faulty = faulty_file_system::around(t.disk);
   faulty->fail_after(calls, tear);
   if (auto store = checkpoint_store::open(faulty, "/runs/m", s.options))
-    t.reported = (*store)->commit(sample(s.step)).has_value();
+    t.reported = (*store)->commit(sample(s.save.step, s.save.iteration)).has_value();
   t.finished = faulty->calls() < calls;
   return t;
 }
@@ -61,12 +61,12 @@ void check_after(const scenario& s, const trial& t) {
     CHECK(s.before.empty());
     CHECK_FALSE(t.reported);
   } else {
-    const int64_t step = restored->content.step;
-    CHECK(same(restored->content, sample(step)));
-    const bool old = !s.before.empty() && step == (s.edited ? s.before.front() : s.before.back());
-    CHECK((step == s.step || old));
+    const auto id = restored->content.id;
+    CHECK(same(restored->content, sample(id.step, id.iteration)));
+    const bool old = !s.before.empty() && id == (s.edited ? s.before.front() : s.before.back());
+    CHECK((id == s.save || old));
     if (t.reported)
-      CHECK(step == s.step);
+      CHECK(id == s.save);
     if (!s.before.empty())  // A first save may be found by scanning before it is listed, with a warning.
       CHECK_MESSAGE(restored->warnings.empty(), restored->warnings.front());
     restored->lease.reset();
@@ -74,21 +74,21 @@ void check_after(const scenario& s, const trial& t) {
   const auto next = store.commit(sample(1000));
   REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
   CHECK(same(store.restore_newest()->content, sample(1000)));
-  for (const int64_t step : s.preserved)
-    CHECK(same(store.restore(step)->content, sample(step)));
+  for (const auto id : s.preserved)
+    CHECK(same(store.restore(id)->content, sample(id.step, id.iteration)));
   if (s.options.keep_checkpoint_max > 0)
     CHECK(store.listed().size() <= static_cast<size_t>(s.options.keep_checkpoint_max));
   // Each committed checkpoint is listed, preserved or deleted; the save itself is preserved once the next one is hours
   // later.
   const auto listed = store.listed();
-  const auto there = steps_with_files(*t.disk, "/runs/m");
+  const auto there = ids_with_files(*t.disk, "/runs/m");
   REQUIRE(there);
-  for (const int64_t step : *there)
-    if (step != s.step || (t.reported && s.preserved.empty()))
-      CHECK_MESSAGE((std::count(listed.begin(), listed.end(), step) + std::count(s.preserved.begin(), s.preserved.end(), step) > 0),
-                    "step " << step << " of save " << s.step << ", listed first " << listed.front());
-  for (const int64_t step : store.listed())
-    CHECK(same(store.restore(step)->content, sample(step)));
+  for (const auto id : *there)
+    if (id != s.save || (t.reported && s.preserved.empty()))
+      CHECK_MESSAGE((std::count(listed.begin(), listed.end(), id) + std::count(s.preserved.begin(), s.preserved.end(), id) > 0),
+                    "step " << to_string(id) << " of save " << to_string(s.save) << ", listed first " << to_string(listed.front()));
+  for (const auto id : store.listed())
+    CHECK(same(store.restore(id)->content, sample(id.step, id.iteration)));
   for (const auto& name : names_in(*t.disk, "/runs/m"))
     CHECK_FALSE(name.ends_with(".tmp"));
 }
@@ -99,14 +99,16 @@ TEST_CASE("after a crash at any call of a save, a whole checkpoint is restored, 
   const checkpoint_store_options two_shards{.keep_checkpoint_max = 5, .shard_bytes_max = 64};
   const checkpoint_store_options keep_two{.keep_checkpoint_max = 2, .shard_bytes_max = 64};
   const std::vector<scenario> scenarios{
-    {"a first save", {}, 7, two_shards},
-    {"a later save", {1, 2}, 7, two_shards},
-    {"a save that evicts one", {1, 2}, 7, keep_two},
-    {"a save that evicts all others", {1}, 7, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
-    {"a save of a listed step", {1, 7, 2}, 7, two_shards},
-    {"a save that keeps everything", {1, 2}, 7, {.keep_checkpoint_max = 0}},
-    {"a save after going back by hand", {1, 2, 3}, 1, two_shards, {}, true},
-    {"a save that preserves one", {1, 2, 3}, 7, {.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .shard_bytes_max = 64}, {2, 3}},
+    {"a first save", {}, {7}, two_shards},
+    {"a later save", ids({1, 2}), {7}, two_shards},
+    {"a save that evicts one", ids({1, 2}), {7}, keep_two},
+    {"a save that evicts all others", ids({1}), {7}, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
+    {"a save of a listed step", ids({1, 7, 2}), {7}, two_shards},
+    {"a save that keeps everything", ids({1, 2}), {7}, {.keep_checkpoint_max = 0}},
+    {"a save after going back by hand", ids({1, 2, 3}), {1}, two_shards, {}, true},
+    {"a save that preserves one", ids({1, 2, 3}), {7}, {.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1, .shard_bytes_max = 64}, ids({2, 3})},
+    {"a save of a grown state at the step of the last save", ids({1, 7}), {7, 1}, two_shards},
+    {"a save of a grown state that evicts the last save", ids({7}), {7, 1}, {.keep_checkpoint_max = 1, .shard_bytes_max = 64}},
   };
   int64_t points = 0, crashes = 0;
   for (const auto& s : scenarios) {
@@ -149,12 +151,12 @@ TEST_CASE("[EST-54] after a crash between the data and the state file the newest
     if (!complete || reported)
       continue;
     ++between;  // All files of step 2 exist, and the state file does not list it.
-    REQUIRE(parse_state_file(*read_file(*disk, "/m/checkpoint"), "checkpoint")->newest == 1);
+    REQUIRE(parse_state_file(*read_file(*disk, "/m/checkpoint"), "checkpoint")->newest == checkpoint_id{1});
     store = open_store(disk);
-    CHECK(store->newest_step() == 1);
+    CHECK(store->newest() == checkpoint_id{1});
     CHECK(same(store->restore_newest()->content, sample(1)));
     commit(*store, 2);
-    CHECK(store->listed() == steps{1, 2});
+    CHECK(store->listed() == ids({1, 2}));
     CHECK(same(store->restore_newest()->content, sample(2)));
   }
   CHECK(between >= 1);
@@ -171,10 +173,10 @@ TEST_CASE("[EST-54] after a crash between the state file and the deletion the re
   store.reset();
   disk->crash();
   store = open_store(disk, {.keep_checkpoint_max = 2});
-  CHECK(store->listed() == steps{2, 3});
+  CHECK(store->listed() == ids({2, 3}));
   CHECK(same(store->restore_newest()->content, sample(3)));
-  CHECK(commit(*store, 4).deleted == steps{2});
-  CHECK(store->listed() == steps{3, 4});
+  CHECK(commit(*store, 4).deleted == ids({2}));
+  CHECK(store->listed() == ids({3, 4}));
 }
 
 TEST_CASE("after any one call has failed once, the same store goes on: nothing listed is lost and the next commit succeeds") {
@@ -197,12 +199,12 @@ TEST_CASE("after any one call has failed once, the same store goes on: nothing l
       REQUIRE(restored);
       restored->lease.reset();
       CHECK(restored->warnings.empty());
-      CHECK((restored->content.step == 3 || (restored->content.step == 2 && !reported)));
-      CHECK(same(restored->content, sample(restored->content.step)));
+      CHECK((restored->content.id.step == 3 || (restored->content.id.step == 2 && !reported)));
+      CHECK(same(restored->content, sample(restored->content.id.step)));
       CHECK(same(commit(*store, 3).prefix == "/m/model.ckpt-3" ? store->restore_newest()->content : checkpoint_content{},
                  sample(3)));
       commit(*store, 4);
-      CHECK(store->listed() == (max == 1 ? steps{4} : steps{2, 3, 4}));
+      CHECK(store->listed() == (max == 1 ? ids({4}) : ids({2, 3, 4})));
       CHECK(names_in(*disk).size()
             == static_cast<size_t>(max) * 3 + 1);  // Two shards and a manifest each; nothing is left over.
       if (!reached)

@@ -13,9 +13,9 @@ namespace troupe {
 
 namespace {
 
-/// Steps with a file in the directory.
-steps on_disk(file_system& fs, const std::string& directory = "/m") {
-  const auto found = steps_with_files(fs, directory);
+/// Checkpoints with a file in the directory.
+std::vector<checkpoint_id> on_disk(file_system& fs, const std::string& directory = "/m") {
+  const auto found = ids_with_files(fs, directory);
   REQUIRE(found);
   return {found->begin(), found->end()};
 }
@@ -41,9 +41,9 @@ TEST_CASE("a step that was dropped while it was read is deleted by the next owne
       auto store = open_store(faulty, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
       commit(*store, 1);
       auto reader = open_store(disk, {.read_only = true});
-      auto reading = reader->restore(1);
+      auto reading = reader->restore({1});
       REQUIRE(reading);
-      store->lease(1);
+      store->lease({1});
       const auto before = faulty->calls();
       faulty->fail_after(points, variant % 2 == 1);
       const bool reported = store->commit(sample(2)).has_value();
@@ -56,11 +56,11 @@ TEST_CASE("a step that was dropped while it was read is deleted by the next owne
       store = open_store(disk, {.keep_checkpoint_max = 1, .shard_bytes_max = 64});
       const auto listed = store->listed();
       if (reported)
-        CHECK(listed == steps{2});
-      if (listed == steps{2})
-        CHECK(on_disk(*disk) == steps{2});
+        CHECK(listed == ids({2}));
+      if (listed == ids({2}))
+        CHECK(on_disk(*disk) == ids({2}));
       else
-        CHECK(same(store->restore(1)->content, sample(1)));  // It was not dropped, so it must exist.
+        CHECK(same(store->restore({1})->content, sample(1)));  // It was not dropped, so it must exist.
     }
   }
   CHECK(points > 20);
@@ -70,18 +70,18 @@ TEST_CASE("a doomed checkpoint that is still read when the directory is opened i
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  auto reading = store->restore(1);
+  auto reading = store->restore({1});
   commit(*store, 2);
   store.reset();
   store = open_store(fs, {.keep_checkpoint_max = 1});
-  CHECK(on_disk(*fs) == steps{1, 2});
-  CHECK(commit(*store, 3).held == steps{1});
+  CHECK(on_disk(*fs) == ids({1, 2}));
+  CHECK(commit(*store, 3).held == ids({1}));
   store.reset();
   store = open_store(fs, {.keep_checkpoint_max = 1});
-  CHECK(on_disk(*fs) == steps{1, 3});
+  CHECK(on_disk(*fs) == ids({1, 3}));
   reading->lease.reset();
-  CHECK(commit(*store, 4).deleted == steps{1, 3});
-  CHECK(on_disk(*fs) == steps{4});
+  CHECK(commit(*store, 4).deleted == ids({1, 3}));
+  CHECK(on_disk(*fs) == ids({4}));
 }
 
 TEST_CASE("a step that was deleted by request while it was read goes when the next owner opens the directory") {
@@ -89,13 +89,13 @@ TEST_CASE("a step that was deleted by request while it was read goes when the ne
   auto store = open_store(fs);
   for (const int64_t step : {1, 2})
     commit(*store, step);
-  auto reading = store->restore(1);
-  CHECK(store->remove(steps{1}, false)->held == steps{1});
+  auto reading = store->restore({1});
+  CHECK(store->remove(ids({1}), false)->held == ids({1}));
   store.reset();
   reading->lease.reset();
   store = open_store(fs);
-  CHECK(store->listed() == steps{2});
-  CHECK(on_disk(*fs) == steps{2});
+  CHECK(store->listed() == ids({2}));
+  CHECK(on_disk(*fs) == ids({2}));
 }
 
 TEST_CASE("a checkpoint that somebody put back after it was deleted stays, as does one that was never listed") {
@@ -107,14 +107,14 @@ TEST_CASE("a checkpoint that somebody put back after it was deleted stays, as do
     commit(*store, 1);
     copy(*fs, directory, backup);
     commit(*store, 2);
-    CHECK(on_disk(*fs, directory) == steps{2});
+    CHECK(on_disk(*fs, directory) == ids({2}));
     store.reset();
     copy(*fs, backup, directory);
-    CHECK(on_disk(*fs, directory) == steps{1, 2});
+    CHECK(on_disk(*fs, directory) == ids({1, 2}));
     store = open_store(fs, {.keep_checkpoint_max = 1}, directory);
-    CHECK(commit(*store, 3).deleted == steps{2});
-    CHECK(on_disk(*fs, directory) == steps{1, 3});
-    CHECK(same(store->restore(1)->content, sample(1)));
+    CHECK(commit(*store, 3).deleted == ids({2}));
+    CHECK(on_disk(*fs, directory) == ids({1, 3}));
+    CHECK(same(store->restore({1})->content, sample(1)));
   }
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a dropped step that is preserved or listed again by hand stays") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  auto reading = store->restore(1);
+  auto reading = store->restore({1});
   commit(*store, 2);
   store.reset();
   auto text = *read_file(*fs, "/m/checkpoint");
@@ -132,7 +132,7 @@ TEST_CASE("a dropped step that is preserved or listed again by hand stays") {
   edit(*fs, "checkpoint", text);
   reading->lease.reset();
   store = open_store(fs, {.keep_checkpoint_max = 5});
-  CHECK(same(store->restore(1)->content, sample(1)));
+  CHECK(same(store->restore({1})->content, sample(1)));
 }
 
 TEST_CASE("a process that is killed while another reads what it dropped leaves nothing to the one after it") {
@@ -142,7 +142,7 @@ TEST_CASE("a process that is killed while another reads what it dropped leaves n
     commit(*store, 1);
   }
   auto reader = open_store(posix_file_system(), {.read_only = true}, disk.path);
-  auto reading = reader->restore(1);
+  auto reading = reader->restore({1});
   REQUIRE(reading);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -154,10 +154,10 @@ TEST_CASE("a process that is killed while another reads what it dropped leaves n
   int status = 0;
   ::waitpid(child, &status, 0);
   REQUIRE(WIFSIGNALED(status));
-  CHECK(on_disk(*posix_file_system(), disk.path) == steps{1, 2});
+  CHECK(on_disk(*posix_file_system(), disk.path) == ids({1, 2}));
   reading->lease.reset();
   auto store = open_store(posix_file_system(), {.keep_checkpoint_max = 1}, disk.path);
-  CHECK(on_disk(*posix_file_system(), disk.path) == steps{2});
+  CHECK(on_disk(*posix_file_system(), disk.path) == ids({2}));
 }
 
 }  // namespace troupe

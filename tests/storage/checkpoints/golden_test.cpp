@@ -13,7 +13,7 @@ namespace {
 checkpoint_content version_1(int64_t step) {
   const auto s = static_cast<int32_t>(step);
   return {
-    .step = step,
+    .id = {step},
     .tensors = {{"dense/kernel", tensor::of<float>({2, 3}, {0.5f, -1.f, 2.25f, 1e-3f, 3e8f, static_cast<float>(step)})},
                 {"dense/kernel/adam_m", tensor::of<double>({2}, {0.1, -0.2})},
                 {"global_step", tensor::scalar<int64_t>(step)},
@@ -32,13 +32,13 @@ const std::string directory = std::string{TROUPE_GOLDEN_DIR} + "/checkpoint-v1";
 
 TEST_CASE("the checkpoint directory that the first version wrote is read, value by value") {
   auto store = open_store(posix_file_system(), {.read_only = true}, directory);
-  CHECK(store->listed() == steps{100, 200});
-  CHECK(store->newest_step() == 200);
+  CHECK(store->listed() == ids({100, 200}));
+  CHECK(store->newest() == checkpoint_id{200});
   const auto newest = store->restore_newest();
   REQUIRE_MESSAGE(newest, (newest ? "" : to_string(newest.error())));
   CHECK(newest->warnings.empty());
   CHECK(same(newest->content, version_1(200)));
-  CHECK(same(store->restore(100)->content, version_1(100)));
+  CHECK(same(store->restore({100})->content, version_1(100)));
 }
 
 TEST_CASE("the manifest in the document of the format is the golden one, byte by byte") {

@@ -23,20 +23,20 @@ void check_leases(const std::shared_ptr<file_system>& fs, const std::string& dir
   commit(*store, 1);
   auto reader = open_store(fs, {.read_only = true}, directory);
   auto first = reader->restore_newest();
-  auto second = reader->restore(1);
+  auto second = reader->restore({1});
   REQUIRE((first && second));
   const auto while_read = commit(*store, 2);
   CHECK(while_read.deleted.empty());
-  CHECK(while_read.held == steps{1});
+  CHECK(while_read.held == ids({1}));
   CHECK(while_read.warnings.empty());
-  CHECK(same(reader->restore(1)->content, sample(1)));
+  CHECK(same(reader->restore({1})->content, sample(1)));
 
   first->lease.reset();
-  CHECK(commit(*store, 3).held == steps{1});
+  CHECK(commit(*store, 3).held == ids({1}));
   second->lease.reset();
-  CHECK(commit(*store, 4).deleted == steps{1, 3});
+  CHECK(commit(*store, 4).deleted == ids({1, 3}));
   CHECK_FALSE(there(*fs, directory, 1));
-  CHECK(reader->restore(1).error().category == errc::not_found);
+  CHECK(reader->restore({1}).error().category == errc::not_found);
 }
 
 }  // namespace
@@ -53,12 +53,12 @@ TEST_CASE("an evicted step that is read while it is saved again keeps its files 
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  const auto reading = store->restore(1);
+  const auto reading = store->restore({1});
   commit(*store, 2);
   const double before = fs->info("/m/model.ckpt-1.manifest.json")->modified;
-  CHECK(commit(*store, 1).deleted == steps{2});
+  CHECK(commit(*store, 1).deleted == ids({2}));
   CHECK(fs->info("/m/model.ckpt-1.manifest.json")->modified == before);
-  CHECK(store->listed() == steps{1});
+  CHECK(store->listed() == ids({1}));
 }
 
 TEST_CASE("[EST-86] a lease held by another process delays deletion until that process dies") {
@@ -73,7 +73,7 @@ TEST_CASE("[EST-86] a lease held by another process delays deletion until that p
     ::alarm(60);  // Should the parent fail before it kills.
     ::close(hold[1]);
     const auto reader = checkpoint_store::open(posix_file_system(), disk.path, {.read_only = true});
-    const auto reading = reader ? (*reader)->restore(1) : fail(reader.error());
+    const auto reading = reader ? (*reader)->restore({1}) : fail(reader.error());
     char c = reading ? 'y' : 'n';
     if (::write(told[1], &c, 1) == 1 && ::read(hold[0], &c, 1) >= 0)
       ::_exit(1);
@@ -82,13 +82,13 @@ TEST_CASE("[EST-86] a lease held by another process delays deletion until that p
   char answer = 'n';
   REQUIRE(::read(told[0], &answer, 1) == 1);
   CHECK(answer == 'y');
-  CHECK(commit(*store, 2).held == steps{1});
+  CHECK(commit(*store, 2).held == ids({1}));
   CHECK(there(*posix_file_system(), disk.path, 1));
   ::kill(child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);
   CHECK(WIFSIGNALED(status));
-  CHECK(commit(*store, 3).deleted == steps{1, 2});
+  CHECK(commit(*store, 3).deleted == ids({1, 2}));
   for (const int end : {told[0], told[1], hold[0], hold[1]})
     ::close(end);
 }
@@ -118,7 +118,7 @@ TEST_CASE("a lost disk ends every hold, and a file without a name cannot be held
   auto disk = memory_disk::make();
   auto store = open_store(disk, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  const auto reading = store->restore(1);
+  const auto reading = store->restore({1});
   disk->crash();
   CHECK(disk->remove_unless_held("/m/model.ckpt-1.manifest.json") == true);
   CHECK(disk->hold("/m/model.ckpt-1.manifest.json").error().category == errc::not_found);

@@ -12,7 +12,7 @@ namespace {
 
 manifest one_tensor() {
   const std::string file = "model.ckpt-3-00000-of-00001.safetensors";
-  return {.step = 3,
+  return {.id = {3},
           .files = {{file, 72, 64, 0x1234abcd}},
           .tensors = {{"w", dtype::float32, {2}, 0xdeadbeef, file, 64, 8}},
           .blobs = {{"b", std::string("\0\1\2", 3)}},
@@ -40,7 +40,7 @@ TEST_CASE("a manifest that nests a hundred thousand deep under a right checksum 
     nested += "1";
     for (size_t i = 0; i < depth; ++i)
       nested += close;
-    const auto read = parse_manifest(forged(text, "\"a \\\"quoted\\\" text\"", nested), "f", 3);
+    const auto read = parse_manifest(forged(text, "\"a \\\"quoted\\\" text\"", nested), "f", {3});
     REQUIRE_FALSE(read);
     CHECK(read.error().category == errc::data_loss);
     CHECK_MESSAGE(contains(read.error().message, "f: it nests deeper than 64 at byte "), read.error().message.substr(0, 200));
@@ -78,18 +78,18 @@ TEST_CASE("base64 gives back any bytes, and takes one spelling only") {
 TEST_CASE("a manifest is read back as it was written, and only as that of its step") {
   const auto text = write_manifest(one_tensor());
   REQUIRE(text);
-  const auto back = parse_manifest(*text, "f", 3);
+  const auto back = parse_manifest(*text, "f", {3});
   REQUIRE_MESSAGE(back, (back ? "" : to_string(back.error())));
   CHECK(write_manifest(*back) == text);
   CHECK(back->blobs == one_tensor().blobs);
   CHECK(back->properties == one_tensor().properties);
-  CHECK(parse_manifest(*text, "f", 4).error().category == errc::data_loss);
+  CHECK(parse_manifest(*text, "f", {4}).error().category == errc::data_loss);
 }
 
 TEST_CASE("a manifest whose checksum is right and whose content cannot be is refused before anything is allocated") {
   const auto text = write_manifest(one_tensor()).value();
   const auto refused = [&](const std::string& from, const std::string& to, errc category = errc::data_loss) {
-    const auto parsed = parse_manifest(forged(text, from, to), "f", 3);
+    const auto parsed = parse_manifest(forged(text, from, to), "f", {3});
     REQUIRE_FALSE(parsed);
     CHECK_MESSAGE(parsed.error().category == category, to_string(parsed.error()));
     CHECK(contains(parsed.error().message, "f: "));
@@ -114,7 +114,7 @@ TEST_CASE("a manifest whose checksum is right and whose content cannot be is ref
 }
 
 TEST_CASE("a state file is written as TensorFlow writes it") {
-  CHECK(write_state_file({5, 1200}) == "model_checkpoint_path: \"model.ckpt-1200\"\n"
+  CHECK(write_state_file(ids({5, 1200})) == "model_checkpoint_path: \"model.ckpt-1200\"\n"
                                        "all_model_checkpoint_paths: \"model.ckpt-5\"\nall_model_checkpoint_paths: \"model.ckpt-1200\"\n");
 }
 
@@ -129,12 +129,12 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
     "all_model_checkpoint_paths: \"model.ckpt-1\" all_model_checkpoint_paths: \"model.ckpt-1\"",
     "f");
   REQUIRE(mixed);
-  CHECK(mixed->steps == steps{1, 3});
-  CHECK(mixed->newest == 3);
+  CHECK(mixed->ids == ids({1, 3}));
+  CHECK(mixed->newest == checkpoint_id{3});
   REQUIRE(mixed->warnings.size() == 1);
   CHECK(contains(mixed->warnings[0], "\"best\""));
   CHECK(parse_state_file("model_checkpoint_path: \"best\"", "f").error().category == errc::data_loss);
-  CHECK(parse_state_file("model_checkpoint_path: \"best\" all_model_checkpoint_paths: \"model.ckpt-4\"", "f")->newest == 4);
+  CHECK(parse_state_file("model_checkpoint_path: \"best\" all_model_checkpoint_paths: \"model.ckpt-4\"", "f")->newest == checkpoint_id{4});
 }
 
 }  // namespace troupe

@@ -29,10 +29,10 @@ void check_lost(const std::shared_ptr<file_system>& fs, const std::string& direc
   REQUIRE_FALSE(lost);
   CHECK(lost.error().category == errc::failed_precondition);
   CHECK_MESSAGE(contains(lost.error().message, directory + " is not the directory that was locked"), lost.error().message);
-  const std::vector<int64_t> one{1};
+  const auto one = ids({1});
   CHECK(first->remove(one, true).error().category == errc::failed_precondition);
-  CHECK(*steps_with_files(*fs, directory) == std::set<int64_t>{1});
-  CHECK(second->listed() == steps{1});
+  CHECK(*ids_with_files(*fs, directory) == std::set<checkpoint_id>{{1}});
+  CHECK(second->listed() == ids({1}));
   CHECK(same(second->restore_newest()->content, sample(1)));
   CHECK(commit(*second, 4).warnings.empty());
 }
@@ -108,8 +108,8 @@ TEST_CASE("a directory that is replaced before any creation, rename or sync of a
     reached = fs->other != nullptr;
     if (!reached)
       break;
-    CHECK(fs->other->listed() == steps{1});
-    CHECK(same(fs->other->restore(1)->content, sample(1)));
+    CHECK(fs->other->listed() == ids({1}));
+    CHECK(same(fs->other->restore({1})->content, sample(1)));
     for (const auto& name : names_in(*disk))
       CHECK_MESSAGE((!name.starts_with("model.ckpt-2") || name.ends_with(".tmp")), name);
     CHECK(names_in(*disk).size() <= 4);  // Shard, manifest, state file; and one file of the lost commit.
@@ -131,7 +131,7 @@ TEST_CASE("a commit that loses its directory takes back nothing of the next owne
     reached = fs->other != nullptr;
     if (!reached)
       break;
-    const auto kept = fs->other->restore(2);
+    const auto kept = fs->other->restore({2});
     REQUIRE_MESSAGE(kept, (kept ? "" : to_string(kept.error())));
     CHECK(same(kept->content, sample(2)));
   }
@@ -146,7 +146,7 @@ TEST_CASE("deleting the last checkpoint in a directory that has another owner no
   auto second = open_store(disk);
   commit(*second, 1);
   const auto names = names_in(*disk);
-  const auto lost = first->remove(steps{1}, true);
+  const auto lost = first->remove(ids({1}), true);
   REQUIRE_FALSE(lost);
   CHECK(lost.error().category == errc::failed_precondition);
   CHECK(names_in(*disk) == names);
@@ -157,15 +157,15 @@ TEST_CASE("a deletion that was put off until a reader was done does not reach in
   auto store = open_store(disk, {.keep_checkpoint_max = 1});
   commit(*store, 1);
   // The first owner has one deletion left to do.
-  store->lease(1);
+  store->lease({1});
   commit(*store, 2);
   disk->remove_directory("/m");
   auto other = open_store(disk, {.keep_checkpoint_max = 1});
   commit(*other, 1);
-  const auto released = store->release(1);
+  const auto released = store->release({1});
   REQUIRE_FALSE(released);
   CHECK(released.error().category == errc::failed_precondition);
-  CHECK(same(other->restore(1)->content, sample(1)));
+  CHECK(same(other->restore({1})->content, sample(1)));
 }
 
 TEST_CASE("when a second process takes over a directory, the first ends in an error and the second's files are whole") {
@@ -195,7 +195,7 @@ TEST_CASE("when a second process takes over a directory, the first ends in an er
   ::waitpid(child, &status, 0);
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 1);
-  CHECK(*steps_with_files(*posix_file_system(), directory) == std::set<int64_t>{7});
+  CHECK(*ids_with_files(*posix_file_system(), directory) == std::set<checkpoint_id>{{7}});
   CHECK(same(store->restore_newest()->content, sample(7)));
   for (const int end : {told[0], told[1], go[0], go[1]})
     ::close(end);

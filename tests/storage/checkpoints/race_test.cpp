@@ -54,8 +54,8 @@ TEST_CASE("[EST-58] a reader polling the state file never sees a partial file") 
     REQUIRE(state);
     REQUIRE(write_state_file({state->newest}, state->marks) == *text);
     REQUIRE(state->marks.saved_at.contains(state->newest));
-    REQUIRE(state->newest >= newest);
-    newest = state->newest;
+    REQUIRE(state->newest.step >= newest);
+    newest = state->newest.step;
     ++looks;
   });
   CHECK(newest == last_step);
@@ -73,8 +73,8 @@ TEST_CASE("a reader restores the newest checkpoint whole while its owner commits
       REQUIRE(newest == 0);
       return;
     }
-    REQUIRE(restored->content.step >= newest);
-    newest = restored->content.step;
+    REQUIRE(restored->content.id.step >= newest);
+    newest = restored->content.id.step;
     REQUIRE(same(restored->content, sample(newest)));
   });
   CHECK(newest == last_step);
@@ -118,10 +118,10 @@ TEST_CASE("a process killed at any moment of its saves leaves the newest it had 
     const auto restored = store->restore_newest();
     REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
     CHECK(restored->warnings.empty());
-    CHECK(restored->content.step >= reported);
-    CHECK(restored->content.step <= reported + 1);
-    CHECK(same(restored->content, sample(restored->content.step)));
-    newest = restored->content.step;
+    CHECK(restored->content.id.step >= reported);
+    CHECK(restored->content.id.step <= reported + 1);
+    CHECK(same(restored->content, sample(restored->content.id.step)));
+    newest = restored->content.id.step;
   }
 }
 

@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 expected<commit_result> remove(checkpoint_store& store, const steps& which, bool newest_too = false) {
-  return store.remove(which, newest_too);
+  return store.remove(ids(which), newest_too);
 }
 
 }  // namespace
@@ -21,8 +21,8 @@ TEST_CASE("steps leave the list before their files go, manifests first") {
   for (const int64_t step : {1, 2, 3})
     commit(*store, step);
   const auto before = fs->trace().size();
-  CHECK(remove(*store, {1, 2})->deleted == steps{1, 2});
-  CHECK(store->listed() == steps{3});
+  CHECK(remove(*store, {1, 2})->deleted == ids({1, 2}));
+  CHECK(store->listed() == ids({3}));
   std::vector<std::string> changes;
   for (size_t i = before; i < fs->trace().size(); ++i)
     if (fs->trace()[i].starts_with("rename") || fs->trace()[i].starts_with("remove"))
@@ -38,12 +38,12 @@ TEST_CASE("the newest is refused unless it is asked for, and the one before it i
   for (const int64_t step : {1, 2})
     commit(*store, step);
   CHECK(remove(*store, {1, 2}).error().category == errc::failed_precondition);
-  CHECK(store->listed() == steps{1, 2});
-  CHECK(same(store->restore(1)->content, sample(1)));
-  CHECK(remove(*store, {2}, true)->deleted == steps{2});
-  CHECK(store->newest_step() == 1);
+  CHECK(store->listed() == ids({1, 2}));
+  CHECK(same(store->restore({1})->content, sample(1)));
+  CHECK(remove(*store, {2}, true)->deleted == ids({2}));
+  CHECK(store->newest() == checkpoint_id{1});
   SUBCASE("the last one takes the state file with it: a job begins anew") {
-    CHECK(remove(*store, {1}, true)->deleted == steps{1});
+    CHECK(remove(*store, {1}, true)->deleted == ids({1}));
     CHECK(names_in(*fs) == std::vector<std::string>{});
     store.reset();
     CHECK(open_store(fs)->restore_newest().error().category == errc::not_found);
@@ -57,8 +57,8 @@ TEST_CASE("a step that is not there is named, and nothing is deleted") {
   const auto refused = remove(*store, {1, 7});
   CHECK(refused.error().category == errc::not_found);
   CHECK(contains(refused.error().message, "step 7"));
-  CHECK(store->listed() == steps{1, 2});
-  CHECK(open_store(memory_file_system(), {.read_only = true})->remove(steps{1}, false).error().category == errc::failed_precondition);
+  CHECK(store->listed() == ids({1, 2}));
+  CHECK(open_store(memory_file_system(), {.read_only = true})->remove(ids({1}), false).error().category == errc::failed_precondition);
 }
 
 TEST_CASE("what is preserved, not listed, or listed without files can be deleted too") {
@@ -66,28 +66,28 @@ TEST_CASE("what is preserved, not listed, or listed without files can be deleted
   auto store = open_store(fs, {.keep_checkpoint_max = 1, .keep_checkpoint_every_n_hours = 1});
   for (const int64_t step : {1, 2, 3})
     commit(*store, step);
-  REQUIRE(store->restore(2));
-  CHECK(remove(*store, {2})->deleted == steps{2});
+  REQUIRE(store->restore({2}));
+  CHECK(remove(*store, {2})->deleted == ids({2}));
   CHECK(parse_state_file(*read_file(*fs, "/m/checkpoint"), "f")->marks.preserved.empty());
   store.reset();
-  edit(*fs, "checkpoint", write_state_file({8, 3}));
+  edit(*fs, "checkpoint", write_state_file(ids({8, 3})));
   store = open_store(fs);
-  CHECK(remove(*store, {8})->deleted == steps{8});
-  CHECK(store->listed() == steps{3});
+  CHECK(remove(*store, {8})->deleted == ids({8}));
+  CHECK(store->listed() == ids({3}));
 }
 
 TEST_CASE("what somebody reads leaves the list and stays until the next time") {
   auto store = open_store(memory_file_system());
   for (const int64_t step : {1, 2})
     commit(*store, step);
-  auto reading = store->restore(1);
+  auto reading = store->restore({1});
   const auto first = remove(*store, {1});
-  CHECK(first->held == steps{1});
+  CHECK(first->held == ids({1}));
   CHECK(first->deleted.empty());
-  CHECK(store->listed() == steps{2});
-  CHECK(same(store->restore(1)->content, sample(1)));
+  CHECK(store->listed() == ids({2}));
+  CHECK(same(store->restore({1})->content, sample(1)));
   reading->lease.reset();
-  CHECK(remove(*store, {1})->deleted == steps{1});
+  CHECK(remove(*store, {1})->deleted == ids({1}));
 }
 
 TEST_CASE("after a crash at any call of a deletion the list names nothing that is gone") {
@@ -99,7 +99,7 @@ TEST_CASE("after a crash at any call of a deletion the list names nothing that i
       commit(*open_store(disk, {.shard_bytes_max = 64}), step);
     faulty->fail_after(points);
     if (auto store = checkpoint_store::open(faulty, "/m"))
-      static_cast<void>((*store)->remove(steps{2, 3}, true));
+      static_cast<void>((*store)->remove(ids({2, 3}), true));
     finished = faulty->calls() < points;
     disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = static_cast<uint64_t>(points)});
     CAPTURE(points);
@@ -107,9 +107,9 @@ TEST_CASE("after a crash at any call of a deletion the list names nothing that i
     const auto newest = store->restore_newest();
     REQUIRE_MESSAGE(newest, (newest ? "" : to_string(newest.error())));
     CHECK(newest->warnings.empty());
-    for (const int64_t step : store->listed())
-      CHECK(same(store->restore(step)->content, sample(step)));
-    CHECK((store->listed() == steps{1} || store->listed() == steps{1, 2, 3}));
+    for (const auto id : store->listed())
+      CHECK(same(store->restore(id)->content, sample(id.step)));
+    CHECK((store->listed() == ids({1}) || store->listed() == ids({1, 2, 3})));
   }
   CHECK(points > 15);
 }

@@ -8,11 +8,11 @@ namespace troupe {
 TEST_CASE("[EST-57] a step that is not there is not found by its number, nor is any in an empty directory") {
   auto store = open_store(memory_file_system());
   CHECK(store->restore_newest().error().category == errc::not_found);
-  CHECK(store->restore(7).error().category == errc::not_found);
-  CHECK_FALSE(store->newest_step());
+  CHECK(store->restore({7}).error().category == errc::not_found);
+  CHECK_FALSE(store->newest());
   CHECK(store->listed().empty());
   commit(*store, 6);
-  const auto absent = store->restore(7);
+  const auto absent = store->restore({7});
   REQUIRE_FALSE(absent);
   CHECK(absent.error().category == errc::not_found);
   CHECK_MESSAGE(contains(absent.error().message, "model.ckpt-7"), absent.error().message);
@@ -31,9 +31,9 @@ all_model_checkpoint_timestamps: 1.5e9
 last_preserved_timestamp: 0
 from_the_future { a: 1 b: "x" }
 )");
-  CHECK(store->newest_step() == 2);
-  CHECK(store->listed() == steps{1, 2, 3});
-  CHECK(store->restore_newest()->content.step == 2);
+  CHECK(store->newest() == checkpoint_id{2});
+  CHECK(store->listed() == ids({1, 2, 3}));
+  CHECK(store->restore_newest()->content.id.step == 2);
 }
 
 TEST_CASE("[EST-55] a state file of garbage names no newest; what is there is found by scanning, with a warning") {
@@ -45,10 +45,10 @@ TEST_CASE("[EST-55] a state file of garbage names no newest; what is there is fo
        {"{{{{ not a state file", "", "from_the_future: 1", "model_checkpoint_path: \"\"", "\x01\x02"}) {
     CAPTURE(text);
     edit(*fs, "checkpoint", text);
-    CHECK_FALSE(store->newest_step());
+    CHECK_FALSE(store->newest());
     const auto restored = store->restore_newest();
     REQUIRE(restored);
-    CHECK(restored->content.step == 2);
+    CHECK(restored->content.id.step == 2);
     REQUIRE_FALSE(restored->warnings.empty());
     CHECK(contains(restored->warnings[0], "/m/checkpoint"));
   }
@@ -60,7 +60,7 @@ TEST_CASE("[EST-55] the newest listed without its manifest is none, and the next
   for (const int64_t step : {1, 2, 3})
     commit(*store, step);
   REQUIRE(fs->remove("/m/model.ckpt-3.manifest.json"));
-  CHECK_FALSE(store->newest_step());
+  CHECK_FALSE(store->newest());
   const auto restored = store->restore_newest();
   REQUIRE(restored);
   CHECK(same(restored->content, sample(2)));
@@ -88,7 +88,7 @@ TEST_CASE("a hand-edited state file that points to an older checkpoint is obeyed
   CHECK(same(restored->content, sample(2)));
   CHECK(restored->warnings.empty());
   CHECK(commit(*store, 2).warnings.empty());
-  CHECK(store->newest_step() == 2);
+  CHECK(store->newest() == checkpoint_id{2});
 }
 
 TEST_CASE("what a hand-edited state file goes back behind is never restored instead") {
@@ -115,13 +115,13 @@ TEST_CASE("when the state file is missing the newest whole checkpoint is found b
   REQUIRE(fs->remove("/m/checkpoint"));
 
   SUBCASE("the newest of all") {
-    CHECK(open_store(fs)->restore_newest()->content.step == 10);
+    CHECK(open_store(fs)->restore_newest()->content.id.step == 10);
   }
   SUBCASE("or the newest that is whole") {
     REQUIRE(fs->remove("/m/model.ckpt-10-00000-of-00001.safetensors"));
     const auto restored = open_store(fs)->restore_newest();
     REQUIRE(restored);
-    CHECK(restored->content.step == 9);
+    CHECK(restored->content.id.step == 9);
     CHECK(contains(restored->warnings.back(), "model.ckpt-10-00000-of-00001.safetensors is missing"));
   }
   SUBCASE("and saving it again does not touch its files") {
@@ -129,12 +129,12 @@ TEST_CASE("when the state file is missing the newest whole checkpoint is found b
     const double before = fs->info("/m/model.ckpt-10.manifest.json")->modified;
     commit(*store, 10);
     CHECK(fs->info("/m/model.ckpt-10.manifest.json")->modified == before);
-    CHECK(store->listed() == steps{9, 10});
+    CHECK(store->listed() == ids({9, 10}));
   }
   SUBCASE("and opening a directory of many deletes none that retention would not have listed") {
     store = open_store(fs, {.keep_checkpoint_max = 1});
-    CHECK(commit(*store, 11).deleted == steps{10});
-    CHECK(store->restore(9));
+    CHECK(commit(*store, 11).deleted == ids({10}));
+    CHECK(store->restore({9}));
   }
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a state file that nests a hundred thousand deep cannot be understood,
   edit(*fs, "checkpoint", nested + std::string(depth, '}'));
   const auto restored = store->restore_newest();
   REQUIRE(restored);
-  CHECK(restored->content.step == 1);
+  CHECK(restored->content.id.step == 1);
   CHECK(contains(restored->warnings.at(0), "cannot understand the state file"));
 }
 
@@ -225,9 +225,9 @@ TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor
   auto store = open_store(fs);
   commit(*store, 4);
   REQUIRE(fs->remove("/m/model.ckpt-4-00000-of-00001.safetensors"));
-  const auto info = store->inspect(4);
+  const auto info = store->inspect({4});
   REQUIRE(info);
-  CHECK(info->step == 4);
+  CHECK(info->id == checkpoint_id{4});
   CHECK(info->prefix == "/m/model.ckpt-4");
   CHECK(info->blobs == sample(4).blobs);
   CHECK(info->properties == sample(4).properties);
@@ -239,8 +239,8 @@ TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor
 
 TEST_CASE("[EST-57] differences name every variable that is missing, unexpected or of another shape or dtype, with both") {
   auto store = open_store(memory_file_system());
-  REQUIRE(store->commit({.step = 1, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
-  const auto info = store->inspect(1);
+  REQUIRE(store->commit({.id = {1}, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
+  const auto info = store->inspect({1});
   REQUIRE(info);
   const std::vector<component> wanted{
     {"a", dtype::float32, {2}}, {"b", dtype::float32, {3, 2}}, {"d", dtype::int64, {}}, {"c", dtype::float64, {1}}};

@@ -11,9 +11,9 @@ namespace {
 constexpr double start = 1.6e9;
 
 struct outcome {
-  steps listed;
-  steps deleted;
-  std::set<int64_t> preserved;
+  std::vector<checkpoint_id> listed;
+  std::vector<checkpoint_id> deleted;
+  std::set<checkpoint_id> preserved;
   friend bool operator==(const outcome&, const outcome&) = default;
 };
 
@@ -22,7 +22,7 @@ outcome save_all(const retention_policy& policy, const std::vector<double>& minu
   retention_decision now;
   outcome all;
   for (size_t i = 0; i < minutes.size(); ++i) {
-    now.listed.push_back(static_cast<int64_t>(i));
+    now.listed.push_back({static_cast<int64_t>(i)});
     now = decide_retention(policy, std::move(now.listed), std::move(now.marks), start + 60 * minutes[i]);
     all.deleted.insert(all.deleted.end(), now.deleted.begin(), now.deleted.end());
   }
@@ -42,39 +42,39 @@ const checkpoint_store_options hourly{.keep_checkpoint_max = 2, .keep_checkpoint
 }  // namespace
 
 TEST_CASE("[EST-53] of saves at 0:00, 0:30, 1:10, 1:20 and 1:30 the one of 1:10 is kept when it leaves the list") {
-  CHECK(save_all({2, 1}, {0, 30, 70, 80}) == outcome{{2, 3}, {0, 1}, {}});
-  CHECK(save_all({2, 1}, {0, 30, 70, 80, 90}) == outcome{{3, 4}, {0, 1}, {2}});
+  CHECK(save_all({2, 1}, {0, 30, 70, 80}) == outcome{ids({2, 3}), ids({0, 1}), {}});
+  CHECK(save_all({2, 1}, {0, 30, 70, 80, 90}) == outcome{ids({3, 4}), ids({0, 1}), {{2}}});
 }
 
 TEST_CASE("one of every hour is preserved, counted from the one before, and saves an hour apart all are") {
-  CHECK(save_all({1, 1}, {0, 59, 60, 61, 119, 120, 500}) == outcome{{6}, {0, 1, 3, 4}, {2, 5}});
-  CHECK(save_all({1, 1}, {0, 60, 120, 180}) == outcome{{3}, {0}, {1, 2}});
+  CHECK(save_all({1, 1}, {0, 59, 60, 61, 119, 120, 500}) == outcome{ids({6}), ids({0, 1, 3, 4}), {{2}, {5}}});
+  CHECK(save_all({1, 1}, {0, 60, 120, 180}) == outcome{ids({3}), ids({0}), {{1}, {2}}});
 }
 
 TEST_CASE("a policy that keeps all checkpoints marks none and deletes none") {
-  CHECK(save_all({0, 1}, {0, 60, 120}) == outcome{{0, 1, 2}, {}, {}});
+  CHECK(save_all({0, 1}, {0, 60, 120}) == outcome{ids({0, 1, 2}), {}, {}});
 }
 
 TEST_CASE("a clock that went back does not put the next mark off by as much") {
-  retention_marks marks{.saved_at = {{1, start}}, .last_preserved = start + 1e6};
-  auto next = decide_retention({1, 1}, {1, 2}, marks, start + 60);
+  retention_marks marks{.saved_at = {{{1}, start}}, .last_preserved = start + 1e6};
+  auto next = decide_retention({1, 1}, ids({1, 2}), marks, start + 60);
   CHECK(next.marks.last_preserved == start + 60);
-  CHECK(next.deleted == steps{1});
+  CHECK(next.deleted == ids({1}));
 }
 
 TEST_CASE("a step whose time nobody knows is deleted") {
-  CHECK(decide_retention({1, 1}, {1, 2}, {.last_preserved = 0}, start).deleted == steps{1});
+  CHECK(decide_retention({1, 1}, ids({1, 2}), {.last_preserved = 0}, start).deleted == ids({1}));
 }
 
 TEST_CASE("times and preserved steps come back from the state file as they went in") {
-  const retention_marks marks{.saved_at = {{5, start + 0.1}, {1200, start + 1.0 / 3}}, .preserved = {1, 5}, .last_preserved = start};
-  const auto text = write_state_file({5, 1200}, marks);
+  const retention_marks marks{.saved_at = {{{5}, start + 0.1}, {{1200}, start + 1.0 / 3}}, .preserved = {{1}, {5}}, .last_preserved = start};
+  const auto text = write_state_file(ids({5, 1200}), marks);
   CHECK(contains(text, "all_model_checkpoint_timestamps: 1600000000.1\n"));
   CHECK(contains(text, "last_preserved_timestamp: 1600000000\n# preserved: model.ckpt-1\n# preserved: model.ckpt-5\n"));
   const auto read = parse_state_file(text, "f");
   REQUIRE(read);
   CHECK(read->marks == marks);
-  CHECK(read->steps == steps{5, 1200});
+  CHECK(read->ids == ids({5, 1200}));
 }
 
 TEST_CASE("times of another number than the paths are no times") {
@@ -92,11 +92,11 @@ TEST_CASE("[EST-53] a preserved checkpoint leaves the list and stays, over resta
   for (size_t i = 0; i < minutes.size(); ++i)
     REQUIRE(open_store(fs, hourly)->commit(sample_at(static_cast<int64_t>(i), minutes[i])));  // A restart before each.
   auto store = open_store(fs, hourly);
-  CHECK(store->listed() == steps{4, 5});
-  CHECK(same(store->restore(2)->content, sample(2)));
+  CHECK(store->listed() == ids({4, 5}));
+  CHECK(same(store->restore({2})->content, sample(2)));
   for (const int64_t gone : {0, 1, 3})
-    CHECK(store->restore(gone).error().category == errc::not_found);
-  CHECK(store->inspect(2)->wall_time == start + 60 * 70);
+    CHECK(store->restore({gone}).error().category == errc::not_found);
+  CHECK(store->inspect({2})->wall_time == start + 60 * 70);
 
   const double before = fs->info("/m/model.ckpt-2.manifest.json")->modified;
   auto other = sample_at(2, 110);
@@ -107,7 +107,7 @@ TEST_CASE("[EST-53] a preserved checkpoint leaves the list and stays, over resta
   CHECK(contains(again->warnings[0], "another value of dense/kernel"));
   for (int64_t step = 6; step < 9; ++step)
     REQUIRE(store->commit(sample_at(step, 111 + static_cast<double>(step))));
-  CHECK(store->listed() == steps{7, 8});
+  CHECK(store->listed() == ids({7, 8}));
   CHECK(fs->info("/m/model.ckpt-2.manifest.json")->modified == before);
 }
 
@@ -117,11 +117,11 @@ TEST_CASE("a list without times, as an earlier version wrote it, is judged by th
   for (const int64_t step : {1, 2})
     commit(*store, step);
   store.reset();
-  edit(*fs, "checkpoint", write_state_file({1, 2}));
+  edit(*fs, "checkpoint", write_state_file(ids({1, 2})));
   store = open_store(fs, hourly);
-  CHECK(store->commit(sample_at(3, 0))->deleted == steps{1});
+  CHECK(store->commit(sample_at(3, 0))->deleted == ids({1}));
   const auto state = parse_state_file(*read_file(*fs, "/m/checkpoint"), "f");
-  CHECK(state->marks.saved_at.at(2) == fs->info("/m/model.ckpt-2.manifest.json")->modified);
+  CHECK(state->marks.saved_at.at({2}) == fs->info("/m/model.ckpt-2.manifest.json")->modified);
 }
 
 TEST_CASE("a distance of no hours is refused") {

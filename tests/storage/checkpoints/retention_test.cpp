@@ -22,15 +22,15 @@ TEST_CASE("[EST-50] after 7 saves with keep 5 the state file lists the last five
   auto store = open_store(fs);
   for (const int64_t step : {1, 2, 3, 4, 5})
     CHECK(commit(*store, step).deleted.empty());
-  CHECK(commit(*store, 6).deleted == steps{1});
-  CHECK(commit(*store, 7).deleted == steps{2});
-  CHECK(store->listed() == steps{3, 4, 5, 6, 7});
+  CHECK(commit(*store, 6).deleted == ids({1}));
+  CHECK(commit(*store, 7).deleted == ids({2}));
+  CHECK(store->listed() == ids({3, 4, 5, 6, 7}));
   CHECK(read_file(*fs, "/m/checkpoint")
           ->starts_with("model_checkpoint_path: \"model.ckpt-7\"\nall_model_checkpoint_paths: \"model.ckpt-3\"\n"));
   for (const int64_t step : {1, 2})
     CHECK_FALSE(there(*fs, step));
   for (const int64_t step : {3, 4, 5, 6, 7})
-    CHECK(same(store->restore(step)->content, sample(step)));
+    CHECK(same(store->restore({step})->content, sample(step)));
 }
 
 TEST_CASE("[EST-51] with keep 0 nothing is deleted, and the list has all, so that a damaged newest one hides none") {
@@ -38,9 +38,9 @@ TEST_CASE("[EST-51] with keep 0 nothing is deleted, and the list has all, so tha
   auto store = open_store(disk, {.keep_checkpoint_max = 0});
   for (const int64_t step : {1, 2, 3, 4, 5})
     CHECK(commit(*store, step).deleted.empty());
-  CHECK(store->listed() == steps{1, 2, 3, 4, 5});
+  CHECK(store->listed() == ids({1, 2, 3, 4, 5}));
   for (const int64_t step : {1, 2, 3, 4, 5})
-    CHECK(store->restore(step));
+    CHECK(store->restore({step}));
   disk->overwrite("/m/model.ckpt-5-00000-of-00001.safetensors", "rotten");
   const auto restored = store->restore_newest();
   REQUIRE_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
@@ -49,7 +49,7 @@ TEST_CASE("[EST-51] with keep 0 nothing is deleted, and the list has all, so tha
   REQUIRE(disk->remove("/m/checkpoint"));
   store = open_store(disk, {.keep_checkpoint_max = 0});
   commit(*store, 6);
-  CHECK(store->listed() == steps{1, 2, 3, 4, 6});
+  CHECK(store->listed() == ids({1, 2, 3, 4, 6}));
 }
 
 TEST_CASE("[SUP-8] after a restart with 5 listed and one more save the oldest listed is deleted") {
@@ -59,7 +59,7 @@ TEST_CASE("[SUP-8] after a restart with 5 listed and one more save the oldest li
     commit(*store, step);
   store.reset();
   store = open_store(fs);
-  CHECK(commit(*store, 6).deleted == steps{1});
+  CHECK(commit(*store, 6).deleted == ids({1}));
   CHECK_FALSE(there(*fs, 1));
 }
 
@@ -70,32 +70,32 @@ TEST_CASE("a list recovered longer than the limit shrinks to it at once, oldest 
     commit(*store, step);
   store.reset();
   store = open_store(fs, {.keep_checkpoint_max = 2});
-  CHECK(commit(*store, 6).deleted == steps{1, 2, 3, 4});
-  CHECK(store->listed() == steps{5, 6});
+  CHECK(commit(*store, 6).deleted == ids({1, 2, 3, 4}));
+  CHECK(store->listed() == ids({5, 6}));
 }
 
 TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last lease is released") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
   commit(*store, 1);
-  store->lease(1);
-  store->lease(1);
+  store->lease({1});
+  store->lease({1});
   CHECK(commit(*store, 2).deleted.empty());
-  CHECK(store->listed() == steps{2});
-  CHECK(same(store->restore(1)->content, sample(1)));
-  REQUIRE(store->release(1));
+  CHECK(store->listed() == ids({2}));
+  CHECK(same(store->restore({1})->content, sample(1)));
+  REQUIRE(store->release({1}));
   CHECK(there(*fs, 1));
 
   SUBCASE("at the release") {
-    REQUIRE(store->release(1));
+    REQUIRE(store->release({1}));
     CHECK_FALSE(there(*fs, 1));
-    CHECK(store->release(1).error().category == errc::state);
+    CHECK(store->release({1}).error().category == errc::state);
   }
   SUBCASE("unless it was saved again meanwhile: then it is listed again, its files untouched") {
     const double before = fs->info("/m/model.ckpt-1.manifest.json")->modified;
-    CHECK(commit(*store, 1).deleted == steps{2});
+    CHECK(commit(*store, 1).deleted == ids({2}));
     CHECK(fs->info("/m/model.ckpt-1.manifest.json")->modified == before);
-    REQUIRE(store->release(1));
+    REQUIRE(store->release({1}));
     CHECK(there(*fs, 1));
   }
 }
@@ -103,10 +103,10 @@ TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last
 TEST_CASE("a lease may be taken before there is anything to hold") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
-  store->lease(1);
+  store->lease({1});
   CHECK(commit(*store, 1).warnings.empty());
   CHECK(commit(*store, 2).deleted.empty());
-  REQUIRE(store->release(1));
+  REQUIRE(store->release({1}));
   CHECK_FALSE(there(*fs, 1));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a checkpoint that could not be deleted is a warning, and goes at the 
   CHECK(second.deleted.empty());
   REQUIRE(second.warnings.size() == 1);
   CHECK(contains(second.warnings[0], "model.ckpt-1"));
-  CHECK(commit(*store, 3).deleted == steps{1, 2});
+  CHECK(commit(*store, 3).deleted == ids({1, 2}));
   CHECK_FALSE(there(*fs, 1));
 }
 

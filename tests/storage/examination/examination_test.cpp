@@ -21,7 +21,7 @@ struct examined_directory {
   std::unique_ptr<checkpoint_store> store = open_store(disk);
 
   checkpoint_report look(int64_t step, inspect_options options = {}) {
-    auto report = examine_checkpoint(*disk, "/m", step, options);
+    auto report = examine_checkpoint(*disk, "/m", {step}, options);
     REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
     return *report;
   }
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(examined_directory, "a whole checkpoint is told with every ten
   commit(*store, 1);
   const auto r = look(1, {.values = true});
   CHECK(r.path == "/m/model.ckpt-1");
-  CHECK(r.step == 1);
+  CHECK(r.id == checkpoint_id{1});
   CHECK(r.wall_time == sample(1).wall_time);
   CHECK(r.verified);
   CHECK(r.damages.empty());
@@ -185,9 +185,9 @@ TEST_CASE_FIXTURE(examined_directory, "without a manifest that can be trusted th
       bytes.replace(at, 8, "00000000");
       bytes.replace(at, 8, crc32c_text(crc32c(bytes)));
     });
-    CHECK(examine_checkpoint(*disk, "/m", 1, {}).error().category == errc::unimplemented);
+    CHECK(examine_checkpoint(*disk, "/m", {1}, {}).error().category == errc::unimplemented);
   }
-  CHECK(examine_checkpoint(*disk, "/m", 2, {}).error().category == errc::not_found);
+  CHECK(examine_checkpoint(*disk, "/m", {2}, {}).error().category == errc::not_found);
 }
 
 TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart from one that is damaged: it may be whole") {
@@ -198,7 +198,7 @@ TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart
     fs->inject({.operation = file_operation::open, .category = errc::failed_precondition, .reason = "Permission denied", .path_contains = path});
   };
   forbid(shard_1);
-  const auto r = examine_checkpoint(*fs, "/m", 1, {});
+  const auto r = examine_checkpoint(*fs, "/m", {1}, {});
   REQUIRE(r);
   REQUIRE(r->damages.size() == 1);
   CHECK(r->damages[0] == damage{shard_1, "", {}, "may not be read: Permission denied (injected)", true});
@@ -212,14 +212,14 @@ TEST_CASE_FIXTURE(examined_directory, "a file that may not be read is told apart
   }
   forbid(shard_1);
   REQUIRE(disk->remove(manifest_1));
-  const auto without = examine_checkpoint(*fs, "/m", 1, {});
+  const auto without = examine_checkpoint(*fs, "/m", {1}, {});
   REQUIRE_MESSAGE(without, (without ? "" : to_string(without.error())));
   REQUIRE(without->damages.size() == 2);
   CHECK(without->damages[0] == damage{manifest_1, "", {}, "is missing"});
   CHECK(without->damages[1] == damage{shard_1, "", {}, "may not be read: Permission denied (injected)", true});
   commit(*store, 1);
   fs->inject({.operation = file_operation::read, .category = errc::unavailable, .reason = "input/output error", .path_contains = shard_1});
-  const auto broken = examine_checkpoint(*fs, "/m", 1, {.verify = true});
+  const auto broken = examine_checkpoint(*fs, "/m", {1}, {.verify = true});
   REQUIRE(broken);
   CHECK(broken->damages.at(0).reason == "could not be read: input/output error (injected)");
 }
@@ -234,7 +234,7 @@ TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its heade
   const auto look_at_file = [&](inspect_options options) { return *examine_safetensors(*disk, "/m/export.safetensors", options); };
   auto r = look_at_file({});
   CHECK(r.damages.empty());
-  CHECK_FALSE(r.step);
+  CHECK_FALSE(r.id);
   CHECK(r.properties == std::map<std::string, std::string>{{"by", "somebody"}});
   REQUIRE(r.tensors.size() == 2);
   CHECK(r.tensors[0].dtype == "int32");
@@ -257,14 +257,14 @@ TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its heade
 TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, preserved, left over, missing and damaged") {
   for (const int64_t step : {1, 2, 3})
     commit(*store, step);
-  edit(*disk, "checkpoint", write_state_file({2, 3, 9}, {.preserved = {1}}));
+  edit(*disk, "checkpoint", write_state_file(ids({2, 3, 9}), {.preserved = {{1}}}));
   REQUIRE(disk->remove("/m/model.ckpt-2-00000-of-00001.safetensors"));
   REQUIRE(disk->create("/m/model.ckpt-4-00000-of-00002.safetensors"));
   auto r = look_around();
   CHECK(r.owner == "this process");
-  CHECK(r.newest == 9);
+  CHECK(r.newest == checkpoint_id{9});
   REQUIRE(r.checkpoints.size() == 5);
-  const auto row = [&c = r.checkpoints](size_t i) { return std::tuple{c[i].step, c[i].listed, c[i].preserved, c[i].damages.empty()}; };
+  const auto row = [&c = r.checkpoints](size_t i) { return std::tuple{c[i].id.step, c[i].listed, c[i].preserved, c[i].damages.empty()}; };
   CHECK(row(0) == std::tuple{1, false, true, true});
   CHECK(row(1) == std::tuple{2, true, false, false});
   CHECK(row(2) == std::tuple{3, true, false, true});
@@ -302,7 +302,7 @@ TEST_CASE("a directory that is written to while it is verified shows no damage t
     const auto r = examine_directory(*fs, place.path, {.verify = true});
     REQUIRE_MESSAGE(r, (r ? "" : to_string(r.error())));
     for (const auto& c : r->checkpoints)
-      CHECK_MESSAGE(c.damages.empty(), c.step << " " << (c.damages.empty() ? "" : c.damages[0].file + ": " + c.damages[0].reason));
+      CHECK_MESSAGE(c.damages.empty(), c.id.step << " " << (c.damages.empty() ? "" : c.damages[0].file + ": " + c.damages[0].reason));
     checkpoints += static_cast<int64_t>(r->checkpoints.size());
   } while (!done);
   writer.join();
