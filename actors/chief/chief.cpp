@@ -55,7 +55,8 @@ void chief_state::on_restored(const restored& x) {
   tell_all<role::replica>(begin{attempt, x.id.step, {}});
   tell_all<role::infeed>(news);
   if (attempt > 1)
-    publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix, .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
+    publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
+             .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
   if (!callbacks())
     return begin_training();
   if (std::exchange(hooks_told, true))

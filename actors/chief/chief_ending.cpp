@@ -182,6 +182,7 @@ void chief_state::settle_saves() {
     return conclude();
   now = phase::draining;
   horizon.end_at(horizon.reached(), horizon.end_is_final());
+  show_status();
   if (saves.any())
     self->send(writer(), abandon{attempt, saves.newest()});
   halt_all();

@@ -11,6 +11,7 @@
 // The GiB is a variable beside the network that no step updates ("fixed"), or one with Adam's two slots that every step
 // updates ("trained"). Everything is measured again in every round. Files go to a new folder in $TMPDIR, else in ./build.
 #include "pipeline/launch/launcher.hpp"
+#include "pipeline/launch/prepared_job.hpp"
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/classifier_case.hpp"
@@ -215,7 +216,7 @@ void measure(suite& s, bool trained, int rounds) {
   std::vector<double> stalls, copies, written, plain, rates, quiet_rates;
   {
     const auto job = local_launcher{}.train(prepared);
-    const auto removed = [&](int64_t step) { need_of(remove_checkpoint_files(*files, join_path(folder.path(), "run"), step)); };
+    const auto removed = [&](int64_t step) { need_of(remove_checkpoint_files(*files, join_path(folder.path(), "run"), {step})); };
     removed(saved->wait(1).first);  // The save of state 0.
     engine->wait_past(wall());
     for (int round = 0; round < rounds; ++round) {
@@ -226,7 +227,7 @@ void measure(suite& s, bool trained, int rounds) {
       if (round % 2 == 1)
         reference();
       engine->wait_past(wall());
-      job->ask(request::save, false);
+      job->save();
       const auto [step, durable] = saved->wait(static_cast<size_t>(round) + 2);
       const double lent = engine->lent(), taken = durable - lent;
       removed(step);
@@ -244,7 +245,7 @@ void measure(suite& s, bool trained, int rounds) {
       rates.push_back(rate_between(laps, lent, durable));
       quiet_rates.push_back(rate_between(laps, quiet_from, quiet_to));
     }
-    job->ask(request::abort, false);
+    job->abort();
   }
   const std::string name = trained ? "trained" : "fixed";
   s.compare({.name = "stall/" + name, .unit = "ms", .reference_name = "one warm copy of 1 GiB"}, stalls, copies, true);
@@ -283,7 +284,7 @@ void measure_store(suite& s, int rounds) {
     const double start = wall();
     need_of(store->commit(content));
     written.push_back(1 / (wall() - start));
-    need_of(remove_checkpoint_files(*files, join_path(folder.path(), "store"), round));  // The deletion is not timed.
+    need_of(remove_checkpoint_files(*files, join_path(folder.path(), "store"), {round}));  // The deletion is not timed.
     if (round % 2 == 0)
       plainly();
   }

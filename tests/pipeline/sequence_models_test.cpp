@@ -70,13 +70,13 @@ TEST_CASE("an LSTM and a transformer with dropout end in the same state however 
   for (const auto& [name, m] : models) {
     CAPTURE(name);
     const auto first = state_of_run(job_of(m), 1);
-    CHECK(first.step == 16);
+    CHECK(first.id.step == 16);
     for (uint64_t schedule : {2, 3})
       CHECK(same_state(state_of_run(job_of(m), schedule), first));
     auto shorter = job_of(m);
     shorter.max_steps = 15;
     auto other = state_of_run(shorter, 1);
-    other.step = 16;
+    other.id.step = 16;
     CHECK_FALSE(same_state(other, first));  // The last step changed the state.
   }
 }
@@ -92,7 +92,7 @@ TEST_CASE("an LSTM and a transformer with dropout that stop and go on, or lose t
       simulated_job job{prepare_small(broken), 1};
       job.crank_until([&] { return job.progress().step >= 3; });
       job.ask(request::stop, false);
-      const auto stopped = state_after(job, broken).step;
+      const auto stopped = state_after(job, broken).id.step;
       CHECK(stopped >= 3);
       CHECK(stopped < 16);
     }

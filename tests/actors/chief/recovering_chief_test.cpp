@@ -60,13 +60,13 @@ TEST_CASE_FIXTURE(recovering_chief, "draining to recovering: nobody is asked to 
   answer_flush();
   CHECK(phase() == shown_phase::recovering);
   CHECK(events_of(job_event::kind::recovering) == std::vector<int64_t>{12});
-  CHECK(crew->started == ids{0_node, 1_node, 2_node, 3_node});
+  CHECK((crew->started == ids{0_node, 1_node, 2_node, 3_node}));
   let_pass(std::chrono::milliseconds{800});
   CHECK_FALSE(restores());
   let_pass(std::chrono::milliseconds{700});
   CHECK(restores());
   CHECK(crew->attempts_begun == 1);
-  CHECK_MESSAGE(crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node}, "only the replica starts anew");
+  CHECK_MESSAGE((crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node}), "only the replica starts anew");
   CHECK(crew->connected.back() == 2_node);
 }
 
@@ -83,11 +83,11 @@ TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyo
   }
   CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "batch 10");
   CHECK(node(role::replica).order() == order_of<begin, troupe::run, troupe::run>());
-  CHECK(node(role::replica).all<troupe::run>().front().marks == std::vector<mark>{{10, mark_snapshot}});
+  CHECK((node(role::replica).all<troupe::run>().front().marks == std::vector<mark>{{10, mark_snapshot}}));
   CHECK(events_of(job_event::kind::recovered) == std::vector<int64_t>{10});
   CHECK(events_of(job_event::kind::started) == std::vector<int64_t>{0});
   tell(boss, committed{2, {10}, "/m/model.ckpt-10", {}});
-  CHECK_MESSAGE(events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}, "a commit that is listed again is not told again");
+  CHECK_MESSAGE((events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}), "a commit that is listed again is not told again");
 }
 
 TEST_CASE_FIXTURE(recovering_chief, "news of the attempt before changes nothing in the next one") {
@@ -152,7 +152,7 @@ TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is starte
   kill(role::infeed);
   let_pass(std::chrono::seconds{2});
   CHECK(restores());
-  CHECK(crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node});
+  CHECK((crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node}));
   CHECK(events_of(job_event::kind::recovering).size() == 1);
 }
 

@@ -107,7 +107,7 @@ TEST_CASE("a job trains, evaluates and predicts the same to the bit in a system 
   CHECK(expected_outcome.found.warnings.empty());
   CHECK(expected_outcome.event_files == 1);
   CHECK(expected_outcome.predictions.size() == 3);
-  CHECK(expected_outcome.from.step == 12);
+  CHECK(expected_outcome.from.id.step == 12);
   SUBCASE("the program's") {
     program p;
     {

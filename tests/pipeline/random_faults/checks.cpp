@@ -133,8 +133,8 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
 namespace {
 
 std::string difference(const checkpoint_content& a, const checkpoint_content& b) {
-  if (a.step != b.step)
-    return "step " + std::to_string(a.step) + " in place of " + std::to_string(b.step);
+  if (a.id != b.id)
+    return "step " + to_string(a.id) + " in place of " + to_string(b.id);
   if (a.blobs != b.blobs)
     return "the positions of the input differ";
   for (size_t i = 0; i < std::min(a.tensors.size(), b.tensors.size()); ++i)
@@ -165,8 +165,8 @@ void check_state(const story& s, std::vector<finding>& to) {
       to.push_back({"an undisturbed run ends well", to_string(o.result->error())});
     if (!o.result || !*o.result)
       return;
-    if ((*o.result)->global_step != reference.step)
-      to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.step)});
+    if ((*o.result)->global_step != reference.id.step)
+      to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.id.step)});
   }
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   // A deletion that fails is repeated at the next commit.
