@@ -35,17 +35,19 @@ void chief_state::on_restored(const restored& x) {
   if (!std::exchange(restored_once, true)) {
     start_step = first_step = x.id.step;
     if (x.found)
-      saved_told = x.id;
+      saved_told = came_from = x.id;
     if (const auto books = x.properties.find("first_step"); books != x.properties.end())
       first_step = std::strtoll(books->second.c_str(), nullptr, 10);
   }
+  // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
+  // commit has finished there.
+  const auto finished = x.properties.find("finished");
+  const bool has_finished = finished != x.properties.end() && finished->second == "true";
+  data_anew = has_finished && came_from == x.id;
   saves.start_from(x);
   held_progress.begin(x.id.step);
-  horizon.begin(x.id.step, goal());
+  horizon.begin(x.id.step, has_finished && !data_anew ? x.id.step : goal());
   restore_warnings.insert(restore_warnings.begin(), x.warnings.begin(), x.warnings.end());
-  // A finished job begins its data anew; an interrupted one continues at its positions.
-  const auto finished = x.properties.find("finished");
-  data_anew = finished != x.properties.end() && finished->second == "true";
   if (x.found && !data_anew)
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
@@ -92,8 +94,13 @@ void chief_state::begin_training() {
     publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at, .text = std::move(how)});
   for (const auto& w : std::exchange(restore_warnings, {}))
     warn(began_at, w);
-  if (nothing_left)
+  if (nothing_left && attempt == 1)
     return end_at_once();
+  if (nothing_left) {
+    if (goal().value_or(INT64_MAX) > began_at)
+      ending.remark = data_ended_text(began_at, goal());
+    horizon.end_at(began_at, true);
+  }
   if (first && summaries())
     self->send(summaries(), note{note::start, start_step, {}});
   // A new job saves its first state, and one that has grown a model commits it at the step that it came from; a resumed one
@@ -103,12 +110,19 @@ void chief_state::begin_training() {
     place_save(began_at);
     marks.push_back({began_at, mark_snapshot});
   }
+  if (nothing_left)
+    marks.push_back({began_at, mark_end});
   if (gates.shows(began_at) && (!watch_told || *watch_told < began_at)) {
     marks.push_back({began_at, mark_watch});
     gates.marked(began_at);
     facts.marked(began_at);
   }
   grant_up_to(began_at, std::move(marks));
+  if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due.
+    now = phase::draining;
+    await_saves();
+    return check_end();
+  }
   if (options.save_secs && options.checkpoints)
     arm(chief_wait::next_save, save_period());
   if (ending.stopping)
@@ -116,15 +130,14 @@ void chief_state::begin_training() {
   extend();
 }
 
-/// The attempt began at or beyond the job's end.
+/// The job stands at or beyond its end already.
 void chief_state::end_at_once() {
-  now = phase::draining;
-  if (attempt == 1)
-    ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(began_at)
-                    + " already, and max_steps is " + std::to_string(*horizon.end());
+  ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(began_at)
+                  + " already, and max_steps is " + std::to_string(*horizon.end());
   horizon.end_at(began_at, true);
-  if (attempt > 1 || !evaluator() || !saves.last_commit())
-    return check_end();
+  if (!evaluator() || !saves.last_commit())
+    return end();
+  now = phase::draining;
   evaluations.offer(*saves.last_commit());
   gates.await_commit(began_at);
   evaluate_next();

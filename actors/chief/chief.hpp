@@ -77,6 +77,7 @@ struct chief_state : attempt_books {
   std::map<std::string, double> metrics;        ///< From the last evaluation.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
+  std::optional<checkpoint_id> came_from;       ///< The checkpoint that this process started from.
   bool data_anew = false;                       ///< The job had finished: its data begin anew.
   bool restored_once = false, hooks_told = false, start_told = false;  ///< Once a job, whatever its attempts.
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.

@@ -168,8 +168,7 @@ void chief_state::on_stream_end(const stream_end& x) {
   if (ending.failing == failing::settling || (end_at == x.step && horizon.end_is_final()))
     return;
   if (!stopped) {
-    ending.remark = "the data ended at step " + std::to_string(x.step)
-                    + (end_at && horizon.end_is_final() ? ", before max_steps " + std::to_string(*end_at) : std::string{});
+    ending.remark = data_ended_text(x.step, horizon.end_is_final() ? end_at : std::nullopt);
     warn(x.step, ending.remark);
   }
   // Saves and marks beyond the end will not happen; they are neither awaited nor reported as missing.

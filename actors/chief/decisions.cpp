@@ -27,6 +27,10 @@ job_event joined(int64_t since, const job_event& older, job_event newer) {
   return newer;
 }
 
+std::string data_ended_text(int64_t step, std::optional<int64_t> goal) {
+  return "the data ended at step " + std::to_string(step) + (goal ? ", before max_steps " + std::to_string(*goal) : std::string{});
+}
+
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds) {
   int32_t found = 0;
   std::string missing;

@@ -23,6 +23,9 @@ bool evaluation_due(std::optional<double> seconds_since_last, double throttle_se
 /// older.
 job_event joined(int64_t since, const job_event& older, job_event newer);
 
+/// "the data ended at step 10, before max_steps 20"; `goal` is absent where the job has none.
+std::string data_ended_text(int64_t step, std::optional<int64_t> goal);
+
 /// failed_precondition if a checkpoint of an interrupted job lacks the position of an infeed, or has one of an unknown
 /// infeed.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);

@@ -365,6 +365,24 @@ TEST_CASE("[SUP-22] a bound on the number of steps counts from where the job sta
   CHECK(result.steps_run == 10);
 }
 
+TEST_CASE("a node that dies once the end of the data is saved costs no second pass over them") {
+  small_job_options o{.max_steps = 40, .evaluates = true, .input = small_dataset(48).shuffle().batch(4), .recovers = 10};
+  simulated_job job{prepare_small(o), 3};
+  REQUIRE(job.crank_until([&] { return job.progress().step >= 11; }));
+  job.hang("evaluator");
+  REQUIRE(job.crank_until([&] { return job.progress().committed_step == 12; }));
+  REQUIRE_FALSE(job.ended());
+  REQUIRE(job.kill("replica/0"));
+  REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering || job.ended(); }));
+  job.slow_down("evaluator", 1);
+  const auto result = finish(job);
+  CHECK(result.global_step == 12);
+  CHECK(result.remark.find("the data ended at step 12, before max_steps 40") == 0);
+  CHECK(steps_of(job.events(), kind::recovered) == steps{12});
+  check_told_once(job.events(), kind::saved);
+  CHECK(steps_of(job.events(), kind::evaluated) == steps{5, 10, 12});
+}
+
 TEST_CASE("a replica that does not end its step within the stop deadline is named, and no attempt follows") {
   small_job_options o{.max_steps = 40, .replicas = 2, .recovers = 10};
   simulated_job job{prepare_small(o), 3};
