@@ -18,7 +18,6 @@ struct attempt_books {
   troupe::saves saves = {};
   failure_log causes = {};
   troupe::ending ending = {};
-  loss_point losses = {};                       ///< From the newest report: the last step's, and means since the report before.
   std::map<node_id, int64_t> lanes = {};        ///< Without an outfeed: the state that each replica has reached.
   std::set<node_id> halting = {};               ///< Nodes that were told to halt, and neither answered nor ended.
 };

@@ -74,9 +74,11 @@ struct chief_state : attempt_books {
   // -- the books of the job -------------------------------------------------------------
   int64_t first_step = 0;                       ///< The step where the job first started; kept across restarts.
   int64_t start_step = 0;                       ///< The step where this process started it.
+  loss_point losses;                            ///< From the newest report: the last step's, and means since the report before.
   std::map<std::string, double> metrics;        ///< From the last evaluation.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
+  std::set<std::string> warned;                 ///< Those that were told; each attempt restores.
   std::optional<checkpoint_id> came_from;       ///< The checkpoint that this process started from.
   bool data_anew = false;                       ///< The job had finished: its data begin anew.
   bool restored_once = false, hooks_told = false, start_told = false;  ///< Once a job, whatever its attempts.
@@ -86,16 +88,11 @@ struct chief_state : attempt_books {
   bool paused = false;                          ///< Nothing is granted, and no deadline runs.
   uint64_t flushes = 0;                         ///< Number of the last `flush`.
 
-  // chief.cpp: phases, requests, waits, facts and status
+  // chief.cpp: phases, facts and status
   void start_crew();
   void on_restored(const restored& x);
   void begin_training();
   void end_at_once();
-  void on_request(const request& x);
-  void pause(bool on);
-  void on_deadline(const deadline& x);
-  std::string text_of(chief_wait w) const;
-  error waited_for(chief_wait w, std::string source) const;
   void arm(chief_wait w, std::chrono::milliseconds patience) { waiting.arm(w, patience); }
   void disarm(chief_wait w) { waiting.disarm(w); }
   std::chrono::nanoseconds now_ns() const;
@@ -115,7 +112,6 @@ struct chief_state : attempt_books {
     for (const auto& node : nodes.all<R>())
       self->send(node, message);
   }
-  std::chrono::milliseconds save_period() const;
   void warn(int64_t step, std::string text);
   void publish(job_event e);
   /// Sends a fact to the callbacks and returns its number.
@@ -124,6 +120,15 @@ struct chief_state : attempt_books {
   void wait_for_hooks(bool anew);
   void show_status();
   std::optional<int64_t> goal() const;
+
+  // chief_requests.cpp: requests of the user, and waits that are over
+  void on_request(const request& x);
+  void pause();
+  void go_on();
+  void on_deadline(const deadline& x);
+  std::string text_of(chief_wait w) const;
+  error waited_for(chief_wait w, std::string source) const;
+  std::chrono::milliseconds save_period() const;
 
   // chief_training.cpp: horizon, marks, reports, hooks, the end in sight
   void on_progress(const progress& x);

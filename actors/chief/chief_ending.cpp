@@ -26,6 +26,8 @@ void chief_state::respond(role who, trouble what, error cause) {
 }
 
 void chief_state::on_failure(const failure& x) {
+  if (x.from == role::checkpoint_writer && x.attempt != attempt)
+    return;  // Of an attempt that has ended.
   if (!ends())
     return respond(x.from, trouble::throws, x.what);
   if (is_heard_at_the_end(x.from))
@@ -129,6 +131,7 @@ void chief_state::flush_then_settle() {
     return check_end();
   if (ending.flushing)
     return;
+  waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
   options.nodes->cancel_steps();
   if (!outfeed())
     return settle_saves();
@@ -163,6 +166,7 @@ void chief_state::settle_saves() {
   if (ending.failing == failing::settling)
     return check_end();
   ending.failing = failing::settling;
+  waiting.thaw();
   const bool trained = trains();
   options.nodes->cancel_steps();
   for (const auto w : {chief_wait::start, chief_wait::reports, chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
@@ -194,10 +198,10 @@ void chief_state::settle_saves() {
 
 /// The failed attempt has nothing more to say: another one follows, or the job ends.
 void chief_state::conclude() {
-  if (ending.failing != failing::settling || !causes.curable() || causes.aborted())
+  if (ending.failing != failing::settling || !causes.curable() || causes.aborted() || (options.checkpoints && !writer()))
     return end();
   auto cause = causes.root();
-  const auto verdict = recovery.decide({cause, causes.curable(), causes.has_kill(), horizon.reached(), options.checkpoints && writer(), ending.stopping});
+  const auto verdict = recovery.decide({cause, causes.curable(), causes.has_kill(), horizon.reached(), options.checkpoints, ending.stopping});
   if (verdict.recovers)
     return recover(std::move(cause), verdict.delay);
   if (!verdict.why_not.empty())
@@ -226,6 +230,7 @@ void chief_state::fail_after_save(error cause) {
   if (!trains())
     return end();
   ending.failing = failing::saving;
+  waiting.thaw();
   gates.open_all();
   evaluations.drop_waiting();
   if (!options.checkpoints || !writer())
@@ -257,6 +262,7 @@ void chief_state::replace_writer(error cause) {
 void chief_state::end() {
   if (ends())
     return;
+  go_on();
   publish_commits();
   saves.count_held();
   now = phase::ending;

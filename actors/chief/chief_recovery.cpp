@@ -59,8 +59,12 @@ void chief_state::recover(error cause, std::chrono::milliseconds delay) {
 }
 
 void chief_state::begin_attempt() {
+  for (const auto id : saves.held())
+    self->send(writer(), unlease{id});
+  const auto stood_at = horizon.reached();
   static_cast<attempt_books&>(*this) = attempt_books{.attempt = attempt + 1};
   horizon = fresh_horizon();
+  horizon.begin(stood_at, goal());  // For whoever asks before the commit is loaded.
   gates.begin_attempt();
   facts.begin_attempt();
   options.nodes->begin_attempt();

@@ -46,8 +46,10 @@ void chief_state::await_saves() {
 }
 
 void chief_state::on_committed(const committed& x) {
-  if (x.attempt != attempt || ends())
+  if (ends())
     return;
+  if (x.attempt != attempt)
+    return self->send(writer(), unlease{x.id});  // Its attempt has failed meanwhile; the next one commits or verifies it again.
   saves.committed(x);
   recovery.committed(x.id.step);
   disarm(chief_wait::commit);

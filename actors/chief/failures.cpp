@@ -38,16 +38,16 @@ void failure_log::abort(error cause) {
 }
 
 bool failure_log::curable() const {
-  if (causes_.empty())
-    return false;
+  bool any = false;
   for (size_t i = 0; i < causes_.size(); ++i) {
     const auto category = causes_[i].category;
+    const bool cured = cures_[i] == cure::by_chance || (cures_[i] == cure::by_category && (category == errc::aborted || category == errc::unavailable));
+    any = any || cured;
     // What was cancelled ended as a consequence of another cause.
-    const bool cured = category == errc::aborted || category == errc::unavailable || category == errc::cancelled;
-    if (cures_[i] == cure::none || (cures_[i] == cure::by_category && !cured))
+    if (!cured && (cures_[i] == cure::none || category != errc::cancelled))
       return false;
   }
-  return true;
+  return any;
 }
 
 bool failure_log::has_kill() const {
@@ -95,7 +95,7 @@ std::span<const failure_rule> failure_rules() noexcept {
     failure_rule{role::outfeed, trouble::hangs, settle_and_fail},
     failure_rule{role::checkpoint_writer, trouble::dies, replace_and_fail},
     failure_rule{role::checkpoint_writer, trouble::hangs, settle_and_fail},
-    failure_rule{role::checkpoint_writer, trouble::throws, settle_and_fail},
+    failure_rule{role::checkpoint_writer, trouble::throws, recover_or_fail},
     failure_rule{role::summary_writer, trouble::dies, save_and_fail},
     failure_rule{role::summary_writer, trouble::hangs, settle_and_fail},
     failure_rule{role::summary_writer, trouble::throws, save_and_fail},

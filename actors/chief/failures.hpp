@@ -34,7 +34,7 @@ class failure_log {
   void note(std::string text) { notes_.push_back(std::move(text)); }
   /// The root cause of a log that is not empty.
   error root() const;
-  /// Whether a new attempt can cure all of them. False for an empty log.
+  /// Whether a new attempt can cure all of them, but for what was cancelled in consequence. False for an empty log.
   bool curable() const;
   /// Whether one of them is the killing of a node, which says nothing about the step at which it happened.
   bool has_kill() const;

@@ -15,7 +15,7 @@ struct failed_attempt {
   bool curable = true;      ///< A new attempt can cure all causes (failure_log::curable).
   bool by_chance = false;   ///< A node was killed: that it happens at the same step again says nothing.
   int64_t step = 0;         ///< The state that was reached.
-  bool checkpoints = true;  ///< The job saves checkpoints, from which an attempt can begin, and its writer is alive.
+  bool checkpoints = true;  ///< The job saves checkpoints, from which an attempt can begin.
   bool stopping = false;    ///< A stop was requested.
 };
 

@@ -34,6 +34,13 @@ std::optional<committed> saves::take_published(int64_t reached) {
   return next;
 }
 
+std::vector<checkpoint_id> saves::held() const {
+  std::vector<checkpoint_id> all;
+  for (const auto& [step, x] : held_)
+    all.push_back(x.id);
+  return all;
+}
+
 void saves::count_held() {
   for (const auto& [step, x] : held_) {
     last_commit_ = x.id;

@@ -40,6 +40,8 @@ class saves {
   /// Removes and returns the next commit to publish, which becomes the newest. Absent: none up to `reached`.
   std::optional<troupe::committed> take_published(int64_t reached);
   bool any_held() const noexcept { return !held_.empty(); }
+  /// The commits that were not published.
+  std::vector<checkpoint_id> held() const;
   /// The job ends: all commits count, even without the reports of all earlier steps.
   void count_held();
   /// Whether no save of state `id.step` can follow: it is committed as `id`, or will not be. A job that grows a model may have been

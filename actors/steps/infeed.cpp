@@ -23,6 +23,7 @@ void infeed_state::on_begin(const begin& x) {
   ended = broken = false;
   stopping = options.stop->token();
   cut_off.reset();
+  source.reset();  // Before the next one is opened, so that not two are in memory.
   const auto position = x.positions.find(options.position);
   if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
     broken = true;

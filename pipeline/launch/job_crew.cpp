@@ -1,17 +1,18 @@
 #include "pipeline/launch/job_crew.hpp"
 
 #include "actors/steps/reducer.hpp"
+#include "actors/steps/replica.hpp"
 #include "pipeline/launch/node_options.hpp"
 #include "pipeline/launch/spawn.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace troupe {
 
@@ -21,6 +22,20 @@ namespace {
 constexpr std::array starting_order{role::checkpoint_writer, role::summary_writer, role::eval_summary_writer, role::outfeed, role::reducer,
                                     role::replica,           role::infeed,         role::evaluator,           role::callbacks, role::predictor,
                                     role::chief};
+
+using engine_maker = std::function<expected<std::unique_ptr<step_engine>>()>;
+
+/// A replica in the place of one that has ended: it makes an engine of its own, on its own thread, as planning takes time.
+replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_pointer<replica_state> self, const engine_maker& make, replica_options options,
+                                                     replica_peers peers) {
+  auto engine = make();
+  if (!engine) {
+    self->quit(to_reason(engine.error()));
+    return replica_actor::behavior_type::make_empty_behavior();
+  }
+  options.engine = std::move(*engine);
+  return replica(self, std::move(options), std::move(peers));
+}
 
 class job_crew final : public crew {
  public:
@@ -37,8 +52,9 @@ class job_crew final : public crew {
 
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr& driver) override {
     const auto& node = job_->plan.at(id);
-    const auto renewed = handles_.contains(id) ? renew(node) : expected<void>{};
-    auto handle = renewed ? spawn(node, driver) : ended_actor(renewed.error());
+    if (!started_once_.insert(id).second)
+      forget_memory_of(node);
+    auto handle = spawn(node, driver);
     handles_[id] = handle;
     listener_->started(node.name, handle);
     return handle;
@@ -90,27 +106,10 @@ class job_crew final : public crew {
     return job_->plan.snapshot_parts.empty() ? part_sink_actor{} : caf::actor_cast<part_sink_actor>(the<role::checkpoint_writer>());
   }
 
-  /// What a node that has ended may have left half-done is made anew for the next one.
-  expected<void> renew(const plan_node& n) {
-    if (n.what == role::reducer) {
-      auto& program = job_->programs[*training_program(n.group)];
-      auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, program.reduction->replicas());
-      if (!sums)
-        return fail(sums.error());
-      program.reduction = std::make_shared<gradient_reduction>(std::move(*sums));
-    }
-    if (n.what == role::replica) {
-      auto& program = job_->programs[*n.program];
-      auto engine = program.make_engine(n);
-      if (!engine)
-        return fail(engine.error());
-      program.engines[static_cast<size_t>(n.index)] = std::move(*engine);
-    }
-    return {};
-  }
-
-  caf::strong_actor_ptr ended_actor(const error& cause) {
-    return caf::actor_cast<caf::strong_actor_ptr>(system_.spawn([reason = to_reason(cause)](caf::event_based_actor* self) { self->quit(reason); }));
+  /// A node that has ended may have left it half-done, or be inside it still: the next one makes its own.
+  void forget_memory_of(const plan_node& n) {
+    if (n.what == role::replica)
+      job_->programs[*n.program].engines[static_cast<size_t>(n.index)].reset();
   }
 
   template <class F, class... Ts>
@@ -124,9 +123,14 @@ class job_crew final : public crew {
         const bool trains = job_->plan.datasets[*n.dataset].mode == mode::train;
         return as_node(infeed, infeed_options_of(job_, n), parts(), trains ? caf::actor_cast<input_listener_actor>(driver) : input_listener_actor{});
       }
-      case role::replica:
-        return as_node(replica, replica_options_of(*job_, n),
-                       replica_peers{the<role::outfeed>(), parts(), caf::actor_cast<gradient_sink_actor>(the<role::reducer>(n.group))});
+      case role::replica: {
+        auto options = replica_options_of(*job_, n);
+        replica_peers peers{the<role::outfeed>(), parts(), caf::actor_cast<gradient_sink_actor>(the<role::reducer>(n.group))};
+        if (options.engine)
+          return as_node(replica, std::move(options), std::move(peers));
+        engine_maker make = [make = job_->programs[*n.program].make_engine, n] { return make(n); };
+        return as_node(replica_with_own_engine, std::move(make), std::move(options), std::move(peers));
+      }
       case role::reducer: return as_node(reducer, reducer_options{reduction_of(n.group)});
       case role::outfeed:
         return as_node(outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver), the<role::summary_writer>());
@@ -155,15 +159,11 @@ class job_crew final : public crew {
 
   std::shared_ptr<crew> crew_of(node_id driver) const { return std::make_shared<job_crew>(system_, threads_, listener_, job_, driver); }
 
-  std::optional<size_t> training_program(group_id group) const {
+  std::shared_ptr<gradient_reduction> reduction_of(group_id group) const {
     for (size_t p = 0; p < job_->programs.size(); ++p)
       if (job_->plan.programs[p].group == group && job_->plan.programs[p].mode == mode::train)
-        return p;
+        return job_->programs[p].reduction;
     return {};
-  }
-  std::shared_ptr<gradient_reduction> reduction_of(group_id group) const {
-    const auto p = training_program(group);
-    return p ? job_->programs[*p].reduction : nullptr;
   }
 
   void connect(const plan_edge& e) const {
@@ -189,6 +189,7 @@ class job_crew final : public crew {
   std::shared_ptr<job_listener> listener_;
   std::shared_ptr<prepared_job> job_;
   node_id driver_;
+  std::set<node_id> started_once_;
   std::map<node_id, caf::strong_actor_ptr> handles_;  // The newest handle of each node that was started.
 };
 

@@ -19,6 +19,7 @@ class local_world::local_listener final : public job_listener {
  public:
   void started(const std::string&, const caf::strong_actor_ptr& actor) override {
     std::lock_guard lock{guard_};
+    std::erase_if(actors_, [](const caf::actor_addr& address) { return !caf::actor_cast<caf::strong_actor_ptr>(address); });
     actors_.emplace_back(actor->get()->address());
   }
   void changed() override {
@@ -64,7 +65,7 @@ class local_world::local_listener final : public job_listener {
   std::mutex guard_;
   std::condition_variable changed_;
   uint64_t changes_ = 0;
-  std::vector<caf::actor_addr> actors_;  // All that were ever started.
+  std::vector<caf::actor_addr> actors_;  // All that were started and still exist.
 };
 
 local_world::local_world(std::unique_ptr<local_system> own)

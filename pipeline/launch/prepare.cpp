@@ -122,7 +122,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && !job.plan.snapshot_parts.empty() ? 2 : 1);
   if (!store)
     return fail(store.error());
-  prepared_program program{*store, {}, {}, {}};
+  prepared_program program{.parameters = *store};
   const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
                                        config.intra_op_threads, config.recompute, {}, job.switches.at(replicas.front()->driver).cancel};
   program.make_engine = [for_all](const plan_node& replica) {
@@ -137,6 +137,8 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
       return fail(engine.error());
     program.engines.push_back(std::move(*engine));
   }
+  const auto exposed = program.engines.front()->exposed();
+  program.exposed.assign(exposed.begin(), exposed.end());
   if (count > 1 && planned.mode == mode::train) {
     auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, count);
     if (!sums)
@@ -165,7 +167,7 @@ std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge
   if (source.dataset)
     return job.datasets[*source.dataset].element.components();
   const auto port = std::find(source.out_ports.begin(), source.out_ports.end(), edge.out) - source.out_ports.begin();
-  auto c = job.programs[*source.program].engines.front()->exposed()[static_cast<size_t>(port)];
+  auto c = job.programs[*source.program].exposed[static_cast<size_t>(port)];
   c.name = edge.in;
   return {c};
 }

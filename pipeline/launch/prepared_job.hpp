@@ -29,10 +29,11 @@ struct prepared_dataset {
 /// A program of the plan: a group's model in one mode.
 struct prepared_program {
   std::shared_ptr<parameter_store> parameters;
-  std::vector<std::shared_ptr<step_engine>> engines;  ///< One for each replica.
+  std::vector<std::shared_ptr<step_engine>> engines;  ///< One for each replica, until it is started a second time.
   /// Makes an engine for a replica of the program, as one that was killed inside a step is not used again.
   std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
   std::shared_ptr<gradient_reduction> reduction;      ///< Only for several replicas that train.
+  std::vector<component> exposed = {};                ///< What each replica makes for other groups, by out-port.
 };
 
 /// Interrupts the nodes of one driver from outside.

@@ -81,6 +81,34 @@ TEST_CASE("a paused job saves when it is asked to, and ends when it is stopped o
   CHECK(job.left().empty());
 }
 
+TEST_CASE("a paused job that fails ends in time, though a node does not end") {
+  small_job_options o{.max_steps = 10'000};
+  simulated_job job{prepare_small(o), 4};
+  pause_at(job, 5);
+  job.hang("infeed/0");
+  REQUIRE(job.kill("outfeed"));
+  const auto result = job.wait(std::chrono::hours{1});
+  REQUIRE(result.has_value());
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().category == errc::aborted);
+  CHECK_FALSE(job.progress().paused);
+}
+
+TEST_CASE("a stop of a paused job grants no further step") {
+  small_job_options o{.max_steps = 10'000};
+  simulated_job job{prepare_small(o), 4};
+  pause_at(job, 5);
+  job.pass(std::chrono::minutes{1});
+  for (int turn = 0; turn < 500; ++turn)
+    job.crank();
+  const auto stood = job.progress().step;
+  job.ask(request::stop, false);
+  const auto result = job.wait(std::chrono::hours{1});
+  REQUIRE(result.has_value());
+  REQUIRE(result->has_value());
+  CHECK((*result)->global_step == stood);
+}
+
 TEST_CASE("a job that is paused while it recovers goes on with that once it is resumed") {
   small_job_options o{.max_steps = 20, .recovers = 10};
   simulated_job job{prepare_small(o), 4};

@@ -29,18 +29,12 @@ bool train_past(simulated_job& job, int64_t step) {
 }
 
 std::string text_of(const expected<train_result>& result) { return result ? "" : to_string(result.error()); }
-std::string text_of(const std::vector<job_event>& events) {
-  std::string all;
-  for (const auto& e : events)
-    all += std::string{to_string(e.what)} + " " + std::to_string(e.step) + "\n";
-  return all;
-}
 
 /// Runs the job to its end, which is clean.
 train_result finish(simulated_job& job) {
   const auto result = job.wait(std::chrono::hours{2});
   REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), text_of(*result) << "\n" << text_of(job.events()));
+  REQUIRE_MESSAGE(result->has_value(), text_of(*result));
   CHECK(job.left().empty());
   return **result;
 }

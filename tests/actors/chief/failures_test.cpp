@@ -166,6 +166,22 @@ TEST_CASE("each role's troubles are in the table once") {
     CHECK(std::count_if(failure_rules().begin(), failure_rules().end(), [&](const failure_rule& b) { return a.who == b.who && a.what == b.what; }) == 1);
 }
 
+TEST_CASE("a log can be cured by another attempt where each cause can, and where there is more than what was cancelled") {
+  failure_log log;
+  CHECK_FALSE(log.curable());
+  log.add({errc::cancelled, "reading was cancelled"});
+  CHECK_FALSE(log.curable());
+  log.add({errc::aborted, "replica/0 ended: it was killed"}, cure::by_chance);
+  CHECK(log.curable());
+  CHECK(log.has_kill());
+  log.add({errc::unavailable, "the file server does not answer"});
+  CHECK(log.curable());
+  SUBCASE("an error of the user's") { log.add({errc::nan_loss, "the loss is not finite"}); }
+  SUBCASE("a failure after which the job ends, whatever its category") { log.add({errc::aborted, "outfeed ended"}, cure::none); }
+  SUBCASE("an abort") { log.abort({errc::cancelled, "the job was aborted"}); }
+  CHECK_FALSE(log.curable());
+}
+
 TEST_CASE("a log keeps each cause once, and after an abort all others are notes of it") {
   failure_log log;
   CHECK(log.empty());

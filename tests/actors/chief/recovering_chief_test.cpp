@@ -156,6 +156,33 @@ TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is starte
   CHECK(events_of(job_event::kind::recovering).size() == 1);
 }
 
+TEST_CASE_FIXTURE(chief_alone, "a checkpoint that is loaded too late, after a node has died, begins nothing") {
+  options.recovery = {.attempts_max = 3, .first_delay_secs = 1};
+  start();
+  kill(role::infeed);
+  answer_flush();
+  tell(boss, halted{1, 2_node});
+  answer_flush();
+  REQUIRE(phase() == shown_phase::recovering);
+  tell(boss, restored{1, true, {10}, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}});
+  CHECK(phase() == shown_phase::recovering);
+  CHECK(node(role::replica).count<begin>() == 0);
+  let_pass(std::chrono::seconds{2});
+  CHECK(node(role::checkpoint_writer).last<restore>().attempt == 2);
+  tell(boss, restored{2, true, {10}, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}});
+  CHECK(phase() == shown_phase::training);
+  CHECK(node(role::replica).last<begin>().attempt == 2);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "the lease of a commit that arrives after its attempt has ended is given back") {
+  fail_and_halt();
+  let_pass(std::chrono::seconds{2});
+  const auto before = node(role::checkpoint_writer).count<unlease>();
+  commit(20);
+  REQUIRE(node(role::checkpoint_writer).count<unlease>() == before + 1);
+  CHECK(node(role::checkpoint_writer).last<unlease>().id == checkpoint_id{20});
+}
+
 TEST_CASE("training goes on only once the hooks have heard that the job has recovered") {
   recovering_chief c{true};
   c.fail_and_halt();

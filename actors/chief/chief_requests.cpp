@@ -1,0 +1,162 @@
+// What a chief is asked by the user, and what it does when a wait is over.
+#include "actors/chief/chief.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+void chief_state::on_request(const request& x) {
+  if (ends())
+    return;
+  if (x.what == request::pause)
+    return pause();
+  if (x.what == request::resume) {
+    go_on();
+    return extend();
+  }
+  if (x.what == request::save) {
+    if (options.checkpoints && now == phase::training && saves.may_save_now())
+      mark_here(mark_snapshot);
+    return;
+  }
+  go_on();
+  if (x.what == request::abort) {
+    causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
+    options.nodes->cancel();
+    return end();
+  }
+  ending.stopping = true;
+  if (waiting.armed(chief_wait::back_off)) {
+    causes.note("a stop was requested before the next attempt began");
+    return end();
+  }
+  ending.by_signal = ending.by_signal || x.by_signal;
+  if (ending.by_signal && evaluations.cancel())
+    self->send(evaluator(), request{request::stop});
+  if (now == phase::training)
+    drain(horizon.until(), false);
+  if (ending.by_signal)
+    evaluate_next();  // Drops an evaluation that waits for room in its event file.
+  if (now == phase::draining && !ends())
+    cut_short();
+  if (ending.failing == failing::settling)
+    check_end();  // Nothing further is awaited for another attempt.
+}
+
+/// Steps that are granted are still made; a paused job is one whose horizon stands.
+void chief_state::pause() {
+  if (std::exchange(paused, true))
+    return;
+  waiting.freeze();
+  show_status();
+}
+
+/// Ends a pause, without granting anything.
+void chief_state::go_on() {
+  if (!std::exchange(paused, false))
+    return;
+  waiting.thaw();
+  show_status();
+}
+
+void chief_state::on_deadline(const deadline& x) {
+  const auto over = waiting.on(x);
+  if (!over)
+    return;
+  switch (*over) {
+    case chief_wait::start:
+      return respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
+    case chief_wait::next_save:
+      if (now != phase::training)
+        return;
+      if (!saves.any())
+        mark_here(mark_snapshot);
+      else if (saves.is_first_skip())
+        warn(horizon.reached(), "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step " + std::to_string(saves.oldest())
+                                  + " is still on its way; it is skipped");
+      return arm(chief_wait::next_save, save_period());
+    case chief_wait::reports:
+      return ask_around();
+    case chief_wait::answers:
+      return fail_of_silence();
+    case chief_wait::commit:
+      return give_up_saves();
+    case chief_wait::gone:
+      return finish();
+    case chief_wait::halt:
+      return on_unhalted();
+    case chief_wait::back_off:
+      return begin_attempt();
+    case chief_wait::flush:
+      return on_flushed({flushes});
+    case chief_wait::news:
+      return fail_now(*std::exchange(ending.announced, std::nullopt));
+    case chief_wait::cut:
+      // Replicas end at the step at hand, as at the end of the data; the batch of a read that blocks is not needed.
+      if (horizon.idle() || ending.stream_ended)
+        return;
+      ending.cut = true;
+      if (options.stops_at_infeeds)
+        tell_all<role::infeed>(stop{attempt});
+      else
+        tell_all<role::replica>(stop{attempt});
+      return options.nodes->cancel_reads();
+    case chief_wait::hooks:
+      if (!ends())
+        return respond(role::callbacks, trouble::hangs, waited_for(*over, "callbacks"));
+      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(*over) + ": their last call was not made", {},
+                       "callbacks", horizon.reached()});
+      return send_home();
+    case chief_wait::evaluation: {
+      auto cause = waited_for(*over, options.name);
+      lose_evaluation();
+      return respond(role::evaluator, trouble::hangs, std::move(cause));
+    }
+    case chief_wait::eval_room:
+      return respond(role::eval_summary_writer, trouble::hangs, waited_for(*over, options.name));
+  }
+}
+
+/// The wait as text, for errors.
+std::string chief_state::text_of(chief_wait w) const {
+  const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
+  const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
+  switch (w) {
+    case chief_wait::start: return "the checkpoint writer to load the newest checkpoint";
+    case chief_wait::commit: return "the commit of step " + step(saves.any() ? std::optional{saves.oldest()} : std::nullopt);
+    case chief_wait::evaluation: return "the evaluation of step " + of(evaluations.running());
+    case chief_wait::eval_room: return "the results of the evaluation of step " + of(evaluations.last()) + " to be written";
+    case chief_wait::hooks:
+      if (ends())
+        return "the hooks to see the end";
+      if (now == phase::restoring)
+        return "the hooks to begin";
+      if (const auto gate = gates.awaited())
+        return "a hook's answer at step " + step(gate);
+      return "the hooks, which are " + std::to_string(facts.unanswered()) + " facts behind at step " + step(horizon.reached());
+    case chief_wait::reports: return "a report of step " + step(horizon.reached());
+    case chief_wait::answers:
+    case chief_wait::next_save:
+    case chief_wait::flush:
+    case chief_wait::news:
+    case chief_wait::cut:
+    case chief_wait::halt:
+    case chief_wait::back_off:
+    case chief_wait::gone: break;  // The errors that follow from these waits are more specific.
+  }
+  return "an answer";
+}
+
+error chief_state::waited_for(chief_wait w, std::string source) const {
+  return {errc::deadline_exceeded, options.name + " waited too long for " + text_of(w), {}, std::move(source), horizon.reached()};
+}
+
+std::chrono::milliseconds chief_state::save_period() const {
+  // Clamped so that no setting makes the timer spin or a clock overflow.
+  return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(options.save_secs.value_or(600), 0.01, 3e7) * 1000));
+}
+
+}  // namespace troupe
