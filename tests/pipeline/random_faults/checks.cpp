@@ -97,11 +97,19 @@ bool was_asked_to_stop(const recipe& r, const observation& o) {
   return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
 
+/// Whether all that came are deaths that the budget covers, in a job that has checkpoints to go on from.
+bool should_recover(const recipe& r, const observation& o) {
+  return (r.save_steps || r.save_secs) && static_cast<int64_t>(o.happened.size()) <= r.recovers && !was_asked_to_stop(r, o)
+         && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what); });
+}
+
 }  // namespace
 
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to) {
   if (!o.result)
     return;
+  if (!*o.result && should_recover(r, o))
+    to.push_back({"what can be recovered is", to_string(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result) {
     const auto& e = o.result->error();
     const bool explained = std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return explains(h.what, e); });

@@ -84,6 +84,11 @@ TEST_CASE("random faults: another cause, a failure without one and one that is s
     s.disturbed[0].happened.push_back({{.what = trouble_kind::kill, .node = "replica/0"}, 1, {}});
     s.disturbed[0].ended_turn = 1000;
   }));
+  CHECK(breaks("what can be recovered is", [](story& s) {
+    s.of.recovers = 1;
+    s.disturbed[0].happened = {{{.what = trouble_kind::kill, .node = "replica/0"}, 1, {}}};
+    s.disturbed[0].result = fail(error{errc::aborted, "replica/0 ended: it was killed", {}, "replica/0"});
+  }));
   CHECK(breaks("it stops when it is asked to", [](story& s) { s.disturbed[0].happened.clear(); }));
 }
 
