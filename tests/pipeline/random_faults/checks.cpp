@@ -88,8 +88,10 @@ bool is_fatal(const recipe& r, const trouble& t) {
   }
 }
 
-/// Whether a new attempt could cure it. An error of the input is of a category that none cures.
+/// Whether a new attempt could cure it.
 bool is_curable(const trouble& t) {
+  if (t.what == trouble_kind::input_fault)
+    return t.unavailable && !t.throws && !t.for_ever && t.input <= input_place::read;
   return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
 }
 
@@ -97,9 +99,11 @@ bool was_asked_to_stop(const recipe& r, const observation& o) {
   return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
 
-/// Whether all that came are deaths that the budget covers, in a job that has checkpoints to go on from.
+/// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from. Two failures of an input
+/// at one step have the same text, and the second one is final.
 bool should_recover(const recipe& r, const observation& o) {
-  return (r.save_steps || r.save_secs) && static_cast<int64_t>(o.happened.size()) <= r.recovers && !was_asked_to_stop(r, o)
+  const auto inputs = std::count_if(o.happened.begin(), o.happened.end(), [](const happening& h) { return h.what.what == trouble_kind::input_fault; });
+  return inputs <= 1 && (r.save_steps || r.save_secs) && static_cast<int64_t>(o.happened.size()) <= r.recovers && !was_asked_to_stop(r, o)
          && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what); });
 }
 

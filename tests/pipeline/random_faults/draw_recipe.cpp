@@ -109,6 +109,7 @@ void draw_input_fault(const recipe& r, trouble& t, dice& d) {
   t.host = t.input >= place::eval_iterate ? 0 : static_cast<int32_t>(d.between(0, r.hosts - 1));
   t.throws = d.in_percent(40);
   t.for_ever = d.in_percent(30);
+  t.unavailable = d.in_percent(40);
   const bool rare = t.input == place::iterate || t.input == place::restore || t.input == place::eval_iterate;
   t.nth = rare ? 1 : 1 + d.up_to(12);
   if (rare)

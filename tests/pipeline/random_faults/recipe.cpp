@@ -68,6 +68,7 @@ std::string to_text(const trouble& t) {
       break;
     case trouble_kind::input_fault:
       text += nth + std::string{to_string(t.input)} + " on host " + std::to_string(t.host) + (t.throws ? ", as an exception" : "")
+              + (t.unavailable ? ", as unavailable" : "")
               + (t.for_ever ? ", and every later one" : "");
       break;
     case trouble_kind::hook_fault: text += nth + std::string{to_string(t.hook)}; break;

@@ -48,6 +48,7 @@ struct trouble {
   bool tears = false;                                ///< disk_death, power_loss.
   bool throws = false;                               ///< input_fault: instead of returning an error.
   bool for_ever = false;                             ///< input_fault: every call from there on, not one.
+  bool unavailable = false;                          ///< input_fault: an error that a new attempt may cure.
   input_place input = input_place::read;
   int32_t host = 0;
   hook_place hook = hook_place::at;

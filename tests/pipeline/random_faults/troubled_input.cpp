@@ -21,7 +21,7 @@ expected<void> input_troubles::meet(input_place at, int32_t host) {
   const auto text = std::string{injected} + ": " + std::string{to_string(at)} + " on host " + std::to_string(host);
   if (trouble->throws)
     throw std::runtime_error(text);
-  return fail(errc::data_loss, text);
+  return fail(trouble->unavailable ? errc::unavailable : errc::data_loss, text);
 }
 
 namespace {
