@@ -1,6 +1,8 @@
 // A long job needs no more memory at its end than after each activity had happened once: no step, save, evaluation,
 // summary or prediction leaks.
+#include "pipeline/launch/launcher.hpp"
 #include "tests/estimator/small_start.hpp"
+#include "tests/support/mortal_engine.hpp"
 #include "tests/support/resident.hpp"
 
 #include <troupe/nn.hpp>
@@ -130,6 +132,44 @@ TEST_CASE("20,000 batches of predictions hold 2 MiB more than 5,000 at most") {
       seen.emplace_back(batch, resident_bytes());
   }
   check_level(seen);
+}
+
+namespace {
+
+/// Records the memory of the process at each recovery.
+struct looks_at_recoveries final : hook {
+  std::vector<int64_t> held;
+  void on_event(const job_event& e, job_control&) override {
+    if (e.what == job_event::kind::recovered)
+      held.push_back(resident_bytes());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job that has recovered 120 times holds 2 MiB more than one that has recovered 20 times at most") {
+  constexpr int64_t deaths = 120, warm = 20, apart = 10;
+  temporary_directory directory;
+  const auto e = middling(directory / "run");
+  auto config = resolve_config(e.config);
+  REQUIRE_MESSAGE(config.has_value(), why(config));
+  config->save_steps = apart;
+  config->recovery = {.attempts_max = {}, .first_delay_secs = 0};
+  const auto looked = std::make_shared<looks_at_recoveries>();
+  auto prepared = prepare(training_job{.basis = {.source = std::make_shared<const model>(e.model), .config = *config},
+                                       .input = rows().shuffle().batch(4).repeat(), .max_steps = apart * (deaths + 1), .hooks = {looked}});
+  REQUIRE_MESSAGE(prepared.has_value(), why(prepared));
+  const auto fate = std::make_shared<doom>();
+  for (int64_t n = 0; n < deaths; ++n)
+    fate->steps.insert(apart * n + 7);
+  make_mortal(**prepared, fate);
+  const auto result = local_launcher{}.train(*prepared)->wait(std::chrono::seconds{180});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), why(*result));
+  REQUIRE(static_cast<int64_t>(looked->held.size()) >= warm + 2);
+  const auto growth = *std::max_element(looked->held.begin() + warm, looked->held.end()) - looked->held[warm - 1];
+  MESSAGE("kB held after ", warm, " recoveries: ", looked->held[warm - 1] >> 10, ", after ", looked->held.size(), ": ", looked->held.back() >> 10);
+  CHECK(growth <= growth_max);
 }
 
 }  // namespace troupe::test

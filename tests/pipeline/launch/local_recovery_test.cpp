@@ -1,14 +1,10 @@
 // Jobs on real threads that recover and pause: with the bits of the simulation's undisturbed job.
 #include "pipeline/launch/launcher.hpp"
-#include "pipeline/launch/prepared_job.hpp"
+#include "support/mortal_engine.hpp"
 #include "support/simulated_job.hpp"
 #include "support/small_job.hpp"
-#include "support/wrapped_engine.hpp"
 
 #include <doctest/doctest.h>
-
-#include <atomic>
-#include <set>
 
 namespace troupe::test {
 
@@ -17,41 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto soon = 60s;
-
-/// The steps at which a replica dies, each once.
-struct doom {
-  std::mutex guard;
-  std::set<int64_t> steps;
-  bool strikes(int64_t step) {
-    std::lock_guard lock{guard};
-    return steps.erase(step) > 0;
-  }
-};
-
-class mortal_engine final : public wrapped_engine {
- public:
-  mortal_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<doom> fate) : wrapped_engine(std::move(inner)), fate_(std::move(fate)) {}
-  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
-    if (fate_->strikes(step))
-      throw std::runtime_error("struck at step " + std::to_string(step));
-    return wrapped_engine::gradients(step, in, arena);
-  }
-
- private:
-  std::shared_ptr<doom> fate_;
-};
-
-/// All replicas' engines, those of replicas that are started anew as well.
-void make_mortal(prepared_job& job, const std::shared_ptr<doom>& fate) {
-  auto& program = job.in(mode::train);
-  for (auto& engine : program.engines)
-    engine = std::make_shared<mortal_engine>(engine, fate);
-  program.make_engine = [make = program.make_engine, fate](const plan_node& replica) {
-    return make(replica).map([&](std::unique_ptr<step_engine> made) -> std::unique_ptr<step_engine> {
-      return std::make_unique<mortal_engine>(std::move(made), fate);
-    });
-  };
-}
 
 small_job_options quick(int64_t replicas) {
   return {.max_steps = 200, .save_steps = 10, .replicas = replicas, .evaluates = true, .recovers = 20};
