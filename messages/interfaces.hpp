@@ -54,7 +54,8 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<released>,       // A lent arena may be written again.
   caf::reacts_to<proceed>>;       // To itself.
 
-using reducer_actor = gradient_sink_actor;
+using reducer_actor = gradient_sink_actor::extend<
+  caf::reacts_to<halt>>;          // The attempt has failed: add nothing further; answered by `halted`.
 
 using outfeed_actor = report_sink_actor::extend<
   caf::reacts_to<room>,           // Credit: the summary writer has room.

@@ -70,10 +70,10 @@ void chief_state::on_input_failed(const input_failed& x) {
 void chief_state::on_input_warned(const input_warned& x) {
   if (x.attempt != attempt || ends())
     return;
-  if (trains())
-    warn(horizon.reached(), x.text);
-  else
+  if (!trains())
     restore_warnings.push_back(x.text);
+  else if (warned.insert(x.text).second)  // An infeed that is started anew warns anew.
+    warn(horizon.reached(), x.text);
 }
 
 void chief_state::on_down(const caf::down_msg& x) {
@@ -185,7 +185,7 @@ void chief_state::settle_saves() {
   if (!saves.any() && !may_recover())
     return conclude();
   now = phase::draining;
-  horizon.end_at(horizon.reached(), horizon.end_is_final());
+  horizon.end_at(horizon.reached(), horizon.end_is_final() && horizon.end() == horizon.reached());
   show_status();
   if (saves.any())
     self->send(writer(), abandon{attempt, saves.newest()});

@@ -1,6 +1,6 @@
 // The chief between a failed attempt and the next one.
 //
-//   failure ──► settle_saves ──halt──► infeeds, replicas ──halted, or their downs──► flush the outfeed ──► conclude
+//   failure ──► settle_saves ──halt──► infeeds, replicas, reducers ──halted, or their downs──► flush the outfeed ──► conclude
 //                                                                                                          │  │
 //        begin_attempt ◄── back_off ◄── recover ◄───────────────── recovery::decide ───────────────────────┘  └──► end
 //              │
@@ -19,10 +19,11 @@ bool chief_state::may_recover() const {
 
 void chief_state::halt_all() {
   for (const auto& m : nodes.members())
-    if (m.handle && (m.what == role::infeed || m.what == role::replica))
+    if (m.handle && (m.what == role::infeed || m.what == role::replica || m.what == role::reducer))
       halting.insert(m.id);
   tell_all<role::infeed>(halt{attempt});
   tell_all<role::replica>(halt{attempt});
+  tell_all<role::reducer>(halt{attempt});
   if (!halting.empty() && may_recover())
     arm(chief_wait::halt, options.deadlines.stop);
 }

@@ -131,7 +131,7 @@ void chief_state::evaluate_next() {
   const auto id = evaluations.waiting();
   const auto next = evaluations.decide({.now = now_ns(),
                                         .possible = evaluator() && !ending.by_signal,
-                                        .at_the_end = id && horizon.end() == id->step && now == phase::draining,
+                                        .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
                                         .recorded = eval_summaries() != nullptr});
   if (next == troupe::evaluations::next::nothing)
     return;

@@ -117,6 +117,18 @@ void reducer_state::on_applied(const applied& x) {
     self->send(to, all_applied{attempt, step});
 }
 
+/// The gradients belong to the replicas' engines, which write them again in the next attempt: parts of this one are dropped.
+void reducer_state::on_halt(const halt& x) {
+  if (x.attempt < attempt)
+    return;
+  attempt = x.attempt;
+  step = INT64_MAX;
+  parts.assign(parts.size(), {});
+  gradients.clear();
+  answer.reset();
+  self->send(caf::actor_cast<halted_sink_actor>(self->current_sender()), halted{x.attempt, options.id});
+}
+
 reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_state> self, reducer_options options) {
   auto& state = self->state;
   state.self = self;
@@ -130,6 +142,7 @@ reducer_actor::behavior_type reducer(reducer_actor::stateful_pointer<reducer_sta
   return {
     [&state](const gradient_part& x) { state.on_part(x); },
     [&state](const applied& x) { state.on_applied(x); },
+    [&state](const halt& x) { state.on_halt(x); },
   };
 }
 

@@ -8,6 +8,7 @@
 namespace troupe {
 
 struct reducer_options {
+  node_id id{};
   std::shared_ptr<gradient_reduction> sums;  ///< For R replicas; it has all memory that a step needs.
 };
 
@@ -30,6 +31,7 @@ struct reducer_state {
 
   void on_part(const gradient_part& x);
   void on_applied(const applied& x);
+  void on_halt(const halt& x);
 
   void begin_step(const gradient_part& x);
   gradient_sum reduce();

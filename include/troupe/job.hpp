@@ -49,7 +49,7 @@ class TROUPE_API job {
   job_progress progress() const;
   void save();
   /// Grants no further steps; those that are granted, at most 0.2 s of them, are still made. `save`, `stop` and `progress` work;
-  /// saves by time wait, and no deadline of the job runs. The arithmetic is that of a job that was not paused.
+  /// saves by time wait, and no deadline of training runs. The arithmetic is that of a job that was not paused.
   void pause();
   /// Goes on after `pause`. Pausing or resuming twice is the same as once.
   void resume();

@@ -131,7 +131,7 @@ class job_crew final : public crew {
         engine_maker make = [make = job_->programs[*n.program].make_engine, n] { return make(n); };
         return as_node(replica_with_own_engine, std::move(make), std::move(options), std::move(peers));
       }
-      case role::reducer: return as_node(reducer, reducer_options{reduction_of(n.group)});
+      case role::reducer: return as_node(reducer, reducer_options{n.id, reduction_of(n.group)});
       case role::outfeed:
         return as_node(outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver), the<role::summary_writer>());
       case role::checkpoint_writer: return as_node(checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));

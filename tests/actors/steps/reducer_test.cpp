@@ -19,7 +19,7 @@ struct reducer_of_four : simulation {
     graph g;
     g.variable({.name = "v", .dims = {2}});
     layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
-    sums = spawn(reducer, reducer_options{std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 4))});
+    sums = spawn(reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 4))});
     for (int r = 0; r < 4; ++r)
       replicas.push_back(record<gradient_sum, all_applied>());
   }
@@ -69,6 +69,26 @@ TEST_CASE_FIXTURE(reducer_of_four, "a repeated part counts once") {
   part(3, 1);
   REQUIRE(replicas[0].count<gradient_sum>() == 1);
   CHECK(first(replicas[0].last<gradient_sum>()) == 4);
+}
+
+TEST_CASE_FIXTURE(reducer_of_four, "after a halt it says so, adds nothing of that attempt, and begins the next one") {
+  auto chief = record<halted>();
+  for (int32_t r : {0, 1, 2})
+    part(r, 1);
+  tell_as(chief.handle(), sums, halt{1});
+  REQUIRE(chief.count<halted>() == 1);
+  CHECK(chief.last<halted>().attempt == 1);
+  for (int32_t r : {0, 1, 2, 3}) {
+    part(r, 1);
+    part(r, 1, 1);
+  }
+  for (int32_t r : {0, 1, 2, 3}) {
+    CHECK(replicas[static_cast<size_t>(r)].count<gradient_sum>() == 0);
+    part(r, 2, 0, 2);
+  }
+  REQUIRE(replicas[0].count<gradient_sum>() == 1);
+  CHECK(replicas[0].last<gradient_sum>().attempt == 2);
+  CHECK(first(replicas[0].last<gradient_sum>()) == 8);
 }
 
 TEST_CASE_FIXTURE(reducer_of_four, "parts of steps and attempts that have passed are dropped") {

@@ -21,7 +21,7 @@ struct two_replicas : simulation {
     graph g;
     g.variable({.name = "v", .dims = {16}});  // A gradient of 64 bytes, as the toy's.
     auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
-    const auto sums = spawn(reducer, reducer_options{std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
+    const auto sums = spawn(reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
     for (int32_t r : {0, 1}) {
       const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {0_edge},
                                     .engine = engines[r]};

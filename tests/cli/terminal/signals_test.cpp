@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdio>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ namespace {
 int status_after(int first, int second) {
   const pid_t child = fork();
   if (child == 0) {
+    std::signal(SIGHUP, SIG_DFL);  // The tests may run under nohup.
     signal_watch signals;
     std::atomic<int> told{0};
     signals.at_first([&] { ++told; });
@@ -83,6 +85,65 @@ TEST_CASE("a SIGHUP that the parent ignores, as nohup does, stays ignored, and a
   waitpid(child, &status, 0);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == SIGTERM);
+}
+
+TEST_CASE("SIGTSTP pauses and SIGCONT resumes, again and again, and neither is the first signal") {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!std::freopen("/dev/null", "r", stdin))  // On a terminal the process would be stopped, too.
+      _exit(2);
+    signal_watch signals;
+    std::atomic<int> paused{0}, resumed{0}, told{0};
+    signals.at_pause([&](bool pause) { ++(pause ? paused : resumed); });
+    signals.at_first([&] { ++told; });
+    for (int round = 1; round <= 3; ++round) {
+      kill(getpid(), SIGTSTP);
+      while (paused < round)
+        std::this_thread::yield();
+      kill(getpid(), SIGCONT);
+      while (resumed < round)
+        std::this_thread::yield();
+    }
+    if (signals.first() != 0 || told != 0)
+      _exit(3);
+    kill(getpid(), SIGTERM);
+    while (told == 0)
+      std::this_thread::yield();
+    _exit(signals.first());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == SIGTERM);
+}
+
+TEST_CASE("a command that cannot pause is stopped by SIGTSTP as usual, and goes on at SIGCONT") {
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal_watch signals;
+    std::atomic<int> told{0};
+    signals.at_first([&] { ++told; });
+    if (write(ready[1], "!", 1) != 1)
+      _exit(2);
+    while (told == 0)
+      std::this_thread::yield();
+    _exit(signals.first());
+  }
+  int status = 0;
+  char mark = 0;
+  REQUIRE(read(ready[0], &mark, 1) == 1);
+  kill(child, SIGTSTP);
+  REQUIRE(waitpid(child, &status, WUNTRACED) == child);
+  REQUIRE(WIFSTOPPED(status));
+  kill(child, SIGCONT);
+  kill(child, SIGTERM);
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == SIGTERM);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 }  // namespace troupe::cli

@@ -1,0 +1,126 @@
+// Numbered cases of errors that recover and errors that do not, as whole jobs in simulation.
+#include "support/simulated_job.hpp"
+#include "support/small_job.hpp"
+#include "support/troubled_dataset.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+
+/// Batch `batch` of every reading of the data fails so, the first `times` times.
+dataset failing_at(int64_t batch, errc category, int times = 1'000) {
+  const auto well = small_dataset().shuffle().batch(4).repeat();
+  auto node = std::make_shared<troubled_node>(well.node(), batch, [category, left = std::make_shared<int>(times)]() -> expected<void> {
+    if (*left == 0)
+      return {};
+    --*left;
+    return fail(category, "the data broke off");
+  });
+  return dataset{std::move(node)};
+}
+
+expected<train_result> result_of(simulated_job& job) {
+  const auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  CHECK(job.left().empty());
+  return *result;
+}
+
+std::vector<job_event> events_of(const simulated_job& job, kind what) {
+  std::vector<job_event> all;
+  for (const auto& e : job.events())
+    if (e.what == what)
+      all.push_back(e);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("[SUP-7] recovering says whether there was a checkpoint: before the first commit there is none, and afterwards there is") {
+  small_job_options o{.max_steps = 20, .recovers = 10};
+  simulated_job job{prepare_small(o), 3};
+  SUBCASE("without") {
+    REQUIRE(job.crank());
+    REQUIRE(job.kill("replica/0"));
+    REQUIRE(result_of(job));
+    const auto recovered = events_of(job, kind::recovered);
+    REQUIRE(recovered.size() == 1);
+    CHECK_FALSE(recovered.front().checkpoint);
+    CHECK(recovered.front().text.empty());
+  }
+  SUBCASE("with") {
+    REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
+    REQUIRE(job.kill("replica/0"));
+    REQUIRE(result_of(job));
+    const auto recovered = events_of(job, kind::recovered);
+    REQUIRE(recovered.size() == 1);
+    REQUIRE(recovered.front().checkpoint);
+    CHECK(recovered.front().checkpoint->step == recovered.front().step);
+    CHECK(recovered.front().text == "/run/model.ckpt-" + std::to_string(recovered.front().step));
+  }
+}
+
+TEST_CASE("[SUP-21, DF-48] an input's error is the cause, and what was cancelled for it a note at most; beside a death, cancelled work is made again") {
+  SUBCASE("not_found from the input") {
+    small_job_options o{.max_steps = 40, .replicas = 2, .input = failing_at(11, errc::not_found), .recovers = 10};
+    simulated_job job{prepare_small(o), 3};
+    const auto result = result_of(job);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::not_found);
+    CHECK(result.error().source == "infeed/0");
+    CHECK(result.error().step == 11);
+    CHECK(events_of(job, kind::recovering).empty());
+    CHECK_MESSAGE(job.now() < std::chrono::seconds{5}, "everyone is halted at once");
+  }
+  SUBCASE("a death, with reads and steps cancelled for it") {
+    small_job_options o{.max_steps = 40, .replicas = 2, .recovers = 10};
+    simulated_job job{prepare_small(o), 3};
+    REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
+    REQUIRE(job.kill("replica/1"));
+    REQUIRE(result_of(job));
+    CHECK(events_of(job, kind::recovering).size() == 1);
+  }
+}
+
+TEST_CASE("[DF-49] a source that is cancelled by itself ends the job so; one that is aborted is read again from the last commit, by fresh readers") {
+  SUBCASE("cancelled") {
+    small_job_options o{.max_steps = 20, .input = failing_at(7, errc::cancelled), .recovers = 10};
+    simulated_job job{prepare_small(o), 3};
+    const auto result = result_of(job);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::cancelled);
+    CHECK(events_of(job, kind::recovering).empty());
+  }
+  SUBCASE("aborted") {
+    small_job_options o{.max_steps = 20, .input = failing_at(7, errc::aborted, 1), .recovers = 10};
+    simulated_job job{prepare_small(o), 3};
+    REQUIRE(result_of(job));
+    REQUIRE(events_of(job, kind::recovered).size() == 1);
+    CHECK(events_of(job, kind::recovered).front().step == 5);
+    small_job_options whole{.max_steps = 20};
+    simulated_job reference{prepare_small(whole), 1};
+    REQUIRE(result_of(reference));
+    CHECK(same_state(newest_checkpoint(o.files).content, newest_checkpoint(whole.files).content));
+  }
+}
+
+TEST_CASE("[DF-53] an infeed that falls silent before the last step fails the job in its deadline, with the counts of everyone who answers") {
+  small_job_options o{.max_steps = 40, .recovers = 10};
+  simulated_job job{prepare_small(o), 3};
+  REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
+  job.hang("infeed/0");
+  const auto result = result_of(job);
+  REQUIRE_FALSE(result);
+  const auto& message = result.error().message;
+  CHECK(result.error().category == errc::deadline_exceeded);
+  CHECK(message.find("infeed/0 does not answer") != std::string::npos);
+  CHECK(message.find("replica/0: received ") != std::string::npos);
+  CHECK(message.find("computed ") != std::string::npos);
+  CHECK(message.find("outfeed: reported ") != std::string::npos);
+}
+
+}  // namespace troupe::test
