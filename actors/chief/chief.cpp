@@ -128,6 +128,8 @@ void chief_state::begin_training() {
   }
   if (options.save_secs && options.checkpoints)
     arm(chief_wait::next_save, save_period());
+  if (std::exchange(save_wanted, false) && options.checkpoints && saves.may_save_now())
+    mark_here(mark_snapshot);  // Otherwise it follows the save that was just placed.
   if (ending.stopping)
     return drain(horizon.until(), false);
   extend();

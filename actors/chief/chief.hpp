@@ -85,6 +85,7 @@ struct chief_state : attempt_books {
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
   std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
+  bool save_wanted = false;                     ///< A save was requested while nothing could be saved.
   bool paused = false;                          ///< Nothing is granted, and no deadline runs.
   uint64_t flushes = 0;                         ///< Number of the last `flush`.
 

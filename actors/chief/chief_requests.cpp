@@ -20,6 +20,7 @@ void chief_state::on_request(const request& x) {
   if (x.what == request::save) {
     if (options.checkpoints && now == phase::training && saves.may_save_now())
       mark_here(mark_snapshot);
+    save_wanted = save_wanted || now == phase::restoring || now == phase::recovering;
     return;
   }
   go_on();

@@ -64,6 +64,17 @@ TEST_CASE("[SUP-7] recovering says whether there was a checkpoint: before the fi
   }
 }
 
+TEST_CASE("a save that is requested while the job recovers is made once it trains again") {
+  small_job_options o{.max_steps = 4'000, .save_steps = 2'000, .recovers = 10};
+  simulated_job job{prepare_small(o), 3};
+  REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
+  REQUIRE(job.kill("replica/0"));
+  REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering; }));
+  job.ask(request::save, false);
+  REQUIRE(job.crank_until([&] { return job.progress().committed_step > 0 || job.ended(); }));
+  CHECK(job.progress().committed_step < 2'000);
+}
+
 TEST_CASE("[SUP-21, DF-48] an input's error is the cause, and what was cancelled for it a note at most; beside a death, cancelled work is made again") {
   SUBCASE("not_found from the input") {
     small_job_options o{.max_steps = 40, .replicas = 2, .input = failing_at(11, errc::not_found), .recovers = 10};

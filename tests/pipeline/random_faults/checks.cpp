@@ -95,6 +95,11 @@ bool is_curable(const trouble& t) {
   return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
 }
 
+/// A batch that was read ahead by an attempt that failed is never computed, and is read again without the trouble.
+bool may_vanish(const trouble& t) {
+  return t.what == trouble_kind::input_fault && !t.for_ever;
+}
+
 bool was_asked_to_stop(const recipe& r, const observation& o) {
   return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
@@ -128,7 +133,7 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
   constexpr int64_t heard_of_after = 400;
   const bool recovered = !steps_of(o.events, job_event::kind::recovered).empty();
   for (const auto& h : o.happened)
-    if (is_fatal(r, h.what) && !(recovered && is_curable(h.what)) && h.turn + heard_of_after < o.ended_turn)
+    if (is_fatal(r, h.what) && !(recovered && (is_curable(h.what) || may_vanish(h.what))) && h.turn + heard_of_after < o.ended_turn)
       to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn) + ", and the job ended well at turn "
                                                  + std::to_string(o.ended_turn)});
   const auto& reference = reference_of(r);
