@@ -73,10 +73,9 @@ void chief_state::mark_here(uint8_t kinds) {
 void chief_state::on_progress(const progress& x) {
   if (x.attempt != attempt || !trains() || ends())
     return;
-  if (horizon.reach(now_ns(), x.step, x.block_steps)) {
+  const bool further = horizon.reach(now_ns(), x.step, x.block_steps);
+  if (further)
     losses = x.loss;
-    await_reports();
-  }
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = horizon.end(), .loss = point.mean};
     e.steps_per_second = steps_per_second();
@@ -96,6 +95,8 @@ void chief_state::on_progress(const progress& x) {
     watch_told = std::max(watch_told.value_or(values.step), values.step);
     tell(std::move(f), values.step);
   }
+  if (further || !x.watched.empty())
+    await_reports();
   on_reached();
 }
 

@@ -144,7 +144,7 @@ class launched_evaluation final : public running_evaluation {
     : job_(std::move(job)), world_(std::move(world)), board_(std::make_shared<evaluation_board>(world_->listener())) {
     world_->tell_time_and_host(*job_);
     const auto step = std::get<evaluation_job>(job_->job).step.value_or(-1);  // The evaluator takes -1 for the newest.
-    driver_ = spawn_actor(world_->system(), false, evaluation_driver, make_crew(*world_, job_, no_node), step, board_);
+    driver_ = spawn_actor(world_->system(), {.messages = world_->messages()}, evaluation_driver, make_crew(*world_, job_, no_node), step, board_);
     world_->listener()->started(evaluation_driver_state::name, caf::actor_cast<caf::strong_actor_ptr>(driver_));
     driver_->attach_functor([board = board_](const caf::error& reason) {
       board->answered(fail(category_of(reason), "the evaluation ended: " + describe(reason)));

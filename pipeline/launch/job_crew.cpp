@@ -39,8 +39,8 @@ replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_poi
 
 class job_crew final : public crew {
  public:
-  job_crew(caf::actor_system& system, bool threads, std::shared_ptr<job_listener> listener, std::shared_ptr<prepared_job> job, node_id driver)
-    : system_(system), threads_(threads), listener_(std::move(listener)), job_(std::move(job)), driver_(driver) {}
+  job_crew(caf::actor_system& system, spawn_options how, std::shared_ptr<job_listener> listener, std::shared_ptr<prepared_job> job, node_id driver)
+    : system_(system), how_(how), listener_(std::move(listener)), job_(std::move(job)), driver_(driver) {}
 
   std::vector<member> members() const override {
     std::vector<member> all;
@@ -114,7 +114,7 @@ class job_crew final : public crew {
 
   template <class F, class... Ts>
   caf::strong_actor_ptr as_node(F f, Ts&&... xs) {
-    return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, threads_, f, std::forward<Ts>(xs)...));
+    return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how_, f, std::forward<Ts>(xs)...));
   }
 
   caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver) {
@@ -151,13 +151,13 @@ class job_crew final : public crew {
       case role::chief: {
         auto options = chief_options_of(*job_, n);
         options.nodes = crew_of(n.id);
-        return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, false, chief, std::move(options)));  // The chief never blocks.
+        return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, {.messages = how_.messages}, chief, std::move(options)));  // The chief never blocks.
       }
     }
     return {};
   }
 
-  std::shared_ptr<crew> crew_of(node_id driver) const { return std::make_shared<job_crew>(system_, threads_, listener_, job_, driver); }
+  std::shared_ptr<crew> crew_of(node_id driver) const { return std::make_shared<job_crew>(system_, how_, listener_, job_, driver); }
 
   std::shared_ptr<gradient_reduction> reduction_of(group_id group) const {
     for (size_t p = 0; p < job_->programs.size(); ++p)
@@ -185,7 +185,7 @@ class job_crew final : public crew {
   }
 
   caf::actor_system& system_;  // Not the world: a driver that is left behind outlives it.
-  bool threads_;
+  spawn_options how_;
   std::shared_ptr<job_listener> listener_;
   std::shared_ptr<prepared_job> job_;
   node_id driver_;
@@ -196,7 +196,7 @@ class job_crew final : public crew {
 }  // namespace
 
 std::shared_ptr<crew> make_crew(job_world& world, std::shared_ptr<prepared_job> job, node_id driver) {
-  return std::make_shared<job_crew>(world.system(), world.threads(), world.listener(), std::move(job), driver);
+  return std::make_shared<job_crew>(world.system(), spawn_options{world.threads(), world.messages()}, world.listener(), std::move(job), driver);
 }
 
 }  // namespace troupe

@@ -1,25 +1,14 @@
 #include "pipeline/launch/job_scheduler.hpp"
 
+#include "pipeline/launch/silent_printer.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
-#include <caf/make_actor.hpp>
-#include <caf/monitorable_actor.hpp>
 #include <caf/resumable.hpp>
 
 #include <utility>
 
 namespace troupe {
-
-namespace {
-
-/// Drops CAF's prints: Troupe does not print through CAF, and standard output belongs to the program.
-class no_printer final : public caf::monitorable_actor {
- public:
-  explicit no_printer(caf::actor_config& config) : monitorable_actor(config) {}
-  void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
-};
-
-}  // namespace
 
 expected<scheduler_threads> scheduler_threads::start() {
   auto worker = actor_thread::start();
@@ -52,8 +41,7 @@ void job_scheduler::use(caf::actor_system_config& config, scheduler_threads thre
 }
 
 void job_scheduler::start() {
-  caf::actor_config config;
-  utility_actors_[printer_id] = caf::make_actor<no_printer, caf::actor>(system().next_actor_id(), system().node(), &system(), config);
+  utility_actors_[printer_id] = silent_printer(system());
   threads_.worker.run([this] { work(); });
   threads_.clock.run([this] { clock_.run_dispatch_loop(); });
 }

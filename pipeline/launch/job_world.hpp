@@ -15,6 +15,7 @@
 
 namespace troupe {
 
+class carrier;
 struct prepared_job;
 
 /// Hears of a job's actors and boards, on their threads. Actors hold it, so it may outlive the world if some are left behind.
@@ -41,6 +42,8 @@ class job_world {
   virtual caf::actor_system& system() = 0;
   /// True: actors that may block are detached. False: all are on the scheduler, since simulation cannot crank a detached actor.
   virtual bool threads() const = 0;
+  /// Carries the messages of its actors; null: they go straight to the mailboxes.
+  virtual carrier* messages() { return nullptr; }
   virtual std::shared_ptr<job_listener> listener() const = 0;
   /// Sets the offset of wall time from the actors' clock, and the name of the host.
   virtual void tell_time_and_host(prepared_job& job) const = 0;

@@ -6,17 +6,18 @@
 
 namespace troupe {
 
-/// Each job gets a world of its own, with the same seed.
+/// Each job gets a world of its own, with the same seed and conditions.
 class simulated_launcher final : public launcher {
  public:
-  explicit simulated_launcher(uint64_t seed) : seed_(seed) {}
+  explicit simulated_launcher(uint64_t seed, world_conditions conditions = {}) : seed_(seed), conditions_(std::move(conditions)) {}
   /// The world of the newest job; there is one.
   simulated_world& world() const noexcept { return *newest_; }
 
  private:
-  expected<std::shared_ptr<job_world>> make_world() override { return newest_ = std::make_shared<simulated_world>(seed_); }
+  expected<std::shared_ptr<job_world>> make_world() override { return newest_ = std::make_shared<simulated_world>(seed_, conditions_); }
 
   uint64_t seed_;
+  world_conditions conditions_;
   std::shared_ptr<simulated_world> newest_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "actors/exit_reason.hpp"
 #include "pipeline/launch/actor_thread.hpp"
+#include "pipeline/launch/carriage.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/detail/private_thread.hpp>
@@ -14,11 +15,18 @@
 
 namespace troupe {
 
+/// How an actor is spawned.
+struct spawn_options {
+  bool own_thread = false;          ///< For one that may block.
+  carrier* messages = nullptr;      ///< Carries its messages; null: they go straight to its mailbox.
+};
+
 /// An actor whose `Base` CAF infers from its function.
 template <class Base>
-class job_actor final : public Base {
+class job_actor final : public Base, public carried_actor {
  public:
-  job_actor(caf::actor_config& config, std::optional<actor_thread> thread) : Base(config), thread_(std::move(thread)) {
+  job_actor(caf::actor_config& config, carrier* messages, std::optional<actor_thread> thread)
+    : Base(config), carrier_(messages), thread_(std::move(thread)) {
     this->set_exception_handler([](caf::scheduled_actor*, std::exception_ptr& thrown) { return to_reason(thrown); });
   }
 
@@ -32,33 +40,43 @@ class job_actor final : public Base {
     thread_->run([on] { caf::detail::private_thread::exec(on); });
   }
 
+  using Base::enqueue;
+  void enqueue(caf::mailbox_element_ptr message, caf::execution_unit* unit) override {
+    if (carrier_)
+      carrier_->carry(*this, std::move(message), unit);
+    else
+      Base::enqueue(std::move(message), unit);
+  }
+  void deliver(caf::mailbox_element_ptr message, caf::execution_unit* unit) override { Base::enqueue(std::move(message), unit); }
+  caf::resumable* scheduled() noexcept override { return this; }
+
  private:
+  carrier* carrier_;
   std::optional<actor_thread> thread_;
 };
 
-/// Spawns `f(self, xs...)` as an actor; `own_thread` for one that may block. If no thread can be created, the returned actor
-/// ends at once, with that error as its reason.
+/// Spawns `f(self, xs...)` as an actor. If no thread can be created, the returned actor ends at once, with that error as its reason.
 template <class F, class... Ts>
-caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, bool own_thread, F f, Ts&&... xs) {
+caf::infer_handle_from_fun_t<F> spawn_actor(caf::actor_system& system, spawn_options how, F f, Ts&&... xs) {
   using base = caf::infer_impl_from_fun_t<F>;
   using actor = job_actor<base>;
   caf::actor_config config;
   std::optional<actor_thread> thread;
-  if (own_thread) {
+  if (how.own_thread) {
     auto made = actor_thread::start();
     if (!made) {
       config.init_fun = caf::actor_config::init_fun_type{[reason = to_reason(made.error())](caf::local_actor* self) -> caf::behavior {
         static_cast<base*>(self)->quit(reason);
         return {};
       }};
-      return system.spawn_impl<actor, caf::no_spawn_options>(config, std::optional<actor_thread>{});
+      return system.spawn_impl<actor, caf::no_spawn_options>(config, how.messages, std::optional<actor_thread>{});
     }
     thread.emplace(std::move(*made));
   }
   caf::detail::init_fun_factory<base, F> factory;
   config.init_fun = factory(std::move(f), std::forward<Ts>(xs)...);
-  return own_thread ? system.spawn_impl<actor, caf::detached>(config, std::move(thread))
-                    : system.spawn_impl<actor, caf::no_spawn_options>(config, std::move(thread));
+  return how.own_thread ? system.spawn_impl<actor, caf::detached>(config, how.messages, std::move(thread))
+                        : system.spawn_impl<actor, caf::no_spawn_options>(config, how.messages, std::move(thread));
 }
 
 }  // namespace troupe

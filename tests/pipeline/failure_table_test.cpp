@@ -52,7 +52,7 @@ constexpr std::array troubles{
     job.hang(node);
     for (int turn = 0; turn < 300 && !job.ended(); ++turn)
       job.crank();
-    job.slow_down(node, 1);
+    job.unhang(node);
   }},
 };
 

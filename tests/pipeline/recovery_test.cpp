@@ -110,7 +110,7 @@ TEST_CASE("[EST-29] a job that recovers at step 6 goes on from the save of step 
   REQUIRE(train_past(job, 6));
   REQUIRE(job.crank_until([&] { return job.progress().committed_step == 5; }));
   REQUIRE(job.kill("replica/0"));
-  job.slow_down("callbacks", 1);
+  job.unhang("callbacks");
   const auto result = finish(job);
   CHECK(result.global_step == 10);
   CHECK(result.steps_run == 10);
@@ -368,7 +368,7 @@ TEST_CASE("a node that dies once the end of the data is saved costs no second pa
   REQUIRE_FALSE(job.ended());
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering || job.ended(); }));
-  job.slow_down("evaluator", 1);
+  job.unhang("evaluator");
   const auto result = finish(job);
   CHECK(result.global_step == 12);
   CHECK(result.remark.find("the data ended at step 12, before max_steps 40") == 0);

@@ -10,12 +10,20 @@ namespace troupe::test {
 /// A launcher that launches one job. It ends as by a crash: what the job has not written by then is never written.
 class one_simulated {
  public:
-  explicit one_simulated(uint64_t seed) : launcher_(seed) {}
+  explicit one_simulated(uint64_t seed, world_conditions conditions = {}) : launcher_(seed, std::move(conditions)) {}
 
   bool crank() { return world().crank(); }
   bool crank_until(const std::function<bool()>& there) { return world().crank_until(there); }
   void slow_down(const std::string& node, int64_t factor) { world().slow_down(node, factor); }
   void hang(const std::string& node) { world().hang(node); }
+  void unhang(const std::string& node) { world().unhang(node); }
+  void occupy(const std::string& node, std::chrono::nanoseconds time) { world().occupy(node, time); }
+  void spend(std::chrono::nanoseconds time) { world().spend(time); }
+  void cut(const std::string& place) { world().cut(place); }
+  void heal(const std::string& place) { world().heal(place); }
+  void after(std::chrono::nanoseconds time, std::function<void()> what) { world().after(time, std::move(what)); }
+  bool kill_place(const std::string& place) { return world().kill_place(place); }
+  void watch(simulated_world::witness w) { world().watch(std::move(w)); }
   void pass(std::chrono::nanoseconds time) { world().pass(time); }
   bool kill(const std::string& node) { return world().kill(node); }
   const std::vector<job_event>& events() const { return world().events(); }
@@ -33,7 +41,8 @@ class one_simulated {
 
 class simulated_job final : public one_simulated {
  public:
-  simulated_job(std::shared_ptr<prepared_job> job, uint64_t seed) : one_simulated(seed), running_(launcher_.train(std::move(job))) {}
+  simulated_job(std::shared_ptr<prepared_job> job, uint64_t seed, world_conditions conditions = {})
+    : one_simulated(seed, std::move(conditions)), running_(launcher_.train(std::move(job))) {}
   simulated_job(const simulated_job&) = delete;
   ~simulated_job() { world().end_all(); }
 

@@ -162,6 +162,29 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluation that training waits for is a gate 
   CHECK(node(role::checkpoint_writer).last<unlease>().id.step == 10);
 }
 
+TEST_CASE_FIXTURE(chief_alone, "no report is awaited while training waits for an evaluation, though the last report showed hooks a step") {
+  add(role::evaluator);
+  add(role::callbacks);
+  options.throttle_secs = 0;
+  start();
+  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
+  answer_hooks({.steps = {{.first = 10, .every = 10}}});
+  commit(0);
+  answer_hooks();
+  for (int i = 0; i < 20 && granted() < 10; ++i)
+    reach(granted());
+  REQUIRE(granted() == 10);
+  tell(boss, progress{1, 10, 1, 0.001, {10, 0.5, 0.5, {}}, {}, {{.step = 10, .values = {}, .observed = {}}}});
+  commit(10);
+  answer_hooks();
+  REQUIRE(node(role::evaluator).last<evaluate_at>().which.step == 10);
+  let_pass(options.deadlines.silence + std::chrono::seconds{10});
+  CHECK_FALSE(board->result);
+  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
+  answer_hooks();
+  CHECK(granted() > 10);
+}
+
 TEST_CASE_FIXTURE(chief_alone, "a job that grew a model commits it at the step that it came from, as news, and names its iteration") {
   add(role::evaluator);
   options.throttle_secs = 0;

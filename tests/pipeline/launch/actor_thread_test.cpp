@@ -30,7 +30,7 @@ caf::behavior thrower(caf::event_based_actor*) {
 /// The exit reason of an actor that receives `what`.
 caf::error end_of(caf::actor_system& system, bool own_thread, int what) {
   caf::scoped_actor me{system};
-  const auto node = spawn_actor(system, own_thread, thrower);
+  const auto node = spawn_actor(system, {.own_thread = own_thread}, thrower);
   me->monitor(node);
   me->send(node, what);
   caf::error reason;
@@ -70,7 +70,7 @@ TEST_CASE("a system of ours delivers what is due later, and ends with messages s
     auto system = local_system::make();
     REQUIRE(system);
     caf::scoped_actor me{***system};
-    const auto echo = spawn_actor(***system, false, [](caf::event_based_actor* self) -> caf::behavior {
+    const auto echo = spawn_actor(***system, {}, [](caf::event_based_actor* self) -> caf::behavior {
       return {[self](int x) {
         if (const auto asker = caf::actor_cast<caf::actor>(self->current_sender()))
           self->delayed_send(asker, 1ms, x);

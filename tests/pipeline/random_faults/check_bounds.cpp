@@ -47,6 +47,8 @@ void check_bounds(const recipe& r, const observation& o, std::vector<finding>& t
   for (const auto& [name, fullest] : o.gauge.fullest_mailboxes)
     if (const auto most = mailbox_max(r, name); fullest > most)
       to.push_back({"mailboxes are bounded", std::to_string(fullest) + " messages waited for " + name + ", at most " + std::to_string(most) + " may"});
+  for (const auto& breach : o.breaches)
+    to.push_back({"nobody goes past what was granted", breach});
   if (o.gauge.timers_beyond_actors > 0)
     to.push_back({"a timer for each actor", std::to_string(o.gauge.timers) + " timers, " + std::to_string(o.gauge.timers_beyond_actors)
                                               + " more than actors"});

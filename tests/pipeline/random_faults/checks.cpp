@@ -51,8 +51,14 @@ bool says(const error& e, std::string_view text) {
   return to_string(e).find(text) != std::string::npos;
 }
 
-bool explains(const trouble& t, const error& e) {
+bool is_in(const recipe& r, const std::string& node, const std::string& place) {
+  const auto* of_node = entry_of(r.conditions.place, node);
+  return of_node && *of_node == place;
+}
+
+bool explains(const recipe& r, const trouble& t, const error& e) {
   switch (t.what) {
+    case trouble_kind::host_death: return e.category == errc::aborted && is_in(r, e.source, t.place);
     case trouble_kind::kill:
       return e.category == errc::aborted && (e.source == t.node || (t.node.starts_with("evaluator/") && e.source == "evaluator"));
     case trouble_kind::abort: return e.category == errc::cancelled && says(e, "aborted");
@@ -77,6 +83,7 @@ bool explains(const trouble& t, const error& e) {
 bool is_fatal(const recipe& r, const trouble& t) {
   switch (t.what) {
     case trouble_kind::kill: return !t.node.starts_with("evaluator/");  // Between evaluations they are restarted silently.
+    case trouble_kind::host_death:
     case trouble_kind::abort: return true;
     case trouble_kind::hook_fault: return t.hook != hook_place::on_abort;
     case trouble_kind::input_fault:
@@ -88,8 +95,15 @@ bool is_fatal(const recipe& r, const trouble& t) {
   }
 }
 
+/// Whether it only takes time: less than any wait has patience.
+bool is_harmless(const trouble& t) {
+  return t.what >= trouble_kind::busy && t.what <= trouble_kind::slow_disk;
+}
+
 /// Whether a new attempt could cure it.
 bool is_curable(const trouble& t) {
+  if (t.what == trouble_kind::host_death)
+    return true;
   if (t.what == trouble_kind::input_fault)
     return t.unavailable && !t.throws && !t.for_ever && t.input <= input_place::read;
   return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
@@ -108,8 +122,11 @@ bool was_asked_to_stop(const recipe& r, const observation& o) {
 /// at one step have the same text, and the second one is final.
 bool should_recover(const recipe& r, const observation& o) {
   const auto inputs = std::count_if(o.happened.begin(), o.happened.end(), [](const happening& h) { return h.what.what == trouble_kind::input_fault; });
-  return inputs <= 1 && (r.save_steps || r.save_secs) && static_cast<int64_t>(o.happened.size()) <= r.recovers && !was_asked_to_stop(r, o)
-         && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what); });
+  int64_t deaths = 0;  // Of a host: each node's may come too late to be part of the failure before.
+  for (const auto& h : o.happened)
+    deaths += h.what.what == trouble_kind::host_death ? 1 + r.replicas : is_harmless(h.what) ? 0 : 1;
+  return inputs <= 1 && (r.save_steps || r.save_secs) && deaths <= r.recovers && !was_asked_to_stop(r, o)
+         && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what) || is_harmless(h.what); });
 }
 
 }  // namespace
@@ -117,11 +134,13 @@ bool should_recover(const recipe& r, const observation& o) {
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to) {
   if (!o.result)
     return;
+  if (!*o.result && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_harmless(h.what); }))
+    to.push_back({"what only takes time fails nothing", to_string(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result && should_recover(r, o))
     to.push_back({"what can be recovered is", to_string(o.result->error()) + "\n    came: " + came_text(o)});
   if (!*o.result) {
     const auto& e = o.result->error();
-    const bool explained = std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return explains(h.what, e); });
+    const bool explained = std::any_of(o.happened.begin(), o.happened.end(), [&](const auto& h) { return explains(r, h.what, e); });
     if (!explained)
       to.push_back({"the cause is one that came", to_string(e) + "\n    came: " + came_text(o)});
     return;
@@ -131,9 +150,11 @@ void check_cause(const recipe& r, const observation& o, std::vector<finding>& to
     to.push_back({"it stops when it is asked to", "stopped at step " + std::to_string(result.global_step) + ", and nobody had asked"});
   // A death is noticed some turns later; the job may end meanwhile.
   constexpr int64_t heard_of_after = 400;
+  constexpr std::chrono::seconds heard_of_in{60};  // Where messages take time, or wait behind a link that is cut.
   const bool recovered = !steps_of(o.events, job_event::kind::recovered).empty();
   for (const auto& h : o.happened)
-    if (is_fatal(r, h.what) && !(recovered && (is_curable(h.what) || may_vanish(h.what))) && h.turn + heard_of_after < o.ended_turn)
+    if (is_fatal(r, h.what) && !(recovered && (is_curable(h.what) || may_vanish(h.what))) && h.turn + heard_of_after < o.ended_turn
+        && (!r.conditions.timed() || h.at + heard_of_in < o.ended))
       to.push_back({"no failure is swallowed", to_text(h.what) + " came at turn " + std::to_string(h.turn) + ", and the job ended well at turn "
                                                  + std::to_string(o.ended_turn)});
   const auto& reference = reference_of(r);

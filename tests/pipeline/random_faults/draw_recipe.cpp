@@ -1,32 +1,9 @@
 // Draws a recipe from a seed: settings first, then troubles that fit them.
-#include "pipeline/random_faults/recipe.hpp"
+#include "pipeline/random_faults/dice.hpp"
 
 namespace troupe::test::random_faults {
 
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-class dice {
- public:
-  explicit dice(uint64_t seed) : state_(seed * 0xd1342543de82ef95u + 1) {}
-
-  uint64_t draw() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
-  /// In [first, last].
-  int64_t between(int64_t first, int64_t last) { return first + static_cast<int64_t>(draw() % static_cast<uint64_t>(last - first + 1)); }
-  bool in_percent(int64_t percent) { return between(1, 100) <= percent; }
-  /// Small numbers are as likely as large ones: their logarithm is drawn evenly.
-  int64_t up_to(int64_t last) { return between(0, last >> between(0, 63 - __builtin_clzll(static_cast<uint64_t>(last) | 1))); }
-  template <class T>
-  T of(std::initializer_list<T> choices) { return *(choices.begin() + between(0, static_cast<int64_t>(choices.size()) - 1)); }
-
- private:
-  uint64_t state_;
-};
 
 void draw_settings(recipe& r, dice& d) {
   r.hosts = static_cast<int32_t>(d.of({1, 1, 1, 1, 1, 2, 2, 3}));
@@ -67,6 +44,8 @@ void draw_settings(recipe& r, dice& d) {
   r.hook_observes = d.in_percent(30);
 }
 
+}  // namespace
+
 std::string draw_node(const recipe& r, dice& d) {
   std::vector<std::string> nodes{"outfeed", "outfeed"};
   for (int32_t h = 0; h < r.hosts; ++h)
@@ -93,6 +72,8 @@ moment draw_moment(const recipe& r, dice& d, bool first) {
     return {moment::beginning, 0, 1 + d.up_to(300)};
   return {moment::progress, d.between(0, r.max_steps), d.up_to(60)};
 }
+
+namespace {
 
 void draw_disk_fault(trouble& t, dice& d) {
   using op = file_operation;
@@ -158,7 +139,7 @@ recipe draw_recipe(uint64_t seed) {
     r.hook_ms = d.of({1, 20, 100});
   const int64_t runs = d.of({1, 1, 1, 2, 2, 3});
   for (int64_t i = 0; i < runs; ++i) {
-    run_recipe run{d.draw() % 1'000'000, {}};
+    run_recipe run{.schedule = d.draw() % 1'000'000};
     const int64_t troubles = d.of({0, 1, 1, 1, 1, 2, 2, 3});
     for (int64_t k = 0; k < troubles; ++k)
       run.troubles.push_back(draw_trouble(r, d, k == 0));

@@ -26,7 +26,7 @@ const story& a_story() {
     r.watch_every = 2;
     r.gate_every = 8;
     r.hook_holds.saved = r.hook_observes = true;
-    r.disturbed.push_back({5, {{.what = trouble_kind::stop, .when = {moment::progress, 9, 0}}}});
+    r.disturbed.push_back({.schedule = 5, .troubles = {{.what = trouble_kind::stop, .when = {moment::progress, 9, 0}}}});
     return play(r);
   }();
   return s;

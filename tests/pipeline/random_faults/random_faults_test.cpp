@@ -3,19 +3,22 @@
 //
 //   TROUPE_FAULT_SEED=123 ./dev test 'random faults'      one seed, told at length
 //   TROUPE_FAULT_SEEDS=20000 ./dev test 'random faults'   as many, in place of 500
+//
+// With one seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 namespace troupe::test::random_faults {
 
 namespace {
 
-std::optional<uint64_t> from_environment(const char* name) {
-  const char* text = std::getenv(name);
+std::optional<uint64_t> from_environment(const std::string& name) {
+  const char* text = std::getenv(name.c_str());
   return text ? std::optional<uint64_t>{std::strtoull(text, nullptr, 10)} : std::nullopt;
 }
 
@@ -63,9 +66,21 @@ class gauges {
   int64_t turns_ = 0;
 };
 
+/// A family of recipes, and the variables of the environment that choose among its seeds.
+struct family {
+  std::string name;
+  recipe (*draw)(uint64_t seed);
+  std::string one, first, count;
+  uint64_t seeds;
+};
+
 /// Whether the story is correct; prints the broken rules and how to repeat the story.
-bool passes(uint64_t seed, bool at_length, gauges& all) {
-  const auto s = play(draw_recipe(seed));
+bool passes(const family& of, uint64_t seed, bool at_length, gauges& all) {
+  std::string messages;
+  const char* to = std::getenv("TROUPE_MESSAGES_TO");
+  const auto s = play(of.draw(seed), at_length && to ? &messages : nullptr);
+  if (to)
+    std::ofstream{to} << messages;
   for (const auto& o : s.disturbed)
     all.add(o);
   const auto findings = judge(s);
@@ -75,27 +90,31 @@ bool passes(uint64_t seed, bool at_length, gauges& all) {
   if (at_length)
     std::printf("%s", to_text(s).c_str());
   if (!findings.empty())
-    MESSAGE("random faults do not hold up\n" << text << to_text(s.of) << "\nagain: TROUPE_FAULT_SEED=" << seed << " ./dev test 'random faults'");
+    MESSAGE(of.name << " do not hold up\n" << text << to_text(s.of) << "\nagain: " << of.one << "=" << seed << " ./dev test '" << of.name << "'");
   return findings.empty();
+}
+
+void run(const family& of) {
+  gauges all;
+  if (const auto one = from_environment(of.one)) {
+    CHECK(passes(of, *one, true, all));
+    return;
+  }
+  const uint64_t first = from_environment(of.first).value_or(1);
+  const uint64_t seeds = from_environment(of.count).value_or(of.seeds);
+  std::vector<uint64_t> failed;
+  for (uint64_t seed = first; seed < first + seeds; ++seed)
+    if (!passes(of, seed, false, all))
+      failed.push_back(seed);
+  if (seeds > of.seeds)
+    MESSAGE(all.text());
+  CHECK_MESSAGE(failed.empty(), failed.size() << " of " << seeds << " seeds fail");
 }
 
 }  // namespace
 
 TEST_CASE("random faults leave no wrong state, no one behind, no fact out of order, no other cause and no end that is late") {
-  gauges all;
-  if (const auto one = from_environment("TROUPE_FAULT_SEED")) {
-    CHECK(passes(*one, true, all));
-    return;
-  }
-  const uint64_t first = from_environment("TROUPE_FAULT_FIRST").value_or(1);
-  const uint64_t seeds = from_environment("TROUPE_FAULT_SEEDS").value_or(500);
-  std::vector<uint64_t> failed;
-  for (uint64_t seed = first; seed < first + seeds; ++seed)
-    if (!passes(seed, false, all))
-      failed.push_back(seed);
-  if (seeds > 500)
-    MESSAGE(all.text());
-  CHECK_MESSAGE(failed.empty(), failed.size() << " of " << seeds << " seeds fail");
+  run({"random faults", draw_recipe, "TROUPE_FAULT_SEED", "TROUPE_FAULT_FIRST", "TROUPE_FAULT_SEEDS", 500});
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {

@@ -15,6 +15,11 @@ std::string_view to_string(trouble_kind k) noexcept {
     case trouble_kind::disk_death: return "dead disk";
     case trouble_kind::input_fault: return "input";
     case trouble_kind::hook_fault: return "hook throws";
+    case trouble_kind::busy: return "busy";
+    case trouble_kind::suspended: return "suspended";
+    case trouble_kind::cut: return "cut";
+    case trouble_kind::slow_disk: return "slow disk";
+    case trouble_kind::host_death: return "death of a host";
   }
   return "unknown";
 }
@@ -56,6 +61,28 @@ std::string to_text(const moment& m) {
   return turns;
 }
 
+std::string ms(std::chrono::milliseconds x) {
+  return std::to_string(x.count()) + " ms";
+}
+
+std::string to_text(const duration_range& r) {
+  const auto us = [](std::chrono::nanoseconds x) { return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(x).count()); };
+  return us(r.least) + ".." + us(r.most) + " us";
+}
+
+std::string to_text(const world_conditions& c) {
+  std::string text;
+  if (c.order != turn_order::uniform)
+    text += ", " + std::string{to_string(c.order)} + (c.order == turn_order::starving ? " " + c.starved : "");
+  for (const auto& [node, cost] : c.cost)
+    text += ", " + node + " takes " + to_text(cost);
+  for (const auto& [node, place] : c.place)
+    text += ", " + node + " is in " + place;
+  if (!c.place.empty())
+    text += ", links take " + to_text(c.link);
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const trouble& t) {
@@ -74,6 +101,11 @@ std::string to_text(const trouble& t) {
     case trouble_kind::hook_fault: text += nth + std::string{to_string(t.hook)}; break;
     case trouble_kind::disk_death:
     case trouble_kind::power_loss: text += t.tears ? ", what was not synced is torn" : ""; break;
+    case trouble_kind::busy: text += " " + t.node + " for " + ms(t.lasts); break;
+    case trouble_kind::suspended: text += " for " + ms(t.lasts); break;
+    case trouble_kind::cut: text += " " + t.place + " for " + ms(t.lasts); break;
+    case trouble_kind::slow_disk: text += " for " + ms(t.lasts) + ", " + ms(t.each) + " a call"; break;
+    case trouble_kind::host_death: text += " " + t.place; break;
     default: break;
   }
   return text + ", " + to_text(t.when);
@@ -117,8 +149,11 @@ std::string to_text(const recipe& r) {
     text += ", a read takes " + std::to_string(r.read_ms) + " ms";
   if (r.hook_ms > 0)
     text += ", a call of the hook takes " + std::to_string(r.hook_ms) + " ms";
+  text += to_text(r.conditions);
   for (const auto& run : r.disturbed) {
-    text += "\n  run with schedule " + std::to_string(run.schedule) + (run.troubles.empty() ? ", undisturbed" : "");
+    text += "\n  run with schedule " + std::to_string(run.schedule)
+            + (run.wall_clock_s != 0 ? ", the wall clock ahead by " + std::to_string(run.wall_clock_s) + " s" : "")
+            + (run.troubles.empty() ? ", undisturbed" : "");
     for (const auto& t : run.troubles)
       text += "\n    " + to_text(t);
   }

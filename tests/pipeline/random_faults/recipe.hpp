@@ -2,6 +2,7 @@
 // read.
 #pragma once
 
+#include "pipeline/launch/conditions.hpp"
 #include "storage/files/faulty_file_system.hpp"
 
 #include <troupe/estimator.hpp>
@@ -29,6 +30,12 @@ enum class trouble_kind : uint8_t {
   disk_death,   ///< Every call fails.
   input_fault,  ///< The input of training or of evaluations misbehaves.
   hook_fault,   ///< A hook throws.
+  // Only where turns and messages take time.
+  busy,         ///< A node is inside a call for a while.
+  suspended,    ///< The process is stopped and continued: its clock leaps.
+  cut,          ///< Messages between a place and the others stay on their way for a while.
+  slow_disk,    ///< Each call of the file system takes long for a while.
+  host_death,   ///< All nodes of a place end at once.
 };
 std::string_view to_string(trouble_kind k) noexcept;
 
@@ -52,6 +59,8 @@ struct trouble {
   input_place input = input_place::read;
   int32_t host = 0;
   hook_place hook = hook_place::at;
+  std::string place = {};                            ///< cut, host_death.
+  std::chrono::milliseconds lasts{0}, each{0};       ///< busy, suspended, cut, slow_disk: how long; slow_disk: each call.
   int64_t nth = 1;                                   ///< disk_fault, input_fault, hook_fault: the n-th such call after `when`.
 };
 std::string to_text(const trouble& t);
@@ -59,6 +68,7 @@ std::string to_text(const trouble& t);
 /// One process of the job.
 struct run_recipe {
   uint64_t schedule = 1;
+  int64_t wall_clock_s = 0;                          ///< The wall clock is ahead of that of the other processes by so much.
   std::vector<trouble> troubles;
 };
 
@@ -92,11 +102,14 @@ struct recipe {
 
   std::string slow_node;                             ///< This node takes one of twenty of its turns.
   int64_t read_ms = 0, hook_ms = 0;                  ///< Duration of a read of training data, and of a hook's call.
+  world_conditions conditions = {};
 
   std::vector<run_recipe> disturbed;                 ///< An undisturbed run to the end follows them.
 };
 /// The recipe of a seed, always the same on one version of the tests.
 recipe draw_recipe(uint64_t seed);
+/// The same job in a world in which turns and messages take time, with the troubles that this makes possible.
+recipe draw_timed_recipe(uint64_t seed);
 std::string to_text(const recipe& r);
 
 }  // namespace troupe::test::random_faults

@@ -1,7 +1,11 @@
 #include "pipeline/random_faults/run.hpp"
 
+#include "pipeline/random_faults/protocol_watch.hpp"
+#include "pipeline/random_faults/slow_disk.hpp"
 #include "pipeline/random_faults/troubled_input.hpp"
 #include "support/small_job.hpp"
+
+#include <caf/type_erased_tuple.hpp>
 
 #include <map>
 #include <memory>
@@ -60,16 +64,23 @@ std::shared_ptr<prepared_job> prepared(training_job d) {
 /// One process.
 class process {
  public:
-  process(const recipe& r, const run_recipe& run, std::shared_ptr<memory_disk> disk)
+  process(const recipe& r, const run_recipe& run, std::shared_ptr<memory_disk> disk, std::string* messages)
     : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)), hook_(std::make_shared<watching_hook>(recipe_)) {
     seen_.run = run;
-    auto d = describe(r, files_);
+    auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }));
     d.input = troubled(d.input, input_, false);
     if (d.evaluation)
       d.evaluation->data.input = troubled(d.evaluation->data.input, input_, true);
     if (r.hooks)
       d.hooks.push_back(hook_);
-    job_ = std::make_unique<simulated_job>(prepared(std::move(d)), run.schedule);
+    auto job = prepared(std::move(d));
+    job->wall_offset = 1.7e9 + static_cast<double>(run.wall_clock_s);
+    job_ = std::make_unique<simulated_job>(std::move(job), run.schedule, r.conditions);
+    job_->watch([this, messages](const auto& from, const auto& to, const auto& content) {
+      protocol_.saw(from, to, content);
+      if (messages)
+        *messages += std::to_string(job_->turns()) + " " + std::to_string(job_->now().count()) + " " + from + " to " + to + ": " + content.stringify() + "\n";
+    });
     if (!r.slow_node.empty())
       job_->slow_down(r.slow_node, 20);
     input_->reading = [this] { take(recipe_.read_ms); };
@@ -103,7 +114,9 @@ class process {
     seen_.needs = hook_->needs();
     seen_.stopped_on = hook_->stopped_on();
     seen_.gauge = job_->gauge();
+    seen_.breaches = protocol_.breaches();
     input_->reading = hook_->working = [] {};
+    job_->watch({});
     job_.reset();
     return std::move(seen_);
   }
@@ -114,7 +127,10 @@ class process {
   }
 
   void take(int64_t ms) {
-    job_->pass(std::chrono::milliseconds{ms});
+    if (recipe_.conditions.timed())
+      job_->spend(std::chrono::milliseconds{ms});  // The others go on meanwhile.
+    else
+      job_->pass(std::chrono::milliseconds{ms});
     seen_.taken += std::chrono::milliseconds{ms};
   }
 
@@ -176,9 +192,31 @@ class process {
       case trouble_kind::disk_death: files_->fail_after(0, t.tears); return armed_disk(t);
       case trouble_kind::input_fault: input_->arm(t); return true;
       case trouble_kind::hook_fault: hook_->arm(t); return true;
+      case trouble_kind::busy: job_->occupy(t.node, t.lasts); break;
+      case trouble_kind::suspended: job_->pass(t.lasts); break;
+      case trouble_kind::cut:
+        job_->cut(t.place);
+        job_->after(t.lasts, [this, place = t.place] { job_->heal(place); });
+        break;
+      case trouble_kind::slow_disk:
+        disk_call_ = t.each;
+        job_->after(t.lasts, [this] { disk_call_ = {}; });
+        break;
+      case trouble_kind::host_death:
+        if (!job_->kill_place(t.place))
+          return false;
+        break;
     }
     happened(t);
+    seen_.taken += t.lasts;
     return true;
+  }
+
+  void spend_on_disk() {
+    if (disk_call_.count() > 0 && job_) {
+      job_->spend(disk_call_);
+      seen_.taken += disk_call_;
+    }
   }
 
   bool armed_disk(const trouble& t) {
@@ -215,10 +253,14 @@ class process {
   int64_t failures_ = 0, last_turn_ = 0;
   std::optional<int64_t> reached_;
   std::vector<trouble> disk_troubles_;
+  std::chrono::milliseconds disk_call_{0};  // Each call of the file system takes so long.
+  protocol_watch protocol_;
 };
 
-observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<memory_disk>& disk, int64_t stands_at) {
-  auto seen = process{r, run, disk}.live();
+observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<memory_disk>& disk, int64_t stands_at, std::string* messages = nullptr) {
+  if (messages)
+    *messages += "-- schedule " + std::to_string(run.schedule) + "\n";
+  auto seen = process{r, run, disk, messages}.live();
   seen.stood_at = stands_at;
   if (r.keeps)
     look_at(disk, seen);
@@ -227,12 +269,12 @@ observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<m
 
 }  // namespace
 
-story play(const recipe& r) {
+story play(const recipe& r, std::string* messages) {
   story all{r, {}, {}};
   const auto disk = memory_disk::make();
   int64_t stands_at = -1;
   for (const auto& run : r.disturbed) {
-    all.disturbed.push_back(live(all.of, run, disk, stands_at));
+    all.disturbed.push_back(live(all.of, run, disk, stands_at, messages));
     const auto& last = all.disturbed.back();
     stands_at = last.newest ? last.newest->id.step : -1;
     if (last.newest && last.newest->properties.at("finished") == "true")
@@ -241,7 +283,7 @@ story play(const recipe& r) {
   recipe calm = r;
   calm.hook_stops_at.reset();
   calm.hook_stops_on_fact_from.reset();
-  all.undisturbed = live(calm, {r.seed, {}}, disk, stands_at);
+  all.undisturbed = live(calm, {.schedule = r.seed}, disk, stands_at, messages);
   return all;
 }
 
@@ -258,7 +300,7 @@ const checkpoint_content& reference_of(const recipe& r) {
   calm.max_steps = r.max_steps;
   calm.batches = r.batches;
   calm.save_steps = r.max_steps;
-  const auto seen = live(calm, {1, {}}, memory_disk::make(), -1);
+  const auto seen = live(calm, {.schedule = 1}, memory_disk::make(), -1);
   if (!seen.newest)
     throw std::runtime_error("the undisturbed job left no checkpoint: "
                              + (!seen.result    ? "no result"

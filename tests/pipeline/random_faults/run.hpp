@@ -30,6 +30,7 @@ struct observation {
   std::optional<int64_t> stopped_on;           ///< The state of the held fact on which the hook stopped the job.
   std::vector<std::string> left;
   world_gauge gauge;
+  std::vector<std::string> breaches;           ///< Rules of the protocol that were broken while it ran.
   int64_t turns = 0, ended_turn = 0;           ///< All turns, and the turn of the job's last event.
   std::chrono::nanoseconds ended{};
   std::chrono::nanoseconds taken{};            ///< Time of reads and hooks after the last trouble.
@@ -45,7 +46,8 @@ struct story {
   std::vector<observation> disturbed;
   std::optional<observation> undisturbed;
 };
-story play(const recipe& r);
+/// With `messages`, adds a line for each message: turn, time in nanoseconds, sender, receiver, content.
+story play(const recipe& r, std::string* messages = nullptr);
 
 /// The files that a process left on the disk.
 void look_at(const std::shared_ptr<file_system>& disk, observation& o);

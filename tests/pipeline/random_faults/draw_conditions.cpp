@@ -1,0 +1,101 @@
+// Draws a world in which things take time, around a job and its troubles that were drawn before.
+#include "pipeline/random_faults/dice.hpp"
+
+#include <algorithm>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+duration_range draw_range(dice& d, microseconds most) {
+  const microseconds to{1 + d.up_to(most.count())};
+  return {microseconds{d.in_percent(50) ? to.count() / 2 : 0}, to};
+}
+
+void draw_costs(recipe& r, dice& d) {
+  // A long job takes some seconds all the same.
+  const microseconds most{std::clamp<int64_t>(1'000'000 / r.max_steps, 2'000, 20'000)};
+  for (const char* node : {"infeed", "replica", "reducer", "outfeed", "checkpoint_writer", "summary_writer", "evaluator", "evaluator/infeed",
+                           "evaluator/replica", "evaluator/outfeed", "callbacks", "chief"})
+    if (d.in_percent(50))
+      r.conditions.cost[node] = draw_range(d, most);
+  if (d.in_percent(20))  // One replica or host is slower than the others.
+    r.conditions.cost[draw_node(r, d)] = draw_range(d, 4 * most);
+}
+
+std::string host(int64_t h) {
+  return "host/" + std::to_string(h);
+}
+
+void draw_places(recipe& r, dice& d) {
+  if (!d.in_percent(60))
+    return;
+  for (int32_t h = 0; h < r.hosts; ++h)
+    r.conditions.place["infeed/" + std::to_string(h)] = host(h);
+  for (int64_t i = 0; i < r.replicas; ++i)
+    r.conditions.place["replica/" + std::to_string(i)] = host(i * r.hosts / r.replicas);
+  if (d.in_percent(40)) {  // Everyone is apart from everyone else.
+    for (int64_t i = 0; i < r.replicas; ++i)
+      r.conditions.place["replica/" + std::to_string(i)] = "replica/" + std::to_string(i);
+    for (const char* node : {"reducer", "outfeed", "checkpoint_writer", "summary_writer", "callbacks", "evaluator"})
+      r.conditions.place[node] = node;
+  }
+  r.conditions.link = draw_range(d, milliseconds{d.of({1, 5, 50})});
+}
+
+std::string draw_place(const recipe& r, dice& d) {
+  auto place = r.conditions.place.begin();
+  std::advance(place, d.between(0, static_cast<int64_t>(r.conditions.place.size()) - 1));
+  return place->second;
+}
+
+trouble draw_timed_trouble(const recipe& r, dice& d) {
+  using kind = trouble_kind;
+  trouble t;
+  t.when = draw_moment(r, d, d.in_percent(60));
+  t.what = d.of({kind::busy, kind::busy, kind::suspended, kind::cut, kind::cut, kind::slow_disk, kind::host_death});
+  if (r.conditions.place.empty() && (t.what == kind::cut || t.what == kind::host_death))
+    t.what = kind::busy;
+  if (!r.keeps && t.what == kind::slow_disk)
+    t.what = kind::suspended;
+  t.lasts = milliseconds{1 + d.up_to(20'000)};  // Shorter than every deadline, so that nothing may fail for it.
+  if (t.what == kind::busy)
+    t.node = draw_node(r, d);
+  if (t.what == kind::cut)
+    t.place = draw_place(r, d);
+  if (t.what == kind::slow_disk)
+    t.each = milliseconds{1 + d.up_to(300)};
+  if (t.what == kind::host_death) {
+    t.place = host(d.between(0, r.hosts - 1));
+    t.lasts = {};
+  }
+  return t;
+}
+
+}  // namespace
+
+recipe draw_timed_recipe(uint64_t seed) {
+  auto r = draw_recipe(seed);
+  dice d{~seed};
+  r.conditions.order = d.of({turn_order::uniform, turn_order::uniform, turn_order::priorities, turn_order::starving});
+  if (r.conditions.order == turn_order::starving)
+    r.conditions.starved = draw_node(r, d);
+  r.conditions.priority_changes = static_cast<int32_t>(d.between(0, 6));
+  draw_costs(r, d);
+  draw_places(r, d);
+  for (auto& run : r.disturbed) {
+    if (d.in_percent(25))
+      run.wall_clock_s = d.between(-7'200, 7'200);
+    for (int64_t more = d.of({0, 1, 1, 2}); more > 0; --more) {
+      auto t = draw_timed_trouble(r, d);
+      const auto at = run.troubles.begin() + d.between(0, static_cast<int64_t>(run.troubles.size()));
+      run.troubles.insert(at, std::move(t));
+    }
+  }
+  return r;
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,91 @@
+#include "pipeline/random_faults/protocol_watch.hpp"
+
+#include <caf/type_erased_tuple.hpp>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+std::string steps(int64_t first, int64_t end) {
+  return "steps " + std::to_string(first) + " to " + std::to_string(end);
+}
+
+}  // namespace
+
+void protocol_watch::breach(std::string what) {
+  if (breaches_.size() < 100)
+    breaches_.push_back(std::move(what));
+}
+
+/// A new attempt grants and reports anew.
+protocol_watch::standing& protocol_watch::of(const std::string& node, int32_t attempt) {
+  auto& s = nodes_[node];
+  if (attempt > s.attempt)
+    s = {.attempt = attempt};
+  return s;
+}
+
+void protocol_watch::look(const begin& x, const std::string&, const std::string& to) {
+  if (const auto last = begun_.find(to); last != begun_.end() && x.attempt <= last->second)
+    breach(to + " began attempt " + std::to_string(x.attempt) + " after attempt " + std::to_string(last->second));
+  begun_[to] = x.attempt;
+  of(to, x.attempt);
+}
+
+void protocol_watch::look(const run& x, const std::string&, const std::string& to) {
+  auto& s = of(to, x.attempt);
+  if (x.attempt != s.attempt)
+    return;
+  s.until = std::max(s.until, x.until);  // At the end of the data it goes back to where everyone stands, and receivers keep the greater.
+  for (const auto& m : x.marks)
+    if (m.step < s.reported)
+      breach(to + " was given a mark at state " + std::to_string(m.step) + " after it had reported state " + std::to_string(s.reported));
+}
+
+void protocol_watch::look(const pull& x, const std::string&, const std::string&) {
+  auto& credit = credit_[{static_cast<int32_t>(x.edge), x.attempt}];
+  credit = std::max(credit, x.until_step);
+}
+
+void protocol_watch::look(const block& x, const std::string& from, const std::string& to) {
+  const auto end = x.step + x.count;
+  if (const auto credit = credit_[{static_cast<int32_t>(x.edge), x.attempt}]; end > credit)
+    breach(from + " sent " + to + " " + steps(x.step, end) + " with credit to " + std::to_string(credit));
+  if (const auto& s = of(from, x.attempt); s.attempt == x.attempt && end > s.until)
+    breach(from + " sent " + steps(x.step, end) + " with a horizon of " + std::to_string(s.until));
+}
+
+void protocol_watch::look(const step_report& x, const std::string& from, const std::string&) {
+  auto& s = of(from, x.attempt);
+  if (s.attempt != x.attempt)
+    return;
+  const auto end = x.step + static_cast<int64_t>(x.losses.size());
+  if (end > s.until)
+    breach(from + " reported " + steps(x.step, end) + " with a horizon of " + std::to_string(s.until));
+  if (!x.losses.empty() && s.reported >= 0 && x.step > s.reported)
+    breach(from + " reported " + steps(x.step, end) + " after state " + std::to_string(s.reported));
+  s.reported = std::max(s.reported, end);
+}
+
+void protocol_watch::look(const room& x, const std::string&, const std::string& to) {
+  if (auto& s = of(to, x.attempt); s.attempt == x.attempt)
+    s.records_until = std::max(s.records_until, x.until_number);
+}
+
+void protocol_watch::look(const record& x, const std::string& from, const std::string&) {
+  if (auto& s = of(from, x.attempt); s.attempt == x.attempt && x.number >= std::max(s.records_until, record_window))
+    breach(from + " sent record " + std::to_string(x.number) + " with room for those below " + std::to_string(s.records_until));
+}
+
+template <class... Ms>
+void protocol_watch::look_at_one_of(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
+  (void)((content.match_elements<Ms>() && (look(content.get_as<Ms>(0), from, to), true)) || ...);
+}
+
+void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
+  if (from.starts_with("evaluator") || to.starts_with("evaluator"))
+    return;  // Its nodes begin anew with each evaluation, under the same names.
+  look_at_one_of<begin, run, pull, block, step_report, room, record>(from, to, content);
+}
+
+}  // namespace troupe::test::random_faults
