@@ -1,8 +1,26 @@
 #include "cli/configuration/config_file.hpp"
+#include "cli/configuration/keys.hpp"
 
 #include "tests/fuzz/target.hpp"
 
 #include <sstream>
+
+namespace troupe::cli {
+
+/// In place of the program's keys, which would bring all of Troupe: the parser only asks which tables and lists there are.
+const std::vector<key_info>& known_keys() {
+  static const auto keys = [] {
+    std::vector<key_info> all(4);
+    all[0].name = "run.max_steps";
+    all[1].name = "model.hidden_units";
+    all[2].name = "model.layers[].type";
+    all[3].name = "model.layers[].units";
+    return all;
+  }();
+  return keys;
+}
+
+}  // namespace troupe::cli
 
 namespace troupe::fuzz {
 
