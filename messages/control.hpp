@@ -40,8 +40,8 @@ typename Inspector::result_type inspect(Inspector& f, begin& x) {
   return f(caf::meta::type_name("begin"), x.attempt, x.step, x.positions);
 }
 
-/// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt. A mark names only a
-/// state that no earlier grant has passed; it may equal the last `until`.
+/// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt, until the data end or a stop cuts it
+/// (receivers keep the greater one, and get no further). A mark names only a state that no node has passed; it may equal the last `until`.
 struct run {
   int32_t attempt = 0;
   int64_t until = 0;

@@ -38,11 +38,8 @@ int64_t horizon::next_save(int64_t step) const {
   return options_.checkpoints ? next_multiple(step, options_.save_steps) : INT64_MAX;
 }
 
-/// Limits saves, for which infeeds and the chief send parts ahead of the replicas, and records, which the outfeed keeps
-/// while the summary writer has no room. True: `step` would have one beyond the limit.
+/// True: `step` would have a save or a record beyond the limit.
 bool horizon::far_ahead(int64_t step, size_t saves) const {
-  constexpr size_t saves_max = 8;
-  constexpr int64_t records_max = 32;
   if (next_save(step - 1) == step && saves >= saves_max)
     return true;
   const auto every = options_.summary_steps;

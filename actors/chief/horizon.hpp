@@ -24,6 +24,8 @@ struct grant {
 class horizon {
  public:
   using nanoseconds = std::chrono::nanoseconds;
+  static constexpr size_t saves_max = 8;      ///< Infeeds and the chief send parts of so many saves ahead of the replicas.
+  static constexpr int64_t records_max = 32;  ///< The outfeed keeps so many records while the summary writer has no room.
   explicit horizon(horizon_options options = {}) : options_(options) {}
 
   void begin(int64_t step, std::optional<int64_t> end);

@@ -1,5 +1,6 @@
 // Bounds of mailboxes, as they follow from the plan's credit.
 #include "actors/chief/fact_window.hpp"
+#include "actors/chief/horizon.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
 namespace troupe::test::random_faults {
@@ -12,8 +13,9 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   constexpr size_t control = 16;
   constexpr size_t blocks = 3;         // Credit of an edge (plan_edge::credit_blocks).
   constexpr size_t reports = 4;        // Of a replica: one for each block that it holds, and one at its current state.
-  constexpr size_t saves = 8 + 1;      // In progress at a time (chief_state::far_ahead), and the last.
-  constexpr size_t marks = 8;          // Other marks within the horizon, at each of which a replica reports.
+  constexpr size_t saves = horizon::saves_max + 1;  // In progress at a time, and the last.
+  // Other marks within the horizon. A replica reports at each of them, and each report may lead to a grant.
+  const size_t marks = 8 + (r.keeps && r.summary_steps > 0 ? static_cast<size_t>(horizon::records_max) : 0);
   constexpr size_t records = 10;       // Credit for records (summary_writer_options::window).
   constexpr size_t arenas = 2;         // A replica lends no more states than that.
   // Each watch is a report of every replica, and a grant at its place; the window of facts bounds those that are not answered.

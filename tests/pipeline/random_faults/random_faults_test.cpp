@@ -3,6 +3,8 @@
 //
 //   TROUPE_FAULT_SEED=123 ./dev test 'random faults'      one seed, told at length
 //   TROUPE_FAULT_SEEDS=20000 ./dev test 'random faults'   as many, in place of 500
+//   TROUPE_TIMED_SEED=123 ./dev test 'timed faults'       the same where turns and messages take time,
+//   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    in place of 300
 //
 // With one seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
@@ -20,27 +22,6 @@ namespace {
 std::optional<uint64_t> from_environment(const std::string& name) {
   const char* text = std::getenv(name.c_str());
   return text ? std::optional<uint64_t>{std::strtoull(text, nullptr, 10)} : std::nullopt;
-}
-
-std::string to_text(const observation& o) {
-  std::string text = "  run with schedule " + std::to_string(o.run.schedule) + " from step " + std::to_string(o.stood_at) + ": "
-                     + (o.power_lost ? "power lost" : !o.result ? "no result" : *o.result ? "well, at step " + std::to_string((**o.result).global_step)
-                                                                                         : to_string(o.result->error()))
-                     + "; " + std::to_string(o.turns) + " turns, trace " + std::to_string(o.trace_hash) + "\n";
-  for (const auto& h : o.happened)
-    text += "    turn " + std::to_string(h.turn) + ": " + to_text(h.what) + "\n";
-  for (const auto& e : o.events)
-    text += "    " + std::string{to_string(e.what)} + " " + std::to_string(e.step) + " " + e.text + "\n";
-  return text;
-}
-
-std::string to_text(const story& s) {
-  std::string text = to_text(s.of) + "\n";
-  for (const auto& o : s.disturbed)
-    text += to_text(o);
-  if (s.undisturbed)
-    text += to_text(*s.undisturbed);
-  return text;
 }
 
 /// The fullest mailbox of each role in all stories, to compare with the bounds.
@@ -115,6 +96,10 @@ void run(const family& of) {
 
 TEST_CASE("random faults leave no wrong state, no one behind, no fact out of order, no other cause and no end that is late") {
   run({"random faults", draw_recipe, "TROUPE_FAULT_SEED", "TROUPE_FAULT_FIRST", "TROUPE_FAULT_SEEDS", 500});
+}
+
+TEST_CASE("timed faults do no more where turns and messages take time, links are cut and hosts die") {
+  run({"timed faults", draw_timed_recipe, "TROUPE_TIMED_SEED", "TROUPE_TIMED_FIRST", "TROUPE_TIMED_SEEDS", 300});
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {

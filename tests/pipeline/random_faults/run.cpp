@@ -287,6 +287,31 @@ story play(const recipe& r, std::string* messages) {
   return all;
 }
 
+namespace {
+
+std::string to_text(const observation& o) {
+  std::string text = "  run with schedule " + std::to_string(o.run.schedule) + " from step " + std::to_string(o.stood_at) + ": "
+                     + (o.power_lost ? "power lost" : !o.result ? "no result" : *o.result ? "well, at step " + std::to_string((**o.result).global_step)
+                                                                                         : to_string(o.result->error()))
+                     + "; " + std::to_string(o.turns) + " turns, trace " + std::to_string(o.trace_hash) + "\n";
+  for (const auto& h : o.happened)
+    text += "    turn " + std::to_string(h.turn) + ": " + to_text(h.what) + "\n";
+  for (const auto& e : o.events)
+    text += "    " + std::string{to_string(e.what)} + " " + std::to_string(e.step) + " " + e.text + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const story& s) {
+  std::string text = to_text(s.of) + "\n";
+  for (const auto& o : s.disturbed)
+    text += to_text(o);
+  if (s.undisturbed)
+    text += to_text(*s.undisturbed);
+  return text;
+}
+
 const checkpoint_content& reference_of(const recipe& r) {
   static std::map<std::string, checkpoint_content> known;
   const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " " + std::to_string(r.shards.value_or(0)) + " "

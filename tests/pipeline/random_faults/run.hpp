@@ -49,6 +49,9 @@ struct story {
 /// With `messages`, adds a line for each message: turn, time in nanoseconds, sender, receiver, content.
 story play(const recipe& r, std::string* messages = nullptr);
 
+/// The story at length: recipe, results, troubles and events.
+std::string to_text(const story& s);
+
 /// The files that a process left on the disk.
 void look_at(const std::shared_ptr<file_system>& disk, observation& o);
 
