@@ -13,26 +13,32 @@ constexpr std::array roles{role::infeed, role::replica, role::outfeed};
 
 }  // namespace
 
+template <class Handle, class M>
+void sub_plan::tell(const Handle& node, M message) const {
+  caf::send_as(caf::actor_cast<caf::actor>(driver_), node, std::move(message));
+}
+
 void sub_plan::start(caf::local_actor& driver, std::shared_ptr<crew> from) {
+  driver_ = &driver;
   crew_ = std::move(from);
   nodes_ = start_all(*crew_, driver);
 }
 
 void sub_plan::begin_attempt(int32_t attempt) const {
-  const auto tell = [attempt](const auto& node) { caf::anon_send(node, begin{attempt, 0, {}}); };
+  const begin news{attempt, 0, {}};
   for (const auto& drain : nodes_.all<role::outfeed>())
-    tell(drain);
+    tell(drain, news);
   for (const auto& worker : nodes_.all<role::replica>())
-    tell(worker);  // Before the infeed, whose first message may be the end of the data.
+    tell(worker, news);
   for (const auto& source : nodes_.all<role::infeed>())
-    tell(source);
+    tell(source, news);
 }
 
 void sub_plan::grant(int32_t attempt, int64_t until) const {
   for (const auto& source : nodes_.all<role::infeed>())
-    caf::anon_send(source, run{attempt, until, {}});
+    tell(source, run{attempt, until, {}});
   for (const auto& worker : nodes_.all<role::replica>())
-    caf::anon_send(worker, run{attempt, until, {}});
+    tell(worker, run{attempt, until, {}});
 }
 
 void sub_plan::ask(caf::local_actor& driver, uint64_t number) const {

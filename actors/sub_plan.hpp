@@ -24,6 +24,11 @@ class sub_plan {
   void send_home();
 
  private:
+  /// Sends as the driver, so that its messages and those that connect the nodes arrive in order.
+  template <class Handle, class M>
+  void tell(const Handle& node, M message) const;
+
+  caf::local_actor* driver_ = nullptr;  ///< It owns this.
   std::shared_ptr<crew> crew_;
   roster nodes_;
 };

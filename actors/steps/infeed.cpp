@@ -29,8 +29,7 @@ void infeed_state::on_begin(const begin& x) {
     broken = true;
     end(opened.error());
   }
-  for (const auto& credit : std::exchange(early, {}))
-    on_pull(credit);
+  early.hand_over(attempt, [this](const pull& credit) { on_pull(credit); });
 }
 
 expected<void> infeed_state::open_at(const std::string* position) {
@@ -69,9 +68,7 @@ void infeed_state::on_run(const run& x) {
 }
 
 void infeed_state::on_pull(const pull& x) {
-  if (x.attempt > attempt)
-    early.push_back(x);
-  if (x.attempt != attempt)
+  if (early.keep(attempt, x) || x.attempt != attempt)
     return;
   int64_t applied = INT64_MAX;
   for (auto& r : readers) {
@@ -352,6 +349,7 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
       for (auto& r : state.readers)
         if (r.edge.id == x.edge)
           r.sink = x.reader;
+      state.advance();
     },
     [&state](const connect_parts& x) {
       state.parts = x.writer;

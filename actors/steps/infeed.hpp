@@ -1,6 +1,7 @@
 // The infeed: one per host.
 #pragma once
 
+#include "actors/early_messages.hpp"
 #include "messages/interfaces.hpp"
 #include "words/buffer_pool.hpp"
 #include "words/stop_switch.hpp"
@@ -48,7 +49,7 @@ struct infeed_state {
     bool left = false;      ///< The reader has left the edge.
   };
   std::vector<reader> readers;
-  std::vector<pull> early;  ///< Credit of an attempt that this actor has not begun yet; a reader may begin it earlier.
+  early_messages<pull> early;  ///< Credit of readers that have begun the next attempt already.
 
   int32_t attempt = 0;
   bool begun = false, ended = false;

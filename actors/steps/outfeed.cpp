@@ -21,6 +21,7 @@ void outfeed_state::on_begin(const begin& x) {
   room_until = options.records_ahead;
   last_record.reset();
   end_passed = false;
+  early.hand_over(attempt, each_of{[this](const step_report& report) { on_report(report); }, [this](const stream_end& end) { on_end(end); }});
 }
 
 outfeed_state::lane* outfeed_state::lane_of(node_id replica) {
@@ -29,6 +30,8 @@ outfeed_state::lane* outfeed_state::lane_of(node_id replica) {
 }
 
 void outfeed_state::on_report(const step_report& x) {
+  if (early.keep(attempt, x))
+    return;
   auto* const l = lane_of(x.replica);
   if (x.attempt != attempt || !l)
     return;
@@ -47,6 +50,8 @@ void outfeed_state::on_report(const step_report& x) {
 }
 
 void outfeed_state::on_end(const stream_end& x) {
+  if (early.keep(attempt, x))
+    return;
   auto* const l = lane_of(x.replica);
   if (x.attempt != attempt || !l)
     return;

@@ -1,6 +1,7 @@
 // The outfeed: joins the reports of the replicas and passes them on in step order.
 #pragma once
 
+#include "actors/early_messages.hpp"
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/interfaces.hpp"
@@ -59,6 +60,7 @@ struct outfeed_state {
   int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and their credit.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
   bool end_passed = false;
+  early_messages<step_report, stream_end> early;  ///< Of replicas that have begun the next attempt already.
 
   void on_begin(const begin& x);
   void on_report(const step_report& x);

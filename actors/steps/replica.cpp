@@ -22,7 +22,7 @@ void replica_state::on_run(const run& x) {
 }
 
 void replica_state::on_block(const block& x) {
-  if (x.attempt != attempt)
+  if (early.keep(attempt, x) || x.attempt != attempt)
     return;
   for (auto& p : ports)
     if (p.edge == x.edge && x.step == p.arrived) {
@@ -36,7 +36,7 @@ void replica_state::on_block(const block& x) {
 }
 
 void replica_state::on_end(const end_of_data& x) {
-  if (x.attempt != attempt)
+  if (early.keep(attempt, x) || x.attempt != attempt)
     return;
   for (auto& p : ports)
     if (p.edge == x.edge)
@@ -307,6 +307,8 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
         for (auto& r : out.readers)
           if (r.edge == x.edge)
             r.sink = x.reader;
+      if (!state.ended)
+        state.advance();
     },
     [&state](const connect_parts& x) {
       state.peers.parts = x.writer;

@@ -10,6 +10,7 @@
 // exit is seen between blocks. Reports are bounded by the horizon, which only grows with them.
 #pragma once
 
+#include "actors/early_messages.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/interfaces.hpp"
 #include "words/buffer_pool.hpp"
@@ -74,7 +75,7 @@ struct replica_state {
     std::shared_ptr<std::byte> memory;  ///< Memory of the block that is being filled.
   };
   std::vector<out_port> outs;
-  std::vector<pull> early;       ///< Credit of a later attempt, from a reader that has begun it already.
+  early_messages<block, end_of_data, pull> early;  ///< Of sources and readers that have begun the next attempt already.
   int64_t filled_from = 0;       ///< The first step of the blocks that are being filled, the same for all ports.
   int64_t filled_steps = 0, filled_room = 0, filled_rows = 0;
   std::vector<std::byte*> exposed;  ///< Where the current step writes its exposed components.

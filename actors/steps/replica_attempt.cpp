@@ -37,8 +37,8 @@ void replica_state::on_begin(const begin& x) {
     }
   }
   give_credit(true);
-  for (const auto& credit : std::exchange(early, {}))
-    on_pull(credit);
+  early.hand_over(attempt, each_of{[this](const block& b) { on_block(b); }, [this](const end_of_data& end) { on_end(end); },
+                                   [this](const pull& credit) { on_pull(credit); }});
 }
 
 void replica_state::on_stop(const stop& x) {

@@ -10,9 +10,7 @@
 namespace troupe {
 
 void replica_state::on_pull(const pull& x) {
-  if (x.attempt > attempt)
-    early.push_back(x);
-  if (x.attempt != attempt)
+  if (early.keep(attempt, x) || x.attempt != attempt)
     return;
   for (auto& out : outs)
     for (auto& r : out.readers)

@@ -37,6 +37,7 @@ void checkpoint_writer_state::on_stand_in(const stand_in& x) {
   stands_in = true;
   if (auto opened = open(); !opened)
     fail_with(opened.error());
+  early.hand_over(attempt, each_of{[this](const lent_part& part) { on_part(part, part.lender); }, [this](const gone& node) { on_gone(node); }});
 }
 
 expected<void> checkpoint_writer_state::open() {
@@ -76,8 +77,11 @@ expected<restored> checkpoint_writer_state::load() {
   return restored{attempt, true, found->content.id, found->prefix, found->content.blobs, found->content.properties, std::move(warnings)};
 }
 
-void checkpoint_writer_state::on_part(const snapshot_part& x) {
-  const auto lender = caf::actor_cast<arena_owner_actor>(self->current_sender());
+void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_actor& lender) {
+  if (x.attempt > attempt) {
+    early.keep(attempt, lent_part{x, lender});
+    return;
+  }
   if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step)) {
     if (!x.pieces.empty())
       self->send(lender, released{x.attempt, x.step});
@@ -170,7 +174,7 @@ void checkpoint_writer_state::refuse(int64_t step, error cause) {
 }
 
 void checkpoint_writer_state::on_gone(const gone& x) {
-  if (x.attempt != attempt)
+  if (early.keep(attempt, x) || x.attempt != attempt)
     return;
   gone_parts.insert(x.part);
   if (settling)
@@ -207,7 +211,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
   state.options = std::move(options);
   state.driver = std::move(driver);
   return {
-    [&state](const snapshot_part& x) { state.on_part(x); },
+    [&state](const snapshot_part& x) { state.on_part(x, caf::actor_cast<arena_owner_actor>(state.self->current_sender())); },
     [&state](const restore& x) { state.on_restore(x); },
     [&state](const stand_in& x) { state.on_stand_in(x); },
     [&state](const gone& x) { state.on_gone(x); },

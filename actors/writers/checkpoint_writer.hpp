@@ -1,6 +1,7 @@
 // The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing.
 #pragma once
 
+#include "actors/early_messages.hpp"
 #include "actors/writers/snapshot_assembly.hpp"
 #include "compute/parameters/parameter_store.hpp"
 #include "messages/interfaces.hpp"
@@ -25,6 +26,11 @@ struct checkpoint_writer_options {
   double wall_offset = 0;                 ///< Unix time, in seconds, at which the actor clock was 0.
 };
 
+/// A part of a snapshot, and the node that lends the memory of its pieces.
+struct lent_part : snapshot_part {
+  arena_owner_actor lender;
+};
+
 /// Needs a thread of its own, since every call to storage blocks.
 struct checkpoint_writer_state {
   static inline const char* name = "checkpoint_writer";
@@ -45,6 +51,8 @@ struct checkpoint_writer_state {
   std::set<int64_t> refused;                   ///< Steps that will not be committed.
   std::set<node_id> gone_parts;                ///< Nodes that send no further part.
   bool settling = false;
+  /// For a writer that stands in: parts of nodes that heard of it before its own `stand_in` came.
+  early_messages<lent_part, gone> early;
 
   void on_restore(const restore& x);
   void on_stand_in(const stand_in& x);
@@ -52,7 +60,7 @@ struct checkpoint_writer_state {
   void fail_with(error cause);
   expected<void> open();
   expected<restored> load();
-  void on_part(const snapshot_part& x);
+  void on_part(const snapshot_part& x, const arena_owner_actor& lender);
   void on_abandon(const abandon& x);
   void on_name_missing(const name_missing& x);
   void on_gone(const gone& x);

@@ -9,7 +9,10 @@ double summary_writer_state::wall_time() {
   return options.wall_offset + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count();
 }
 
-void summary_writer_state::on_record(const record& x) {
+void summary_writer_state::on_record(const early_record& came) {
+  if (options.awaits_start)
+    return early.push_back(came);
+  const auto& x = came.what;
   // A recovered job computes steps again that are in the file already, with the same values.
   if (options.of_evaluations || !newest || x.step > *newest)
     write({.step = x.step, .values = x.values});
@@ -17,7 +20,7 @@ void summary_writer_state::on_record(const record& x) {
   if (options.of_evaluations)
     flush();
   if (x.number >= 0)
-    self->send(caf::actor_cast<record_source_actor>(self->current_sender()), room{x.attempt, x.number + 1 + options.window});
+    self->send(came.from, room{x.attempt, x.number + 1 + options.window});
 }
 
 void summary_writer_state::on_note(const note& x) {
@@ -25,6 +28,9 @@ void summary_writer_state::on_note(const note& x) {
     return write({.step = x.step, .note = session_note{session_note::kind::checkpoint, x.path, {}}});
   // Readers drop their values of this step and later ones. State `step` itself was reached before and stays.
   write({.step = x.step + 1, .note = session_note{session_note::kind::start, {}, {}}});
+  options.awaits_start = false;
+  for (const auto& came : std::exchange(early, {}))
+    on_record(came);
 }
 
 void summary_writer_state::on_part(const snapshot_part& x) {
@@ -74,7 +80,7 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
     [&state](const snapshot_part& x) { state.on_part(x); },
     [&state](const gone& x) { state.self->send(state.parts, x); },
     [&state](const connect_parts& x) { state.parts = x.writer; },
-    [&state](const record& x) { state.on_record(x); },
+    [&state](const record& x) { state.on_record({x, caf::actor_cast<record_source_actor>(state.self->current_sender())}); },
     [&state](const note& x) { state.on_note(x); },
     [&state](const deadline&) {
       state.flush_planned = false;

@@ -17,6 +17,7 @@ struct summary_writer_options {
   double wall_offset = 0;                     ///< Unix time, in seconds, at which the actor clock was 0.
   int64_t window = record_window;                        ///< Credit: number of records it has room for.
   bool of_evaluations = false;                ///< Each record is flushed at once: a published evaluation is not repeated.
+  bool awaits_start = false;                  ///< Records are kept until the note of the start has come, which precedes them in the file.
   int64_t unflushed_bytes_max = int64_t{256} << 10;
   std::chrono::milliseconds flush_period{2'000};
 };
@@ -35,8 +36,13 @@ struct summary_writer_state {
   bool failed = false;
   bool flush_planned = false;
   std::optional<int64_t> newest;               ///< The step of the newest record.
+  struct early_record {
+    record what;
+    record_source_actor from;
+  };
+  std::vector<early_record> early;             ///< Records that came before the start was noted, as many as their credit.
 
-  void on_record(const record& x);
+  void on_record(const early_record& x);
   void on_note(const note& x);
   void on_part(const snapshot_part& x);
   void write(log_event event);

@@ -52,6 +52,7 @@ class job_crew final : public crew {
 
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr& driver) override {
     const auto& node = job_->plan.at(id);
+    sender_ = caf::actor_cast<caf::weak_actor_ptr>(driver);
     if (!started_once_.insert(id).second)
       forget_memory_of(node);
     auto handle = spawn(node, driver);
@@ -179,9 +180,10 @@ class job_crew final : public crew {
       tell(node->second, troupe::connect_parts{the<role::checkpoint_writer>()});
   }
 
+  /// Sends as the driver: messages of one sender arrive in order, so nodes know their neighbours when they begin.
   template <class M>
-  static void tell(const caf::strong_actor_ptr& node, M message) {
-    caf::anon_send(caf::actor_cast<caf::typed_actor<caf::reacts_to<M>>>(node), std::move(message));
+  void tell(const caf::strong_actor_ptr& node, M message) const {
+    caf::send_as(caf::actor_cast<caf::actor>(sender_), caf::actor_cast<caf::typed_actor<caf::reacts_to<M>>>(node), std::move(message));
   }
 
   caf::actor_system& system_;  // Not the world: a driver that is left behind outlives it.
@@ -189,6 +191,7 @@ class job_crew final : public crew {
   std::shared_ptr<job_listener> listener_;
   std::shared_ptr<prepared_job> job_;
   node_id driver_;
+  caf::weak_actor_ptr sender_;  // The driver, which owns this crew.
   std::set<node_id> started_once_;
   std::map<node_id, caf::strong_actor_ptr> handles_;  // The newest handle of each node that was started.
 };

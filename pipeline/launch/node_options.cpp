@@ -108,6 +108,7 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   summary_writer_options options;
   options.name = node.name;
   options.of_evaluations = of_evaluations;
+  options.awaits_start = !of_evaluations;
   options.files = basis.files;
   options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation().folder) : *basis.config.model_dir;
   options.claim = job.claim;

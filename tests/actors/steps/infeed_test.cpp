@@ -142,13 +142,36 @@ TEST_CASE_FIXTURE(infeed_alone, "messages of another attempt are dropped") {
 TEST_CASE_FIXTURE(infeed_alone, "credit that comes before its attempt begins is kept") {
   start();
   credit(2);
-  tell(feed, pull{2, 0_edge, 9, 0, 1});
   tell(feed, begin{1, 0, {}});
   grant(10);
+  CHECK(source->reads == steps{0, 1});
+  tell(feed, pull{2, 0_edge, 9, 0, 1});
   CHECK(source->reads == steps{0, 1});
   tell(feed, begin{2, 0, {}});
   tell(feed, troupe::run{2, 3, {}});
   CHECK(source->reads == steps{0, 1, 0, 1, 2});
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "an attempt that is begun when readers are in a newer one already is over: nothing is read in it") {
+  start();
+  credit(2);
+  tell(feed, pull{2, 0_edge, 9, 0, 1});
+  tell(feed, begin{1, 0, {}});
+  grant(10);
+  CHECK(source->reads.empty());
+  tell(feed, begin{2, 0, {}});
+  tell(feed, troupe::run{2, 3, {}});
+  CHECK(source->reads == steps{0, 1, 2});
+}
+
+TEST_CASE_FIXTURE(infeed_alone, "a reader that is named after its credit has come is sent what it has room for") {
+  feed = spawn(infeed, options, writer.as<part_sink_actor>(), chief.as<input_listener_actor>());
+  tell(feed, begin{1, 0, {}});
+  grant(5);
+  credit(2);
+  CHECK(sink.count<block>() == 0);
+  tell(feed, connect_reader{0_edge, sink.as<block_sink_actor>()});
+  CHECK((blocks() == std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {1, 1}}));
 }
 
 TEST_CASE_FIXTURE(infeed_alone, "a mark's snapshot part holds the position before its batch") {

@@ -167,6 +167,24 @@ TEST_CASE_FIXTURE(outfeed_alone, "reports of another attempt are dropped, and a 
   CHECK(chief.last<progress>().loss.mean == 6);
 }
 
+TEST_CASE_FIXTURE(outfeed_alone, "reports and ends of replicas that began the next attempt earlier are kept until it begins here") {
+  start(2);
+  report(0, 0, {1});
+  const auto report_of = [](int32_t replica, double loss) { return step_report{2, node_id{replica}, 10, {loss}, {}, {}, 0}; };
+  tell(drain, report_of(0, 4));
+  tell(drain, stream_end{2, 0_node, 11, {errc::out_of_range, "the data ended"}});
+  tell(drain, report_of(1, 6));
+  CHECK(chief.order().empty());
+  tell(drain, begin{2, 10, {}});
+  REQUIRE(chief.count<progress>() == 1);
+  CHECK(chief.last<progress>().attempt == 2);
+  CHECK(chief.last<progress>().step == 11);
+  CHECK(chief.last<progress>().loss.mean == 5);
+  CHECK(chief.count<stream_end>() == 0);
+  tell(drain, stream_end{2, 1_node, 11, {errc::out_of_range, "the data ended"}});
+  CHECK(chief.count<stream_end>() == 1);
+}
+
 TEST_CASE_FIXTURE(outfeed_alone, "observed values are those of all shards of all replicas of each group, group after group") {
   options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}, {1_node, "m/1"}}, .observables = {{"rows", true}, {"mean", false}}},
                     {.name = "a", .replicas = {{2_node, "a/0"}}, .observables = {{"mean", false}}}};

@@ -68,6 +68,19 @@ TEST_CASE_FIXTURE(exposing_replica, "what a step yields goes to every reader, in
   CHECK(other.last<block>().edge == 6_edge);
 }
 
+TEST_CASE_FIXTURE(exposing_replica, "readers that are named last hold a step up until they are, and no longer") {
+  start();
+  grant(20);
+  feed(0, 3);
+  credit(5_edge, 9);
+  credit(6_edge, 9);
+  tell(worker, connect_reader{5_edge, reader.as<block_sink_actor>()});
+  CHECK(engine->computed.empty());
+  tell(worker, connect_reader{6_edge, other.as<block_sink_actor>()});
+  CHECK(steps_in(reader) == 3);
+  CHECK(steps_in(other) == 3);
+}
+
 TEST_CASE_FIXTURE(exposing_replica, "a reader's message has no more steps than it wants, and credit that comes before the attempt is kept") {
   start();
   tell(worker, connect_reader{5_edge, reader.as<block_sink_actor>()});

@@ -225,6 +225,26 @@ TEST_CASE_FIXTURE(replica_alone, "messages of another attempt are dropped") {
   CHECK(out.last<step_report>().attempt == 3);
 }
 
+TEST_CASE_FIXTURE(replica_alone, "what a source that began earlier says of the next attempt is kept until it begins here") {
+  start();
+  SUBCASE("batches, and the end behind them") {
+    tell(worker, toy_block(4, 2, 0, 2, 2));
+    tell(worker, end_of_data{2, 0_edge, 6, {errc::out_of_range, "the data ended"}, end_kind::data});
+    CHECK(engine->computed.empty());
+    tell(worker, begin{2, 4, {}});
+    tell(worker, troupe::run{2, 10, {}});
+    CHECK(engine->computed == steps{4, 5});
+    CHECK(out.last<stream_end>().step == 6);
+    CHECK(out.last<stream_end>().attempt == 2);
+  }
+  SUBCASE("the end alone, of data that could not be opened") {
+    tell(worker, end_of_data{2, 0_edge, 4, {errc::unavailable, "no file server"}, end_kind::failed});
+    tell(worker, begin{2, 4, {}});
+    tell(worker, troupe::run{2, 10, {}});
+    CHECK(out.last<stream_end>().cause.category == errc::unavailable);
+  }
+}
+
 TEST_CASE_FIXTURE(replica_alone, "a new attempt starts at its step, with nothing of the one before") {
   start();
   feed(0, 6);

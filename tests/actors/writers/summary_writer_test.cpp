@@ -160,4 +160,22 @@ TEST_CASE_FIXTURE(writer_alone, "a disk that is full is one failure that names t
   CHECK(outfeed.count<room>() == 5);
 }
 
+TEST_CASE_FIXTURE(writer_alone, "records that overtake the note of the start follow it in the file, and are paid for then") {
+  options.awaits_start = true;
+  start();
+  write(0, 110);
+  write(1, 120);
+  CHECK(paths().empty());
+  CHECK(outfeed.count<room>() == 0);
+  tell(writer, note{note::start, 100, {}});
+  write(2, 130);
+  CHECK(outfeed.count<room>() == 3);
+  tell(writer, finish_log{});
+  const auto found = events();
+  REQUIRE(found.size() == 5);  // The version, the start, three records.
+  CHECK(found[1].step == 101);
+  CHECK(found[2].step == 110);
+  CHECK(found[4].step == 130);
+}
+
 }  // namespace troupe::test

@@ -96,4 +96,25 @@ TEST_CASE_FIXTURE(writer_alone, "a part that is gone when its snapshot was compl
   CHECK(chief.count<save_failed>() == 0);
 }
 
+TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in before it knows the attempt are kept") {
+  writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
+  lend(4);
+  tell(writer, infeed_part(4));
+  tell(writer, gone{1, 1_node});
+  CHECK(lender.count<released>() == 0);
+  tell(writer, stand_in{1});
+  CHECK(chief.count<committed>() == 0);
+  SUBCASE("and committed with the others") {
+    tell(writer, chief_part(4));
+    REQUIRE(chief.count<committed>() == 1);
+    CHECK(chief.last<committed>().id == checkpoint_id{4});
+    CHECK(lender.count<released>() == 1);
+  }
+  SUBCASE("and who sends no other is known") {
+    tell(writer, settle{1, {5}});
+    REQUIRE(chief.count<save_failed>() == 1);
+    CHECK(contains(chief.last<save_failed>().cause.message, "lacks the part of infeed/0"));
+  }
+}
+
 }  // namespace troupe::test
