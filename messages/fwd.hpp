@@ -13,6 +13,7 @@ struct gradient_part;
 struct gradient_sum;
 struct step_report;
 struct snapshot_part;
+struct state_part;
 struct record;
 struct stream_end;
 
@@ -66,6 +67,7 @@ struct released;
 struct restored;
 struct save_failed;
 struct standing;
+struct state_taken;
 
 }  // namespace troupe
 
@@ -124,6 +126,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))
   CAF_ADD_TYPE_ID(troupe, (troupe::standing))
+  CAF_ADD_TYPE_ID(troupe, (troupe::state_part))
+  CAF_ADD_TYPE_ID(troupe, (troupe::state_taken))
   CAF_ADD_TYPE_ID(troupe, (troupe::stop))
   CAF_ADD_TYPE_ID(troupe, (troupe::stream_end))
   CAF_ADD_TYPE_ID(troupe, (troupe::unlease))

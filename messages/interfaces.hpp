@@ -52,6 +52,7 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<gradient_sum>,   // The sum to apply, or the reason why no replica applies it.
   caf::reacts_to<all_applied>,    // Every replica has applied the step to its slice.
   caf::reacts_to<released>,       // A lent arena may be written again.
+  caf::reacts_to<state_part>,     // To the owner of a group's store, before `begin`: write it; answered by `state_taken`.
   caf::reacts_to<proceed>>;       // To itself.
 
 using reducer_actor = gradient_sink_actor::extend<
@@ -64,7 +65,8 @@ using outfeed_actor = report_sink_actor::extend<
   caf::reacts_to<flush>>;         // Pass on all complete steps, then answer `flushed`.
 
 using checkpoint_writer_actor = part_sink_actor::extend<
-  caf::reacts_to<restore>,        // Open the directory and load its newest whole checkpoint.
+  caf::reacts_to<restore>,        // Open the directory and send its newest whole checkpoint to the owners of the stores.
+  caf::reacts_to<state_taken>,    // An owner has written a part of it.
   caf::reacts_to<stand_in>,       // Open it and load nothing, in place of a writer that died.
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
   caf::reacts_to<name_missing>,   // A snapshot has waited too long: name its missing part.

@@ -39,6 +39,12 @@ using input_listener_actor = caf::typed_actor<
 using arena_owner_actor = caf::typed_actor<
   caf::reacts_to<released>>;      // The memory lent at that step may be written again.
 
+using state_owner_actor = caf::typed_actor<
+  caf::reacts_to<state_part>>;    // A part of the state that the next attempt begins with; answered by `state_taken`.
+
+using state_source_actor = caf::typed_actor<
+  caf::reacts_to<state_taken>>;   // Credit: a part has been written, so that another one may follow.
+
 using gradient_sink_actor = caf::typed_actor<
   caf::reacts_to<gradient_part>,  // One replica's gradient of a step.
   caf::reacts_to<applied>>;       // One replica has applied a step to its slice.

@@ -113,13 +113,49 @@ typename Inspector::result_type inspect(Inspector& f, unlease& x) {
   return f(caf::meta::type_name("unlease"), x.id);
 }
 
-/// Opens the directory and loads its newest whole checkpoint into the parameter stores; answered by `restored`.
+/// Who writes the parameter store of a group while its state is restored.
+struct state_owner {
+  group_id group{};
+  state_owner_actor owner;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, state_owner& x) {
+  return f(caf::meta::type_name("state_owner"), x.group, x.owner);
+}
+
+/// Opens the directory and sends the state of its newest whole checkpoint to the owners, one for each group; answered by
+/// `restored`.
 struct restore {
   int32_t attempt = 0;
+  std::vector<state_owner> owners;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, restore& x) {
-  return f(caf::meta::type_name("restore"), x.attempt);
+  return f(caf::meta::type_name("restore"), x.attempt, x.owners);
+}
+
+/// Part `number` of the state that attempt `attempt` begins with. Sent before `begin`, and written while nobody is in a step;
+/// dropped by an owner that has begun that attempt, or was told to halt it.
+struct state_part {
+  int32_t attempt = 0;
+  int64_t number = 0;                  ///< Counts the parts of one restoration.
+  std::vector<variable_piece> pieces;
+  bool initial = false;                ///< There is no checkpoint: the whole store gets its initial values,
+  uint64_t seed = 0;                   ///< drawn by this seed.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, state_part& x) {
+  return f(caf::meta::type_name("state_part"), x.attempt, x.number, x.pieces, x.initial, x.seed);
+}
+
+/// Part `number` has been written, and its memory is not read any more.
+struct state_taken {
+  int32_t attempt = 0;
+  int64_t number = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, state_taken& x) {
+  return f(caf::meta::type_name("state_taken"), x.attempt, x.number);
 }
 
 /// Opens the directory in place of a writer that died, and loads nothing, as the parameter stores are in use.

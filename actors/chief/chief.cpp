@@ -16,13 +16,22 @@ void chief_state::start_crew() {
   started = self->clock().now();
   nodes = start_all(*options.nodes, *self);
   horizon = fresh_horizon();
-  self->send(writer(), restore{attempt});
-  arm(chief_wait::start, options.deadlines.start);
+  restore_state();
   show_status();
 }
 
+/// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin.
+void chief_state::restore_state() {
+  restore news{attempt, {}};
+  for (const auto& m : nodes.members())
+    if (m.what == role::replica && std::none_of(news.owners.begin(), news.owners.end(), [&](const state_owner& o) { return o.group == m.group; }))
+      news.owners.push_back({m.group, caf::actor_cast<state_owner_actor>(m.handle)});
+  self->send(writer(), std::move(news));
+  arm(chief_wait::start, options.deadlines.start);
+}
+
 void chief_state::on_restored(const restored& x) {
-  if (!waiting.armed(chief_wait::start) || x.attempt != attempt || ends())
+  if (!waiting.armed(chief_wait::start) || x.attempt != attempt || ends() || ending.flushing)
     return;  // Nobody waits for it any more: a node has died meanwhile.
   disarm(chief_wait::start);
   if (!x.found && saved_told)

@@ -5,13 +5,13 @@
 //      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
 //                              ▲                                                  │                                failed
 //                              └───restored─── recovering ◄──can be cured, halted─┘
-//   starting:   the crew is up, the checkpoint writer loads the newest checkpoint into the parameter store
+//   starting:   the crew is up, the checkpoint writer sends the newest checkpoint to the owners of the parameter stores
 //   restoring:  hooks begin and state their needs
 //   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
 //   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
 //               after a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
 //   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):
-//               the delay of the budget, then dead nodes are started anew and the newest commit is loaded; on to restoring
+//               the delay of the budget, then dead nodes are started anew and the newest commit is restored; on to restoring
 //   ending:     hooks see the end, the crew is ended, and its downs are counted
 //
 // Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
@@ -91,6 +91,7 @@ struct chief_state : attempt_books {
 
   // chief.cpp: phases, facts and status
   void start_crew();
+  void restore_state();
   void on_restored(const restored& x);
   void begin_training();
   void end_at_once();

@@ -77,8 +77,7 @@ void chief_state::begin_attempt() {
     restart(id);
     options.nodes->connect(id);
   }
-  self->send(writer(), restore{attempt});
-  arm(chief_wait::start, options.deadlines.start);
+  restore_state();
 }
 
 /// Starts a node in the place of one that has ended.

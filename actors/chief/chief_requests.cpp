@@ -126,7 +126,7 @@ std::string chief_state::text_of(chief_wait w) const {
   const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
   const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
   switch (w) {
-    case chief_wait::start: return "the checkpoint writer to load the newest checkpoint";
+    case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
     case chief_wait::commit: return "the commit of step " + step(saves.any() ? std::optional{saves.oldest()} : std::nullopt);
     case chief_wait::evaluation: return "the evaluation of step " + of(evaluations.running());
     case chief_wait::eval_room: return "the results of the evaluation of step " + of(evaluations.last()) + " to be written";

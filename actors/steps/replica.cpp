@@ -342,6 +342,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
     [&state](const gradient_sum& x) { state.on_sum(x); },
     [&state](const all_applied& x) { state.on_all_applied(x); },
     [&state](const released& x) { state.on_released(x); },
+    [&state](const state_part& x) { state.on_state_part(x); },
     [&state](const proceed& x) {
       if (x.attempt == state.attempt)
         state.advance();

@@ -83,6 +83,7 @@ struct replica_state {
   std::optional<int64_t> retires_at;  ///< From this state on, it applies nothing.
 
   int32_t attempt = 0;
+  int32_t halted_attempt = 0;    ///< The newest attempt that it was told to halt.
   bool begun = false, ended = false;
   bool stopping = false;         ///< The current step is the end, whether its batch has arrived or not.
   std::optional<stream_end> said;  ///< The end that it reported.
@@ -117,6 +118,7 @@ struct replica_state {
   void on_released(const released& x);
   void on_stop(const stop& x);
   void on_halt(const halt& x);
+  void on_state_part(const state_part& x);
   void on_pull(const pull& x);
   void on_leave(const leave& x);
   void on_retire(const retire& x);

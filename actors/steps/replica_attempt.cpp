@@ -1,10 +1,27 @@
-// The attempts of a replica: where one begins, and how it is ended.
+// The attempts of a replica: the state that one begins with, where it begins, and how it is ended.
 #include "actors/steps/replica.hpp"
+
+#include "actors/exit_reason.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+
 namespace troupe {
+
+/// The owner of the store writes it, for all replicas of the group. Once an attempt has begun its replicas use the store, and
+/// once it was halted the store is that of a later one: a part that comes then is dropped.
+void replica_state::on_state_part(const state_part& x) {
+  if (x.attempt <= std::max(attempt, halted_attempt))
+    return;
+  if (x.initial)
+    options.engine->initialise(x.seed);
+  for (const auto& piece : x.pieces)
+    if (auto written = options.engine->assign(piece.name, piece.first, piece.elements); !written)
+      return self->quit(to_reason(written.error()));
+  self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
+}
 
 void replica_state::on_begin(const begin& x) {
   if (x.attempt <= attempt)
@@ -52,6 +69,7 @@ void replica_state::on_halt(const halt& x) {
   if (x.attempt < attempt)
     return;
   ended = true;
+  halted_attempt = x.attempt;
   waiting = wait::none;  // From here on the arenas belong to whoever restores them: a sum on its way is not applied.
   if (peers.parts)
     self->send(peers.parts, gone{x.attempt, options.id});

@@ -10,10 +10,10 @@ namespace {
 bool by_name(const component& a, const component& b) { return a.name < b.name; }
 }  // namespace
 
-std::vector<component> wanted_tensors(stores groups) {
+std::vector<component> wanted_tensors(layouts groups) {
   std::vector<component> wanted;
-  for (const auto& store : groups)
-    for (const auto& e : store->layout().entries())
+  for (const auto& group : groups)
+    for (const auto& e : group.layout->entries())
       wanted.push_back({e.name, e.type, e.dims});
   wanted.push_back({std::string{global_step_name}, dtype::int64, {}});
   std::sort(wanted.begin(), wanted.end(), by_name);
@@ -41,7 +41,7 @@ expected<void> fill(parameter_store& store, const restored_checkpoint& from) {
 
 }  // namespace
 
-expected<void> load_into(stores groups, const restored_checkpoint& from, bool exact) {
+expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bool exact) {
   const auto wanted = wanted_tensors(groups);
   checkpoint_info found{from.content.id, from.prefix, {}, {}, {}};
   for (const auto& t : from.content.tensors)
@@ -54,10 +54,12 @@ expected<void> load_into(stores groups, const restored_checkpoint& from, bool ex
       e.message += (i ? "; " : "") + all[i];
     return fail(std::move(e));
   }
-  for (const auto& store : groups)
-    if (auto done = fill(*store, from); !done)
-      return done;
   return {};
+}
+
+expected<void> load_into(const std::shared_ptr<parameter_store>& store, const restored_checkpoint& from) {
+  const group_layout all{{}, {store, &store->layout()}};
+  return check_tensors({&all, 1}, from, false).and_then([&] { return fill(*store, from); });
 }
 
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
@@ -79,7 +81,7 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
                                      : checkpoints.restore({which.step, which.iteration});
   if (!found)
     return initialised(found.error());
-  if (auto loaded = load_into({&store, 1}, *found, false); !loaded)
+  if (auto loaded = load_into(store, *found); !loaded)
     return fail(loaded.error());
   return loaded_state{found->content.id, found->prefix, found->warnings, found->lease};
 }

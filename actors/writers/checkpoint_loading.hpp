@@ -4,21 +4,30 @@
 #include "compute/parameters/parameter_store.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "words/checkpoint_id.hpp"
+#include "words/roles.hpp"
 
 namespace troupe {
 
 /// The name under which the step itself is stored, an int64 scalar, beside the variables.
 inline constexpr std::string_view global_step_name = "global_step";
 
-using stores = std::span<const std::shared_ptr<parameter_store>>;
+/// The layout of a group's parameter store.
+struct group_layout {
+  group_id group{};
+  std::shared_ptr<const parameter_layout> layout;
+};
+using layouts = std::span<const group_layout>;
 
 /// The tensors in a checkpoint of these stores, one for each group: every variable and slot, and the step.
-std::vector<component> wanted_tensors(stores groups);
+std::vector<component> wanted_tensors(layouts groups);
 
-/// Copies every tensor that a store has a place for into its arena 0; moving averages replace their variables where the
-/// layout says so. All tensors are checked first, so that an error changes nothing: failed_precondition listing every
-/// variable that is missing, of another shape or dtype, or (when `exact`) in none of the stores.
-expected<void> load_into(stores groups, const restored_checkpoint& from, bool exact);
+/// failed_precondition listing every variable that is missing, of another shape or dtype, or (when `exact`) in none of the
+/// stores.
+expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bool exact);
+
+/// Copies every tensor that the store has a place for into its arena 0; moving averages replace their variables where the
+/// layout says so. All tensors are checked first, so that an error changes nothing.
+expected<void> load_into(const std::shared_ptr<parameter_store>& store, const restored_checkpoint& from);
 
 /// The state on which an evaluation or a prediction works.
 struct loaded_state {

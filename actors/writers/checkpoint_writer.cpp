@@ -1,9 +1,5 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
-#include "actors/writers/checkpoint_loading.hpp"
-#include "actors/writers/resumed_properties.hpp"
-#include "actors/writers/snapshot_assembly.hpp"
-
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -16,20 +12,12 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
   refused.clear();
   gone_parts.clear();
   settling = false;
+  restoring.reset();
 }
 
 void checkpoint_writer_state::fail_with(error cause) {
   cause.source = options.name;
   self->send(driver, failure{attempt, role::checkpoint_writer, std::move(cause)});
-}
-
-void checkpoint_writer_state::on_restore(const restore& x) {
-  begin_attempt(x.attempt);
-  auto loaded = load();
-  if (!loaded)
-    return fail_with(loaded.error());
-  loaded->attempt = attempt;
-  self->send(driver, std::move(*loaded));
 }
 
 void checkpoint_writer_state::on_stand_in(const stand_in& x) {
@@ -50,31 +38,6 @@ expected<void> checkpoint_writer_state::open() {
   }
   store = std::move(*opened);
   return {};
-}
-
-expected<restored> checkpoint_writer_state::load() {
-  for (const auto& store : options.parameters)
-    store->initialise(options.seed);
-  if (options.directory.empty())
-    return restored{};
-  if (auto opened = open(); !opened)
-    return fail(opened.error());
-  auto found = store->restore_newest();
-  if (!found && found.error().category == errc::not_found)
-    return restored{};
-  if (!found)
-    return fail(found.error());
-  // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
-  if (found->content.id.iteration > options.iteration)
-    return fail(errc::failed_precondition, found->prefix + " is of iteration " + std::to_string(found->content.id.iteration)
-                                             + " of a search, and this job of iteration " + std::to_string(options.iteration)
-                                             + ": go on with the search, or train into another directory");
-  if (auto loaded = load_into(options.parameters, *found, true); !loaded)
-    return fail(loaded.error());
-  auto warnings = found->warnings;
-  for (auto& difference : differences_in_arithmetic(found->content.properties, options.properties))
-    warnings.push_back(std::move(difference));
-  return restored{attempt, true, found->content.id, found->prefix, found->content.blobs, found->content.properties, std::move(warnings)};
 }
 
 void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_actor& lender) {
@@ -213,6 +176,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
   return {
     [&state](const snapshot_part& x) { state.on_part(x, caf::actor_cast<arena_owner_actor>(state.self->current_sender())); },
     [&state](const restore& x) { state.on_restore(x); },
+    [&state](const state_taken& x) { state.on_state_taken(x); },
     [&state](const stand_in& x) { state.on_stand_in(x); },
     [&state](const gone& x) { state.on_gone(x); },
     [&state](const abandon& x) { state.on_abandon(x); },

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "actors/early_messages.hpp"
+#include "actors/writers/checkpoint_loading.hpp"
 #include "actors/writers/snapshot_assembly.hpp"
-#include "compute/parameters/parameter_store.hpp"
+#include "actors/writers/state_parts.hpp"
 #include "messages/interfaces.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 
@@ -14,11 +15,12 @@ namespace troupe {
 struct checkpoint_writer_options {
   std::string name = "checkpoint_writer";
   std::shared_ptr<file_system> files;
-  std::string directory;                       ///< Empty: nothing is saved; `restore` initialises, and no parts are expected.
+  std::string directory;                       ///< Empty: nothing is saved; stores get initial values, and no parts are expected.
   std::shared_ptr<directory_claim> claim; ///< Shows whether the directory is still this job's; may be null.
   checkpoint_store_options store;
   std::vector<expected_part> parts;            ///< The plan's list; a set is complete when all of them have arrived.
-  std::vector<std::shared_ptr<parameter_store>> parameters;  ///< One for each group; filled by `restore`.
+  std::vector<group_layout> layouts;           ///< One for each group, whose owner fills the store as `restore` demands.
+  int64_t part_bytes_max = state_parts::bytes_max;  ///< Of elements in a part of the state that is restored.
   int64_t iteration = 0;                       ///< The round of a search that commits belong to; 0 outside of a search.
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
   uint64_t seed = 0;                           ///< Seed of freshly initialised variables.
@@ -54,12 +56,24 @@ struct checkpoint_writer_state {
   /// For a writer that stands in: parts of nodes that heard of it before its own `stand_in` came.
   early_messages<lent_part, gone> early;
 
+  /// A restoration that is on its way to the owners.
+  struct restoration {
+    restored news;                             ///< For the chief, once all parts are taken.
+    state_parts parts;                         ///< Those that are not sent yet.
+    std::map<group_id, state_owner_actor> owners;
+    int64_t sent = 0;
+    std::set<int64_t> on_their_way;            ///< Parts that are sent and not taken.
+  };
+  std::optional<restoration> restoring;
+
   void on_restore(const restore& x);
   void on_stand_in(const stand_in& x);
   void begin_attempt(int32_t number);
   void fail_with(error cause);
   expected<void> open();
-  expected<restored> load();
+  expected<restoration> load();
+  void on_state_taken(const state_taken& x);
+  void send_state();
   void on_part(const snapshot_part& x, const arena_owner_actor& lender);
   void on_abandon(const abandon& x);
   void on_name_missing(const name_missing& x);

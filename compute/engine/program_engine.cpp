@@ -2,6 +2,7 @@
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "compute/graph/graph.hpp"
+#include "compute/parameters/assign_run.hpp"
 #include "words/buffer_pool.hpp"
 
 #include <bit>
@@ -207,6 +208,11 @@ class program_engine final : public step_engine {
   }
 
   int arenas() const override { return options_.store->arenas(); }
+
+  void initialise(uint64_t seed) override { options_.store->initialise(seed); }
+  expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override {
+    return assign_run(*options_.store, name, first, elements);
+  }
 
  private:
   /// The variables whose histograms are kept by default: trainable, and without a summary of the model's own under that

@@ -76,6 +76,13 @@ class step_engine {
   virtual std::vector<stored_piece> pieces(int arena) const = 0;
   /// The number of arenas: 1 or 2.
   virtual int arenas() const = 0;
+
+  /// Gives every variable and slot of the group its initial value, in arena 0. Here as in `assign`, no replica of the group is
+  /// in a step.
+  virtual void initialise(uint64_t seed) = 0;
+  /// Writes a run of elements of one variable or slot of the group, in arena 0; `elements` is of rank 1. not_found,
+  /// invalid_argument.
+  virtual expected<void> assign(const std::string& name, int64_t first, const tensor& elements) = 0;
 };
 
 /// Replaces one shard's outputs by those of the whole step, which do not depend on the division into shards: "loss"

@@ -131,7 +131,7 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
     options.parts.push_back({part, job.plan.at(part).name});
   for (size_t p = 0; p < job.programs.size(); ++p)
     if (job.plan.programs[p].mode == mode::train)
-      options.parameters.push_back(job.programs[p].parameters);
+      options.layouts.push_back({job.plan.programs[p].group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}});
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
   options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},

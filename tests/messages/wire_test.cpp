@@ -81,7 +81,7 @@ template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125}; }
 template <> request sample(simulation&) { return {request::abort, true}; }
-template <> restore sample(simulation&) { return {20}; }
+template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}}; }
 template <> restored sample(simulation&) {
   return {21, true, {47, 89}, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
 }
@@ -96,6 +96,10 @@ template <> snapshot_part sample(simulation&) {
 template <> stand_in sample(simulation&) { return {84}; }
 template <> halted sample(simulation&) { return {69, 7_node}; }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
+template <> state_part sample(simulation&) {
+  return {91, 92, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}}, true, 93};
+}
+template <> state_taken sample(simulation&) { return {94, 95}; }
 template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }

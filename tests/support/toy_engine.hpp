@@ -85,6 +85,13 @@ class toy_engine final : public step_engine {
   }
   int arenas() const override { return arena_count; }
   int arena_count = 2;
+  void initialise(uint64_t seed) override { std::fill_n(memory_->arena[0].get(), memory_->width, static_cast<float>(seed)); }
+  expected<void> assign(const std::string& name, int64_t first, const tensor& elements) override {
+    if (name != "toy/state")
+      return fail(errc::not_found, "no variable named '" + name + "'");
+    std::copy_n(elements.as<float>().begin(), elements.elements(), memory_->arena[0].get() + first);
+    return {};
+  }
 
  private:
   static float value(const tensor& sum) { return *reinterpret_cast<const float*>(sum.data()); }

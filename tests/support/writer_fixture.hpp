@@ -4,6 +4,7 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
 #include "actors/writers/checkpoint_loading.hpp"
+#include "compute/parameters/assign_run.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "tests/support/checkpoint_ids.hpp"
@@ -27,20 +28,33 @@ inline std::shared_ptr<parameter_store> model_store(int64_t width = 4, bool bias
   return *parameter_store::create(*layout, 2);
 }
 
+inline group_layout layout_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) { return {group, {store, &store->layout()}}; }
+
 struct writer_alone : simulation {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<faulty_file_system> files = faulty_file_system::around(disk);
   std::shared_ptr<parameter_store> parameters = model_store();
   checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}},
-                                    .parameters = {parameters}, .properties = {{"numerics_version", "1"}}};
+                                    .layouts = {layout_of(parameters)}, .properties = {{"numerics_version", "1"}}};
   recorder<restored, failure, committed, save_failed> chief = record<restored, failure, committed, save_failed>();
   recorder<released> lender = record<released>();
   checkpoint_writer_actor writer;
+  std::vector<state_part> parts_taken;  ///< What the owner of the store was sent.
+  state_owner_actor owner = spawn([this](state_owner_actor::pointer self) -> state_owner_actor::behavior_type {
+    return {[this, self](const state_part& x) {
+      parts_taken.push_back(x);
+      if (x.initial)
+        parameters->initialise(x.seed);
+      for (const auto& piece : x.pieces)
+        CHECK(assign_run(*parameters, piece.name, piece.first, piece.elements));
+      self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
+    }};
+  });
 
   void start(bool load = true) {
     writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
     if (load)
-      tell(writer, restore{1});
+      tell(writer, restore{1, {{{}, owner}}});
     else
       tell(writer, stand_in{1});
   }

@@ -90,6 +90,35 @@ TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyo
   CHECK_MESSAGE((events_of(job_event::kind::saved) == std::vector<int64_t>{0, 10}), "a commit that is listed again is not told again");
 }
 
+TEST_CASE_FIXTURE(recovering_chief, "a state is restored to the first replica of its group, the one that was started anew where it had died") {
+  const auto owners = [&] { return node(role::checkpoint_writer).last<restore>().owners; };
+  REQUIRE(owners().size() == 1);
+  const auto first = owners().front().owner;
+  CHECK(caf::actor_cast<caf::strong_actor_ptr>(first) == node(role::replica).address());
+  fail_and_halt();
+  let_pass(std::chrono::seconds{2});
+  REQUIRE(restores());
+  REQUIRE(owners().size() == 1);
+  CHECK(caf::actor_cast<caf::strong_actor_ptr>(owners().front().owner) == node(role::replica).address());
+  CHECK(owners().front().owner != first);
+}
+
+TEST_CASE_FIXTURE(recovering_chief, "a replica that dies in a restoration is one more failure, and a restoration that ends meanwhile begins nothing") {
+  fail_and_halt();
+  let_pass(std::chrono::seconds{2});
+  REQUIRE(restores());
+  kill(role::replica);
+  restore_at_10();
+  CHECK_MESSAGE(node(role::infeed).last<begin>().attempt == 1, "the outfeed is still to pass on what it holds");
+  answer_flush();
+  infeed_halts(2);
+  answer_flush();
+  CHECK(phase() == shown_phase::recovering);
+  let_pass(std::chrono::seconds{4});
+  CHECK(node(role::checkpoint_writer).last<restore>().attempt == 3);
+  CHECK(events_of(job_event::kind::recovering).size() == 2);
+}
+
 TEST_CASE_FIXTURE(recovering_chief, "news of the attempt before changes nothing in the next one") {
   fail_and_halt();
   let_pass(std::chrono::seconds{2});

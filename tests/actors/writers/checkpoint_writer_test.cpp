@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot is committed when all of its parts h
 TEST_CASE_FIXTURE(writer_alone, "the arena is free when the commit is durable, and the chief hears of it after its owner") {
   auto both = record<released, restored, failure, committed, save_failed>();
   writer = spawn(checkpoint_writer, options, both.as<commit_sink_actor>());
-  tell(writer, restore{1});
+  tell(writer, restore{1, {{{}, owner}}});
   tell(writer, chief_part(1));
   tell(writer, infeed_part(1));
   tell_as(both.handle(), writer, replica_part(1));
@@ -158,7 +158,7 @@ TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an erro
   start();
   auto other = record<restored, failure>();
   const auto second = spawn(checkpoint_writer, options, other.as<commit_sink_actor>());
-  tell(second, restore{2});
+  tell(second, restore{2, {}});
   REQUIRE(other.count<failure>() == 1);
   CHECK(other.last<failure>().what.category == errc::failed_precondition);
   CHECK(other.last<failure>().what.source == "checkpoint_writer");
@@ -180,7 +180,8 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with e
   save(3);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
-  options.parameters = {model_store(6, false)};
+  const auto other = model_store(6, false);
+  options.layouts = {layout_of(other)};
   start();
   REQUIRE(chief.count<failure>() == 1);
   const auto& e = chief.last<failure>().what;
@@ -194,7 +195,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with e
 
 TEST_CASE_FIXTURE(writer_alone, "slices of two replicas are stored as whole variables, so their number may change") {
   parameters = model_store(1000);
-  options.parameters = {parameters};
+  options.layouts = {layout_of(parameters)};
   options.parts = {{2_node, "replica/0"}, {3_node, "replica/1"}};
   start();
   scribble(0.25f);
@@ -335,7 +336,7 @@ TEST_CASE_FIXTURE(writer_alone, "a commit bears the time of day: where the launc
   CHECK(second - first == doctest::Approx(5400));
 }
 
-TEST_CASE_FIXTURE(writer_alone, "without a directory restoring only initialises") {
+TEST_CASE_FIXTURE(writer_alone, "without a directory the store gets initial values") {
   options.directory.clear();
   start();
   CHECK(chief.order() == order_of<restored>());

@@ -1,6 +1,7 @@
 #include "compute/parameters/parameter_store.hpp"
 
 #include "compute/kernels/random.hpp"
+#include "compute/parameters/assign_run.hpp"
 #include "tests/compute/model_fixture.hpp"
 
 #include <cmath>
@@ -129,6 +130,24 @@ TEST_CASE("an assigned value is read back, and one of another shape is refused w
   CHECK(store->view(0, parameter_piece{store->layout().find("a"), 5, 5}) == x.slice(1, 1).reshape({5}));
   CHECK(store->assign("a", noise<float>({5, 3}, 4)).error().message == "'a' is float32 [3, 5], not float32 [5, 3]");
   CHECK(store->assign("z", x).error().category == errc::not_found);
+}
+
+TEST_CASE("a run is written where its elements belong, and one that reaches beyond them is refused with both") {
+  graph g;
+  const auto store = *parameter_store::create(*parameter_layout::of(declare(g), momentum{}), 1);
+  const auto x = noise<float>({3, 5}, 3);
+  const auto run_of = [&](int64_t first, int64_t count) {
+    return tensor{x.type(), shape{count}, std::shared_ptr<const std::byte>{x.buffer(), x.data() + 4 * first}};
+  };
+  for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, 4}, {4, 1}, {5, 0}, {5, 10}, {15, 0}})
+    REQUIRE(assign_run(*store, "a", first, run_of(first, count)));
+  CHECK(store->view(0, store->layout().find("a")) == x);
+  CHECK(assign_run(*store, "a", 12, run_of(0, 4)).error().message == "'a' is float32 [3, 5], and has no run of float32 [4] from element 12 on");
+  CHECK_FALSE(assign_run(*store, "a", -1, run_of(0, 1)));
+  CHECK_FALSE(assign_run(*store, "a", INT64_MAX, run_of(0, 1)));
+  CHECK_FALSE(assign_run(*store, "a", 0, noise<double>({2}, 4)));
+  CHECK(assign_run(*store, "z", 0, run_of(0, 1)).error().category == errc::not_found);
+  CHECK(store->view(0, store->layout().find("a")) == x);
 }
 
 TEST_CASE("a view outlives the store") {

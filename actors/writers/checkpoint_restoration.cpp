@@ -1,0 +1,81 @@
+// The checkpoint writer before an attempt: it loads the newest checkpoint and sends it to the owners of the parameter stores.
+#include "actors/writers/checkpoint_writer.hpp"
+
+#include "actors/writers/resumed_properties.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+/// Credit of the owners together: one part is written, one waits in the mailbox, and one is on its way. More would not be
+/// faster, and on a link each of them is a copy.
+constexpr size_t parts_on_their_way_max = 3;
+
+}  // namespace
+
+void checkpoint_writer_state::on_restore(const restore& x) {
+  begin_attempt(x.attempt);
+  auto loaded = load();
+  if (!loaded)
+    return fail_with(loaded.error());
+  restoring = std::move(*loaded);
+  restoring->news.attempt = attempt;
+  for (const auto& owner : x.owners)
+    restoring->owners.insert_or_assign(owner.group, owner.owner);
+  send_state();
+}
+
+expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load() {
+  restoration initial{{}, {options.layouts, options.seed}, {}};
+  if (options.directory.empty())
+    return initial;
+  if (auto opened = open(); !opened)
+    return fail(opened.error());
+  auto found = store->restore_newest();
+  if (!found && found.error().category == errc::not_found)
+    return initial;
+  if (!found)
+    return fail(found.error());
+  auto& content = found->content;
+  // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
+  if (content.id.iteration > options.iteration)
+    return fail(errc::failed_precondition, found->prefix + " is of iteration " + std::to_string(content.id.iteration)
+                                             + " of a search, and this job of iteration " + std::to_string(options.iteration)
+                                             + ": go on with the search, or train into another directory");
+  if (auto same = check_tensors(options.layouts, *found, true); !same)
+    return fail(same.error());
+  auto warnings = std::move(found->warnings);
+  for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
+    warnings.push_back(std::move(difference));
+  return restoration{{attempt, true, content.id, found->prefix, std::move(content.blobs), std::move(content.properties), std::move(warnings)},
+                     {options.layouts, std::move(content.tensors), options.part_bytes_max}, {}};
+}
+
+void checkpoint_writer_state::on_state_taken(const state_taken& x) {
+  if (restoring && x.attempt == attempt && restoring->on_their_way.erase(x.number) > 0)
+    send_state();
+}
+
+/// An owner that dies or is halted takes no part. The chief hears of it and begins another attempt, and with it another
+/// restoration.
+void checkpoint_writer_state::send_state() {
+  auto& r = *restoring;
+  while (r.on_their_way.size() < parts_on_their_way_max) {
+    auto next = r.parts.next();
+    if (!next)
+      break;
+    next->part.attempt = attempt;
+    next->part.number = r.sent++;
+    r.on_their_way.insert(next->part.number);
+    self->send(r.owners[next->to], std::move(next->part));
+  }
+  if (!r.on_their_way.empty())
+    return;
+  self->send(driver, std::move(r.news));
+  restoring.reset();
+}
+
+}  // namespace troupe

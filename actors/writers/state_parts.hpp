@@ -1,0 +1,44 @@
+// The state that an attempt begins with, cut into the parts in which it is sent to the owners of the parameter stores: plain
+// data, tested without actors.
+#pragma once
+
+#include "actors/writers/checkpoint_loading.hpp"
+#include "messages/snapshot.hpp"
+
+#include <deque>
+
+namespace troupe {
+
+class state_parts {
+ public:
+  /// Bytes of elements in one part. A part that is written keeps its owner from other messages for a few milliseconds at most.
+  static constexpr int64_t bytes_max = int64_t{16} << 20;
+
+  state_parts() = default;
+  /// The tensors that the groups have a place for. Parts share the tensors' memory, which is given back as they are dropped.
+  /// `part_bytes` has room for an element.
+  state_parts(layouts groups, std::vector<named_tensor> tensors, int64_t part_bytes = bytes_max);
+  /// Initial values: one part for each group.
+  state_parts(layouts groups, uint64_t seed);
+
+  struct addressed {
+    group_id to{};
+    state_part part;  ///< Its attempt and number are the sender's.
+  };
+  /// The next part; nothing when there is none left. All parts of a group follow one another.
+  std::optional<addressed> next();
+
+ private:
+  struct whole {
+    group_id group{};
+    bool trainable = false;
+    named_tensor tensor;
+  };
+  std::deque<whole> left_;           ///< Tensors of which a part is not yet sent,
+  int64_t first_ = 0;                ///< the first one from this element on.
+  int64_t part_bytes_ = bytes_max;
+  std::deque<group_id> initial_;     ///< Groups that get initial values.
+  uint64_t seed_ = 0;
+};
+
+}  // namespace troupe

@@ -1,0 +1,116 @@
+// A restoration by message: parts on credit, and owners that do not answer.
+#include "support/writer_fixture.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+/// The owner records parts, and takes one when the test says so.
+struct restoring_writer : writer_alone {
+  recorder<state_part> patient = record<state_part>();
+
+  /// Commits a state of 20 parts, and starts another writer.
+  void commit_large() {
+    options.part_bytes_max = 32;
+    parameters = model_store(40, false);  // 320 bytes, and as much momentum.
+    options.layouts = {layout_of(parameters)};
+    start();
+    save(3);
+    REQUIRE(chief.count<committed>() == 1);
+    anon_send_exit(writer, caf::exit_reason::user_shutdown);
+    run();
+    writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
+  }
+  void restore_to(int32_t attempt, const recorder<state_part>& to) { tell(writer, restore{attempt, {{{}, to.as<state_owner_actor>()}}}); }
+  void take(int32_t attempt, int64_t number) { tell(writer, state_taken{attempt, number}); }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(restoring_writer, "a state is sent in parts of bounded size, three at a time, and is restored when the last one is taken") {
+  commit_large();
+  restore_to(2, patient);
+  auto& parts = patient.all<state_part>();
+  CHECK(parts.size() == 3);
+  for (int64_t number = 0; number < 20; ++number) {
+    CAPTURE(number);
+    CHECK(chief.count<restored>() == 1);
+    REQUIRE(parts.size() > static_cast<size_t>(number));
+    CHECK(parts.size() == static_cast<size_t>(std::min<int64_t>(number + 3, 20)));
+    CHECK(parts.back().attempt == 2);
+    int64_t bytes = 0;
+    for (const auto& piece : parts.back().pieces)
+      bytes += piece.elements.byte_size();
+    CHECK(bytes == 32);
+    take(2, number);
+  }
+  REQUIRE(chief.count<restored>() == 2);
+  CHECK(chief.last<restored>().attempt == 2);
+  CHECK(chief.last<restored>().id == checkpoint_id{3});
+  CHECK(parts.size() == 20);
+}
+
+TEST_CASE_FIXTURE(restoring_writer, "answers that come twice, or of another attempt, are no credit") {
+  commit_large();
+  restore_to(2, patient);
+  take(2, 0);
+  CHECK(patient.count<state_part>() == 4);
+  take(2, 0);
+  take(1, 1);
+  take(3, 2);
+  take(2, 99);
+  CHECK(patient.count<state_part>() == 4);
+  take(2, 1);
+  CHECK(patient.count<state_part>() == 5);
+}
+
+TEST_CASE_FIXTURE(restoring_writer, "a restoration whose owner takes nothing gives way to that of the next attempt, which is whole") {
+  commit_large();
+  restore_to(2, patient);
+  take(2, 0);
+  auto next = simulation::record<state_part>();
+  restore_to(3, next);
+  take(2, 1);
+  CHECK(patient.count<state_part>() == 4);
+  REQUIRE(next.count<state_part>() == 3);
+  CHECK(next.all<state_part>().front().number == 0);
+  CHECK(next.all<state_part>().front().attempt == 3);
+  for (int64_t number = 0; number < 20; ++number)
+    take(3, number);
+  REQUIRE(chief.count<restored>() == 2);
+  CHECK(chief.last<restored>().attempt == 3);
+  CHECK(next.count<state_part>() == 20);
+}
+
+TEST_CASE_FIXTURE(restoring_writer, "the chief hears of a fresh start once the owner of every group has its initial values") {
+  const auto other = model_store(2);
+  options.layouts.push_back(layout_of(other, 1_group));
+  options.seed = 5;
+  auto second = simulation::record<state_part>();
+  writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
+  tell(writer, restore{1, {{{}, patient.as<state_owner_actor>()}, {1_group, second.as<state_owner_actor>()}}});
+  REQUIRE(patient.count<state_part>() == 1);
+  REQUIRE(second.count<state_part>() == 1);
+  CHECK(second.last<state_part>().initial);
+  CHECK(second.last<state_part>().seed == 5);
+  take(1, 0);
+  CHECK(chief.count<restored>() == 0);
+  take(1, 1);
+  REQUIRE(chief.count<restored>() == 1);
+  CHECK_FALSE(chief.last<restored>().found);
+}
+
+TEST_CASE_FIXTURE(restoring_writer, "no part of a checkpoint of another model is sent") {
+  start();
+  save(3);
+  anon_send_exit(writer, caf::exit_reason::user_shutdown);
+  run();
+  const auto other = model_store(6, false);
+  options.layouts = {layout_of(other)};
+  writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
+  restore_to(2, patient);
+  CHECK(chief.last<failure>().what.category == errc::failed_precondition);
+  CHECK(patient.count<state_part>() == 0);
+}
+
+}  // namespace troupe::test
