@@ -136,7 +136,10 @@ void replica_state::fire() {
     has_observed = (due & mark_observe) != 0;
     const int64_t rows = leading()->blocks.front().rows;
     const batch_feeds in{feeds, rows, has_records, has_observed, exposed};
-    status = !expose(rows) ? step_status::bad_input : options.mode == mode::train ? engine.gradients(step, in, current) : engine.evaluate(step, in, current);
+    status = !expose(rows)                  ? step_status::bad_input
+             : options.mode != mode::train ? engine.evaluate(step, in, current)
+             : trains()                    ? engine.gradients(step, in, current)
+                                           : engine.expose(step, in, current);
     // With several replicas, the reducer checks the sum, once. A replica that has to find the origin checks its own
     // part.
     const bool looks = trains() && (options.replicas == 1 || options.debug_numerics);

@@ -65,7 +65,7 @@ class program_engine final : public step_engine {
     if (local_shards_ == 1) {
       const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
       losses_.front() = current_->loss();
-      expose(in, 0);
+      copy_exposed(in, 0);
       keep(in);
       return status;
     }
@@ -78,7 +78,7 @@ class program_engine final : public step_engine {
       if (status != step_status::ok)
         return status;
       losses_[static_cast<size_t>(shard)] = current_->loss();
-      expose(in, shard);
+      copy_exposed(in, shard);
       keep(in);
       size_t level = 0;
       for (; (filled >> level & 1) != 0; ++level) {
@@ -87,6 +87,22 @@ class program_engine final : public step_engine {
       }
       std::swap(sums_[level], sums_.back());
       ++filled;
+    }
+    return step_status::ok;
+  }
+
+  step_status expose(int64_t step, const batch_feeds& in, int arena) override {
+    if (auto ready = bind(in, local_shards_, true); ready != step_status::ok)
+      return ready;
+    recorded_.clear();
+    observed_.clear();
+    auto unrecorded = in;
+    unrecorded.record = unrecorded.observe = false;
+    for (int32_t shard = 0; shard < local_shards_; ++shard) {
+      if (const auto status = current_->run(input(step, unrecorded, arena, shard)); status != step_status::ok)
+        return status;
+      losses_[static_cast<size_t>(shard)] = current_->loss();
+      copy_exposed(in, shard);
     }
     return step_status::ok;
   }
@@ -228,25 +244,28 @@ class program_engine final : public step_engine {
 
   const parameter_layout& layout() const { return options_.store->layout(); }
 
+  using bindings = std::vector<std::pair<int64_t, std::unique_ptr<program>>>;
+
   /// The program for this number of rows: the last short batch of an evaluation is another binding.
-  expected<program*> program_for(int64_t rows) {
+  expected<program*> program_for(int64_t rows, bool forward_only = false) {
     constexpr size_t bindings_max = 8;
-    for (auto& [bound, p] : programs_)
+    auto& programs = forward_only ? forward_programs_ : programs_;
+    for (auto& [bound, p] : programs)
       if (bound == rows)
         return p.get();
-    auto planned = program::plan(model_->g, model_->spec, layout(),
-                                 {.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                                  .expose = options_.expose, .recompute = options_.recompute});
+    const program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
+                                 .expose = options_.expose, .recompute = options_.recompute};
+    auto planned = forward_only ? program::plan_forward(model_->g, model_->spec, layout(), wanted) : program::plan(model_->g, model_->spec, layout(), wanted);
     if (!planned)
       return fail(planned.error());
-    if (programs_.size() == bindings_max)
-      programs_.erase(programs_.begin() + 1);  // The first one stays: the full batch will be used again.
-    programs_.emplace_back(rows, std::move(*planned));
-    return programs_.back().second.get();
+    if (programs.size() == bindings_max)
+      programs.erase(programs.begin() + 1);  // The first one stays: the full batch will be used again.
+    programs.emplace_back(rows, std::move(*planned));
+    return programs.back().second.get();
   }
 
   /// The rows of the shard that ran last.
-  void expose(const batch_feeds& in, int32_t shard) const {
+  void copy_exposed(const batch_feeds& in, int32_t shard) const {
     for (size_t c = 0; c < in.exposed.size(); ++c) {
       const auto bytes = current_->output_bytes(static_cast<int32_t>(outputs_ + c));
       std::memcpy(in.exposed[c] + shard * rows_ * exposed_[c].row_bytes(), bytes.data(), bytes.size());
@@ -261,11 +280,11 @@ class program_engine final : public step_engine {
       observed_.push_back(current_->observed());
   }
 
-  step_status bind(const batch_feeds& in, int32_t shards) {
+  step_status bind(const batch_feeds& in, int32_t shards, bool forward_only = false) {
     binding_error_.reset();
     rows_ = in.rows / shards;
-    if (rows_ == programs_.front().first) {
-      current_ = programs_.front().second.get();
+    if (const auto& programs = forward_only ? forward_programs_ : programs_; !programs.empty() && rows_ == programs.front().first) {
+      current_ = programs.front().second.get();
       return step_status::ok;
     }
     if (in.rows % shards != 0) {
@@ -273,7 +292,7 @@ class program_engine final : public step_engine {
                                                        + std::to_string(shards) + " gradient shards"};
       return step_status::bad_input;
     }
-    auto bound = program_for(rows_);
+    auto bound = program_for(rows_, forward_only);
     if (!bound) {
       binding_error_ = bound.error();
       return step_status::bad_input;
@@ -309,7 +328,7 @@ class program_engine final : public step_engine {
   program_engine_options options_;
   std::shared_ptr<thread_pool> pool_;       ///< Null: only the caller's thread computes.
   std::shared_ptr<const model_graph> model_;
-  std::vector<std::pair<int64_t, std::unique_ptr<program>>> programs_;
+  bindings programs_, forward_programs_;    ///< The latter for `expose`, planned when it is first called.
   program* current_ = nullptr;
   size_t outputs_ = 0;                      ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;

@@ -42,6 +42,9 @@ class step_engine {
 
   /// Train: the gradient of this replica's shards, added up by a fixed pairwise tree, reading `arena`.
   virtual step_status gradients(int64_t step, const batch_feeds& in, int arena) = 0;
+  /// Train: the loss and what is exposed alone, to the bits of `gradients`, for a replica that applies nothing any more. There is no
+  /// gradient then, and nothing is recorded or observed.
+  virtual step_status expose(int64_t step, const batch_feeds& in, int arena) = 0;
   /// The result of the last `gradients`; shares the engine's memory, which the next call overwrites.
   virtual tensor gradient() const = 0;
   /// Train: this replica's slice of the update, from one arena to another or in place. `sum` is over all replicas.

@@ -195,8 +195,17 @@ std::vector<int32_t> finish(plan& p, const demand& d, const program_options& opt
 
 }  // namespace
 
-expected<std::unique_ptr<program>> program::plan(const graph& source, const model_spec& spec, const parameter_layout& layout,
-                                                 const program_options& options) {
+expected<std::unique_ptr<program>> program::plan(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options) {
+  return make(g, spec, layout, options, false);
+}
+
+expected<std::unique_ptr<program>> program::plan_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
+                                                         const program_options& options) {
+  return make(g, spec, layout, options, true);
+}
+
+expected<std::unique_ptr<program>> program::make(const graph& source, const model_spec& spec, const parameter_layout& layout, const program_options& options,
+                                                 bool forward_only) {
   if (auto status = source.status(); !status)
     return fail(status.error());
   if (const auto& level = chosen_vectors(); !level)
@@ -204,11 +213,12 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   if (options.batch < 1 || options.shards < 1)
     return fail(trouble("batch and shards must be at least 1, not " + std::to_string(options.batch) + " and " + std::to_string(options.shards)));
   const mode what = spec.mode.value_or(mode::train);
+  const bool trains = what == mode::train && !forward_only;
   auto outputs = wanted(source, spec, what, options);
   if (!outputs)
     return fail(outputs.error());
   auto i = std::make_unique<impl>();
-  if (what == mode::train) {
+  if (trains) {
     if (!spec.optimizer)
       return fail(trouble("a model that trains needs an optimizer"));
     auto update = planned_update::of(*spec.optimizer, layout);
@@ -219,7 +229,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
 
   graph g = clone(source);
   training t;
-  if (what == mode::train) {
+  if (trains) {
     auto made = differentiate(g, g.make_symbol(spec.loss.node()), *spec.optimizer, layout, options.shards);
     if (!made)
       return fail(made.error());
@@ -227,7 +237,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   }
   std::vector<impl::record> recorded;  // By node; the summaries' first.
   size_t summaries = 0;
-  if (what == mode::train) {
+  if (trains) {
     for (const auto& s : g.internals().summaries)
       if (s.node >= 0)
         recorded.push_back({s.node, s.images_max});
@@ -278,7 +288,7 @@ expected<std::unique_ptr<program>> program::plan(const graph& source, const mode
   kept.resize(d.outputs.size());
   i->pool = options.pool;
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
-  if (auto ready = i->prepare(g.internals(), std::move(outputs->outputs), kept, layout, what); !ready)
+  if (auto ready = i->prepare(g.internals(), std::move(outputs->outputs), kept, layout, what == mode::predict, trains); !ready)
     return fail(ready.error());
   return std::unique_ptr<program>{new program(std::move(i))};
 }

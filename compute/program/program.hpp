@@ -42,6 +42,10 @@ class program {
   /// invalid_argument: an error kept in the graph, a variable the layout lacks or has in another shape, an unbound unknown.
   static expected<std::unique_ptr<program>> plan(const graph& g, const model_spec& spec, const parameter_layout& layout,
                                                  const program_options& options);
+  /// To train: the loss and what is exposed alone, as `run` computes them; no gradients, no update, no summaries. The bits are those of the
+  /// whole program.
+  static expected<std::unique_ptr<program>> plan_forward(const graph& g, const model_spec& spec, const parameter_layout& layout,
+                                                         const program_options& options);
   ~program();
 
   /// The fed components, in feed order: by name, as `placeholder` named them.
@@ -53,7 +57,7 @@ class program {
   /// Train: loss, outputs and the gradient of one shard, written to `gradient` (`layout.gradient_bytes()`, 64-byte
   /// aligned). Reports `not_finite` for the loss only: gradients are checked once, after the reduction, by `is_finite`.
   step_status gradients(const step_input& in, std::byte* gradient);
-  /// Evaluate, predict: loss and outputs.
+  /// Evaluate, predict, or planned by `plan_forward`: loss and outputs.
   step_status run(const step_input& in);
   /// Runs `in` again, kernel by kernel, to the same bits, and examines everything that each kernel writes: returns the
   /// origin of a non-finite loss, or else that of the first non-finite gradient. Nothing when all of them are finite,
@@ -99,6 +103,8 @@ class program {
 
  private:
   struct impl;
+  static expected<std::unique_ptr<program>> make(const graph& g, const model_spec& spec, const parameter_layout& layout, const program_options& options,
+                                                 bool forward_only);
   explicit program(std::unique_ptr<impl> i);
   std::unique_ptr<impl> impl_;
 };

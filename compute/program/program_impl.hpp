@@ -44,7 +44,7 @@ struct program::impl {
   run_state last;
 
   expected<void> prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
-                         const parameter_layout& layout, mode m);
+                         const parameter_layout& layout, bool predicts, bool trains_);
   /// Sets where this run finds its inputs and puts its results.
   void bind(const step_input& in, std::byte* gradient);
   /// Copies of values of the last run, which must have recorded.

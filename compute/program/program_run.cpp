@@ -28,7 +28,7 @@ std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int6
 }  // namespace
 
 expected<void> program::impl::prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
-                                      const parameter_layout& layout, mode m) {
+                                      const parameter_layout& layout, bool predicts, bool trains_) {
   arena = allocate_buffer(plan.arena_bytes);
   if (!arena)
     return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(plan.arena_bytes) + " bytes");
@@ -61,12 +61,12 @@ expected<void> program::impl::prepare(const graph::impl& g, std::vector<program_
     outputs[i].type = v.type;
     outputs[i].dims = v.dims;
   }
-  has_loss = m != mode::predict;
+  has_loss = !predicts;
   if (has_loss) {
     loss_type = plan.value(kept[0]).type;
     loss_at = plan.place_of(kept[0]);
   }
-  trains = m == mode::train;
+  trains = trains_;
   if (trains) {
     std::vector<std::pair<int64_t, int64_t>> written;
     for (const auto& v : g.variables)

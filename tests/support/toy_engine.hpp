@@ -30,6 +30,7 @@ class toy_engine final : public step_engine {
 
   std::function<step_status(int64_t step)> before_step = [](int64_t) { return step_status::ok; };  ///< Injects a status.
   std::vector<int64_t> computed;   ///< Steps whose gradients were computed.
+  std::vector<int64_t> forward;    ///< Steps of which only the outputs were computed.
   std::vector<int64_t> told_to_record;
   std::vector<int64_t> applied;
   std::vector<std::pair<int64_t, int>> searched;  ///< Steps whose fault was requested, with the arena.
@@ -43,6 +44,13 @@ class toy_engine final : public step_engine {
 
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
     computed.push_back(step);
+    return compute(step, in, arena);
+  }
+  step_status expose(int64_t step, const batch_feeds& in, int arena) override {
+    forward.push_back(step);
+    return compute(step, in, arena);
+  }
+  step_status compute(int64_t step, const batch_feeds& in, int arena) {
     if (in.record)
       told_to_record.push_back(step);
     if (const auto trouble = before_step(step); trouble != step_status::ok)

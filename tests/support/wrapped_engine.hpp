@@ -13,6 +13,7 @@ class wrapped_engine : public step_engine {
   std::span<const program_output> outputs() const override { return inner_->outputs(); }
   std::span<const component> exposed() const override { return inner_->exposed(); }
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override { return inner_->gradients(step, in, arena); }
+  step_status expose(int64_t step, const batch_feeds& in, int arena) override { return inner_->expose(step, in, arena); }
   tensor gradient() const override { return inner_->gradient(); }
   void apply(int64_t step, const tensor& sum, int from, int to) override { inner_->apply(step, sum, from, to); }
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override { return inner_->evaluate(step, in, arena); }

@@ -155,7 +155,8 @@ TEST_CASE_FIXTURE(exposing_replica, "from where it retires a replica computes an
   credit(6_edge, 20);
   tell(worker, retire{1, 3});
   feed(0, 6);
-  CHECK(engine->computed == first_steps(6));
+  CHECK(engine->computed == first_steps(3));
+  CHECK(engine->forward == std::vector<int64_t>{3, 4, 5});
   CHECK(engine->applied == first_steps(3));
   CHECK(steps_in(reader) == 6);
   const auto last = reader.last<block>();
