@@ -18,6 +18,8 @@ class crew {
   virtual caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr& driver) = 0;
   /// Sends handles between a node and the started nodes with which it shares an edge or to which it sends parts.
   virtual void connect(node_id id) = 0;
+  /// A group has left: tells the nodes at the other ends of its edges that nothing flows there from batch `step` on.
+  virtual void remove(group_id group, int32_t attempt, int64_t step) = 0;
   /// Ends a node, if it was started.
   virtual void end(node_id id) = 0;
 

@@ -21,6 +21,11 @@ const member* roster::find(const caf::actor_addr& address) const {
   return nullptr;
 }
 
+const member* roster::find(node_id id) const {
+  const auto m = std::find_if(members_.begin(), members_.end(), [id](const member& x) { return x.id == id; });
+  return m == members_.end() ? nullptr : &*m;
+}
+
 void roster::ended(node_id id) {
   started(id, nullptr);
 }

@@ -44,6 +44,8 @@ class roster {
   /// The living member with that address; null for an unknown address or a member that has ended.
   const member* find(const caf::actor_addr& address) const;
   void ended(node_id id);
+  /// The member with that number, alive or not; null for an unknown one.
+  const member* find(node_id id) const;
 
   /// The only member of that role, alive or not.
   node_id id_of(role what) const;

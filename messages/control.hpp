@@ -138,6 +138,26 @@ typename Inspector::result_type inspect(Inspector& f, leave& x) {
   return f(caf::meta::type_name("leave"), x.attempt, x.edge, x.step);
 }
 
+/// To the outfeed and the checkpoint writer: the group of these replicas has left. Nothing more is awaited of their reports, and nothing of
+/// them belongs to a snapshot of `first_state` or of a later state.
+struct departed {
+  struct replica {  // CAF reads the elements of a list into variables that it does not initialise.
+    node_id id{};
+    friend bool operator==(const replica&, const replica&) = default;
+  };
+  int32_t attempt = 0;
+  int64_t first_state = 0;
+  std::vector<replica> replicas;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, departed::replica& x) {
+  return f(caf::meta::type_name("departed::replica"), x.id);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, departed& x) {
+  return f(caf::meta::type_name("departed"), x.attempt, x.first_state, x.replicas);
+}
+
 /// To all replicas of a group: from state `step` on, compute and send the outputs that others read, and apply nothing.
 struct retire {
   int32_t attempt = 0;

@@ -55,6 +55,7 @@ struct unlease;
 
 // -- facts ---------------------------------------------------------------------------
 struct committed;
+struct departed;
 struct evaluated;
 struct failure;
 struct flushed;
@@ -87,6 +88,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reports))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_source))
   CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
+  CAF_ADD_TYPE_ID(troupe, (troupe::departed))
   CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluated))

@@ -61,12 +61,14 @@ using reducer_actor = gradient_sink_actor::extend<
 using outfeed_actor = report_sink_actor::extend<
   caf::reacts_to<room>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop the reports of older ones.
+  caf::reacts_to<departed>,       // A group has left: its reports are awaited no more.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<flush>>;         // Pass on all complete steps, then answer `flushed`.
 
 using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<restore>,        // Open the directory and send its newest whole checkpoint to the owners of the stores.
   caf::reacts_to<state_taken>,    // An owner has written a part of it.
+  caf::reacts_to<departed>,       // A group has left: later snapshots are complete without it.
   caf::reacts_to<stand_in>,       // Open it and load nothing, in place of a writer that died.
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
   caf::reacts_to<name_missing>,   // A snapshot has waited too long: name its missing part.

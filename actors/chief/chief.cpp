@@ -20,11 +20,15 @@ void chief_state::start_crew() {
   show_status();
 }
 
-/// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin.
+/// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin. A group that was
+/// dropped has no owner.
 void chief_state::restore_state() {
   restore news{attempt, {}};
+  const auto has_owner = [&](group_id group) {
+    return std::any_of(news.owners.begin(), news.owners.end(), [group](const state_owner& o) { return o.group == group; });
+  };
   for (const auto& m : nodes.members())
-    if (m.what == role::replica && std::none_of(news.owners.begin(), news.owners.end(), [&](const state_owner& o) { return o.group == m.group; }))
+    if (m.what == role::replica && !groups.is_dropped(m.group) && !has_owner(m.group))
       news.owners.push_back({m.group, caf::actor_cast<state_owner_actor>(m.handle)});
   self->send(writer(), std::move(news));
   arm(chief_wait::start, options.deadlines.start);
@@ -63,8 +67,10 @@ void chief_state::on_restored(const restored& x) {
   show_status();
   const begin news{attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
   self->send(outfeed(), begin{attempt, x.id.step, {}});
-  tell_all<role::replica>(begin{attempt, x.id.step, {}});
+  groups.restore(x.id.step, x.properties);
+  tell_replicas(begin{attempt, x.id.step, {}});
   tell_all<role::infeed>(news);
+  begin_groups();
   if (attempt > 1)
     publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
@@ -248,6 +254,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.options = std::move(options);
   const auto& limits = state.options.deadlines;
   state.evaluations = evaluations{state.options.throttle_secs};
+  state.groups = groups{state.options.groups};
   state.recovery = recovery{state.options.recovery};
   state.waiting.start(self, waits{chief_wait_kinds, waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});

@@ -15,7 +15,7 @@
 //   ending:     hooks see the end, the crew is ended, and its downs are counted
 //
 // Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
-// fact_window, failures, recovery, ending, roster, waits. This actor turns messages into calls of the parts, and their decisions into
+// fact_window, failures, groups, recovery, ending, roster, waits. This actor turns messages into calls of the parts, and their decisions into
 // messages.
 #pragma once
 
@@ -23,6 +23,7 @@
 #include "actors/chief/chief_waits.hpp"
 #include "actors/chief/deadlines.hpp"
 #include "actors/chief/fact_window.hpp"
+#include "actors/chief/groups.hpp"
 #include "actors/chief/held_progress.hpp"
 #include "actors/chief/phase.hpp"
 #include "actors/chief/recovery.hpp"
@@ -49,6 +50,7 @@ struct chief_options {
   double throttle_secs = 600;
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
+  std::vector<group_policy> groups = {};        ///< What follows when one of them fails, and where it retires.
   recovery_options recovery = {};
   chief_deadlines deadlines;
 };
@@ -65,6 +67,7 @@ struct chief_state : attempt_books {
   roster nodes;
   troupe::evaluations evaluations;
   troupe::gates gates;
+  troupe::groups groups;                        ///< What has left is restored with each attempt.
   fact_window facts;                            ///< Limits how far the hooks may be behind.
   troupe::held_progress held_progress;          ///< Sent when the hooks have caught up.
   troupe::recovery recovery;
@@ -113,6 +116,13 @@ struct chief_state : attempt_books {
   void tell_all(const M& message) {
     for (const auto& node : nodes.all<R>())
       self->send(node, message);
+  }
+  /// Those of groups that have left excepted.
+  template <class M>
+  void tell_replicas(const M& message) {
+    for (const auto& m : nodes.members())
+      if (m.what == role::replica && m.handle && !groups.has_left(m.group))
+        self->send(caf::actor_cast<replica_actor>(m.handle), message);
   }
   void warn(int64_t step, std::string text);
   void publish(job_event e);
@@ -167,6 +177,15 @@ struct chief_state : attempt_books {
   void record_evaluation(const evaluated& x);
   void on_eval_room(const room& x);
   void lose_evaluation();
+
+  // chief_groups.cpp: groups that leave or retire
+  departed departed_of(group_id group) const;
+  /// Takes the failure as the group's own, by its policy. False: it is the job's.
+  bool lose_group(const stream_end& x);
+  void tell_departed(group_id group);
+  std::optional<group_id> group_to_drop() const;
+  void begin_groups();
+  std::string remark() const;   ///< Why the job ended, if otherwise than requested, and which groups have left.
 
   // chief_ending.cpp: failures, downs, the last waits
   void on_failure(const failure& x);

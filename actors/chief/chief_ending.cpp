@@ -95,6 +95,8 @@ void chief_state::on_down(const caf::down_msg& x) {
     }
     return check_gone();
   }
+  if ((who.what == role::replica || who.what == role::reducer) && groups.has_left(who.group))
+    return check_end();  // Nobody waits for it.
   switch (who.what) {
     case role::evaluator:
       lose_evaluation();
@@ -116,7 +118,8 @@ void chief_state::on_down(const caf::down_msg& x) {
       self->send(writer(), gone{attempt, who.id});
       [[fallthrough]];
     case role::reducer:
-      causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category);
+      causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category,
+                 who.what == role::infeed ? std::nullopt : std::optional{who.group});
       return flush_then_settle();
     default:
       break;
@@ -198,12 +201,16 @@ void chief_state::settle_saves() {
 
 /// The failed attempt has nothing more to say: another one follows, or the job ends.
 void chief_state::conclude() {
-  if (ending.failing != failing::settling || !causes.curable() || causes.aborted() || (options.checkpoints && !writer()))
+  if (ending.failing != failing::settling || causes.aborted() || (options.checkpoints && !writer()))
     return end();
   auto cause = causes.root();
   const auto verdict = recovery.decide({cause, causes.curable(), causes.has_kill(), horizon.reached(), options.checkpoints, ending.stopping});
   if (verdict.recovers)
     return recover(std::move(cause), verdict.delay);
+  if (const auto group = group_to_drop()) {
+    groups.drop(*group, cause);
+    return recover(std::move(cause), {});
+  }
   if (!verdict.why_not.empty())
     causes.note(verdict.why_not);
   end();
@@ -251,6 +258,8 @@ void chief_state::replace_writer(error cause) {
   const auto id = nodes.id_of(role::checkpoint_writer);
   restart(id);
   self->send(writer(), stand_in{attempt});  // Sent before any part.
+  for (const auto& [group, how] : groups.left())
+    self->send(writer(), departed_of(group));
   options.nodes->connect(id);
   saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
   disarm(chief_wait::commit);
@@ -269,10 +278,12 @@ void chief_state::end() {
   waiting.disarm_all();
   const auto reached = horizon.reached();
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean, .metrics = metrics,
-                 .text = ending.remark};
+                 .text = remark()};
   if (!causes.empty()) {
     for (const auto& earlier : recovery.earlier())
       causes.note(earlier);
+    if (auto of_groups = groups.text(); !of_groups.empty())
+      causes.note(std::move(of_groups));
     last.what = job_event::kind::failed;
     last.failure = causes.root();
   } else if (ending.stopping && !horizon.end_is_final()) {
@@ -328,7 +339,7 @@ void chief_state::finish() {
   show_status();
   if (causes.empty()) {
     const auto reached = horizon.reached();
-    train_result result{reached, reached - start_step, metrics, seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), ending.remark};
+    train_result result{reached, reached - start_step, metrics, seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark()};
     if (result.metrics.empty() && reached > start_step)
       result.metrics = training_metrics();
     if (nodes.any_alive()) {

@@ -14,7 +14,8 @@ namespace troupe {
 
 /// Whether the failed attempt is worth to be ended with care, as another one may follow. Late news may change that.
 bool chief_state::may_recover() const {
-  return recovery.enabled() && options.checkpoints && writer() && !ending.stopping && causes.curable() && !causes.aborted();
+  const bool possible = options.checkpoints && writer() && !ending.stopping && !causes.aborted();
+  return possible && ((recovery.enabled() && causes.curable()) || group_to_drop());
 }
 
 void chief_state::halt_all() {
@@ -71,7 +72,7 @@ void chief_state::begin_attempt() {
   options.nodes->begin_attempt();
   std::vector<node_id> dead;
   for (const auto& m : nodes.members())
-    if (!m.handle && (m.what == role::infeed || m.what == role::replica || m.what == role::reducer))
+    if (!m.handle && (m.what == role::infeed || ((m.what == role::replica || m.what == role::reducer) && !groups.is_dropped(m.group))))
       dead.push_back(m.id);
   for (const auto id : dead) {
     restart(id);

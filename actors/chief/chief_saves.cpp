@@ -29,6 +29,7 @@ void chief_state::send_books(int64_t step) {
   snapshot_part books{attempt, step, options.id};
   books.properties["first_step"] = std::to_string(first_step);
   books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
+  books.properties.merge(groups.books(step));
   self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
 }
 
@@ -102,7 +103,8 @@ void chief_state::on_save_failed(const save_failed& x) {
   disarm(chief_wait::commit);
   if (!ending.fails())
     return fail_now(x.cause);
-  causes.add(x.cause);  // The last save after a failure has failed, too.
+  // The last save after a failure has failed, too; one that lacks a part has failed in consequence.
+  causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? causes.only_group() : std::nullopt);
   await_saves();
   check_end();
 }

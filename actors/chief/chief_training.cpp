@@ -51,7 +51,7 @@ void chief_state::grant_up_to(int64_t until, std::vector<mark> marks) {
   horizon.granted(now_ns(), until);
   const run news{attempt, horizon.until(), std::move(marks)};
   tell_all<role::infeed>(news);
-  tell_all<role::replica>(news);
+  tell_replicas(news);
   if (idle)
     await_reports();
 }
@@ -135,7 +135,8 @@ void chief_state::on_lane(const step_report& x) {
     return;
   auto& lane = lanes[x.replica];
   lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
-  if (lanes.size() < nodes.count(role::replica))
+  const auto& all = nodes.members();
+  if (std::ssize(lanes) < std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !groups.has_left(m.group); }))
     return;
   int64_t slowest = lane;
   for (const auto& [replica, step] : lanes)
@@ -156,7 +157,7 @@ void chief_state::on_reached() {
 }
 
 void chief_state::on_stream_end(const stream_end& x) {
-  if (x.attempt != attempt || !trains() || std::exchange(ending.stream_ended, true))
+  if (x.attempt != attempt || !trains() || lose_group(x) || std::exchange(ending.stream_ended, true))
     return;
   ending.announced.reset();
   disarm(chief_wait::news);

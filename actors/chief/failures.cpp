@@ -20,7 +20,7 @@ error root_cause(std::span<const error> causes) {
   return chosen;
 }
 
-void failure_log::add(error cause, cure how) {
+void failure_log::add(error cause, cure how, std::optional<group_id> of) {
   if (std::find(causes_.begin(), causes_.end(), cause) != causes_.end())
     return;
   if (aborted_) {
@@ -29,12 +29,14 @@ void failure_log::add(error cause, cure how) {
   }
   causes_.push_back(std::move(cause));
   cures_.push_back(how);
+  groups_.push_back(of);
 }
 
 void failure_log::abort(error cause) {
   aborted_ = causes_.empty();
   causes_.push_back(std::move(cause));
   cures_.push_back(cure::none);
+  groups_.emplace_back();
 }
 
 bool failure_log::curable() const {
@@ -52,6 +54,18 @@ bool failure_log::curable() const {
 
 bool failure_log::has_kill() const {
   return std::find(cures_.begin(), cures_.end(), cure::by_chance) != cures_.end();
+}
+
+std::optional<group_id> failure_log::only_group() const {
+  std::optional<group_id> only;
+  for (size_t i = 0; i < causes_.size(); ++i) {
+    if (!groups_[i] && causes_[i].category == errc::cancelled)
+      continue;
+    if (!groups_[i] || (only && only != groups_[i]))
+      return std::nullopt;
+    only = groups_[i];
+  }
+  return only;
 }
 
 error failure_log::root() const {

@@ -5,6 +5,7 @@
 
 #include <troupe/error.hpp>
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,8 @@ enum class cure : uint8_t {
 class failure_log {
  public:
   bool empty() const noexcept { return causes_.empty(); }
-  /// An error that was added before counts once; after an abort, further errors become notes of the abort.
-  void add(error cause, cure how = cure::by_category);
+  /// `of`: the group whose node failed. An error that was added before counts once; after an abort, further errors become notes of the abort.
+  void add(error cause, cure how = cure::by_category, std::optional<group_id> of = {});
   /// The user has aborted the job, which is the root cause, unless there was an error before.
   void abort(error cause);
   bool aborted() const noexcept { return aborted_; }
@@ -38,10 +39,13 @@ class failure_log {
   bool curable() const;
   /// Whether one of them is the killing of a node, which says nothing about the step at which it happened.
   bool has_kill() const;
+  /// The group whose nodes' failures are all the causes, but for what was cancelled in consequence.
+  std::optional<group_id> only_group() const;
 
  private:
   std::vector<error> causes_;
   std::vector<cure> cures_;  ///< For each cause.
+  std::vector<std::optional<group_id>> groups_;  ///< For each cause.
   std::vector<std::string> notes_;
   bool aborted_ = false;
 };

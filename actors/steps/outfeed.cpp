@@ -47,6 +47,7 @@ void outfeed_state::on_report(const step_report& x) {
   if (!x.losses.empty())
     l->seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
   pass_on();
+  pass_end(false);  // Another group may have failed at the step that this one has reached now.
 }
 
 void outfeed_state::on_end(const stream_end& x) {
@@ -65,6 +66,25 @@ void outfeed_state::on_room(const room& x) {
   room_until = x.until_number;
   pass_on();
   pass_end(false);
+}
+
+void outfeed_state::on_departed(const departed& x) {
+  if (x.attempt != attempt)
+    return;
+  for (const auto& replica : x.replicas)
+    if (auto* const l = lane_of(replica.id)) {
+      l->left = true;
+      l->end.reset();
+      l->watched.clear();
+      l->recorded.clear();
+    }
+  end_passed = false;  // If it was that group's, the job goes on, and its end is yet to come.
+  pass_on();
+  pass_end(false);
+}
+
+bool outfeed_state::has_left(size_t group) const {
+  return std::any_of(lanes.begin(), lanes.end(), [group](const lane& l) { return l.group == group && l.left; });
 }
 
 bool outfeed_state::record_due() const {
@@ -109,7 +129,8 @@ void outfeed_state::record_group(size_t group, double loss, record& into) {
 void outfeed_state::send_record(const std::vector<double>& losses) {
   record r{attempt, records, step, {}};
   for (size_t g = 0; g < losses.size(); ++g)
-    record_group(g, losses[g], r);
+    if (!has_left(g))
+      record_group(g, losses[g], r);
   if (!writer)
     return;
   ++records;
@@ -119,14 +140,18 @@ void outfeed_state::send_record(const std::vector<double>& losses) {
 std::vector<double> outfeed_state::take_losses() {
   std::vector<double> all, of_step;
   for (size_t l = 0; l < lanes.size(); ++l) {
-    of_step.push_back(lanes[l].losses.front());
-    lanes[l].losses.pop_front();
+    if (!lanes[l].left) {
+      of_step.push_back(lanes[l].losses.front());
+      lanes[l].losses.pop_front();
+    }
     if (l + 1 < lanes.size() && lanes[l + 1].group == lanes[l].group)
       continue;
-    all.push_back(tree_mean(of_step));
+    all.push_back(of_step.empty() ? 0 : tree_mean(of_step));
     of_step.clear();
   }
   for (size_t g = 0; g < all.size(); ++g) {
+    if (has_left(g))
+      continue;
     meters[g].since_progress.add(all[g]);
     meters[g].since_log.add(all[g]);
   }
@@ -136,11 +161,23 @@ std::vector<double> outfeed_state::take_losses() {
 loss_point outfeed_state::point(loss_meter loss_meters::*meter) const {
   loss_point p{step, (meters.front().*meter).last(), (meters.front().*meter).mean(), {}};
   for (size_t g = 1; g < meters.size(); ++g)
-    p.of_groups[options.groups[g].name] = (meters[g].*meter).mean();
+    if (!has_left(g))
+      p.of_groups[options.groups[g].name] = (meters[g].*meter).mean();
   return p;
 }
 
-/// The outputs are the first replica's, whose loss is replaced by that of all replicas. Observed values are joined over the
+/// The loss of the first group is that of all its replicas; those of the other groups follow. A value of a group that has left is empty.
+void outfeed_state::show_losses(const std::vector<double>& losses, std::vector<tensor>& values) const {
+  show_mean_loss(options.groups.front().outputs, losses.front(), values);
+  for (size_t g = 1; g < losses.size() && !values.empty(); ++g) {
+    std::vector<tensor> of_group(options.groups[g].outputs.size());
+    if (!has_left(g))
+      show_mean_loss(options.groups[g].outputs, losses[g], of_group);
+    std::move(of_group.begin(), of_group.end(), std::back_inserter(values));
+  }
+}
+
+/// The outputs are the first replica's, with the losses of all groups. Observed values are joined over the
 /// replicas of each group, group after group.
 step_values outfeed_state::take_watched() {
   step_values all = std::move(lanes.front().watched.front());
@@ -168,6 +205,8 @@ void outfeed_state::pass_on(bool whatever_there_is) {
   bool watched = false;
   progress p{attempt};
   for (const auto& l : lanes) {
+    if (l.left)
+      continue;
     ready = std::min(ready, l.losses.size());
     p.seconds_per_step = std::max(p.seconds_per_step, l.seconds_per_step);
   }
@@ -184,7 +223,7 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     while (shown < first.watched.size() && first.watched[shown].step < step)
       ++shown;
     if (shown < first.watched.size() && first.watched[shown].step == step)
-      show_mean_loss(options.groups.front().outputs, losses.front(), first.watched[shown].values);
+      show_losses(losses, first.watched[shown].values);
     if (due)
       send_record(losses);
     if (options.log_every > 0 && step % options.log_every == 0) {
@@ -236,6 +275,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
     [&state](const stream_end& x) { state.on_end(x); },
     [&state](const room& x) { state.on_room(x); },
     [&state](const begin& x) { state.on_begin(x); },
+    [&state](const departed& x) { state.on_departed(x); },
     [&state](const probe& x) {
       standing here{x.number, state.options.name, {{"reported", state.step}}};
       auto lane = state.lanes.begin();

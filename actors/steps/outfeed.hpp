@@ -25,7 +25,7 @@ struct outfeed_options {
     summary_recipes summaries = {};  ///< How recorded tensors become summary values.
     std::vector<observable> observables = {};  ///< In training: what its replicas observe for hooks.
   };
-  std::vector<group> groups;         ///< The first one has the job's loss; hooks see its outputs.
+  std::vector<group> groups;         ///< The first one has the job's loss; hooks see the losses of all.
   int64_t log_every = 100;           ///< Steps between loss points in the log; 0: none.
   int64_t records_ahead = record_window;  ///< Credit of the summary writer at the beginning.
 };
@@ -51,6 +51,7 @@ struct outfeed_state {
     int64_t next_watched = 0;               ///< No values of an earlier state will follow.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
+    bool left = false;                      ///< Its group has left: nothing is awaited of it.
   };
   std::vector<lane> lanes;                  ///< The replicas of the first group, then those of the next.
   struct loss_meters {
@@ -66,13 +67,16 @@ struct outfeed_state {
   void on_report(const step_report& x);
   void on_end(const stream_end& x);
   void on_room(const room& x);
+  void on_departed(const departed& x);
   void pass_on(bool whatever_there_is = false);
   bool record_due() const;                  ///< Whether the step to state `step + 1` recorded.
   void send_record(const std::vector<double>& losses);
   void record_group(size_t group, double loss, record& into);
   lane* lane_of(node_id replica);
-  std::vector<double> take_losses();        ///< Losses of the next step, one for each group.
+  bool has_left(size_t group) const;
+  std::vector<double> take_losses();        ///< Losses of the next step, one for each group; 0 for one that has left.
   loss_point point(loss_meter loss_meters::*meter) const;
+  void show_losses(const std::vector<double>& losses, std::vector<tensor>& values) const;
   step_values take_watched();               ///< Of the whole step: the next one that the first lane has.
   void pass_end(bool whatever_there_is);
 };

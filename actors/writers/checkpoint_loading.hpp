@@ -15,6 +15,7 @@ inline constexpr std::string_view global_step_name = "global_step";
 struct group_layout {
   group_id group{};
   std::shared_ptr<const parameter_layout> layout;
+  std::string name = {};  ///< May be left out where no group leaves.
 };
 using layouts = std::span<const group_layout>;
 

@@ -18,18 +18,32 @@ constexpr size_t parts_on_their_way_max = 3;
 
 void checkpoint_writer_state::on_restore(const restore& x) {
   begin_attempt(x.attempt);
-  auto loaded = load();
+  std::map<group_id, state_owner_actor> owners;
+  for (const auto& owner : x.owners)
+    owners.insert_or_assign(owner.group, owner.owner);
+  auto loaded = load(owners);
   if (!loaded)
     return fail_with(loaded.error());
   restoring = std::move(*loaded);
   restoring->news.attempt = attempt;
-  for (const auto& owner : x.owners)
-    restoring->owners.insert_or_assign(owner.group, owner.owner);
+  restoring->owners = std::move(owners);
   send_state();
 }
 
-expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load() {
-  restoration initial{{}, {options.layouts, options.seed}, {}};
+/// The layouts of the groups that had not left when a checkpoint with these properties was made.
+std::vector<group_layout> checkpoint_writer_state::layouts_in(const std::map<std::string, std::string>& properties) const {
+  auto there = options.layouts;
+  std::erase_if(there, [&](const group_layout& g) { return properties.contains(departure_key(g.name)); });
+  return there;
+}
+
+/// A group without an owner has no live replica, and gets nothing.
+expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load(const std::map<group_id, state_owner_actor>& owners) {
+  const auto owned = [&owners](std::vector<group_layout> groups) {
+    std::erase_if(groups, [&owners](const group_layout& g) { return !owners.contains(g.group); });
+    return groups;
+  };
+  restoration initial{{}, {owned(options.layouts), options.seed}, {}};
   if (options.directory.empty())
     return initial;
   if (auto opened = open(); !opened)
@@ -45,13 +59,14 @@ expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load() {
     return fail(errc::failed_precondition, found->prefix + " is of iteration " + std::to_string(content.id.iteration)
                                              + " of a search, and this job of iteration " + std::to_string(options.iteration)
                                              + ": go on with the search, or train into another directory");
-  if (auto same = check_tensors(options.layouts, *found, true); !same)
+  const auto there = layouts_in(content.properties);
+  if (auto same = check_tensors(there, *found, true); !same)
     return fail(same.error());
   auto warnings = std::move(found->warnings);
   for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
     warnings.push_back(std::move(difference));
   return restoration{{attempt, true, content.id, found->prefix, std::move(content.blobs), std::move(content.properties), std::move(warnings)},
-                     {options.layouts, std::move(content.tensors), options.part_bytes_max}, {}};
+                     {owned(there), std::move(content.tensors), options.part_bytes_max}, {}};
 }
 
 void checkpoint_writer_state::on_state_taken(const state_taken& x) {

@@ -3,6 +3,8 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+
 namespace troupe {
 
 void checkpoint_writer_state::begin_attempt(int32_t number) {
@@ -13,6 +15,8 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
   gone_parts.clear();
   settling = false;
   restoring.reset();
+  for (auto& part : options.parts)
+    part.until = INT64_MAX;
 }
 
 void checkpoint_writer_state::fail_with(error cause) {
@@ -40,6 +44,20 @@ expected<void> checkpoint_writer_state::open() {
   return {};
 }
 
+void checkpoint_writer_state::on_departed(const departed& x) {
+  if (x.attempt != attempt)
+    return;
+  for (auto& part : options.parts)
+    if (std::find(x.replicas.begin(), x.replicas.end(), departed::replica{part.id}) != x.replicas.end())
+      part.until = std::min(part.until, x.first_state);
+  std::vector<int64_t> complete;
+  for (const auto& [step, snapshot] : snapshots)
+    if (missing_parts(options.parts, step, snapshot.parts).empty())
+      complete.push_back(step);
+  for (const int64_t step : complete)
+    finish(step);
+}
+
 void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_actor& lender) {
   if (x.attempt > attempt) {
     early.keep(attempt, lent_part{x, lender});
@@ -61,7 +79,7 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
   if (!x.pieces.empty())
     snapshot.lenders.push_back(lender);
   snapshot.parts.insert_or_assign(x.part, x);
-  if (missing_parts(options.parts, snapshot.parts).empty())
+  if (missing_parts(options.parts, x.step, snapshot.parts).empty())
     finish(x.step);
   else if (settling)
     settle_all();
@@ -122,7 +140,7 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
 void checkpoint_writer_state::on_name_missing(const name_missing& x) {
   if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step))
     return;  // The snapshot was completed meanwhile; the answer is on its way.
-  const auto missing = missing_parts(options.parts, snapshots[x.step].parts);
+  const auto missing = missing_parts(options.parts, x.step, snapshots[x.step].parts);
   refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
 }
 
@@ -159,7 +177,7 @@ void checkpoint_writer_state::settle_all() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)
     for (const auto& part : options.parts)
-      if (!snapshot.parts.contains(part.id) && gone_parts.contains(part.id)) {
+      if (step < part.until && !snapshot.parts.contains(part.id) && gone_parts.contains(part.id)) {
         hopeless.emplace_back(step, part.name);
         break;
       }
@@ -178,6 +196,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
     [&state](const restore& x) { state.on_restore(x); },
     [&state](const state_taken& x) { state.on_state_taken(x); },
     [&state](const stand_in& x) { state.on_stand_in(x); },
+    [&state](const departed& x) { state.on_departed(x); },
     [&state](const gone& x) { state.on_gone(x); },
     [&state](const abandon& x) { state.on_abandon(x); },
     [&state](const name_missing& x) { state.on_name_missing(x); },

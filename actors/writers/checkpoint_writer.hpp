@@ -71,7 +71,9 @@ struct checkpoint_writer_state {
   void begin_attempt(int32_t number);
   void fail_with(error cause);
   expected<void> open();
-  expected<restoration> load();
+  expected<restoration> load(const std::map<group_id, state_owner_actor>& owners);
+  std::vector<group_layout> layouts_in(const std::map<std::string, std::string>& properties) const;
+  void on_departed(const departed& x);
   void on_state_taken(const state_taken& x);
   void send_state();
   void on_part(const snapshot_part& x, const arena_owner_actor& lender);

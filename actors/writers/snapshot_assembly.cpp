@@ -49,10 +49,10 @@ expected<void> check_finite(std::span<const variable_piece* const> pieces) {
   return {};
 }
 
-std::string missing_parts(std::span<const expected_part> wanted, const std::map<node_id, snapshot_part>& have) {
+std::string missing_parts(std::span<const expected_part> wanted, int64_t step, const std::map<node_id, snapshot_part>& have) {
   std::string missing;
   for (const auto& part : wanted)
-    if (!have.contains(part.id))
+    if (step < part.until && !have.contains(part.id))
       missing += (missing.empty() ? "" : ", ") + part.name;
   return missing;
 }

@@ -13,12 +13,13 @@ expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* 
 /// nan_loss naming the first trainable variable with a non-finite element.
 expected<void> check_finite(std::span<const variable_piece* const> pieces);
 
-/// A part that every snapshot has: its node, and its name for people.
+/// A part of snapshots: its node, and its name for people.
 struct expected_part {
   node_id id{};
   std::string name;
+  int64_t until = INT64_MAX;  ///< Its group has left: snapshots of this state and of later ones are without it.
 };
-/// The names of the parts of `wanted` that are not keys of `have`: "infeed/0, chief".
-std::string missing_parts(std::span<const expected_part> wanted, const std::map<node_id, snapshot_part>& have);
+/// The names of the parts of `wanted` for state `step` that are not keys of `have`: "infeed/0, chief".
+std::string missing_parts(std::span<const expected_part> wanted, int64_t step, const std::map<node_id, snapshot_part>& have);
 
 }  // namespace troupe

@@ -79,6 +79,16 @@ class job_crew final : public crew {
           connect_parts(n->id);
   }
 
+  void remove(group_id group, int32_t attempt, int64_t step) override {
+    const auto is_of = [&](node_id id) { return job_->plan.at(id).what == role::replica && job_->plan.at(id).group == group; };
+    for (const auto& e : job_->plan.edges) {
+      if (job_->plan.at(e.to).driver != driver_ || is_of(e.from) == is_of(e.to))
+        continue;
+      if (const auto other = handles_.find(is_of(e.from) ? e.to : e.from); other != handles_.end())
+        tell(other->second, leave{attempt, e.id, step});
+    }
+  }
+
   void end(node_id id) override {
     if (const auto node = handles_.extract(id))
       caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);

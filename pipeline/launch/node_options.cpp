@@ -130,8 +130,8 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   for (const auto part : job.plan.snapshot_parts)
     options.parts.push_back({part, job.plan.at(part).name});
   for (size_t p = 0; p < job.programs.size(); ++p)
-    if (job.plan.programs[p].mode == mode::train)
-      options.layouts.push_back({job.plan.programs[p].group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}});
+    if (const auto& program = job.plan.programs[p]; program.mode == mode::train)
+      options.layouts.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.find(program.group)->name});
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
   options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
@@ -183,6 +183,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.checkpoints = !job.plan.snapshot_parts.empty();
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
+  for (const auto& g : job.plan.groups)
+    options.groups.push_back({g.id, g.name, g.on_failure, g.retires_at});
   options.stops_at_infeeds = job.plan.groups.size() > 1;
   options.summary_steps = config.summary_steps;
   if (const auto& evaluation = training.evaluation) {
@@ -201,9 +203,13 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   options.hooks = training.hooks;
   options.log = training.log;
   options.turns = training.turns;
-  for (const auto& o : job.in(mode::train).engines.front()->outputs())
+  const auto groups = outfeed_options_of(job, *job.plan.find(role::outfeed, node.driver)).groups;
+  for (const auto& o : groups.front().outputs)
     options.outputs.push_back(to_string(o));
-  for (const auto& group : outfeed_options_of(job, *job.plan.find(role::outfeed, node.driver)).groups)
+  for (size_t g = 1; g < groups.size(); ++g)
+    for (const auto& o : groups[g].outputs)
+      options.outputs.push_back(groups[g].name + "/" + to_string(o));
+  for (const auto& group : groups)
     for (const auto& o : group.observables)
       options.observed.push_back(group.name.empty() ? o.name : group.name + "/" + o.name);
   return options;

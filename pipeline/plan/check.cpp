@@ -188,10 +188,22 @@ expected<void> check_parts(const job_plan& p) {
   return {};
 }
 
+/// Other groups can be removed while the job goes on; the first one has its loss, and its values are the ones that hooks are shown.
+expected<void> check_groups(const job_plan& p) {
+  const auto first = std::find_if(p.programs.begin(), p.programs.end(), [](const plan_program& x) { return x.mode == mode::train; });
+  for (const auto& g : p.groups) {
+    if (g.on_failure == group_failure::leave && first != p.programs.end() && first->group == g.id)
+      return refuse("group " + quoted(g.name) + " is to leave if it fails, and its loss is the job's: no job would be left");
+    if (g.retires_at.value_or(0) < 0)
+      return refuse("group " + quoted(g.name) + " retires at step " + std::to_string(*g.retires_at) + ": steps count from 0");
+  }
+  return {};
+}
+
 }  // namespace
 
 expected<void> check(const job_plan& p) {
-  for (const auto& part : {check_nodes, check_edges, check_divisions, check_cycles, check_parts})
+  for (const auto& part : {check_nodes, check_edges, check_divisions, check_cycles, check_parts, check_groups})
     if (auto ok = part(p); !ok)
       return ok;
   return {};

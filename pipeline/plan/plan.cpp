@@ -78,6 +78,12 @@ std::string to_text(const job_plan& p) {
     text.append("edge ").append(std::to_string(index_of(e.id))).append(": ").append(end_of(e.from, e.out)).append(" => ").append(end_of(e.to, e.in));
     text.append(", ").append(to_string(e.how)).append(", ").append(std::to_string(e.credit_blocks)).append(" blocks\n");
   }
+  for (const auto& g : p.groups) {
+    if (g.on_failure == group_failure::leave)
+      text.append("group ").append(g.name).append(": leaves if it fails\n");
+    if (g.retires_at)
+      text.append("group ").append(g.name).append(": retires at step ").append(std::to_string(*g.retires_at)).append("\n");
+  }
   text += "snapshot:";
   for (const auto part : p.snapshot_parts)
     text.append(" ").append(end_of(part, std::string{data_port}));

@@ -5,7 +5,7 @@
 //                       ══► replica/1   (group 0)                                    ══► b/replica/0 ══ logits ══►
 #pragma once
 
-#include "words/roles.hpp"
+#include "words/group_policy.hpp"
 
 #include <troupe/error.hpp>
 #include <troupe/model.hpp>
@@ -70,6 +70,8 @@ struct plan_dataset {
 struct plan_group {
   group_id id{};
   std::string name;                           ///< Empty in a job with one group.
+  group_failure on_failure = group_failure::fail;
+  std::optional<int64_t> retires_at = {};     ///< From this state on it shows its outputs and applies nothing.
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };
 

@@ -42,6 +42,7 @@ template <> connect_reducer sample(simulation& world) { return {world.record<gra
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().as<report_sink_actor>()}; }
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
+template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86"}; }
 template <> evaluated sample(simulation&) { return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }

@@ -25,19 +25,20 @@ struct shown_job final : job_board {
 
 /// Has a recorder for every node, which accepts every message of a chief.
 struct crew_of_stand_ins final : crew {
-  using stand_in = recorder<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon, name_missing,
-                            settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
+  using stand_in = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon,
+                            name_missing, settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
   std::vector<member> members() const override { return plan; }
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
-    nodes.insert_or_assign(id, world.record<begin, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in,
-                                            abandon, name_missing, settle, unlease, snapshot_part, gone, flush,
+    nodes.insert_or_assign(id, world.record<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore,
+                                            troupe::stand_in, abandon, name_missing, settle, unlease, snapshot_part, gone, flush,
                                             evaluate_at, request, note, troupe::record, finish_log, fact>());
     return nodes.at(id).address();
   }
   void connect(node_id id) override { connected.push_back(id); }
+  void remove(group_id group, int32_t, int64_t step) override { removed.emplace_back(group, step); }
   void end(node_id id) override { caf::anon_send_exit(nodes.at(id).address(), caf::exit_reason::user_shutdown); }
   void cancel() override { ++cancelled; }
   void cancel_reads() override { ++reads_cancelled; }
@@ -48,6 +49,7 @@ struct crew_of_stand_ins final : crew {
   std::vector<member> plan;
   std::map<node_id, stand_in> nodes;      ///< The newest of each.
   std::vector<node_id> started, connected;
+  std::vector<std::pair<group_id, int64_t>> removed;
   int cancelled = 0, reads_cancelled = 0, attempts_begun = 0;
 };
 

@@ -207,4 +207,22 @@ TEST_CASE("a log keeps each cause once, and after an abort all others are notes 
   }
 }
 
+TEST_CASE("failures are of one group if its nodes alone have failed, whatever was cancelled in consequence") {
+  const error died{errc::aborted, "b/replica/0 ended"}, cancelled{errc::cancelled, "the step was cancelled"};
+  const error full{errc::resource_exhausted, "the disk is full"};
+  const group_id a{1}, b{2};
+  failure_log log;
+  CHECK_FALSE(log.only_group());
+  log.add(cancelled);
+  CHECK_FALSE(log.only_group());
+  log.add(died, cure::by_chance, b);
+  log.add(error{errc::aborted, "b/reducer ended"}, cure::by_category, b);
+  CHECK(log.only_group() == b);
+  auto other = log;
+  other.add(error{errc::aborted, "a/replica/0 ended"}, cure::by_chance, a);
+  CHECK_FALSE(other.only_group());
+  log.add(full);
+  CHECK_FALSE(log.only_group());
+}
+
 }  // namespace troupe::test

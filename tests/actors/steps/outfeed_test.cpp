@@ -249,6 +249,54 @@ TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on when all
   CHECK(chief.last<progress>().step == 2);
 }
 
+TEST_CASE_FIXTURE(outfeed_alone, "the failure of one group is passed on by the report with which the others have got there") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}}, {.name = "a", .replicas = {{1_node, "a/0"}}}};
+  start(0);
+  report(1, 0, {1, 1});
+  tell(drain, stream_end{1, 1_node, 2, {errc::nan_loss, "the loss is not finite"}, end_kind::failed});
+  report(0, 0, {1});
+  CHECK(chief.count<stream_end>() == 0);
+  report(0, 1, {1});
+  CHECK(chief.count<stream_end>() == 1);
+}
+
+TEST_CASE_FIXTURE(outfeed_alone, "a group that has left is not awaited any more, has no loss, and its end is not the job's") {
+  options.groups = {{.name = "mixture", .replicas = {{0_node, "m/0"}}},
+                    {.name = "a", .replicas = {{1_node, "a/0"}, {2_node, "a/1"}}},
+                    {.name = "b", .replicas = {{3_node, "b/0"}}}};
+  for (auto& g : options.groups)
+    g.outputs = {{.type = dtype::float32}};
+  start(0);
+  report(0, 0, {1, 1, 1, 1});
+  report(3, 0, {5, 5, 5, 5});
+  for (int32_t r : {1, 2}) {
+    report(r, 0, {9, 9});
+    tell(drain, stream_end{1, node_id{r}, 2, {errc::nan_loss, "the loss is not finite"}, end_kind::failed});
+  }
+  CHECK(chief.last<progress>().step == 2);
+  CHECK(chief.last<progress>().loss.of_groups == std::map<std::string, double>{{"a", 9}, {"b", 5}});
+  REQUIRE(chief.count<stream_end>() == 1);
+  report(0, 4, {1}, {{5, {tensor::scalar(0.0f)}}});
+  report(3, 4, {5});
+  tell(drain, departed{1, 3, {{1_node}, {2_node}}});
+  CHECK(chief.last<progress>().step == 5);
+  CHECK(chief.last<progress>().loss.of_groups == std::map<std::string, double>{{"b", 5}});
+  CHECK(chief.last<progress>().logged.back().of_groups == std::map<std::string, double>{{"b", 5}});
+  REQUIRE(chief.last<progress>().watched.size() == 1);
+  const auto& values = chief.last<progress>().watched[0].values;
+  REQUIRE_MESSAGE(values.size() == 3, "the loss of each group");
+  CHECK(values[0] == tensor::scalar(1.0f));
+  CHECK_MESSAGE(values[1] == tensor{}, "that of a group that has left is empty");
+  CHECK(values[2] == tensor::scalar(5.0f));
+  end(3, 5);
+  end(0, 5);
+  REQUIRE_MESSAGE(chief.count<stream_end>() == 2, "the end of the data is told after that of the group");
+  CHECK(chief.last<stream_end>().step == 5);
+  tell(drain, departed{2, 3, {{0_node}}});
+  report(3, 5, {5});
+  CHECK_MESSAGE(chief.last<progress>().step == 5, "another attempt's word is not obeyed");
+}
+
 TEST_CASE_FIXTURE(outfeed_alone, "a record has the loss of its step, the rate, the speed and the model's own values") {
   options.groups[0].summaries = {{{summary_value::kind::scalar, "toy", {}}}, gradient_descent{.rate = 0.5f}};
   start(2);

@@ -73,9 +73,9 @@ TEST_CASE("only trainable variables must be finite to be saved, and the first th
 
 TEST_CASE("missing parts are those of the plan that have not come") {
   const std::vector<expected_part> wanted{{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}};
-  CHECK(missing_parts(wanted, {}) == "chief, infeed/0, replica/0");
-  CHECK(missing_parts(wanted, {{1_node, {}}, {7_node, {}}}) == "chief, replica/0");
-  CHECK(missing_parts(wanted, {{1_node, {}}, {0_node, {}}, {2_node, {}}}).empty());
+  CHECK(missing_parts(wanted, 5, {}) == "chief, infeed/0, replica/0");
+  CHECK(missing_parts(wanted, 5, {{1_node, {}}, {7_node, {}}}) == "chief, replica/0");
+  CHECK(missing_parts(wanted, 5, {{1_node, {}}, {0_node, {}}, {2_node, {}}}).empty());
 }
 
 }  // namespace troupe::test

@@ -117,4 +117,63 @@ TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in
   }
 }
 
+TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are complete without its parts, those of before are not") {
+  options.parts.push_back({3_node, "b/replica/0"});
+  start();
+  for (const int64_t step : {10, 15, 20}) {
+    tell(writer, chief_part(step));
+    lend(step);
+  }
+  tell(writer, infeed_part(10));
+  tell(writer, infeed_part(15));
+  CHECK(listed().empty());
+  tell(writer, departed{1, 13, {{3_node}}});
+  CHECK(listed() == ids({15}));
+  tell(writer, infeed_part(20));
+  CHECK(listed() == ids({15, 20}));
+  CHECK(lender.count<released>() == 2);
+  SUBCASE("they can be settled though it is gone") {
+    tell(writer, gone{1, 3_node});
+    tell(writer, settle{1, {25}});
+    CHECK(chief.count<save_failed>() == 1);  // Of step 10.
+    save(25);
+    CHECK(listed() == ids({15, 20, 25}));
+  }
+  SUBCASE("an attempt begins with all groups") {
+    tell(writer, restore{2, {{{}, owner}}});
+    tell(writer, name_missing{2, 25});
+    CHECK(contains(chief.last<save_failed>().cause.message, "b/replica/0"));
+  }
+}
+
+TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is restored to the others") {
+  graph g;
+  g.variable({.name = "b/kernel", .dims = {3}, .initial = init::ones()});
+  options.layouts.front().name = "a";
+  options.layouts.push_back(layout_of(*parameter_store::create(*parameter_layout::of(g, momentum{}), 2), group_id{1}));
+  options.layouts.back().name = "b";
+  start();  // Group b has no owner.
+  auto books = chief_part(5);
+  SUBCASE("it says so") {
+    books.properties[departure_key("b")] = "3 nan_loss: the loss is not finite";
+    tell(writer, books);
+    tell(writer, infeed_part(5));
+    scribble(1);
+    lend(5);
+    const auto kept = all_values();
+    scribble(100);
+    tell(writer, restore{2, {{{}, owner}}});
+    REQUIRE(chief.last<restored>().found);
+    CHECK(all_values() == kept);
+  }
+  SUBCASE("it does not") {
+    tell(writer, books);
+    tell(writer, infeed_part(5));
+    lend(5);
+    tell(writer, restore{2, {{{}, owner}}});
+    CHECK(chief.last<failure>().what.category == errc::failed_precondition);
+    CHECK(contains(chief.last<failure>().what.message, "b/kernel"));
+  }
+}
+
 }  // namespace troupe::test

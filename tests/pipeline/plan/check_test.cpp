@@ -54,6 +54,14 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     p.nodes[3].name = p.nodes[2].name;
     CHECK(says(p, {"two nodes have the name '" + p.nodes[2].name + "'"}));
   }
+  SUBCASE("a first group that may leave") {
+    p.groups[0].on_failure = group_failure::leave;
+    CHECK(says(p, {"group 'mixture' is to leave if it fails, and its loss is the job's"}));
+  }
+  SUBCASE("a group that retires before the first step") {
+    p.groups[1].retires_at = -1;
+    CHECK(says(p, {"group 'a' retires at step -1"}));
+  }
   SUBCASE("a number of two edges") {
     p.edges[1].id = p.edges[0].id;
     CHECK(says(p, {"two edges with the number 0"}));
@@ -198,9 +206,13 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
 }
 
 TEST_CASE("a plan says what its nodes do and what flows between them") {
-  const auto text = to_text(good().plan);
+  auto p = good().plan;
+  p.groups[1].retires_at = 30;
+  p.groups[2].on_failure = group_failure::leave;
+  const auto text = to_text(p);
   CHECK(text.find("node a/replica/0: replica of a\n") != std::string::npos);
   CHECK(text.find("edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n") != std::string::npos);
+  CHECK(text.find("group a: retires at step 30\ngroup b: leaves if it fails\n") != std::string::npos);
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));
 }
 
