@@ -41,6 +41,8 @@ void chief_state::on_restored(const restored& x) {
   if (!x.found && saved_told)
     return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*saved_told)
                                                     + ": it cannot go on", {}, options.name});
+  if (auto same = check_origin(options.planned_from, x); !same && !restored_once)
+    return fail_now(same.error());
   now = phase::restoring;
   began_at = x.id.step;
   if (saved_told && saved_told->step > x.id.step)

@@ -45,6 +45,7 @@ struct chief_options {
   int64_t iteration = 0;                        ///< The round of a search that its commits belong to; 0 outside of a search.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
+  std::optional<checkpoint_id> planned_from = {};  ///< The checkpoint whose books were read to plan the job; absent: there was none.
   bool stops_at_infeeds = false;                ///< In a job of several groups: a stop goes to the infeed, and not to replicas.
   int64_t summary_steps = 100;                  ///< Steps between two records, if the plan has a summary writer.
   double throttle_secs = 600;

@@ -31,6 +31,14 @@ std::string data_ended_text(int64_t step, std::optional<int64_t> goal) {
   return "the data ended at step " + std::to_string(step) + (goal ? ", before max_steps " + std::to_string(*goal) : std::string{});
 }
 
+expected<void> check_origin(std::optional<checkpoint_id> planned_from, const restored& x) {
+  if (!planned_from || (x.found && x.id.iteration == planned_from->iteration))
+    return {};
+  return fail(errc::failed_precondition, "the job was planned from the checkpoint of step " + to_string(*planned_from) + ", and "
+                                           + (x.found ? x.prefix + " is the newest that is whole now" : "no checkpoint is there any more")
+                                           + ": another process has changed the directory meanwhile; start the job again");
+}
+
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds) {
   int32_t found = 0;
   std::string missing;

@@ -26,6 +26,10 @@ job_event joined(int64_t since, const job_event& older, job_event newer);
 /// "the data ended at step 10, before max_steps 20"; `goal` is absent where the job has none.
 std::string data_ended_text(int64_t step, std::optional<int64_t> goal);
 
+/// failed_precondition if the job cannot begin where it was planned to: no checkpoint is there any more, or one of another iteration. An older
+/// one of the same iteration, as the newest is damaged, or a newer one will do: all of them have the same plan.
+expected<void> check_origin(std::optional<checkpoint_id> planned_from, const restored& x);
+
 /// failed_precondition if a checkpoint of an interrupted job lacks the position of an infeed, or has one of an unknown
 /// infeed.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);

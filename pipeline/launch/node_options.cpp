@@ -185,6 +185,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.save_secs = config.save_secs;
   for (const auto& g : job.plan.groups)
     options.groups.push_back({g.id, g.name, g.on_failure, g.retires_at});
+  if (job.books)
+    options.planned_from = job.books->id;
   options.stops_at_infeeds = job.plan.groups.size() > 1;
   options.summary_steps = config.summary_steps;
   if (const auto& evaluation = training.evaluation) {

@@ -160,6 +160,14 @@ expected<void> check_variables(const prepared_job& job) {
   return {};
 }
 
+/// What cannot be resumed is refused before a model is planned; the checkpoint writer refuses it too, if it comes in between.
+expected<void> check_books(const job_books& books) {
+  if (books && books->id.iteration > 0)
+    return fail(errc::failed_precondition, books->prefix + " is of iteration " + std::to_string(books->id.iteration)
+                                             + " of a search, and this job of iteration 0: go on with the search, or train into another directory");
+  return {};
+}
+
 }  // namespace
 
 std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge) {
@@ -173,7 +181,10 @@ std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge
 }
 
 expected<std::shared_ptr<prepared_job>> prepare(any_job settled) {
-  auto planned = plan_of(settled);
+  auto books = books_of(settled);
+  if (!books)
+    return fail(books.error());
+  auto planned = plan_of(settled, std::move(*books));
   if (!planned)
     return fail(planned.error());
   return prepare(std::move(settled), std::move(*planned));
@@ -186,8 +197,11 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
     return fail(errc::invalid_argument, "the plan lists " + std::to_string(planned.plan.programs.size()) + " programs and "
                                           + std::to_string(planned.plan.datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
                                           + " models and " + std::to_string(planned.resources.datasets.size()) + " datasets came with it");
+  if (auto possible = check_books(planned.books); !possible)
+    return fail(possible.error());
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
   job->plan = std::move(planned.plan);
+  job->books = std::move(planned.books);
   job->switches[no_node];
   for (const auto& n : job->plan.nodes)
     job->switches[n.driver];

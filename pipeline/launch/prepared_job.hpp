@@ -54,6 +54,7 @@ struct crew_switch {
 struct prepared_job {
   any_job job;
   job_plan plan;
+  job_books books = {};                         ///< Of the checkpoint that the job was planned from; the checkpoint writer may find another one.
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
   std::vector<prepared_program> programs;       ///< In the plan's order.
   std::map<node_id, crew_switch> switches;      ///< By driver.

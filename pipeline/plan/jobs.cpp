@@ -44,12 +44,25 @@ struct planning {
 
 }  // namespace
 
-expected<planned_job> plan_of(const any_job& job) {
+expected<job_books> books_of(const any_job& job) {
+  const auto* training = std::get_if<training_job>(&job);
+  if (!training || !training->basis.config.model_dir)
+    return job_books{};
+  auto found = checkpoint_store::open(training->basis.files, *training->basis.config.model_dir, {.read_only = true})
+                 .and_then([](const std::unique_ptr<checkpoint_store>& store) { return store->inspect_newest(); });
+  if (found)
+    return job_books{std::move(*found)};
+  if (found.error().category == errc::failed_precondition)
+    return fail(std::move(found.error()));
+  return job_books{};
+}
+
+expected<planned_job> plan_of(const any_job& job, job_books books) {
   const auto& basis = basis_of(job);
   planning p{{.checkpoints = basis.config.saves(), .program = basis.source->name}, {}, basis.source};
   return std::visit([&p](const auto& j) { return p.add(j); }, job)
     .and_then([&p] { return make_plan(p.options); })
-    .map([&p](job_plan plan) { return planned_job{std::move(plan), std::move(p.resources)}; });
+    .map([&](job_plan plan) { return planned_job{std::move(plan), std::move(p.resources), std::move(books)}; });
 }
 
 }  // namespace troupe

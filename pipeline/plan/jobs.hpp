@@ -5,6 +5,7 @@
 #include "actors/hook_turns.hpp"
 #include "pipeline/plan/plan.hpp"
 #include "pipeline/plan/prediction_choice.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/settled_config.hpp"
 
@@ -71,12 +72,22 @@ struct plan_resources {
   std::vector<std::shared_ptr<const model>> models;
   std::vector<dataset> datasets;
 };
+/// The books of the checkpoint from which a training will begin: step, iteration, properties, positions. No tensor is read for them.
+using job_books = std::optional<checkpoint_info>;
+
 struct planned_job {
   job_plan plan;
   plan_resources resources;
+  job_books books = {};                ///< Those from which the plan was made; absent: none were looked at, or there were none.
 };
 
-/// Makes the plan of a job of one model, with its resources. invalid_argument as for `make_plan`.
-expected<planned_job> plan_of(const any_job& job);
+/// Reads the books of the newest checkpoint of a training's directory; absent for other jobs, without a directory or a checkpoint, and where
+/// they are damaged or cannot be read now: the checkpoint writer, which meets the same, says so, and a job can recover from some of it.
+/// failed_precondition naming what is no directory, or may not be read.
+expected<job_books> books_of(const any_job& job);
+
+/// Makes the plan of a job of one model, with its resources. The plan of a search depends on the books; this one carries them.
+/// invalid_argument as for `make_plan`.
+expected<planned_job> plan_of(const any_job& job, job_books books = {});
 
 }  // namespace troupe

@@ -153,4 +153,19 @@ expected<checkpoint_info> checkpoint_store::inspect(checkpoint_id id) const {
   return checkpoint_info{id, impl_->prefix(id), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }
 
+expected<checkpoint_info> checkpoint_store::inspect_newest() const {
+  const auto reading = impl_->read_state();
+  if (!reading)
+    return fail(reading.error());
+  const auto ids = reading->state ? expected<std::vector<checkpoint_id>>{reading->state->ids} : impl_->scan();
+  if (!ids)
+    return fail(ids.error());
+  for (const auto id : candidates(*ids, reading->state ? std::optional{reading->state->newest} : std::nullopt))
+    if (auto found = inspect(id); found || !says_damaged(found.error()))
+      return found;
+  if (ids->empty())
+    return fail(errc::not_found, impl_->directory + " holds no checkpoint");
+  return fail(errc::data_loss, "no manifest of " + impl_->directory + " is whole");
+}
+
 }  // namespace troupe

@@ -96,6 +96,9 @@ class checkpoint_store {
   expected<restored_checkpoint> restore_step(int64_t step) const;
   /// Reads the manifest alone, verifying its own checksum.
   expected<checkpoint_info> inspect(checkpoint_id id) const;
+  /// The manifest of the checkpoint with which `restore_newest` would begin; one that is damaged is passed over for the next. It reads no
+  /// tensor, whose damage shows when it is restored. not_found and data_loss as `restore_newest`, without the names.
+  expected<checkpoint_info> inspect_newest() const;
   /// The checkpoints in the state file, oldest first.
   std::vector<checkpoint_id> listed() const;
   /// The newest according to the state file, if its manifest exists; absent otherwise.

@@ -120,4 +120,19 @@ TEST_CASE("a checkpoint that does not have the position of every infeed, or has 
   CHECK(none.error().message.find("of 0 infeeds, the job has 1 (infeed/0 is missing)") != std::string::npos);
 }
 
+TEST_CASE("a job begins where it was planned to, or at another checkpoint of the same iteration, and is refused without one") {
+  const auto found = [](checkpoint_id id) { return restored{1, true, id, "/m/model.ckpt-" + to_string(id), {}, {}, {}}; };
+  CHECK(check_origin({}, restored{}));
+  CHECK(check_origin({}, found({10})));
+  CHECK(check_origin(checkpoint_id{10}, found({10})));
+  CHECK_MESSAGE(check_origin(checkpoint_id{10}, found({5})), "the newest is damaged");
+  CHECK_MESSAGE(check_origin(checkpoint_id{10}, found({15})), "another process has gone on");
+  const auto gone = check_origin(checkpoint_id{10}, restored{1, false, {}, "", {}, {}, {}});
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().category == errc::failed_precondition);
+  CHECK(gone.error().message == "the job was planned from the checkpoint of step 10, and no checkpoint is there any more: another process has "
+                                "changed the directory meanwhile; start the job again");
+  CHECK_FALSE(check_origin(checkpoint_id{10, 1}, found({10, 2})));
+}
+
 }  // namespace troupe::test

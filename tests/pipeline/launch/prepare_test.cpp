@@ -55,4 +55,72 @@ TEST_CASE("a source is opened once by a job that trains to its end, and once for
   }
 }
 
+TEST_CASE("a job is planned from the books of the newest checkpoint, or of none") {
+  small_job_options o{.max_steps = 10};
+  CHECK_FALSE(prepare_small(o)->books);
+  {
+    simulated_job job{prepare_small(o), 1};
+    REQUIRE(job.wait(std::chrono::hours{1}));
+  }
+  o.max_steps = 20;
+  const auto again = prepare_small(o);
+  REQUIRE(again->books);
+  CHECK(again->books->id == checkpoint_id{10});
+  CHECK(again->books->properties.at("finished") == "true");
+  CHECK_MESSAGE(!o.files->lock_owner("/run")->has_value(), "to look is not to claim");
+  o.keeps = false;
+  CHECK_FALSE(prepare_small(o)->books);
+  CHECK_FALSE(books_of(evaluation_job{.basis = small_basis({.files = o.files}), .data = small_evaluation()})->has_value());
+}
+
+TEST_CASE("a model directory that is a file is refused before anything is planned, and a damaged one is left to the checkpoint writer") {
+  small_job_options o{.max_steps = 10};
+  int calls = 0;
+  o.source.build = [&calls, build = o.source.build](graph& g, const features& x, const labels& y, mode m) {
+    ++calls;
+    return build(g, x, y, m);
+  };
+  SUBCASE("a file") {
+    REQUIRE(write_file_atomically(*o.files, "/", "run", "text"));
+    const auto refused = prepare(describe_small(o));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error() == error{errc::failed_precondition, "/run is a file, and a model directory is wanted there"});
+    CHECK(calls == 0);
+  }
+  SUBCASE("damage") {
+    {
+      simulated_job job{prepare_small(o), 1};
+      REQUIRE(job.wait(std::chrono::hours{1}));
+    }
+    for (const int64_t step : {0, 5, 10})
+      REQUIRE(write_file_atomically(*o.files, "/run", "model.ckpt-" + std::to_string(step) + ".manifest.json", "{"));
+    const auto prepared = prepare_small(o);
+    CHECK_FALSE(prepared->books);
+    simulated_job job{prepared, 2};
+    const auto result = job.wait(std::chrono::hours{1});
+    REQUIRE(result);
+    REQUIRE_FALSE(result->has_value());
+    CHECK(result->error().category == errc::data_loss);
+  }
+}
+
+TEST_CASE("a checkpoint that is deleted after the job was planned from it ends the job, and nothing begins anew in silence") {
+  small_job_options o{.max_steps = 10};
+  {
+    simulated_job job{prepare_small(o), 1};
+    REQUIRE(job.wait(std::chrono::hours{1}));
+  }
+  o.max_steps = 20;
+  const auto planned = prepare_small(o);
+  const auto there = o.files->list("/run").value();
+  for (const auto& file : there)
+    REQUIRE(o.files->remove("/run/" + file.name));
+  simulated_job job{planned, 2};
+  const auto result = job.wait(std::chrono::hours{1});
+  REQUIRE(result);
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().category == errc::failed_precondition);
+  CHECK(result->error().message.starts_with("the job was planned from the checkpoint of step 10, and no checkpoint is there any more"));
+}
+
 }  // namespace troupe::test

@@ -237,6 +237,25 @@ TEST_CASE("inspecting reads names, shapes, blobs and properties without a tensor
   CHECK(info->tensors[0].bytes == 60);
 }
 
+TEST_CASE("the newest manifest is inspected without a tensor, the next older one where it is damaged, and none where there is none") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs);
+  CHECK(store->inspect_newest().error().category == errc::not_found);
+  CHECK(checkpoint_store::open(fs, "/nowhere", {.read_only = true}).value()->inspect_newest().error().category == errc::not_found);
+  for (const int64_t step : {1, 2, 3})
+    commit(*store, step);
+  REQUIRE(fs->remove("/m/model.ckpt-3-00000-of-00001.safetensors"));
+  CHECK_MESSAGE(store->inspect_newest()->id == checkpoint_id{3}, "whether its tensors are whole shows when they are read");
+  CHECK(store->inspect_newest()->properties == sample(3).properties);
+  edit(*fs, "model.ckpt-3.manifest.json", "{");
+  CHECK(store->inspect_newest()->id == checkpoint_id{2});
+  REQUIRE(fs->remove("/m/checkpoint"));
+  CHECK_MESSAGE(store->inspect_newest()->id == checkpoint_id{2}, "found by a scan");
+  for (const char* name : {"model.ckpt-1.manifest.json", "model.ckpt-2.manifest.json"})
+    edit(*fs, name, "");
+  CHECK(store->inspect_newest().error().category == errc::data_loss);
+}
+
 TEST_CASE("[EST-57] differences name every variable that is missing, unexpected or of another shape or dtype, with both") {
   auto store = open_store(memory_file_system());
   REQUIRE(store->commit({.id = {1}, .tensors = {{"a", numbers({2}, 0)}, {"b", numbers({2, 3}, 0)}, {"c", numbers({1}, 0)}}}));
