@@ -224,6 +224,15 @@ bool kill_one(const seat& s) {
 
 }  // namespace
 
+caf::strong_actor_ptr simulated_world::node(const std::string& name) const {
+  const auto newest = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(), [&](const seat* n) { return n->name == name; });
+  return newest == caf_->nodes.rend() ? nullptr : caf::actor_cast<caf::strong_actor_ptr>((*newest)->address);
+}
+
+size_t simulated_world::nodes_started() const noexcept {
+  return caf_->nodes.size();
+}
+
 bool simulated_world::kill(const std::string& node) {
   for (auto i = caf_->nodes.rbegin(); i != caf_->nodes.rend(); ++i)
     if ((*i)->name == node)

@@ -55,6 +55,10 @@ class simulated_world final : public job_world {
   /// Ends all nodes of a place at once. False: none is alive.
   bool kill_place(const std::string& place);
 
+  /// The newest node of that name, for a look into its state between two turns; null: there is none, or it was destroyed.
+  caf::strong_actor_ptr node(const std::string& name) const;
+  /// How many nodes were ever started.
+  size_t nodes_started() const noexcept;
   /// Ends all delays, handles all messages and returns the names of the nodes that are still alive.
   std::vector<std::string> left();
   /// Kills all nodes and handles their exits, since CAF waits for every actor when the system is destroyed.

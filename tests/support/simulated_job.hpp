@@ -26,6 +26,8 @@ class one_simulated {
   void watch(simulated_world::witness w) { world().watch(std::move(w)); }
   void pass(std::chrono::nanoseconds time) { world().pass(time); }
   bool kill(const std::string& node) { return world().kill(node); }
+  caf::strong_actor_ptr node(const std::string& name) const { return world().node(name); }
+  size_t nodes_started() const { return world().nodes_started(); }
   const std::vector<job_event>& events() const { return world().events(); }
   std::chrono::nanoseconds now() const { return world().now(); }
   int64_t turns() const { return world().turns(); }

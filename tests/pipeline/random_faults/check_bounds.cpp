@@ -1,4 +1,4 @@
-// Bounds of mailboxes, as they follow from the plan's credit.
+// Bounds of mailboxes, as they follow from the plan's credit, and what was seen inside of actors.
 #include "actors/chief/fact_window.hpp"
 #include "actors/chief/horizon.hpp"
 #include "pipeline/random_faults/checks.hpp"
@@ -54,6 +54,17 @@ void check_bounds(const recipe& r, const observation& o, std::vector<finding>& t
   if (o.gauge.timers_beyond_actors > 0)
     to.push_back({"a timer for each actor", std::to_string(o.gauge.timers) + " timers, " + std::to_string(o.gauge.timers_beyond_actors)
                                               + " more than actors"});
+}
+
+void check_inside(const observation& o, std::vector<finding>& to) {
+  if (!o.inside.over_credit.empty())
+    to.push_back({"credit is kept", o.inside.over_credit});
+  if (!o.inside.engine_twice.empty())
+    to.push_back({"no engine is handed on", o.inside.engine_twice});
+  for (const auto& e : o.events)
+    if (const auto known = o.inside.known_failures.find(e.attempt); e.what == job_event::kind::recovering && known != o.inside.known_failures.end())
+      to.push_back({"no failure is swallowed", "attempt " + std::to_string(e.attempt) + " was followed by another one, and the outfeed knew of "
+                                                 + known->second});
 }
 
 }  // namespace troupe::test::random_faults

@@ -106,6 +106,8 @@ bool is_curable(const trouble& t) {
     return true;
   if (t.what == trouble_kind::input_fault)
     return t.unavailable && !t.throws && !t.for_ever && t.input <= input_place::read;
+  if (t.what == trouble_kind::late_block)
+    return true;  // There is nothing to cure.
   return t.what == trouble_kind::kill && (t.node.starts_with("infeed/") || t.node.starts_with("replica/") || t.node == "reducer");
 }
 
@@ -118,14 +120,23 @@ bool was_asked_to_stop(const recipe& r, const observation& o) {
   return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
 
+/// Attempts in a row, as users saw them: a commit beyond the steps at which attempts had failed renews the budget.
+int64_t attempts_spent(const observation& o) {
+  int64_t spent = 0, failed_at = -1;
+  for (const auto& e : o.events) {
+    if (e.what == job_event::kind::recovering)
+      ++spent, failed_at = std::max(failed_at, e.step);
+    else if (e.what == job_event::kind::saved && e.step > failed_at)
+      spent = 0, failed_at = -1;
+  }
+  return spent;
+}
+
 /// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from. Two failures of an input
 /// at one step have the same text, and the second one is final.
 bool should_recover(const recipe& r, const observation& o) {
   const auto inputs = std::count_if(o.happened.begin(), o.happened.end(), [](const happening& h) { return h.what.what == trouble_kind::input_fault; });
-  int64_t deaths = 0;  // Of a host: each node's may come too late to be part of the failure before.
-  for (const auto& h : o.happened)
-    deaths += h.what.what == trouble_kind::host_death ? 1 + r.replicas : is_harmless(h.what) ? 0 : 1;
-  return inputs <= 1 && (r.save_steps || r.save_secs) && deaths <= r.recovers && !was_asked_to_stop(r, o)
+  return inputs <= 1 && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
          && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what) || is_harmless(h.what); });
 }
 
@@ -206,11 +217,18 @@ void check_state(const story& s, std::vector<finding>& to) {
     if ((*o.result)->global_step != reference.id.step)
       to.push_back({"it ends where it should", "at step " + std::to_string((*o.result)->global_step) + " in place of " + std::to_string(reference.id.step)});
   }
-  const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   // A deletion that fails is repeated at the next commit.
-  if (s.undisturbed && last.result && *last.result && (**last.result).steps_run > 0)
-    for (const auto& file : last.unlisted)
-      to.push_back({"what nobody lists is deleted", file + " is still there"});
+  const auto check_files = [&](const observation& o) {
+    if (o.result && *o.result && (**o.result).steps_run > 0)
+      for (const auto& file : o.unlisted)
+        to.push_back({"what nobody lists is deleted", file + " is still there"});
+  };
+  for (const auto& o : s.disturbed)
+    if (!came(o, trouble_kind::disk_fault) && !came(o, trouble_kind::disk_full) && !came(o, trouble_kind::disk_death))
+      check_files(o);
+  if (s.undisturbed)
+    check_files(*s.undisturbed);
+  const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   const bool saves = s.of.save_steps || s.of.save_secs;
   if (saves && (!last.newest || !same_state(*last.newest, reference)))
     to.push_back({"the state is right", last.newest ? difference(*last.newest, reference) : "there is no checkpoint"});
@@ -244,6 +262,7 @@ std::vector<finding> judge(const story& s) {
   const auto look = [&](const observation& o) {
     check_end(s.of, o, all);
     check_bounds(s.of, o, all);
+    check_inside(o, all);
     check_order(s.of, o, all);
     check_cause(s.of, o, all);
   };

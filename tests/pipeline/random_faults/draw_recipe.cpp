@@ -1,6 +1,8 @@
 // Draws a recipe from a seed: settings first, then troubles that fit them.
 #include "pipeline/random_faults/dice.hpp"
 
+#include <algorithm>
+
 namespace troupe::test::random_faults {
 
 namespace {
@@ -124,6 +126,33 @@ trouble draw_trouble(const recipe& r, dice& d, bool first) {
   return t;
 }
 
+/// Deaths that attempts follow, more than the budget has if no commits come in between; late blocks of attempts before; and at times,
+/// just before the last one, an input that breaks off for good.
+run_recipe draw_deaths(const recipe& r, dice& d) {
+  run_recipe run{d.draw() % 1'000'000, {}};
+  std::vector<int64_t> steps(static_cast<size_t>(d.between(1, 2 * r.recovers + 2)));
+  for (auto& step : steps)
+    step = d.between(0, r.max_steps - 1);
+  std::sort(steps.begin(), steps.end());
+  const bool breaks_off = d.in_percent(30);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const bool last = i + 1 == steps.size();
+    moment when{moment::progress, steps[i], d.up_to(60)};
+    if (last && breaks_off) {
+      trouble t{.what = trouble_kind::input_fault, .when = when, .host = static_cast<int32_t>(d.between(0, r.hosts - 1))};
+      t.input = d.of({input_place::nan, input_place::label, input_place::read});
+      run.troubles.push_back(t);
+      when = {moment::trouble_before, 0, d.up_to(200)};
+    }
+    const auto replica = "replica/" + std::to_string(d.between(0, r.replicas - 1));
+    const auto infeed = "infeed/" + std::to_string(d.between(0, r.hosts - 1));
+    run.troubles.push_back({.what = trouble_kind::kill, .when = when, .node = d.in_percent(50) ? replica : infeed});
+    if (!last && d.in_percent(30))
+      run.troubles.push_back({.what = trouble_kind::late_block, .when = {moment::trouble_before, 0, d.up_to(100)}, .node = replica});
+  }
+  return run;
+}
+
 }  // namespace
 
 recipe draw_recipe(uint64_t seed) {
@@ -145,6 +174,8 @@ recipe draw_recipe(uint64_t seed) {
       run.troubles.push_back(draw_trouble(r, d, k == 0));
     r.disturbed.push_back(std::move(run));
   }
+  if (r.recovers > 0 && d.in_percent(30))
+    r.disturbed.insert(r.disturbed.begin(), draw_deaths(r, d));
   return r;
 }
 

@@ -77,6 +77,28 @@ TEST_CASE("random faults: a full mailbox and a timer too many are found") {
   CHECK(breaks("a timer for each actor", [](story& s) { s.undisturbed->gauge.timers_beyond_actors = 1; }));
 }
 
+TEST_CASE("random faults: a batch beyond its credit, an engine that is handed on and a failure that was known of are found") {
+  CHECK(breaks("credit is kept", [](story& s) { s.undisturbed->inside.over_credit = "replica/0 has too many"; }));
+  CHECK(breaks("no engine is handed on", [](story& s) { s.undisturbed->inside.engine_twice = "replica/0 has another's"; }));
+  CHECK(breaks("no failure is swallowed", [](story& s) {
+    s.disturbed[0].inside.known_failures[1] = "nan_loss: the loss is not finite";
+    s.disturbed[0].events.push_back({.what = kind::recovering, .step = 9, .attempt = 1});
+  }));
+}
+
+TEST_CASE("random faults: a budget that a commit beyond the failed step did not renew is found") {
+  const auto fails_at_last = [](story& s, int64_t failed_first) {
+    s.of.recovers = 1;
+    auto& o = s.disturbed[0];
+    const happening death{{.what = trouble_kind::kill, .node = "replica/0"}, 1, {}};
+    o.happened = {death, death};
+    o.events.insert(o.events.begin() + 1, {.what = kind::recovering, .step = failed_first, .attempt = 1});
+    o.result = fail(error{errc::aborted, "replica/0 ended: it was killed", {}, "replica/0"});
+  };
+  CHECK(breaks("what can be recovered is", [&](story& s) { fails_at_last(s, 3); }));
+  CHECK_FALSE(breaks("what can be recovered is", [&](story& s) { fails_at_last(s, 40); }));  // No commit lies beyond it.
+}
+
 TEST_CASE("random faults: another cause, a failure without one and one that is swallowed are found") {
   CHECK(breaks("the cause is one that came", [](story& s) { s.disturbed[0].result = fail(errc::deadline_exceeded, "chief waited too long"); }));
   CHECK(breaks("an undisturbed run ends well", [](story& s) { s.undisturbed->result = fail(errc::aborted, "infeed/0 ended"); }));

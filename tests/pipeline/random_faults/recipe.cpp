@@ -20,6 +20,7 @@ std::string_view to_string(trouble_kind k) noexcept {
     case trouble_kind::cut: return "cut";
     case trouble_kind::slow_disk: return "slow disk";
     case trouble_kind::host_death: return "death of a host";
+    case trouble_kind::late_block: return "late block";
   }
   return "unknown";
 }
@@ -89,7 +90,8 @@ std::string to_text(const trouble& t) {
   std::string text{to_string(t.what)};
   const auto nth = ", call " + std::to_string(t.nth) + " of ";
   switch (t.what) {
-    case trouble_kind::kill: text += " " + t.node; break;
+    case trouble_kind::kill:
+    case trouble_kind::late_block: text += " " + t.node; break;
     case trouble_kind::disk_fault:
       text += nth + std::string{to_string(t.operation)} + (t.path_contains.empty() ? "" : " with a path that has " + t.path_contains);
       break;

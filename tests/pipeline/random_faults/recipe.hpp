@@ -30,6 +30,7 @@ enum class trouble_kind : uint8_t {
   disk_death,   ///< Every call fails.
   input_fault,  ///< The input of training or of evaluations misbehaves.
   hook_fault,   ///< A hook throws.
+  late_block,   ///< A block of an attempt before comes to a replica once more, as over a slow link.
   // Only where turns and messages take time.
   busy,         ///< A node is inside a call for a while.
   suspended,    ///< The process is stopped and continued: its clock leaps.
@@ -49,7 +50,7 @@ std::string_view to_string(hook_place p) noexcept;
 struct trouble {
   trouble_kind what = trouble_kind::kill;
   moment when;
-  std::string node = {};                             ///< kill.
+  std::string node = {};                             ///< kill, late_block.
   file_operation operation = file_operation::any;    ///< disk_fault.
   std::string path_contains = {};
   bool tears = false;                                ///< disk_death, power_loss.

@@ -97,6 +97,7 @@ class process {
         break;
       }
       note_what_happened();
+      watch_.look(*job_);
       if (job_->turns() > turns_max || job_->now() > last_trouble() + virtual_time_max) {
         seen_.endless = true;
         break;
@@ -115,6 +116,7 @@ class process {
     seen_.stopped_on = hook_->stopped_on();
     seen_.gauge = job_->gauge();
     seen_.breaches = protocol_.breaches();
+    seen_.inside = watch_.seen();
     input_->reading = hook_->working = [] {};
     job_->watch({});
     job_.reset();
@@ -206,6 +208,10 @@ class process {
         if (!job_->kill_place(t.place))
           return false;
         break;
+      case trouble_kind::late_block:
+        if (!watch_.send_late_block(*job_, t.node))
+          return false;
+        break;
     }
     happened(t);
     seen_.taken += t.lasts;
@@ -249,6 +255,7 @@ class process {
   std::shared_ptr<watching_hook> hook_;
   std::unique_ptr<simulated_job> job_;
   observation seen_;
+  state_watch watch_;
   size_t next_ = 0, input_seen_ = 0, hook_seen_ = 0;
   int64_t failures_ = 0, last_turn_ = 0;
   std::optional<int64_t> reached_;

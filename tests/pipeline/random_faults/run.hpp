@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/launch/simulated_launcher.hpp"
+#include "pipeline/random_faults/state_watch.hpp"
 #include "pipeline/random_faults/watching_hook.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"
@@ -31,6 +32,7 @@ struct observation {
   std::vector<std::string> left;
   world_gauge gauge;
   std::vector<std::string> breaches;           ///< Rules of the protocol that were broken while it ran.
+  state_watch::sights inside;
   int64_t turns = 0, ended_turn = 0;           ///< All turns, and the turn of the job's last event.
   std::chrono::nanoseconds ended{};
   std::chrono::nanoseconds taken{};            ///< Time of reads and hooks after the last trouble.

@@ -1,0 +1,70 @@
+#include "pipeline/random_faults/state_watch.hpp"
+
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+/// The state of a living actor; null: it has ended, or is another one.
+template <class Handle, class State>
+const State* state_of(const caf::strong_actor_ptr& node) {
+  const auto* actor = node ? dynamic_cast<typename Handle::template stateful_pointer<State>>(node->get()) : nullptr;
+  return actor && !actor->getf(caf::abstract_actor::is_terminated_flag) ? &actor->state : nullptr;
+}
+
+}  // namespace
+
+void state_watch::look(const simulated_job& job) {
+  if (std::exchange(started_, job.nodes_started()) != job.nodes_started()) {
+    nodes_.clear();
+    for (const std::string name : {"outfeed", "replica/0", "replica/1", "replica/2", "replica/3"})
+      if (const auto node = job.node(name))
+        nodes_.emplace_back(name, caf::actor_cast<caf::weak_actor_ptr>(node));
+  }
+  for (const auto& [name, node] : nodes_)
+    look_at(name, node.lock());
+}
+
+void state_watch::look_at(const std::string& name, const caf::strong_actor_ptr& node) {
+  if (const auto* replica = state_of<replica_actor, replica_state>(node))
+    look_at(name, node->id(), *replica);
+  else if (const auto* outfeed = state_of<outfeed_actor, outfeed_state>(node))
+    look_at(*outfeed);
+}
+
+void state_watch::look_at(const std::string& name, caf::actor_id id, const replica_state& state) {
+  for (const auto& p : state.ports)
+    if (!p.blocks.empty())
+      blocks_.try_emplace({name, p.blocks.back().step}, p.blocks.back());
+  for (const auto& p : state.ports)
+    if (p.arrived > p.granted && seen_.over_credit.empty())
+      seen_.over_credit = name + " has every batch below " + std::to_string(p.arrived) + " in attempt " + std::to_string(state.attempt)
+                          + ", and asked for those below " + std::to_string(p.granted);
+  if (const auto first = state.options.engine ? engines_.try_emplace(state.options.engine, id).first : engines_.end();
+      first != engines_.end() && first->second != id && seen_.engine_twice.empty())
+    seen_.engine_twice = name + " has the engine of a replica that ended, in attempt " + std::to_string(state.attempt);
+}
+
+void state_watch::look_at(const outfeed_state& state) {
+  for (const auto& l : state.lanes)
+    if (l.end && l.end->kind == end_kind::failed && l.end->cause.category != errc::aborted && l.end->cause.category != errc::unavailable
+        && l.end->cause.category != errc::cancelled)
+      seen_.known_failures.try_emplace(state.attempt, to_string(l.end->cause));
+}
+
+bool state_watch::send_late_block(const simulated_job& job, const std::string& replica) const {
+  const auto node = job.node(replica);
+  const auto* state = state_of<replica_actor, replica_state>(node);
+  if (!state || !state->begun)
+    return false;
+  const auto late = blocks_.find({replica, state->ports.front().arrived});
+  if (late == blocks_.end() || late->second.attempt >= state->attempt)
+    return false;
+  caf::anon_send(caf::actor_cast<block_sink_actor>(node), late->second);
+  return true;
+}
+
+}  // namespace troupe::test::random_faults

@@ -1,0 +1,36 @@
+// Looks into the actors between two turns, for what neither messages nor files show.
+#pragma once
+
+#include "actors/steps/outfeed.hpp"
+#include "actors/steps/replica.hpp"
+#include "support/simulated_job.hpp"
+
+namespace troupe::test::random_faults {
+
+class state_watch {
+ public:
+  struct sights {
+    std::string over_credit;                         ///< The first batch that came to a replica beyond its credit, if any.
+    std::string engine_twice;                        ///< The first engine that two replicas had, one after the other.
+    std::map<int32_t, std::string> known_failures;   ///< By attempt: what the outfeed knew of that no attempt can cure.
+  };
+
+  /// After each turn.
+  void look(const simulated_job& job);
+  const sights& seen() const noexcept { return seen_; }
+  /// Sends a replica a block of an attempt before that begins with the batch it expects next. False: there is none.
+  bool send_late_block(const simulated_job& job, const std::string& replica) const;
+
+ private:
+  void look_at(const std::string& name, const caf::strong_actor_ptr& node);
+  void look_at(const std::string& name, caf::actor_id id, const replica_state& state);
+  void look_at(const outfeed_state& state);
+
+  size_t started_ = 0;
+  std::vector<std::pair<std::string, caf::weak_actor_ptr>> nodes_;           ///< The newest replicas, and the outfeed.
+  std::map<std::shared_ptr<step_engine>, caf::actor_id> engines_;            ///< Kept, so that no address is used twice.
+  std::map<std::pair<std::string, int64_t>, block> blocks_;                  ///< The first of each replica that begins with a batch.
+  sights seen_;
+};
+
+}  // namespace troupe::test::random_faults
