@@ -7,6 +7,8 @@
 //              └── dead nodes start anew ── restore{attempt + 1} ──► checkpoint writer ── restored ──► begin, as at the start
 #include "actors/chief/chief.hpp"
 
+#include "words/planted.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -79,6 +81,8 @@ void chief_state::begin_attempt() {
     options.nodes->connect(id);
   }
   restore_state();
+  if (planted(planted_fault::timer_survives))
+    arm(chief_wait::back_off, std::chrono::seconds{1});
 }
 
 /// Starts a node in the place of one that has ended.

@@ -1,6 +1,8 @@
 // The chief while it trains and drains: the horizon, its marks, the reports, and the end in sight.
 #include "actors/chief/chief.hpp"
 
+#include "words/planted.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -158,6 +160,8 @@ void chief_state::on_reached() {
 
 void chief_state::on_stream_end(const stream_end& x) {
   if (x.attempt != attempt || !trains() || lose_group(x) || std::exchange(ending.stream_ended, true))
+    return;
+  if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !causes.empty())
     return;
   ending.announced.reset();
   disarm(chief_wait::news);

@@ -1,5 +1,7 @@
 #include "actors/chief/recovery.hpp"
 
+#include "words/planted.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -46,6 +48,8 @@ recovery_verdict recovery::decide(const failed_attempt& failed) {
 }
 
 void recovery::committed(int64_t step) {
+  if (planted(planted_fault::budget_never_reset))
+    return;
   if (!failed_at_ || step <= *failed_at_)
     return;
   spent_ = 0;

@@ -1,9 +1,12 @@
 #include "actors/steps/infeed.hpp"
 
+#include "words/planted.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -16,7 +19,8 @@ void infeed_state::on_begin(const begin& x) {
   positions.clear();
   last_part.reset();
   for (auto& r : readers) {
-    r.credit = r.applied = x.step;
+    r.applied = x.step;
+    r.credit = planted(planted_fault::credit_granted_twice) ? std::max(r.credit, x.step) : x.step;
     r.left = false;
   }
   begun = true;
@@ -24,8 +28,9 @@ void infeed_state::on_begin(const begin& x) {
   stopping = options.stop->token();
   cut_off.reset();
   source.reset();  // Before the next one is opened, so that not two are in memory.
-  const auto position = x.positions.find(options.position);
-  if (auto opened = open_at(position == x.positions.end() ? nullptr : &position->second); !opened) {
+  const auto& from = planted(planted_fault::old_positions) && !sent.blobs.empty() ? sent.blobs : x.positions;
+  const auto position = from.find(options.position);
+  if (auto opened = open_at(position == from.end() ? nullptr : &position->second); !opened) {
     broken = true;
     end(opened.error());
   }
@@ -100,6 +105,10 @@ void infeed_state::advance() {
 }
 
 expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, const std::stop_token& stop) {
+  if (planted(planted_fault::ends) && ends_here(options.name, step))
+    throw std::runtime_error("a planted end: " + options.name + "@" + std::to_string(step));
+  if (planted(planted_fault::ends) && ends_here(options.name + ".reads", step))
+    return fail(errc::unavailable, "a planted end: " + options.name + ".reads@" + std::to_string(step));
   if (options.batches_per_step == 1)
     return source->read(into, stop);
   auto at = into;

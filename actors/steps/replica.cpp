@@ -1,9 +1,12 @@
 #include "actors/steps/replica.hpp"
 
+#include "words/planted.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -22,7 +25,7 @@ void replica_state::on_run(const run& x) {
 }
 
 void replica_state::on_block(const block& x) {
-  if (early.keep(attempt, x) || x.attempt != attempt)
+  if (early.keep(attempt, x) || (x.attempt != attempt && !planted(planted_fault::old_block_accepted)))
     return;
   for (auto& p : ports)
     if (p.edge == x.edge && x.step == p.arrived) {
@@ -112,6 +115,8 @@ const end_of_data* replica_state::earliest_end() const {
 }
 
 void replica_state::fire() {
+  if (planted(planted_fault::ends) && ends_here(options.name, step))
+    throw std::runtime_error("a planted end: " + options.name + "@" + std::to_string(step));
   if (pending.losses.empty())
     pending_since = self->clock().now();
   auto status = step_status::ok;

@@ -2,6 +2,7 @@
 #include "actors/steps/replica.hpp"
 
 #include "actors/exit_reason.hpp"
+#include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -18,7 +19,9 @@ void replica_state::on_state_part(const state_part& x) {
   if (x.initial)
     options.engine->initialise(x.seed);
   for (const auto& piece : x.pieces)
-    if (auto written = options.engine->assign(piece.name, piece.first, piece.elements); !written)
+    if (planted(planted_fault::part_skipped) && &piece == &x.pieces.front())
+      continue;
+    else if (auto written = options.engine->assign(piece.name, piece.first, piece.elements); !written)
       return self->quit(to_reason(written.error()));
   self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }
@@ -39,6 +42,8 @@ void replica_state::on_begin(const begin& x) {
   ended = stopping = false;
   said.reset();
   for (auto& p : ports) {
+    if (planted(planted_fault::old_block_kept) && !p.blocks.empty() && p.blocks.front().step <= step && step < p.arrived)
+      continue;
     p.blocks.clear();
     p.end.reset();
     p.arrived = p.granted = step;
@@ -73,6 +78,8 @@ void replica_state::on_halt(const halt& x) {
   waiting = wait::none;  // From here on the arenas belong to whoever restores them: a sum on its way is not applied.
   if (peers.parts)
     self->send(peers.parts, gone{x.attempt, options.id});
+  if (planted(planted_fault::lost_halted))
+    return;
   self->send(caf::actor_cast<halted_sink_actor>(self->current_sender()), halted{x.attempt, options.id});
 }
 

@@ -4,6 +4,7 @@
 #include "actors/steps/replica.hpp"
 #include "pipeline/launch/node_options.hpp"
 #include "pipeline/launch/spawn.hpp"
+#include "words/planted.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -119,7 +120,7 @@ class job_crew final : public crew {
 
   /// A node that has ended may have left it half-done, or be inside it still: the next one makes its own.
   void forget_memory_of(const plan_node& n) {
-    if (n.what == role::replica)
+    if (n.what == role::replica && !planted(planted_fault::engine_handed_on))
       job_->programs[*n.program].engines[static_cast<size_t>(n.index)].reset();
   }
 

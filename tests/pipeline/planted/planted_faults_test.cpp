@@ -1,0 +1,97 @@
+// Faults that are planted in the actors (words/planted.hpp), and the random faults that find them.
+//
+//   TROUPE_PLANT=lost_halted ./dev test 'planted fault'    looks for this one from seed 1 on; `all`: for each, 60 s long
+#include "words/planted.hpp"
+
+#include "pipeline/random_faults/checks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+struct planted_row {
+  planted_fault fault;
+  const char* name;
+  uint64_t seed;  ///< The first seed whose story shows it.
+};
+
+constexpr planted_row rows[] = {
+  {planted_fault::lost_halted, "lost_halted", 2},
+  {planted_fault::old_block_accepted, "old_block_accepted", 58},
+  {planted_fault::old_block_kept, "old_block_kept", 129},
+  {planted_fault::old_positions, "old_positions", 2},
+  {planted_fault::budget_never_reset, "budget_never_reset", 26},
+  {planted_fault::late_news_ignored, "late_news_ignored", 1413},
+  {planted_fault::credit_granted_twice, "credit_granted_twice", 137},
+  {planted_fault::part_skipped, "part_skipped", 2},
+  {planted_fault::timer_survives, "timer_survives", 89},
+  {planted_fault::engine_handed_on, "engine_handed_on", 10},
+  {planted_fault::lease_forgotten, "lease_forgotten", 1},
+};
+
+/// Plants a fault for as long as it lives.
+struct plant {
+  explicit plant(planted_fault f) { chosen_fault = f; }
+  plant(const plant&) = delete;
+  ~plant() { chosen_fault = planted_fault::none; }
+};
+
+std::vector<finding> findings(uint64_t seed, planted_fault f) {
+  const auto story = [&] {
+    const plant it{f};
+    return play(draw_recipe(seed));
+  }();
+  return judge(story);
+}
+
+std::string to_text(const std::vector<finding>& all) {
+  std::string text;
+  for (const auto& f : all)
+    text += "\n  " + f.rule + ": " + f.text;
+  return text;
+}
+
+/// Prints the first seed that shows the fault, and the time that it took to find it.
+bool look_for(const planted_row& row, double limit_s) {
+  const auto began = std::clock();  // Time of the processor, as the machine may have other work.
+  const auto seconds = [&] { return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC; };
+  uint64_t seed = 0;
+  while (seconds() < limit_s)
+    if (const auto all = findings(++seed, row.fault); !all.empty()) {
+      std::printf("%s: seed %llu after %.1f s%s\n", row.name, static_cast<unsigned long long>(seed), seconds(), to_text(all).c_str());
+      return true;
+    }
+  std::printf("%s: not found by %llu seeds in %.1f s\n", row.name, static_cast<unsigned long long>(seed), seconds());
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("each planted fault is found by the story of a seed, which goes well without it") {
+  for (const auto& row : rows) {
+    CAPTURE(row.name);
+    CAPTURE(row.seed);
+    CHECK_FALSE(findings(row.seed, row.fault).empty());
+    const auto without = findings(row.seed, planted_fault::none);
+    CHECK_MESSAGE(without.empty(), to_text(without));
+  }
+}
+
+TEST_CASE("planted faults are found from the first seed on, within a minute each" * doctest::skip(std::getenv("TROUPE_PLANT") == nullptr)) {
+  const std::string name = std::getenv("TROUPE_PLANT");
+  bool known = false;
+  for (const auto& row : rows)
+    if (name == row.name || name == "all") {
+      known = true;
+      CHECK_MESSAGE(look_for(row, 60), row.name);
+    }
+  CHECK_MESSAGE(known, "there is no fault " << name);
+}
+
+}  // namespace troupe::test::random_faults
