@@ -1,7 +1,7 @@
 // The outfeed: joins the reports of the replicas and passes them on in step order.
 #pragma once
 
-#include "actors/early_messages.hpp"
+#include "messages/early_messages.hpp"
 #include "compute/engine/loss_meter.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/interfaces.hpp"

@@ -10,7 +10,7 @@
 // exit is seen between blocks. Reports are bounded by the horizon, which only grows with them.
 #pragma once
 
-#include "actors/early_messages.hpp"
+#include "messages/early_messages.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/interfaces.hpp"
 #include "words/buffer_pool.hpp"

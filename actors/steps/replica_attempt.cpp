@@ -1,13 +1,13 @@
 // The attempts of a replica: the state that one begins with, where it begins, and how it is ended.
 #include "actors/steps/replica.hpp"
 
-#include "actors/exit_reason.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -22,7 +22,7 @@ void replica_state::on_state_part(const state_part& x) {
     if (planted(planted_fault::part_skipped) && &piece == &x.pieces.front())
       continue;
     else if (auto written = options.engine->assign(piece.name, piece.first, piece.elements); !written)
-      return self->quit(to_reason(written.error()));
+      throw std::runtime_error{to_string(written.error())};  // The sender has compared all layouts before.
   self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }
 

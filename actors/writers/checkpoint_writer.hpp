@@ -1,7 +1,7 @@
 // The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing.
 #pragma once
 
-#include "actors/early_messages.hpp"
+#include "messages/early_messages.hpp"
 #include "actors/writers/checkpoint_loading.hpp"
 #include "actors/writers/snapshot_assembly.hpp"
 #include "actors/writers/state_parts.hpp"

@@ -1,5 +1,6 @@
 // What a group that applies nothing any more still computes: its loss and the outputs that others read.
-#include <troupe/troupe.hpp>
+#include <troupe/dataset.hpp>
+#include <troupe/model.hpp>
 
 #include "compute/engine/step_engine.hpp"
 

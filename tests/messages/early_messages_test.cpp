@@ -1,4 +1,4 @@
-#include "actors/early_messages.hpp"
+#include "messages/early_messages.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // who has heard `begin` sooner may send before the receiver hears its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
