@@ -27,6 +27,7 @@ void infeed_state::on_begin(const begin& x) {
   ended = broken = false;
   stopping = options.stop->token();
   cut_off.reset();
+  proceeds = false;
   source.reset();  // Before the next one is opened, so that not two are in memory.
   const auto& from = planted(planted_fault::old_positions) && !sent.blobs.empty() ? sent.blobs : x.positions;
   const auto position = from.find(options.position);
@@ -90,8 +91,10 @@ void infeed_state::on_pull(const pull& x) {
   advance();
 }
 
+/// Reads one block, and the next one after all messages that are waiting. Each block has answers: were each of them another
+/// reason to read, a slow input would have more and more of them.
 void infeed_state::advance() {
-  if (!begun || ended)
+  if (!begun || ended || proceeds)
     return;
   int64_t limit = until;
   for (const auto& r : readers)
@@ -100,8 +103,13 @@ void infeed_state::advance() {
   if (step >= limit)
     return;
   read_block(std::min(limit - step, block_steps));
-  if (!ended && !cut_off && step < limit)
-    self->send(self, proceed{attempt});
+  if (!ended && !proceeds && step < limit)
+    proceed_later();
+}
+
+void infeed_state::proceed_later() {
+  proceeds = true;
+  self->send(self, proceed{attempt});
 }
 
 expected<int64_t> infeed_state::read_step(const std::vector<std::byte*>& into, const std::stop_token& stop) {
@@ -167,7 +175,7 @@ void infeed_state::read_block(int64_t count) {
         broken = broken || !data_ended;
         if (options.ends_steps && rows.error().category == errc::cancelled && !ended) {
           cut_off = rows.error();  // If a stop is the cause, it is in the mailbox already.
-          return self->send(self, proceed{attempt});
+          return proceed_later();
         }
         return end(rows.error(), data_ended ? end_kind::data : end_kind::failed);
       }
@@ -372,6 +380,7 @@ infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> 
     [&state](const proceed& x) {
       if (x.attempt != state.attempt)
         return;
+      state.proceeds = false;
       if (auto cause = std::exchange(state.cut_off, std::nullopt))
         return state.end(std::move(*cause));
       state.advance();

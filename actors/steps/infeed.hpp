@@ -1,7 +1,7 @@
 // The infeed: one per host.
 #pragma once
 
-#include "actors/early_messages.hpp"
+#include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
 #include "words/buffer_pool.hpp"
 #include "words/stop_switch.hpp"
@@ -56,6 +56,7 @@ struct infeed_state {
   std::stop_token stopping;  ///< Of this attempt.
   bool broken = false;      ///< The source's position is unknown: a read or save failed, or a step was read in part.
   std::optional<error> cut_off;  ///< A read was cancelled; a stop may be in the mailbox.
+  bool proceeds = false;    ///< A `proceed` of this attempt is in the mailbox.
   int64_t step = 0;         ///< The next batch to read.
   int64_t until = 0;        ///< The horizon.
   int64_t block_steps = 1;
@@ -78,6 +79,7 @@ struct infeed_state {
   void on_stop(const stop& x);
   void on_leave(const leave& x);
   void advance();
+  void proceed_later();
   expected<void> open_at(const std::string* position);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);

@@ -311,4 +311,20 @@ TEST_CASE_FIXTURE(infeed_alone, "a batch that cannot be split is an error of its
   }
 }
 
+TEST_CASE_FIXTURE(infeed_alone, "credit that comes while a block is read leads to no block of its own, so that answers to blocks do not pile up") {
+  start_at(0);
+  grant(1'000);
+  for (int64_t i = 1; i <= 10; ++i)
+    caf::anon_send(feed, pull{1, 0_edge, 100 * i, 0, 1});
+  for (int turn = 0; turn < 10; ++turn) {
+    REQUIRE(schedule.prioritize(feed));
+    schedule.run_once();
+  }
+  while (schedule.prioritize(sink.handle()))
+    schedule.run_once();
+  CHECK(blocks().size() == 1);
+  run();
+  CHECK(blocks().size() == 1'000);
+}
+
 }  // namespace troupe::test
