@@ -167,6 +167,7 @@ struct chief_state : attempt_books {
   // chief_saves.cpp: saves and evaluations
   void place_save(int64_t step);
   void send_books(int64_t step);
+  bool books_can_wait() const;
   void send_books_up_to(int64_t step);
   void await_saves();
   void on_committed(const committed& x);

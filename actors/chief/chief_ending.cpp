@@ -110,6 +110,8 @@ void chief_state::on_down(const caf::down_msg& x) {
         send_books_up_to(horizon.until());
       break;
     case role::outfeed:
+      if (ending.fails())
+        send_books_up_to(horizon.until());
       tell_all<role::replica>(connect_reports{self});
       fail_after_save(std::move(cause));
       return std::exchange(ending.flushing, false) ? settle_saves() : void();
@@ -218,6 +220,10 @@ void chief_state::conclude() {
 
 void chief_state::give_up_saves() {
   auto cause = waited_for(chief_wait::commit, options.name);
+  if (ending.fails() && saves.books_wait()) {  // Reports have stopped, and records are not written; but the model is saved.
+    send_books_up_to(horizon.until());
+    return arm(chief_wait::commit, options.deadlines.stop);
+  }
   if (writer() && saves.may_inquire()) {  // Asks once which part is missing.
     self->send(writer(), name_missing{attempt, saves.oldest()});
     return arm(chief_wait::commit, options.deadlines.stop);
@@ -244,7 +250,8 @@ void chief_state::fail_after_save(error cause) {
     return end();
   for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::hooks, chief_wait::next_save, chief_wait::evaluation})
     disarm(w);
-  send_books_up_to(horizon.until());  // Reports may stop and records may not be written, but the model is saved.
+  if (!books_can_wait())
+    send_books_up_to(horizon.until());
   drain(horizon.until(), false);
   if (!ends())
     cut_short();
@@ -260,6 +267,9 @@ void chief_state::replace_writer(error cause) {
   self->send(writer(), stand_in{attempt});  // Sent before any part.
   for (const auto& [group, how] : groups.left())
     self->send(writer(), departed_of(group));
+  for (const auto& m : nodes.members())  // The old writer was told, or may not have been.
+    if (!m.handle && (m.what == role::infeed || m.what == role::replica))
+      self->send(writer(), gone{attempt, m.id});
   options.nodes->connect(id);
   saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
   disarm(chief_wait::commit);

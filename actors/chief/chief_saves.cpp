@@ -18,7 +18,7 @@ void chief_state::place_save(int64_t step) {
   const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.concern(id));
   if (options.checkpoints && (shown || evaluated))
     gates.await_commit(step);
-  const bool books_wait = summaries() && step > horizon.reached() && causes.empty();
+  const bool books_wait = books_can_wait() && step > horizon.reached();
   saves.place(step, books_wait);
   if (!books_wait)
     send_books(step);
@@ -32,6 +32,12 @@ void chief_state::send_books(int64_t step) {
   books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
   books.properties.merge(groups.books(step));
   self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
+}
+
+/// Where books follow the summaries of their state, also after a failure: a job that goes on from this save makes no summary
+/// again.
+bool chief_state::books_can_wait() const {
+  return summaries() && outfeed();
 }
 
 void chief_state::send_books_up_to(int64_t step) {

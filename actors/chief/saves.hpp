@@ -31,6 +31,7 @@ class saves {
   /// The summary writer, which passes books on, has died: the books of all pending saves are sent again, which is
   /// harmless.
   void books_lost() { waiting_books_ = on_way_; }
+  bool books_wait() const noexcept { return !waiting_books_.empty(); }
   void forget_books() { waiting_books_.clear(); }
 
   // -- outcomes

@@ -48,6 +48,8 @@ void protocol_watch::look(const pull& x, const std::string&, const std::string&)
 }
 
 void protocol_watch::look(const block& x, const std::string& from, const std::string& to) {
+  if (from.empty())
+    return;  // A late block, which is a trouble.
   const auto end = x.step + x.count;
   if (const auto credit = credit_[{static_cast<int32_t>(x.edge), x.attempt}]; end > credit)
     breach(from + " sent " + to + " " + steps(x.step, end) + " with credit to " + std::to_string(credit));
@@ -72,6 +74,10 @@ void protocol_watch::look(const room& x, const std::string&, const std::string& 
     s.records_until = std::max(s.records_until, x.until_number);
 }
 
+void protocol_watch::look(const flush&, const std::string&, const std::string& to) {
+  nodes_[to].records_until = INT64_MAX;  // It passes on what it has: at most as many as the horizon lets be ahead.
+}
+
 void protocol_watch::look(const record& x, const std::string& from, const std::string&) {
   if (auto& s = of(from, x.attempt); s.attempt == x.attempt && x.number >= std::max(s.records_until, record_window))
     breach(from + " sent record " + std::to_string(x.number) + " with room for those below " + std::to_string(s.records_until));
@@ -85,7 +91,7 @@ void protocol_watch::look_at_one_of(const std::string& from, const std::string& 
 void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   if (from.starts_with("evaluator") || to.starts_with("evaluator"))
     return;  // Its nodes begin anew with each evaluation, under the same names.
-  look_at_one_of<begin, run, pull, block, step_report, room, record>(from, to, content);
+  look_at_one_of<begin, run, pull, block, step_report, room, flush, record>(from, to, content);
 }
 
 }  // namespace troupe::test::random_faults

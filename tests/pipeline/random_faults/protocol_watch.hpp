@@ -37,6 +37,7 @@ class protocol_watch {
   void look(const block& x, const std::string& from, const std::string& to);
   void look(const step_report& x, const std::string& from, const std::string& to);
   void look(const room& x, const std::string& from, const std::string& to);
+  void look(const flush& x, const std::string& from, const std::string& to);
   void look(const record& x, const std::string& from, const std::string& to);
   standing& of(const std::string& node, int32_t attempt);
   void breach(std::string what);
