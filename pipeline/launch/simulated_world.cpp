@@ -1,5 +1,6 @@
 #include "pipeline/launch/simulated_world.hpp"
 
+#include "actors/exit_reason.hpp"
 #include "messages/interfaces.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 #include "pipeline/launch/simulated_scheduler.hpp"
@@ -10,6 +11,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -215,14 +217,24 @@ caf::strong_actor_ptr living(const seat& s) {
   return actor && !actor->getf(caf::abstract_actor::is_terminated_flag) ? node : nullptr;
 }
 
-bool kill_one(const seat& s) {
+/// As `anon_send_exit`, which takes no reasons but CAF's own.
+bool end_one(const seat& s, caf::error reason) {
   const auto node = living(s);
   if (node)
-    caf::anon_send_exit(node, caf::exit_reason::kill);
+    caf::anon_send<caf::message_priority::high>(caf::actor_cast<caf::actor>(node), caf::exit_msg{s.address, std::move(reason)});
   return node != nullptr;
 }
 
+bool kill_one(const seat& s) {
+  return end_one(s, caf::exit_reason::kill);
+}
+
 }  // namespace
+
+bool simulated_world::throw_in(const std::string& node) {
+  const auto found = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(), [&](const seat* n) { return n->name == node; });
+  return found != caf_->nodes.rend() && end_one(**found, to_reason(std::make_exception_ptr(std::runtime_error{"thrown in a test"})));
+}
 
 caf::strong_actor_ptr simulated_world::node(const std::string& name) const {
   const auto newest = std::find_if(caf_->nodes.rbegin(), caf_->nodes.rend(), [&](const seat* n) { return n->name == name; });

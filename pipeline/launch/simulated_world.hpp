@@ -52,6 +52,8 @@ class simulated_world final : public job_world {
   void after(std::chrono::nanoseconds time, std::function<void()> what);
   /// Ends a node as a crash would. False: no node of that name is alive.
   bool kill(const std::string& node);
+  /// Ends a node as an exception does that leaves one of its handlers. False: as above.
+  bool throw_in(const std::string& node);
   /// Ends all nodes of a place at once. False: none is alive.
   bool kill_place(const std::string& place);
 

@@ -46,6 +46,7 @@ struct trouble_of_node {
 
 constexpr std::array troubles{
   trouble_of_node{"dies", [](simulated_job& job, const std::string& node) { job.kill(node); }},
+  trouble_of_node{"throws", [](simulated_job& job, const std::string& node) { job.throw_in(node); }},
   trouble_of_node{"hangs", [](simulated_job& job, const std::string& node) { job.hang(node); }},
   trouble_of_node{"is slow", [](simulated_job& job, const std::string& node) { job.slow_down(node, 50); }},
   trouble_of_node{"is paused", [](simulated_job& job, const std::string& node) {

@@ -25,6 +25,7 @@ class one_simulated {
   bool kill_place(const std::string& place) { return world().kill_place(place); }
   void watch(simulated_world::witness w) { world().watch(std::move(w)); }
   void pass(std::chrono::nanoseconds time) { world().pass(time); }
+  bool throw_in(const std::string& node) { return world().throw_in(node); }
   bool kill(const std::string& node) { return world().kill(node); }
   caf::strong_actor_ptr node(const std::string& name) const { return world().node(name); }
   size_t nodes_started() const { return world().nodes_started(); }
