@@ -325,4 +325,38 @@ TEST_CASE_FIXTURE(chief_alone, "without an outfeed a state is reached when the s
   CHECK(is_told());
 }
 
+TEST_CASE_FIXTURE(chief_alone, "a writer that stands in for a dead one hears which nodes send no more parts") {
+  train();
+  commit(0);
+  reach(2);
+  kill(role::infeed);
+  REQUIRE(node(role::outfeed).count<flush>() == 1);  // The old writer may never have heard of the death.
+  kill(role::checkpoint_writer);
+  REQUIRE(node(role::checkpoint_writer).count<troupe::stand_in>() == 1);
+  REQUIRE(node(role::checkpoint_writer).count<gone>() == 1);
+  CHECK(node(role::checkpoint_writer).last<gone>().part == 3_node);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "after a failure the books of the last save still follow the summaries of its state") {
+  add(role::summary_writer);
+  add(role::eval_summary_writer);
+  options.summary_steps = 1;
+  train();
+  commit(0);
+  reach(2);
+  const auto books = [&] { return node(role::summary_writer).all<snapshot_part>().size(); };
+  const auto before = books();
+  kill(role::eval_summary_writer);
+  const auto last = granted();
+  REQUIRE(last > 2);
+  REQUIRE(marked(mark_end | mark_snapshot) == std::vector<int64_t>{last});
+  CHECK(books() == before);
+  SUBCASE("once the reports of the last state are in") { reach(last); }
+  SUBCASE("or once nobody reports, as then the model is worth more than its curve") {
+    let_pass(options.deadlines.save + std::chrono::seconds{1});
+  }
+  REQUIRE(books() == before + 1);
+  CHECK(node(role::summary_writer).last<snapshot_part>().step == last);
+}
+
 }  // namespace troupe::test
