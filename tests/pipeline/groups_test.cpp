@@ -16,15 +16,6 @@ checkpoint_content end_of(simulated_job& job, const std::shared_ptr<file_system>
   return newest_checkpoint(files).content;
 }
 
-/// The variables under `prefix`, by name.
-std::map<std::string, tensor> variables(const checkpoint_content& c, const std::string& prefix) {
-  std::map<std::string, tensor> found;
-  for (const auto& t : c.tensors)
-    if (t.name.starts_with(prefix))
-      found.emplace(t.name, t.value);
-  return found;
-}
-
 /// The state of all variables after `steps`, computed without actors, with one replica in each group.
 std::map<std::string, tensor> by_hand(const small_job_options& o, int64_t steps) {
   const auto w = two_candidates(o.input);

@@ -46,14 +46,6 @@ train_result well_ended(simulated_job& job) {
   return **result;
 }
 
-std::map<std::string, tensor> variables(const checkpoint_content& c, const std::string& prefix) {
-  std::map<std::string, tensor> found;
-  for (const auto& t : c.tensors)
-    if (t.name.starts_with(prefix))
-      found.emplace(t.name, t.value);
-  return found;
-}
-
 checkpoint_content checkpoint_of(const small_job_options& o, int64_t step) {
   auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
   REQUIRE(store);

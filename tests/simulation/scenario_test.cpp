@@ -83,6 +83,12 @@ TEST_CASE("a scenario that is wrong is refused with its line, the key and what w
   CHECK(message_of("[[run]]\n[[run.trouble]]\nwhat = \"flood\"").starts_with("x.toml, line 3: run.trouble.what: wanted one of kill, stop"));
   CHECK(message_of("[jobs]\n").starts_with("x.toml, line 1: jobs: wanted known: "));
   CHECK(message_of("title = ").starts_with("x.toml, line 1: "));
+  CHECK(message_of("[job]\nlog_steps = 0") == "x.toml: job.log_steps is 0: wanted 1 to 100000");
+  CHECK(message_of("[job]\nhosts = 0") == "x.toml: job.hosts is 0: wanted 1 to 64");
+  CHECK(message_of("[world]\ncost_us = { replica = [-5, 9223372036854775807] }").starts_with("x.toml: world.cost_us.replica: wanted [least, most]"));
+  CHECK(message_of("[world]\nlink_us = [9, 3]").starts_with("x.toml: world.link_us: wanted"));
+  CHECK(message_of("[world]\nstarved = \"nobody\"").starts_with("x.toml: world.starved is \"nobody\": wanted a node"));
+  CHECK(message_of("[[run]]\n[[run.trouble]]\nlasts_ms = 9223372036854775807").starts_with("x.toml: run.trouble.lasts_ms is 9223372036854775807"));
   CHECK(scenario::read("/nowhere/at/all.toml").error().category == errc::not_found);
 }
 

@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
                "one after another on one disk, in a world where turns and messages take time. Exits with 1 if a rule is broken."};
   app.name("./dev simulate");
   app.add_option("--seed", w.seed, "Play this seed alone, and tell its story");
-  app.add_option("--seeds", w.seeds, "How many seeds to play of each scenario")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--seeds", w.seeds, "How many seeds to play of each scenario")->capture_default_str()->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
   app.add_option("--first", w.first, "The first of them")->capture_default_str();
   app.add_option("--scenario", w.scenarios, "A recipe as TOML (tests/scenarios); what it leaves out is drawn by the seed. May be repeated");
   app.add_option("--messages", w.messages, "Write every message to this file: turn, time in nanoseconds, sender, receiver, content");

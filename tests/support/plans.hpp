@@ -113,4 +113,13 @@ inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
   return w;
 }
 
+/// The variables under `prefix`, by name.
+inline std::map<std::string, tensor> variables(const checkpoint_content& c, const std::string& prefix) {
+  std::map<std::string, tensor> found;
+  for (const auto& t : c.tensors)
+    if (t.name.starts_with(prefix))
+      found.emplace(t.name, t.value);
+  return found;
+}
+
 }  // namespace troupe::test
