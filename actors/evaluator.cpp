@@ -36,9 +36,14 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   extend(0);
 }
 
+std::optional<int64_t> evaluator_state::limit() const {
+  if (current.batches < 0)
+    return options.steps;
+  return std::min(current.batches, options.steps.value_or(current.batches));
+}
+
 void evaluator_state::extend(int64_t reached) {
-  const int64_t end = options.steps.value_or(INT64_MAX);
-  until = std::min(end, reached + ahead_max);
+  until = std::min(limit().value_or(INT64_MAX), reached + ahead_max);
   nodes.grant(attempt, until);
   waiting.await(reached);
 }
@@ -49,7 +54,7 @@ void evaluator_state::on_progress(const progress& x) {
   for (const auto& step : x.watched)
     totals->add(step.values);
   show();
-  if (options.steps && x.step >= *options.steps)
+  if (const auto end = limit(); end && x.step >= *end)
     finish({});
   else if (x.step + ahead_max / 2 >= until)
     extend(x.step);
@@ -70,7 +75,7 @@ void evaluator_state::on_end(const stream_end& x) {
 
 void evaluator_state::show() const {
   if (options.board)
-    options.board->evaluating(running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
+    options.board->evaluating(options.index, running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
 }
 
 void evaluator_state::finish(std::optional<error> cause) {
@@ -89,6 +94,7 @@ void evaluator_state::finish(std::optional<error> cause) {
   }
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
   result.checkpoint = current.prefix;
+  result.evaluation = current.evaluation;
   self->send(asker, std::move(result));
 }
 

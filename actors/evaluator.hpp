@@ -10,6 +10,7 @@ namespace troupe {
 
 struct evaluator_options {
   std::string name = "evaluator";
+  int32_t index = 0;                            ///< Its number among the evaluators of the job, for the board.
   std::shared_ptr<crew> nodes;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
@@ -44,6 +45,7 @@ struct evaluator_state {
   caf::actor_clock::time_point started{};
 
   void on_evaluate(const evaluate_at& x);
+  std::optional<int64_t> limit() const;         ///< On the number of batches.
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);

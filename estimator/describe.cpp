@@ -26,7 +26,7 @@ expected<evaluation_data> data_of(const eval_spec& evaluation) {
     return fail(valid.error());
   if (evaluation.name.find('/') != std::string::npos)
     return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
-  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name.empty() ? "eval" : "eval_" + evaluation.name};
+  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name};
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
   return steps;
 }
 
-expected<training_job> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation) {
+expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
   auto basis = settled_basis(e);
   if (!basis)
     return fail(basis.error());
@@ -67,21 +67,33 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
     if (!training.hooks[i])
       return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of the training is null; leave it out");
   training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks};
+  for (const auto& rule : training.stop_early)
+    if (auto valid = check(rule); !valid)
+      return fail(valid.error());
+  if (training.keep_best && training.keep_best->metric.empty())
+    return fail(errc::invalid_argument, "keep_best: there is no metric");
+  job.stop_early = training.stop_early;
+  job.keep_best = training.keep_best;
+  job.max_secs = training.max_secs;
   if (training.epochs) {
     auto end = steps_of_epochs(training.input, *training.epochs);
     if (!end)
       return fail(end.error());
     job.max_steps = std::min(job.max_steps.value_or(INT64_MAX), *end);
   }
-  if (!evaluation)
-    return job;
-  auto data = data_of(*evaluation);
-  if (!data)
-    return fail(data.error());
-  if (!job.basis.config.saves())
-    return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
-                                        "save_checkpoints_steps or save_checkpoints_secs that is not none");
-  job.evaluation = evaluation_policy{std::move(*data), evaluation->throttle_secs, evaluation->when, evaluation->on_evaluator_failure};
+  for (const auto& spec : evaluations.all()) {
+    auto data = data_of(spec);
+    if (!data)
+      return fail(data.error());
+    if (!job.basis.config.saves())
+      return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                                          "save_checkpoints_steps or save_checkpoints_secs that is not none");
+    for (const auto& other : job.evaluations)
+      if (other.data.name == spec.name)
+        return fail(errc::invalid_argument, "two evaluations have " + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
+                                              + ": give each a name of its own, which its results go by");
+    job.evaluations.push_back({std::move(*data), spec.start_delay_secs, spec.throttle_secs, spec.sanity_batches, spec.when, spec.on_evaluator_failure});
+  }
   return job;
 }
 

@@ -54,7 +54,8 @@ std::string to_text(const job_event& e) {
     }
     case kind::progress: return progress_text(e);
     case kind::saved: return "saved " + e.text;
-    case kind::evaluated: return fmt::format("evaluated step {}: {}", e.step, metrics_text(e.metrics));
+    case kind::evaluated:
+      return fmt::format("evaluated step {}{}: {}", e.step, e.evaluation.empty() ? "" : " for " + e.evaluation, metrics_text(e.metrics));
     case kind::warning:
     case kind::recovering: return e.text;
     case kind::recovered: return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step, e.text.empty() ? "" : ", from " + e.text);

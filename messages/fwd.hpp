@@ -67,6 +67,8 @@ struct progress;
 struct released;
 struct restored;
 struct save_failed;
+struct verdict;
+struct verdict_kept;
 struct standing;
 struct state_taken;
 
@@ -124,6 +126,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::room))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::verdict))
+  CAF_ADD_TYPE_ID(troupe, (troupe::verdict_kept))
   CAF_ADD_TYPE_ID(troupe, (troupe::settle))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))

@@ -15,8 +15,9 @@ namespace troupe {
 void chief_state::place_save(int64_t step) {
   const checkpoint_id id{step, options.iteration};
   const bool shown = gates.holds().saved && saved_told != id;
-  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.concern(id));
-  if (options.checkpoints && (shown || evaluated))
+  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.hold(id, gates.holds().evaluated));
+  const bool checked = step == start_step && checks_evaluations();
+  if (options.checkpoints && (shown || evaluated || checked))
     gates.await_commit(step);
   const bool books_wait = books_can_wait() && step > horizon.reached();
   saves.place(step, books_wait);
@@ -31,6 +32,9 @@ void chief_state::send_books(int64_t step) {
   books.properties["first_step"] = std::to_string(first_step);
   books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
   books.properties.merge(groups.books(step));
+  const bool ends_here = ending.early && horizon.end() == step;
+  books.properties.merge(judgements.books(ends_here));
+  ending.early_kept = ending.early_kept || ends_here;
   self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
 }
 
@@ -88,18 +92,59 @@ void chief_state::deal_with(const committed& x, bool is_new) {
   if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
 
-  if (evaluator() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
-    if (const auto superseded = evaluations.offer(x.id))
-      self->send(writer(), unlease{*superseded});
+  if (evaluations.any() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
+    for (const auto superseded : evaluations.offer(x.id))
+      release(superseded);
     if (!evaluations_are_gates())
       gates.commit_done(x.id.step);
     evaluate_next();
   } else {
-    self->send(writer(), unlease{x.id});
-    if (!evaluations.concern(x.id))
-      gates.commit_done(x.id.step);
+    if (is_new && x.id.step == start_step && checks_evaluations())
+      check_evaluations(x.id);
+    release(x.id);
   }
   show_status();
+}
+
+/// Whether a new job begins, and evaluates some batches of each evaluation before its first step.
+bool chief_state::checks_evaluations() const {
+  bool any = false;
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    any = any || (evaluator(i) && evaluations.settings(i).sanity_batches > 0);
+  return any && !came_from && attempt == 1 && causes.empty() && !ending.stopping;
+}
+
+void chief_state::check_evaluations(checkpoint_id id) {
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    if (const auto batches = evaluations.settings(i).sanity_batches; evaluator(i) && batches > 0) {
+      evaluations.at(i).check(id);
+      arm(evaluation_wait(i), options.deadlines.evaluation);
+      self->send(evaluator(i), evaluate_at{attempt, {id.step, id.iteration}, saves.prefix(), static_cast<int32_t>(i), batches});
+    }
+}
+
+void chief_state::on_checked(size_t which, checkpoint_id id, const evaluated& x) {
+  release(id);
+  if (!x.ok && !evaluations.at(which).cancelled()) {
+    auto cause = x.cause;
+    const auto& settings = evaluations.settings(which);
+    const auto whose = settings.name.empty() ? std::string{} : " for '" + settings.name + "'";
+    cause.notes.push_back("while evaluating " + std::to_string(settings.sanity_batches) + " batches" + whose + " before the first step (sanity_batches)");
+    if (settings.on_failure == failure_policy::fail)
+      return fail_after_save(std::move(cause));
+    warn(id.step, to_string(cause));
+  }
+  evaluate_next();
+  extend();
+  check_end();
+}
+
+/// Ends the lease of a checkpoint once no evaluation needs it, and opens its gate once none for which training waits does.
+void chief_state::release(checkpoint_id id) {
+  if (!evaluations.concern(id))
+    self->send(writer(), unlease{id});
+  if (!evaluations.hold(id, gates.holds().evaluated))
+    gates.commit_done(id.step);
 }
 
 void chief_state::on_save_failed(const save_failed& x) {
@@ -119,82 +164,132 @@ void chief_state::on_save_failed(const save_failed& x) {
 // -- evaluations --------------------------------------------------------------------------------
 
 /// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
-void chief_state::record_evaluation(const evaluated& x) {
-  if (!eval_summaries())
+void chief_state::record_evaluation(size_t which, const evaluated& x) {
+  if (!eval_summaries(which))
     return;
   for (auto& kept : evaluation_records(x)) {
-    kept.number = evaluations.number_record();
-    self->send(eval_summaries(), std::move(kept));
+    kept.number = evaluations.at(which).number_record();
+    self->send(eval_summaries(which), std::move(kept));
   }
 }
 
 /// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
 void chief_state::on_eval_room(const room& x) {
-  if (ends())
+  const auto* writer = nodes.find(caf::actor_cast<caf::actor_addr>(self->current_sender()));
+  if (ends() || !writer)
     return;
-  evaluations.room_until(x.until_number);
-  evaluate_next();
+  const auto which = nodes.place_of(writer->id);
+  evaluations.at(which).room_until(x.until_number);
+  evaluate_next(which);
 }
 
 void chief_state::evaluate_next() {
-  const auto id = evaluations.waiting();
-  const auto next = evaluations.decide({.now = now_ns(),
-                                        .possible = evaluator() && !ending.by_signal,
-                                        .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
-                                        .recorded = eval_summaries() != nullptr});
-  if (next == troupe::evaluations::next::nothing)
+  for (size_t i = 0; i < evaluations.size() && !ends(); ++i)
+    evaluate_next(i);
+}
+
+void chief_state::evaluate_next(size_t which) {
+  auto& schedule = evaluations.at(which);
+  const auto id = schedule.waiting();
+  const auto next = schedule.decide({.now = now_ns(),
+                                     .possible = evaluator(which) && !ending.by_signal,
+                                     .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
+                                     .recorded = eval_summaries(which) != nullptr});
+  if (next == evaluation_schedule::next::nothing)
     return;
-  if (next == troupe::evaluations::next::need_room) {
-    if (!waiting.armed(chief_wait::eval_room))
-      arm(chief_wait::eval_room, options.deadlines.save);
+  if (next == evaluation_schedule::next::need_room) {
+    if (!waiting.armed(room_wait(which)))
+      arm(room_wait(which), options.deadlines.save);
     return;
   }
-  disarm(chief_wait::eval_room);
-  if (next == troupe::evaluations::next::skip) {
-    evaluations.drop_waiting();
-    self->send(writer(), unlease{*id});
-    gates.commit_done(id->step);
+  disarm(room_wait(which));
+  if (next == evaluation_schedule::next::skip) {
+    schedule.drop_waiting();
+    release(*id);
     extend();
     return check_end();
   }
-  evaluations.begin(now_ns());
-  arm(chief_wait::evaluation, options.deadlines.evaluation);
-  self->send(evaluator(), evaluate_at{attempt, {id->step, id->iteration}, saves.prefix()});
+  schedule.begin(now_ns());
+  arm(evaluation_wait(which), options.deadlines.evaluation);
+  self->send(evaluator(which), evaluate_at{attempt, {id->step, id->iteration}, saves.prefix(), static_cast<int32_t>(which)});
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
-  if (ends())
+  const auto which = static_cast<size_t>(x.evaluation);
+  if (ends() || which >= evaluations.size())
     return;
-  const auto ended = evaluations.end();  // A failed evaluation is not repeated.
+  auto& schedule = evaluations.at(which);
+  const bool checked = schedule.checks();
+  const auto ended = schedule.end();  // A failed evaluation is not repeated.
   if (!ended)
     return;
+  if (checked) {
+    disarm(evaluation_wait(which));
+    return on_checked(which, *ended, x);
+  }
   const int64_t step = ended->step;
-  disarm(chief_wait::evaluation);
-  if (!planted(planted_fault::lease_forgotten))
-    self->send(writer(), unlease{*ended});
-  gates.commit_done(step);
+  const auto& settings = evaluations.settings(which);
+  disarm(evaluation_wait(which));
+  bool ends_early = false;
   if (x.ok) {
-    metrics = x.metrics;
-    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .checkpoint = *ended});
+    auto found = judgements.judge(settings.name, *ended, x.metrics);
+    if (!found)
+      return fail_after_save(std::move(found.error()));
+    if (found->is_best)
+      tell_verdict(*ended);  // Before the lease ends: retention keeps it from now on.
+    ends_early = found->ends && now == phase::training && !ending.stopping;
+  }
+  if (planted(planted_fault::lease_forgotten))
+    gates.commit_done(step);
+  else
+    release(*ended);
+  if (x.ok) {
+    metrics[settings.name] = x.metrics;
+    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .checkpoint = *ended, .evaluation = settings.name});
     if (step != start_step)  // Without a new step the event file has the point already.
-      record_evaluation(x);
-  } else if (!evaluations.cancelled()) {
+      record_evaluation(which, x);
+  } else if (!schedule.cancelled()) {
     auto cause = x.cause;
-    cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*ended));
-    if (options.on_evaluator_failure == failure_policy::fail)
+    cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*ended) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    if (settings.on_failure == failure_policy::fail)
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
   }
+  if (ends_early && now == phase::training)
+    end_early();  // Before the gate opens.
   show_status();
   evaluate_next();
   extend();
   check_end();
 }
 
-/// The evaluator will not finish its evaluation: ends the lease.
-void chief_state::lose_evaluation() {
-  if (const auto id = evaluations.lose())
-    self->send(writer(), unlease{*id});
+/// The job ends at the horizon: where training waits for evaluations, that is the evaluated state.
+void chief_state::end_early() {
+  ending.early = true;
+  ending.remark = "ended early: " + judgements.why_ended();
+  drain(horizon.until(), true);
+}
+
+void chief_state::tell_verdict(checkpoint_id id) {
+  if (ending.early && horizon.end() == id.step)
+    arm(chief_wait::verdict, options.deadlines.save);
+  self->send(writer(), verdict{attempt, id, judgements.books(ending.early && horizon.end() == id.step)});
+}
+
+void chief_state::on_verdict_kept(const verdict_kept& x) {
+  if (x.attempt != attempt || ends() || !waiting.armed(chief_wait::verdict))
+    return;
+  disarm(chief_wait::verdict);
+  ending.early_kept = true;
+  check_end();
+}
+
+/// The evaluator will not finish its evaluation, nor begin another.
+void chief_state::lose_evaluator(size_t which) {
+  disarm(evaluation_wait(which));
+  disarm(room_wait(which));
+  for (const auto id : evaluations.lose(which))
+    release(id);
 }
 
 }  // namespace troupe

@@ -15,8 +15,10 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
   if (ahead.reached() < *ahead.end() || saving.any() || saving.any_held() || !evaluating.idle() || closed.held_by_hooks() || s.facts_expected)
     return drain_next::wait;
   const auto newest = saving.last_commit();
-  const bool is_new = newest && newest->step == *ahead.end() && evaluating.last() != newest && newest->step > s.start_step;
-  return s.evaluates && !how.by_signal && is_new ? drain_next::evaluate : drain_next::end;
+  const bool is_new = newest && newest->step == *ahead.end() && !evaluating.have_ended(*newest) && newest->step > s.start_step;
+  if (s.evaluates && !how.by_signal && is_new)
+    return drain_next::evaluate;
+  return how.early && !how.early_kept && newest && newest->step == *ahead.end() ? drain_next::judge : drain_next::end;
 }
 
 }  // namespace troupe

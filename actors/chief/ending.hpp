@@ -21,6 +21,8 @@ struct ending {
   bool stream_ended = false;
   bool flushing = false;      ///< The outfeed's answer to `flush` is awaited.
   bool sent_home = false, hooks_done = false;
+  bool early = false;         ///< A rule has ended the job: the checkpoint of its end says so.
+  bool early_kept = false;    ///< That is durable.
   troupe::failing failing = troupe::failing::no;
   std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
@@ -41,6 +43,7 @@ struct drain_situation {
 enum class drain_next : uint8_t {
   wait,
   flush,     ///< The outfeed is flushed before the attempt ends as failed.
+  judge,     ///< The last checkpoint is told that the job has ended there by a rule.
   evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };

@@ -1,6 +1,7 @@
 #include "actors/writers/checkpoint_loading.hpp"
 
 #include "compute/optimizers/update.hpp"
+#include "words/book_properties.hpp"
 
 #include <algorithm>
 
@@ -62,6 +63,22 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, const re
   return check_tensors({&all, 1}, from, false).and_then([&] { return fill(*store, from); });
 }
 
+namespace {
+
+/// The best checkpoint, where the newest one says that it is used in its place.
+std::optional<checkpoint_id> preferred(const checkpoint_store& checkpoints) {
+  const auto newest = checkpoints.inspect_newest();
+  if (!newest)
+    return std::nullopt;
+  const auto text = [&newest](std::string_view name) {
+    const auto found = newest->properties.find(std::string{name});
+    return found == newest->properties.end() ? std::string{} : found->second;
+  };
+  return text(use_best_property) == "true" ? parse_checkpoint_id(text(best_property)) : std::nullopt;
+}
+
+}  // namespace
+
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
                                           checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
@@ -76,7 +93,9 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
   if (!opened)
     return initialised(opened.error());
   const auto& checkpoints = **opened;
-  auto found = which.step < 0        ? checkpoints.restore_newest()
+  const auto best = which.step < 0 ? preferred(checkpoints) : std::nullopt;
+  auto found = best                  ? checkpoints.restore(*best)
+               : which.step < 0      ? checkpoints.restore_newest()
                : which.iteration < 0 ? checkpoints.restore_step(which.step)
                                      : checkpoints.restore({which.step, which.iteration});
   if (!found)

@@ -62,6 +62,7 @@ expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load(con
   const auto there = layouts_in(content.properties);
   if (auto same = check_tensors(there, *found, true); !same)
     return fail(same.error());
+  keep_best(content.properties);
   auto warnings = std::move(found->warnings);
   for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
     warnings.push_back(std::move(difference));

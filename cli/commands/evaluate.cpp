@@ -10,19 +10,22 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   // Nothing is written before its end, and an event file is readable up to its last whole record: a signal may end it
   // at any point.
   end_at_first(signals, report, "before the evaluation had a result");
-  const auto step = parse_count("--step", line.step, 0);
-  if (!step)
-    return failure(*report, step.error(), true);
   const auto given = load_settings(line);
   if (!given)
     return failure(*report, given.error(), true);
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
-  const auto data = open_test_data(*setup);
+  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
+  if (!step)
+    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto which = find_evaluation(*setup, line.evaluation);
+  if (!which)
+    return failure(*report, which.error(), true);
+  const auto data = open_test_data(*setup, *which);
   if (!data)
     return failure(*report, data.error(), false);
-  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
+  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*which, *data), *step);
   signals.at_first({});
   // The library then evaluates fresh variables; a user who names a directory here wants its contents.
   if (result && result->checkpoint.empty())

@@ -147,11 +147,10 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
     write_error(fmt::format("stopped by {} before the first result\n", signal_name(signals.first())));
     _exit(128 + signals.first());
   });
-  const auto step = parse_count("--step", line.step, 0);
   const auto limit = parse_count("--limit", line.limit, 1);
   const auto to = choose_output(line);
   const auto keys = parse_keys(line.keys);
-  for (const auto* refused : {step ? nullptr : &step.error(), limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
+  for (const auto* refused : {limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
     if (refused)
       return failure(*report, *refused, true);
   const auto given = load_settings(line);
@@ -160,11 +159,15 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
-  const auto data = open_test_data(*setup);
+  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
+  if (!step)
+    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto& test = setup->evaluations.front();
+  const auto data = open_test_data(*setup, test);
   if (!data)
     return failure(*report, data.error(), false);
 
-  auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->test.batch_size), .keys = *keys, .step = *step});
+  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .step = *step});
   if (!stream)
     return failure(*report, stream.error(), true);
   const int status = run(*stream, *setup, *to, *limit, line, *report, signals);

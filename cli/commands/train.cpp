@@ -44,17 +44,20 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
 
   auto training = make_train_spec(*setup, *data);
   training.hooks.push_back(report);
-  std::optional<eval_spec> evaluation;
+  std::vector<eval_spec> evaluations;
   job_scale scale{epoch_steps(*setup, *data)};
-  if (setup->evaluates) {
-    const auto test = open_test_data(*setup);
+  for (const auto& e : setup->evaluations) {
+    if (!e.while_training)
+      continue;
+    const auto test = open_test_data(*setup, e);
     if (!test)
       return failure(*report, test.error(), false);
-    evaluation = make_eval_spec(*setup, *test);
-    scale.evaluation_batches = evaluation_batches(*setup, *test);
+    evaluations.push_back(make_eval_spec(e, *test));
+    if (const auto batches = evaluation_batches(e, *test))
+      scale.evaluation_batches[e.spec.name] = *batches;
   }
   report->measure_by(scale);
-  auto running = start(setup->estimator, training, evaluation);
+  auto running = start(setup->estimator, training, evaluations);
   if (!running)
     return failure(*report, running.error(), running.error().category == errc::invalid_argument);
 

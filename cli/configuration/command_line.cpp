@@ -3,6 +3,7 @@
 #include "cli/configuration/config_file.hpp"
 #include "cli/configuration/nearest.hpp"
 
+#include <troupe/checkpoints.hpp>
 #include <troupe/spec_fields.hpp>
 
 #include <CLI/CLI.hpp>
@@ -103,7 +104,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   std::vector<std::string> set;
   app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   std::string step;
-  auto* const at_step = training ? nullptr : app.add_option("--step", step, about<predict_spec>("step"))->type_name("N")->multi_option_policy(last);
+  const auto of_step = fmt::format("{}; best: the one that keep_best has kept", about<predict_spec>("step"));
+  auto* const at_step = training ? nullptr : app.add_option("--step", step, of_step)->type_name("N")->multi_option_policy(last);
   std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
   std::vector<CLI::Option*> given_texts;
   const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const std::string& purpose) {
@@ -118,6 +120,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   } else {
     app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
+  if (!predicting && !training)
+    add_text("--evaluation", line.evaluation, "NAME", "the [[evaluate]] of this name; the first unless given");
   bool debug_numerics = false;
   if (!predicting)
     app.add_flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
@@ -161,6 +165,15 @@ expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::o
   if (failed != std::errc{} || end != text->data() + text->size() || count < least)
     return fail(errc::invalid_argument, fmt::format("{} must be a whole number of at least {}, not '{}'", flag, least, *text));
   return count;
+}
+
+expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir) {
+  if (text != "best")
+    return parse_count("--step", text, 0);
+  return best_checkpoint(model_dir.value_or("")).and_then([](const std::string& prefix) -> expected<std::optional<int64_t>> {
+    const auto id = parse_checkpoint_id(std::string_view{prefix}.substr(prefix.rfind("ckpt-") + 5));
+    return id ? expected<std::optional<int64_t>>{id->step} : fail(errc::data_loss, prefix + " is no checkpoint");
+  });
 }
 
 expected<settings> load_settings(const command_line& line) {

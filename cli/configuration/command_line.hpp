@@ -14,6 +14,7 @@ struct command_line {
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
   std::optional<std::string> step;  ///< evaluate, predict.
+  std::optional<std::string> evaluation;  ///< evaluate.
   std::optional<std::string> keys, output, format, limit;  ///< predict.
   bool json = false;
   bool quiet = false;
@@ -27,6 +28,10 @@ expected<settings> load_settings(const command_line& line);
 
 /// The number of --step or --limit. invalid_argument unless it is a whole number of at least `least`.
 expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
+
+/// The step of --step: a number, or "best" for the checkpoint that the directory's job has kept as its best. invalid_argument; not_found where
+/// there is none.
+expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir);
 
 /// `troupe --help`.
 std::string general_help();

@@ -13,7 +13,10 @@ std::string without_number(std::string_view name) {
   const auto number = name.substr(open + 1, close - open - 1);
   const bool is_number = !number.empty() && number.size() <= 6 && number.find_first_not_of("0123456789") == std::string_view::npos
                          && (number.size() == 1 || number.front() != '0');
-  return is_number ? std::string{name.substr(0, open + 1)}.append(name.substr(close)) : std::string{name};
+  if (!is_number)
+    return std::string{name};
+  const bool may_be_one = name.substr(0, open) == "evaluate";
+  return std::string{name.substr(0, may_be_one ? open : open + 1)}.append(name.substr(may_be_one ? close + 1 : close));
 }
 
 const key_info* find_key(std::string_view name) {

@@ -3,6 +3,7 @@
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/keys.hpp"
 #include "cli/configuration/model_fields.hpp"
+#include "cli/configuration/stopping_setup.hpp"
 
 #include <troupe/optimizer/optimizer_fields.hpp>
 #include <troupe/run_config_fields.hpp>
@@ -144,13 +145,19 @@ void add_optimizer(std::vector<key_info>& keys) {
   add(keys, "optimizer.groups[].", variable_group{});
 }
 
-/// Keys of evaluations: the program can also leave them out.
+/// Keys of [evaluate], or of each [[evaluate]]: the program can also leave evaluations out.
 void add_evaluation(std::vector<key_info>& keys) {
   add(keys, "evaluate.", defaults_of<eval_spec>());
   auto& when = *std::find_if(keys.begin(), keys.end(), [](const key_info& k) { return k.name == "evaluate.when"; });
   when.choices.push_back("never");
   when.about += "; never: there is none, as where nothing is kept";
   add(keys, "evaluate.", test_options{});
+}
+
+void add_stopping(std::vector<key_info>& keys) {
+  keys.push_back(tables("stop_early", "rules that end the training because of its evaluations, as [[stop_early]]; the first that applies counts"));
+  add(keys, "stop_early[].", stop_early_options{});
+  add(keys, "keep_best.", keep_best{});
 }
 
 void add_input_and_run(std::vector<key_info>& keys) {
@@ -177,6 +184,7 @@ const std::vector<key_info>& known_keys() {
     add_optimizer(all);
     add_input_and_run(all);
     add_evaluation(all);
+    add_stopping(all);
     return all;
   }();
   return keys;

@@ -17,8 +17,8 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
   auto like = nearest(without_number(key), names);
   const size_t open = key.find('['), close = key.find(']');
   if (like && open < close && close != std::string::npos)
-    if (const size_t at = like->find("[]"); at != std::string::npos)
-      like->replace(at, 2, key.substr(open, close + 1 - open));
+    if (const size_t at = std::min(like->find("[]"), key.starts_with("evaluate[") ? like->find('.') : std::string::npos); at != std::string::npos)
+      like->replace(at, (*like)[at] == '[' ? 2 : 0, key.substr(open, close + 1 - open));
   return like;
 }
 
@@ -26,9 +26,10 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
 expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
-  if (given.written == value_kind::table)
-    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key,
-                                                    did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate"}))));
+  if (given.written == value_kind::table) {
+    const auto like = nearest(given.key, {"model", "optimizer", "input", "run", "evaluate", "stop_early", "keep_best"});
+    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key, did_you_mean(like)));
+  }
   const size_t dot = given.key.rfind('.');
   const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
   if (may_be_short) {

@@ -44,7 +44,11 @@ std::string event_json(const job_event& event) {
       o["steps_per_second"] = event.steps_per_second;
       break;
     case job_event::kind::saved: o["checkpoint"] = event.text; break;
-    case job_event::kind::evaluated: o["metrics"] = metrics_object(event.metrics); break;
+    case job_event::kind::evaluated:
+      if (!event.evaluation.empty())
+        o["evaluation"] = event.evaluation;
+      o["metrics"] = metrics_object(event.metrics);
+      break;
     case job_event::kind::recovering:
       o["message"] = event.text;
       o["attempt"] = event.attempt;

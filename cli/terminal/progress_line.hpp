@@ -8,7 +8,7 @@ namespace troupe::cli {
 /// Totals that a job's progress does not contain.
 struct job_scale {
   std::optional<int64_t> epoch_steps = {};         ///< Steps of a pass over the training data.
-  std::optional<int64_t> evaluation_batches = {};  ///< In each evaluation.
+  std::map<std::string, int64_t> evaluation_batches = {};  ///< Of an evaluation, by its name, where it is known.
 };
 
 /// "[=====>    ]  45%  epoch 3/5  step 1053/2340  812 steps/s  loss 0.4321  after 0:42  0:51 left  accuracy 0.8457 at

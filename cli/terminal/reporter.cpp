@@ -10,12 +10,14 @@ namespace {
 
 constexpr double redraw_every = 0.2, plain_progress_every = 1.0;
 
-/// "accuracy 0.8457 at 390": one metric, so that the line stays short.
+/// "accuracy 0.8457 at 390", "train accuracy 0.9 at 390": one metric, so that the line stays short.
 std::string headline(const job_event& evaluated) {
   auto metric = evaluated.metrics.find("accuracy");
   if (metric == evaluated.metrics.end())
     metric = evaluated.metrics.find("loss");
-  return metric == evaluated.metrics.end() ? "" : metrics_text({*metric}) + " at " + std::to_string(evaluated.step);
+  if (metric == evaluated.metrics.end())
+    return "";
+  return evaluated.evaluation + (evaluated.evaluation.empty() ? "" : " ") + metrics_text({*metric}) + " at " + std::to_string(evaluated.step);
 }
 
 }  // namespace

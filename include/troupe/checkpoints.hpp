@@ -20,6 +20,9 @@ namespace troupe {
 /// state file, or no checkpoint that it names.
 TROUPE_API expected<std::string> latest_checkpoint(const std::string& directory);
 
+/// The prefix of the best checkpoint that a job has kept (train_spec::keep_best), as the newest one names it. not_found: none is kept.
+TROUPE_API expected<std::string> best_checkpoint(const std::string& directory);
+
 /// All tensors of the newest checkpoint, or of the newest one at `step`, by name: variables, and the optimizer's slots under
 /// "<variable>/<slot>". Every checksum is verified. not_found, as above or when `step` is given and absent; data_loss,
 /// naming file, tensor and offset: no other checkpoint takes its place.

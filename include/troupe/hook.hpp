@@ -31,6 +31,7 @@ struct job_event {
   std::optional<checkpoint_id> checkpoint = {};  ///< saved, evaluated; recovered, where there was one.
   std::optional<error> failure = {};     ///< failed, recovering: the cause.
   int32_t attempt = 1;                   ///< recovering: the attempt that failed; recovered: the one that begins.
+  std::string evaluation = {};           ///< evaluated: the name of its eval_spec.
 };
 TROUPE_API std::string_view to_string(job_event::kind k) noexcept;
 /// One line for people: "saved runs/a/model.ckpt-390", "step 390/2340  16%  812 steps/s  loss 0.4321  ETA 0:03".

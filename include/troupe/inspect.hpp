@@ -92,8 +92,7 @@ struct plan_report {
   std::vector<std::string> snapshot_parts;   ///< The parts of one checkpoint; empty: none is written.
 };
 /// The actors that a job would have. invalid_argument as `start`.
-TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training,
-                                              const std::optional<eval_spec>& evaluation = {});
+TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations = {});
 
 /// The program that one replica runs for a batch, or for one gradient shard of it.
 struct program_report {

@@ -6,6 +6,7 @@
 #include <troupe/checkpoints.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/dataset_iterator.hpp>
+#include <troupe/early_stopping.hpp>
 #include <troupe/error.hpp>
 #include <troupe/estimator.hpp>
 #include <troupe/graph.hpp>

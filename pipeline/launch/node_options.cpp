@@ -110,7 +110,7 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   options.of_evaluations = of_evaluations;
   options.awaits_start = !of_evaluations;
   options.files = basis.files;
-  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation().folder) : *basis.config.model_dir;
+  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation(node.index).folder()) : *basis.config.model_dir;
   options.claim = job.claim;
   options.host = job.host;
   options.wall_offset = job.wall_offset;
@@ -142,15 +142,16 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
 
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node) {
   const auto& basis = job.basis();
-  const auto& program = job.in(mode::evaluate);
+  const auto& program = job.driven_by(node.id);
   evaluator_options options;
   options.name = node.name;
+  options.index = node.index;
   options.files = basis.files;
   options.directory = basis.config.model_dir.value_or("");
   options.parameters = program.parameters;
   const auto outputs = program.engines.front()->outputs();
   options.outputs.assign(outputs.begin(), outputs.end());
-  options.steps = job.evaluation().steps;
+  options.steps = job.evaluation(node.index).steps;
   options.silence_max = basis.deadlines.silence;
   options.board = job.board;
   options.seed = basis.config.seed;
@@ -166,7 +167,7 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   options.directory = basis.config.model_dir.value_or("");
   options.step = job.prediction().step.value_or(-1);  // The predictor takes -1 for the newest.
   options.silence_max = basis.deadlines.silence;
-  options.parameters = job.in(mode::predict).parameters;
+  options.parameters = job.driven_by(node.id).parameters;
   options.seed = basis.config.seed;
   return options;
 }
@@ -189,11 +190,12 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
     options.planned_from = job.books->id;
   options.stops_at_infeeds = job.plan.groups.size() > 1;
   options.summary_steps = config.summary_steps;
-  if (const auto& evaluation = training.evaluation) {
-    options.throttle_secs = evaluation->throttle_secs;
-    options.when = evaluation->when;
-    options.on_evaluator_failure = evaluation->on_evaluator_failure;
-  }
+  for (const auto& e : training.evaluations)
+    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.when, e.on_evaluator_failure});
+  options.judged = {training.stop_early, training.keep_best, {}};
+  for (size_t i = 0; i < job.histories.size(); ++i)
+    options.judged.evaluations.push_back({training.evaluations[i].data.name, job.histories[i]});
+  options.max_secs = training.max_secs;
   options.recovery = config.recovery;
   options.deadlines = training.basis.deadlines;
   return options;

@@ -1,16 +1,19 @@
+#include "compute/engine/metric_totals.hpp"
 #include "compute/graph/model_graph.hpp"
 #include "input/streams/open_input.hpp"
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+#include "storage/examination/examination.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <set>
 
 namespace troupe {
 
-const evaluation_data& prepared_job::evaluation() const {
+const evaluation_data& prepared_job::evaluation(int32_t which) const {
   const auto* alone = std::get_if<evaluation_job>(&job);
-  return alone ? alone->data : training().evaluation->data;
+  return alone ? alone->data : training().evaluations[static_cast<size_t>(which)].data;
 }
 
 prepared_program& prepared_job::in(mode m) {
@@ -99,7 +102,31 @@ bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t
   return true;
 }
 
-expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs) {
+/// The graphs that were built for a job: a model function is called once for each mode and structure of the data.
+class built_graphs {
+ public:
+  expected<std::shared_ptr<const model_graph>> get(const std::shared_ptr<const model>& source, const element_spec& element, mode m) {
+    for (const auto& b : all_)
+      if (b.source == source && b.m == m && b.element == element)
+        return b.graph;
+    auto graph = build_graph(*source, element, m);
+    if (!graph)
+      return fail(graph.error());
+    return all_.emplace_back(built{source, element, m, std::move(*graph)}).graph;
+  }
+
+ private:
+  struct built {
+    std::shared_ptr<const model> source;
+    element_spec element;
+    mode m;
+    std::shared_ptr<const model_graph> graph;
+  };
+  std::vector<built> all_;
+};
+
+expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs,
+                                           built_graphs& graphs) {
   const auto& config = job.basis().config;
   const auto& planned = job.plan.programs[number];
   const auto replicas = job.plan.replicas_of(number);
@@ -112,10 +139,10 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   const auto refused = std::make_shared<std::optional<error>>();
   if (planned.mode == mode::predict)
     source = std::make_shared<const model>(choose_predictions(source, job.prediction().choice, in->rows, refused));
-  auto graph = build_graph(*source, in->element, planned.mode);
+  const auto graph = graphs.get(source, in->element, planned.mode);
   if (!graph)
     return fail(refused->value_or(graph.error()));  // The error itself, without the source line that the graph adds.
-  const std::shared_ptr<const model_graph> built = std::move(*graph);
+  const auto& built = *graph;
   auto layout = layout_of(*built);
   if (!layout)
     return fail(layout.error());
@@ -157,6 +184,57 @@ expected<void> check_variables(const prepared_job& job) {
         if (const auto [owner, added] = owners.emplace(e.name, job.plan.find(planned.group)->name); !added)
           return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + owner->second + "' and '"
                                                 + job.plan.find(planned.group)->name + "': build each model in a scope of its own");
+  return {};
+}
+
+/// The names of the metrics of an evaluation.
+std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
+  const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
+  const auto outputs = job.driven_by(node.id).engines.front()->outputs();
+  std::vector<std::string> names{"global_step"};
+  for (const auto& [name, value] : metric_totals{{outputs.begin(), outputs.end()}}.results())
+    names.push_back(name);
+  return names;
+}
+
+/// invalid_argument where `who` asks for an evaluation or a metric that the job has not.
+expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation, const std::optional<std::string>& metric) {
+  const auto& all = job.training().evaluations;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const evaluation_policy& e) { return e.data.name == evaluation; });
+  if (found == all.end())
+    return fail(errc::invalid_argument, who + " needs an evaluation" + (evaluation.empty() ? " without a name" : " named '" + evaluation + "'") + "; there "
+                                          + (all.empty() ? "is none" : "are: " + joined(all, ", ", [](const evaluation_policy& e) {
+                                              return e.data.name.empty() ? "one without a name" : "'" + e.data.name + "'";
+                                            })));
+  const auto names = metrics_of(job, static_cast<size_t>(found - all.begin()));
+  if (metric && std::find(names.begin(), names.end(), *metric) == names.end())
+    return fail(errc::invalid_argument, who + " asks for the metric '" + *metric + "', which the evaluation does not have; it has " + joined(names));
+  return {};
+}
+
+expected<void> check_judgements(const prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training)
+    return {};
+  for (const auto& rule : training->stop_early) {
+    const auto metric = rule.what == stop_rule::kind::predicate ? std::nullopt : std::optional{rule.metric};
+    if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric); !possible)
+      return possible;
+  }
+  return training->keep_best ? check_metric(job, "keep_best", training->keep_best->evaluation, training->keep_best->metric) : expected<void>{};
+}
+
+/// What earlier runs of the job have left of its evaluations.
+expected<void> read_histories(prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training || training->stop_early.empty())
+    return {};
+  for (const auto& e : training->evaluations) {
+    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, e.data.folder()));
+    if (!history)
+      return fail(history.error());
+    job.histories.push_back(std::move(*history));
+  }
   return {};
 }
 
@@ -214,17 +292,18 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   const auto& models = planned.resources.models;
   std::vector<int64_t> rows_of_programs(models.size());
   job->programs.resize(models.size());
+  built_graphs graphs;
   for (size_t prepared = 0; prepared < models.size();)
     for (size_t p = 0; p < models.size(); ++p)
       if (rows_of_programs[p] == 0 && is_ready(*job, p, rows_of_programs)) {
-        auto program = plan_program_of(*job, p, models[p], rows_of_programs);
+        auto program = plan_program_of(*job, p, models[p], rows_of_programs, graphs);
         if (!program)
           return fail(program.error());
         job->programs[p] = std::move(*program);
         ++prepared;
       }
-  if (auto apart = check_variables(*job); !apart)
-    return fail(apart.error());
+  if (auto possible = check_variables(*job).and_then([&] { return check_judgements(*job); }).and_then([&] { return read_histories(*job); }); !possible)
+    return fail(possible.error());
   return job;
 }
 

@@ -28,13 +28,17 @@ struct job_basis {
 struct evaluation_data {
   dataset input;
   std::optional<int64_t> steps = {};   ///< Number of batches; absent: until the end of the data.
-  std::string folder = "eval";         ///< Folder of its event file, in the model directory.
+  std::string name = {};               ///< Of its eval_spec.
+  /// The folder of its event file, in the model directory.
+  std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
 };
 
-/// Evaluations beside training.
+/// An evaluation beside training.
 struct evaluation_policy {
   evaluation_data data;
+  double start_delay_secs = 0;
   double throttle_secs = 600;
+  int64_t sanity_batches = 2;
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
 };
@@ -44,7 +48,10 @@ struct training_job {
   dataset input;
   int32_t hosts = 1;
   std::optional<int64_t> max_steps = {}, steps = {};  ///< The earlier one ends the job; if both are absent, the end of the data does.
-  std::optional<evaluation_policy> evaluation = {};
+  std::vector<evaluation_policy> evaluations = {};
+  std::vector<stop_rule> stop_early = {};
+  std::optional<troupe::keep_best> keep_best = {};
+  std::optional<double> max_secs = {};
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();

@@ -23,6 +23,7 @@ struct checkpoint_store::impl {
   retention_marks marks;            ///< The state file's marks for these and for those kept for ever.
   std::map<checkpoint_id, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as in the marks.
   std::map<checkpoint_id, int> leases;
+  std::optional<checkpoint_id> kept;  ///< Retention does not drop it.
   /// A call failed while the state file was being replaced: only the disk knows which list counts.
   bool list_uncertain = false;
   std::vector<std::string> pending_warnings;  ///< Found when opening, reported by the next commit.

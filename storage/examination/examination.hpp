@@ -3,6 +3,7 @@
 
 #include "storage/files/file_system.hpp"
 
+#include <troupe/early_stopping.hpp>
 #include <troupe/inspect.hpp>
 
 namespace troupe {
@@ -13,6 +14,8 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
 expected<checkpoint_report> examine_safetensors(file_system& fs, const std::string& path, const inspect_options& options);
 expected<directory_report> examine_directory(file_system& fs, const std::string& directory, const inspect_options& options);
 expected<event_report> examine_event_file(file_system& fs, const std::string& path);
+/// `read_evaluations`.
+expected<evaluation_history> read_evaluations(file_system& fs, const std::string& directory);
 /// `event_points`.
 expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag);
 

@@ -162,6 +162,21 @@ void add_manifest(file_system& fs, const std::string& directory, const manifest&
   }
 }
 
+/// What evaluations found after the commit takes the place of the manifest's own properties.
+void add_verdict(file_system& fs, const std::string& directory, checkpoint_id id, checkpoint_report& report) {
+  const std::string path = join_path(directory, verdict_name(id));
+  const auto info = fs.info(path);
+  if (!info)
+    return;
+  report.files.push_back(verdict_name(id));
+  report.bytes += info->size;
+  auto verdict = load_verdict(fs, directory, id);
+  if (!verdict)
+    return report.damages.push_back(damage_of(verdict.error(), path, "", std::nullopt));
+  for (auto& [name, value] : *verdict)
+    report.properties.insert_or_assign(name, std::move(value));
+}
+
 expected<std::vector<std::string>> shards_of(file_system& fs, const std::string& directory, checkpoint_id id) {
   const auto files = fs.list(directory);
   if (!files)
@@ -192,6 +207,7 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
   }
   if (m) {
     add_manifest(fs, directory, *m, options, report);
+    add_verdict(fs, directory, id, report);
     return report;
   }
   const auto shards = shards_of(fs, directory, id);

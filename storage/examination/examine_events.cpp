@@ -56,6 +56,29 @@ expected<event_report> examine_event_file(file_system& fs, const std::string& pa
   return report;
 }
 
+expected<evaluation_history> read_evaluations(file_system& fs, const std::string& directory) {
+  const auto info = fs.info(directory);
+  if (!info)
+    return info.error().category == errc::not_found ? expected<evaluation_history>{} : fail(info.error());
+  const auto paths = list_event_logs(fs, directory);
+  if (!paths)
+    return fail(paths.error());
+  std::map<int64_t, std::map<std::string, double>> by_step;
+  for (const auto& path : *paths) {
+    const auto log = read_event_log(fs, path);
+    if (!log)
+      return fail(log.error());
+    for (const auto& e : log->events)
+      for (const auto& value : e.values)
+        if (value.what == summary_value::kind::scalar)
+          by_step[e.step].insert_or_assign(value.tag, static_cast<double>(value.scalar));
+  }
+  evaluation_history history;
+  for (auto& [step, metrics] : by_step)
+    history.push_back({step, std::move(metrics)});
+  return history;
+}
+
 expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag) {
   const auto info = fs.info(path);
   if (!info)

@@ -77,7 +77,7 @@ inline evaluation_data small_evaluation() { return {.input = small_dataset(20).b
 inline training_job describe_small(const small_job_options& o) {
   training_job job{.basis = small_basis(o), .input = o.input, .hosts = o.hosts, .max_steps = o.max_steps, .hooks = o.hooks};
   if (o.evaluates)
-    job.evaluation = evaluation_policy{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when};
+    job.evaluations = {{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when}};
   return job;
 }
 
