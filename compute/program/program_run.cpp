@@ -169,10 +169,15 @@ error program::last_error() const {
   const auto& call = impl_->plan.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
   const auto& v = impl_->plan.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
   const bool label = call.op->index_is == "label";
+  const auto number_text = [](double number) { return element_text(dtype::float64, reinterpret_cast<const std::byte*>(&number), 0); };
   const std::string place = v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
   if (call.op == &ops::check_numerics)
-    e.message = call.attr.key + ": " + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&s.bad.number), 0)
+    e.message = call.attr.key + ": " + number_text(s.bad.number)
                 + index_text(v.dims, s.bad.position) + " is not finite: " + place;
+  else if (call.op == &ops::check_range)
+    e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.position) + " is not in "
+                + (std::isinf(call.attr.number) ? "(" : "[") + number_text(call.attr.number) + ", " + number_text(call.attr.number2)
+                + (std::isinf(call.attr.number2) ? "): " : "]: ") + place;
   else
     e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.position)
                 + " is outside [0, " + std::to_string(s.bad.limit) + "): " + place;
