@@ -19,7 +19,7 @@ constexpr int64_t ahead_max = 4096;
 void evaluator_state::on_evaluate(const evaluate_at& x) {
   current = x;
   started = self->clock().now();
-  totals.emplace(options.outputs);
+  totals.emplace(options.outputs, options.metrics);
   running = true;
   at = {};
   auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters);
@@ -79,13 +79,20 @@ void evaluator_state::finish(std::optional<error> cause) {
   lease.reset();
   waiting.disarm();
   evaluated result{current.attempt, at, !cause, {}, totals->batches()};
+  if (!cause) {
+    if (auto results = totals->results()) {
+      result.metrics = std::move(results->numbers);
+      result.arrays = std::move(results->arrays);
+      result.metrics["global_step"] = static_cast<double>(at.step);
+    } else {
+      cause = std::move(results.error());
+      result.ok = false;
+    }
+  }
   if (cause) {
     if (cause->source.empty())
       cause->source = options.name;
     result.cause = std::move(*cause);
-  } else {
-    result.metrics = totals->results();
-    result.metrics["global_step"] = static_cast<double>(at.step);
   }
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
   result.checkpoint = current.prefix;

@@ -15,6 +15,7 @@ struct evaluator_options {
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
   std::shared_ptr<parameter_store> parameters;  ///< The evaluator's own store; its replica is the only reader.
   std::vector<program_output> outputs;             ///< Outputs of the evaluation program.
+  metric_functions metrics;                        ///< The functions of the metrics among them, by their index.
   std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
   uint64_t seed = 0;
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.

@@ -33,8 +33,6 @@ model_spec multi_class_head::spec(graph& g, const head_spec_options& options, st
     classes = reshape(classes, {classes.dims()[0]}, at);
   const symbol losses = losses::sparse_softmax_cross_entropy(classes, logits, {.reduce = losses::reduction::none, .label_smoothing = label_smoothing_}, at);
   result.loss = reduce_mean(losses, {}, at);
-  if (options.mode == mode::train)
-    return result;
   const symbol rows = rows_of(classes, at);
   const symbol right = cast(equal(argmax(logits, -1, at), cast(classes, dtype::int64, at), at), dtype::float32, at);
   result.metrics = {{"accuracy", {reduce_sum(right, {}, at), rows}}, {"average_loss", {reduce_sum(losses, {}, at), rows}}};

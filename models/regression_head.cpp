@@ -33,8 +33,6 @@ model_spec regression_head::spec(graph& g, const head_spec_options& options, std
   labels = cast(is_floating(labels.type()) ? check_numerics(labels, "labels", at) : labels, logits.type(), at);
   const symbol errors = square(sub(logits, labels, at), at);
   result.loss = reduce_mean(errors, {}, at);
-  if (options.mode == mode::train)
-    return result;
   const symbol count = reduce_sum(fill(g, 1, logits.type(), symbol_shape{logits.dims()}, at), {}, at);
   const auto mean = [&](symbol x) { return ratio_metric{reduce_sum(x, {}, at), count}; };
   result.metrics = {{"average_loss", mean(errors)}, {"label/mean", mean(labels)}, {"prediction/mean", mean(logits)}};

@@ -80,6 +80,7 @@ struct chief_state : attempt_books {
   int64_t start_step = 0;                       ///< The step where this process started it.
   loss_point losses;                            ///< From the newest report: the last step's, and means since the report before.
   std::map<std::string, double> metrics;        ///< From the last evaluation.
+  std::map<std::string, tensor> arrays;         ///< Its metrics that are arrays.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
   std::set<std::string> warned;                 ///< Those that were told; each attempt restores.

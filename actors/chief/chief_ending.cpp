@@ -288,7 +288,7 @@ void chief_state::end() {
   waiting.disarm_all();
   const auto reached = horizon.reached();
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean, .metrics = metrics,
-                 .text = remark()};
+                 .arrays = arrays, .text = remark()};
   if (!causes.empty()) {
     for (const auto& earlier : recovery.earlier())
       causes.note(earlier);
@@ -349,7 +349,7 @@ void chief_state::finish() {
   show_status();
   if (causes.empty()) {
     const auto reached = horizon.reached();
-    train_result result{reached, reached - start_step, metrics, seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark()};
+    train_result result{reached, reached - start_step, metrics, seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark(), arrays};
     if (result.metrics.empty() && reached > start_step)
       result.metrics = training_metrics();
     if (nodes.any_alive()) {

@@ -175,7 +175,8 @@ void chief_state::on_evaluated(const evaluated& x) {
   gates.commit_done(step);
   if (x.ok) {
     metrics = x.metrics;
-    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .checkpoint = *ended});
+    arrays = x.arrays;
+    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays, .checkpoint = *ended});
     if (step != start_step)  // Without a new step the event file has the point already.
       record_evaluation(x);
   } else if (!evaluations.cancelled()) {

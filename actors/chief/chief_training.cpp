@@ -81,6 +81,8 @@ void chief_state::on_progress(const progress& x) {
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = horizon.end(), .loss = point.mean};
     e.steps_per_second = steps_per_second();
+    e.metrics = point.metrics;
+    e.arrays = point.arrays;
     for (const auto& [group, mean] : point.of_groups)
       e.metrics["loss/" + group] = mean;
     publish(std::move(e));

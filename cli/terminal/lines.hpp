@@ -1,4 +1,5 @@
-// The lines printed about a job: as text for people, as JSON for programs, without a newline.
+// The lines printed about a job: as text for people, as JSON for programs, without a newline at the end. Results have tables of their
+// metrics that are arrays below their line; JSON has them as "arrays", lists within lists.
 #pragma once
 
 #include <troupe/job.hpp>

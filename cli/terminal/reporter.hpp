@@ -56,7 +56,7 @@ class reporter final : public hook {
   double began_;
   double last_progress_ = -1e9;
   job_scale scale_;
-  std::string last_evaluation_;
+  std::string last_evaluation_, last_training_;
 };
 
 }  // namespace troupe::cli

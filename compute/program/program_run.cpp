@@ -205,8 +205,7 @@ bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64
 std::string to_string(const program_output& output) {
   switch (output.what) {
     case program_output::kind::loss: return "loss";
-    case program_output::kind::metric_total: return output.name + "/total";
-    case program_output::kind::metric_weight: return output.name + "/weight";
+    case program_output::kind::metric_sum: return output.name + "/" + std::to_string(output.part);
     case program_output::kind::prediction:
     case program_output::kind::exposed: break;
   }
@@ -244,6 +243,11 @@ std::vector<tensor> program::impl::copy(const std::vector<record>& wanted) const
 
 std::vector<tensor> program::recorded() const { return impl_->copy(impl_->records); }
 std::vector<tensor> program::observed() const { return impl_->copy(impl_->observed); }
+
+std::span<const program_output> program::measured() const noexcept { return impl_->measured_outputs; }
+const std::byte* program::measured_at(int32_t index) const noexcept {
+  return impl_->address(impl_->plan.place_of(impl_->measured[static_cast<size_t>(index)]));
+}
 
 tensor program::output(int32_t index) const {
   const auto& v = impl_->plan.value(impl_->kept[static_cast<size_t>(index)]);

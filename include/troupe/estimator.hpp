@@ -56,6 +56,7 @@ struct train_result {
   bool stopped = false;                   ///< Stopped on request, before its end.
   std::string checkpoint;                 ///< Prefix of the last commit, if any.
   std::string remark;                     ///< Why nothing was trained, or that the data ended early.
+  std::map<std::string, tensor> arrays = {};  ///< Metrics of the last evaluation that are arrays, float64.
 };
 
 struct evaluation_result {
@@ -65,6 +66,7 @@ struct evaluation_result {
   double seconds = 0;
   std::string checkpoint;                 ///< Empty: freshly initialised variables.
   std::vector<std::string> warnings = {}; ///< The event file could not be written.
+  std::map<std::string, tensor> arrays = {};  ///< Metrics that are arrays, float64.
 };
 
 /// invalid_argument for invalid options, before anything is built; otherwise the job's own error. If the newest

@@ -46,10 +46,32 @@ class TROUPE_API named_symbols {
 using features = named_symbols;
 using labels = named_symbols;
 
-/// A metric that is a ratio of sums over all examples: Σ total / Σ weight, each added up in float64.
+/// A metric that is a ratio of sums over all examples: Σ total / Σ weight, each added up in float64; 0 where Σ weight is 0.
 struct ratio_metric {
-  symbol total = {};   ///< Scalar of one batch, such as the number of correct rows.
-  symbol weight = {};  ///< Scalar of one batch, such as the number of rows.
+  symbol total = {};   ///< One floating element of one batch, such as the number of correct rows.
+  symbol weight = {};  ///< One floating element of one batch, such as the number of rows.
+};
+
+/// What a metric comes to: a number, or a float64 array.
+using metric_value = std::variant<double, tensor>;
+
+/// The most elements of a sum of a metric, and of an array that it comes to.
+inline constexpr int64_t metric_elements_max = int64_t{1} << 22;
+
+/// Something that is measured over many batches: sums of one batch, and what their totals over all batches come to. Ready-made ones are in
+/// metrics.hpp. A total has an error of at most 1e-12 of the sum of absolute values, and a count none, if the sums are made in float64
+/// (cast the elements before they are summed); in float32 each batch is rounded to about 1e-7.
+struct TROUPE_API metric {
+  using function = std::function<metric_value(std::span<const tensor> totals)>;
+  /// Floating, of known shapes of at most metric_elements_max elements. Each is added up over batches, shards and replicas in float64.
+  std::vector<symbol> sums = {};
+  /// A pure function; any thread may call it. `totals` are float64, in the order and the shapes of `sums`; zeros without a batch.
+  function result = {};
+
+  metric() = default;
+  metric(std::vector<symbol> its_sums, function its_result) : sums(std::move(its_sums)), result(std::move(its_result)) {}
+  metric(ratio_metric ratio);  // NOLINT(google-explicit-constructor): a ratio is a metric.
+  metric(symbol total, symbol weight) : metric(ratio_metric{total, weight}) {}
 };
 
 /// The result of a model function. Fields that a mode does not need are ignored and may be left out. A field that is missing
@@ -59,7 +81,8 @@ struct model_spec {
   symbol loss = {};                                    ///< Scalar or one element. Needed to train and to evaluate.
   std::optional<troupe::optimizer> optimizer = {};     ///< Needed to train; other modes read only its moving_average.
   std::map<std::string, symbol> predictions = {};      ///< Needed to predict.
-  std::map<std::string, ratio_metric> metrics = {};    ///< `loss` and `global_step` are reserved names.
+  /// Of evaluation, and of training where it has any. `loss` and `global_step` are reserved names.
+  std::map<std::string, metric> metrics = {};
   std::source_location at = std::source_location::current();  ///< Where it was made: braces know it, `model_spec s;` does not.
 };
 

@@ -13,6 +13,7 @@
 #include <troupe/inspect.hpp>
 #include <troupe/job.hpp>
 #include <troupe/losses.hpp>
+#include <troupe/metrics.hpp>
 #include <troupe/model.hpp>
 #include <troupe/nn.hpp>
 #include <troupe/operations.hpp>

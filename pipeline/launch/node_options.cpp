@@ -60,6 +60,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan.programs[*node.program].mode;
   options.debug_numerics = job.basis().config.debug_numerics;
+  options.log_every = job.basis().config.log_steps;
   for (const auto* e : job.plan.edges_to(node.id)) {
     options.in_edges.push_back(e->id);
     auto& row_bytes = options.in_row_bytes.emplace_back();
@@ -75,6 +76,8 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
         readers.push_back(e->id);
   }
   options.engine = program.engines[static_cast<size_t>(node.index)];
+  if (options.mode == mode::train && !options.engine->measured().empty())
+    options.measure = measuring_of(job.basis().config);
   return options;
 }
 
@@ -94,6 +97,8 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
       group.name = job.plan.find(job.plan.programs[p].group)->name;
       group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
       group.observables = engine.observables();
+      group.measured = engine.measured();
+      group.metrics = engine.metrics();
     }
     if (job.plan.find(role::summary_writer, node.driver))
       group.summaries = engine.summaries();
@@ -150,6 +155,7 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   options.parameters = program.parameters;
   const auto outputs = program.engines.front()->outputs();
   options.outputs.assign(outputs.begin(), outputs.end());
+  options.metrics = program.engines.front()->metrics();
   options.steps = job.evaluation().steps;
   options.silence_max = basis.deadlines.silence;
   options.board = job.board;

@@ -124,7 +124,8 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     return fail(store.error());
   prepared_program program{.parameters = *store};
   const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
-                                       config.intra_op_threads, config.recompute, {}, job.switches.at(replicas.front()->driver).cancel};
+                                       config.intra_op_threads, config.recompute, planned.mode == mode::train ? measuring_of(config) : measuring::never, {},
+                                       job.switches.at(replicas.front()->driver).cancel};
   program.make_engine = [for_all](const plan_node& replica) {
     auto options = for_all;
     options.replica = replica.index;

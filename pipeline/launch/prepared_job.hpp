@@ -51,6 +51,13 @@ struct crew_switch {
   }
 };
 
+/// When training computes the sums of metrics.
+inline measuring measuring_of(const settled_config& config) {
+  if (config.log_steps == 0 || config.train_metrics == train_metrics::none)
+    return measuring::never;
+  return config.train_metrics == train_metrics::all ? measuring::always : measuring::when_recording;
+}
+
 struct prepared_job {
   any_job job;
   job_plan plan;

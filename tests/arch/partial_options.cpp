@@ -34,7 +34,8 @@ void of_models() {
                      sequential_classifier_options{.classes = 2}, variable_options{.dims = {}}, initializer{.a = 1});
   leave_out_the_rest(matmul_options{.transpose_b = true}, reduce_options{.keep = true}, cumsum_options{.reverse = true},
                      strided_slice_options{.step = {1}}, pad_options{.value = 1}, conv2d_options{.groups = 1}, pool_options{.size = {2, 2}},
-                     losses::options{.label_smoothing = 0.1});
+                     losses::options{.label_smoothing = 0.1}, metrics::options{.weights = {}}, metrics::binary_accuracy_options{.threshold = 0.5},
+                     metrics::curve_options{.thresholds = 2}, metrics::auc_options{.thresholds = 2});
 }
 
 void of_layers() {

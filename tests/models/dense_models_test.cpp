@@ -130,8 +130,8 @@ TEST_CASE("the loss of a regression head is the mean squared error, and its metr
   for (size_t i = 0; i < (*p)->outputs().size(); ++i)
     out[to_string((*p)->outputs()[i])] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
   CHECK((*p)->loss() == doctest::Approx((4 + 9) / 4.0));
-  CHECK(out == std::map<std::string, float>{{"loss", 3.25f}, {"average_loss/total", 13}, {"average_loss/weight", 4}, {"label/mean/total", 7},
-                                            {"label/mean/weight", 4}, {"prediction/mean/total", 12}, {"prediction/mean/weight", 4}});
+  CHECK(out == std::map<std::string, float>{{"loss", 3.25f}, {"average_loss/0", 13}, {"average_loss/1", 4}, {"label/mean/0", 7},
+                                            {"label/mean/1", 4}, {"prediction/mean/0", 12}, {"prediction/mean/1", 4}});
 }
 
 TEST_CASE("a label of a regression head that is not finite is an error of the step, which names its row") {

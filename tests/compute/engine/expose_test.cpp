@@ -57,7 +57,7 @@ struct exposing {
     seen s;
     const std::byte* feeds[] = {x.data(), y.data()};
     std::byte* into[] = {reinterpret_cast<std::byte*>(s.logits.data()), reinterpret_cast<std::byte*>(s.hidden.data())};
-    const batch_feeds in{feeds, count, false, false, into};
+    const batch_feeds in{feeds, count, false, false, false, into};
     REQUIRE((forward ? engine->expose(step, in, 0) : engine->gradients(step, in, 0)) == step_status::ok);
     s.loss = engine->loss();
     return s;
