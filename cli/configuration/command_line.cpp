@@ -36,7 +36,7 @@ constexpr std::string_view evaluate_examples = R"(Examples:
 )";
 
 constexpr std::string_view predict_examples = R"(Examples:
-  troupe predict --config examples/fashion_mnist.toml --keys class --limit 10
+  troupe predict --config examples/fashion_mnist.toml --keys class_ids --limit 10
   troupe predict --config examples/fashion_mnist.toml --output predictions.csv
   troupe predict --config examples/fashion_mnist.toml --format npy --output predictions
 One result for each example of the test data, in their order, from the newest checkpoint. Standard output has nothing but

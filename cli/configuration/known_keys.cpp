@@ -119,8 +119,9 @@ key_info choice(const std::string& name, const std::string& about, const std::st
 key_info tables(const std::string& name, const std::string& about) { return {{}, name, about, {}, true}; }
 
 void add_model(std::vector<key_info>& keys) {
-  const alternatives models{"model.", std::variant<dnn_classifier_options, sequential_classifier_options>{}};
-  keys.push_back(choice("model.type", "sequential_classifier has the layers that are listed", std::string{name_of(dnn_classifier_options{})}, models));
+  const alternatives models{"model.", model_choice{}};
+  keys.push_back(choice("model.type", "a classifier has a head of its own, a model the one of [head]; sequential: the layers that are listed",
+                        std::string{name_of(dnn_classifier_options{})}, models));
   models.finish(keys);
   keys.push_back(tables("model.layers", "its layers in their order, as [[model.layers]], before the logits; layers[0] is the first"));
   const alternatives layers{"model.layers[].", sequential_layer{}};
@@ -128,12 +129,22 @@ void add_model(std::vector<key_info>& keys) {
   layers.finish(keys);
 }
 
+void add_head(std::vector<key_info>& keys) {
+  const alternatives heads{"head.", head_choice{}}, single{"head.heads[].", single_head{}};
+  keys.push_back(choice("head.type", "the loss, metrics and predictions of a model; multi_head: those of the heads that are listed", "", heads));
+  heads.finish(keys);
+  keys.push_back(tables("head.heads", "multi_head: its heads in the order of their logits, as [[head.heads]]"));
+  keys.push_back(choice("head.heads[].type", "as head.type", "", single));
+  add(keys, "head.heads[].", named_head{});
+  single.finish(keys);
+}
+
 void add_optimizer(std::vector<key_info>& keys) {
   const optimizer defaults;
   const auto name = [](const auto& of) { return std::visit([](const auto& one) { return std::string{name_of(one)}; }, of); };
   alternatives rules{"optimizer.", update_rule{}};
   rules.surround(defaults);
-  keys.push_back(choice("optimizer.name", "the update rule", name(defaults.rule), rules));
+  keys.push_back(choice("optimizer.name", "the update rule", name(defaults.rule) + "; adagrad for dnn_linear_combined_model; ftrl for baseline_model", rules));
   rules.finish(keys);
   add(keys, "optimizer.clip_", defaults.clip);
   const alternatives schedules{"optimizer.", learning_rate_schedule{}};
@@ -141,7 +152,14 @@ void add_optimizer(std::vector<key_info>& keys) {
   schedules.finish(keys);
   keys.push_back({{.kind = option_kind::texts}, "optimizer.freeze", "beginnings of the names of variables that keep their values"});
   keys.push_back(tables("optimizer.groups", "variables that are treated differently, as [[optimizer.groups]]; one belongs to the first group that fits"));
-  add(keys, "optimizer.groups[].", variable_group{});
+  const std::string group = "optimizer.groups[].";
+  add(keys, group, variable_group{});
+  const alternatives own{group, update_rule{}};
+  keys.push_back(choice(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
+  std::vector<key_info> of_rules;
+  own.finish(of_rules);
+  std::erase_if(of_rules, [&group](const key_info& k) { return k.name == group + "weight_decay"; });  // The group's counts.
+  keys.insert(keys.end(), of_rules.begin(), of_rules.end());
 }
 
 /// Keys of evaluations: the program can also leave them out.
@@ -174,6 +192,7 @@ const std::vector<key_info>& known_keys() {
   static const std::vector<key_info> keys = [] {
     std::vector<key_info> all;
     add_model(all);
+    add_head(all);
     add_optimizer(all);
     add_input_and_run(all);
     add_evaluation(all);

@@ -2,6 +2,7 @@
 // dataset.hpp, job.hpp, predict.hpp.
 #pragma once
 
+#include <troupe/canned_models.hpp>
 #include <troupe/checkpoint_id.hpp>
 #include <troupe/checkpoints.hpp>
 #include <troupe/dataset.hpp>
@@ -9,6 +10,7 @@
 #include <troupe/error.hpp>
 #include <troupe/estimator.hpp>
 #include <troupe/graph.hpp>
+#include <troupe/heads.hpp>
 #include <troupe/hook.hpp>
 #include <troupe/inspect.hpp>
 #include <troupe/job.hpp>

@@ -29,7 +29,11 @@ void of_data() {
 
 void of_models() {
   leave_out_the_rest(model{.build = {}}, model_spec{.loss = {}}, ratio_metric{.weight = {}}, text_prediction{.words = {}},
-                     head_spec_options{.logits = {}}, dnn_classifier_options{.classes = 2}, dnn_regressor_options{.dropout = 0},
+                     head_spec_options{.logits = {}}, head{.logits = 2}, binary_head{.thresholds = {0.5}}, multi_class_head{.classes = 2},
+                     multi_label_head{.classes = 2}, regression_head{.label_dimension = 2}, poisson_head{.full_loss = false}, named_head{.name = "a"},
+                     multi_head{.heads = {}}, dnn_model_options{.dropout = 0}, linear_model_options{.head = {}}, baseline_model_options{.head = {}},
+                     dnn_linear_combined_model_options{.linear_rule = {}}, sequential_model_options{.input_shape = {}},
+                     dnn_classifier_options{.classes = 2}, dnn_regressor_options{.dropout = 0},
                      linear_classifier_options{.label_smoothing = 0}, linear_regressor_options{.label_dimension = 1},
                      sequential_classifier_options{.classes = 2}, variable_options{.dims = {}}, initializer{.a = 1});
   leave_out_the_rest(matmul_options{.transpose_b = true}, reduce_options{.keep = true}, cumsum_options{.reverse = true},

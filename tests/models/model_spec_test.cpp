@@ -26,7 +26,7 @@ TEST_CASE("[EST-16] a spec lacks nothing that its mode needs, and the error name
   CHECK(refused({.mode = mode::train, .loss = number(g)}, g) == "a model needs an optimizer to train");
   CHECK(refused({.mode = mode::evaluate, .loss = number(g)}, g) == "");
   CHECK(refused({.mode = mode::evaluate}, g) == "a model needs a loss to evaluate");
-  CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(g)}}}, g) == "");
+  CHECK(refused({.mode = mode::predict, .predictions = {{"class_ids", number(g)}}}, g) == "");
   CHECK(refused({.mode = mode::predict}, g) == "a model needs predictions to predict");
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("the sums of a metric are floating and of a known shape, and those of 
 TEST_CASE("symbols of another graph are refused by name") {
   graph g, other;
   CHECK(refused({.mode = mode::train, .loss = number(other), .optimizer = adam{}}, g) == "the loss belongs to another graph");
-  CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(other)}}}, g) == "prediction 'class' belongs to another graph");
+  CHECK(refused({.mode = mode::predict, .predictions = {{"class_ids", number(other)}}}, g) == "prediction 'class_ids' belongs to another graph");
 }
 
 TEST_CASE("a spec of another mode, a bad optimizer and an error of the graph are each reported") {

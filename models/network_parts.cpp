@@ -1,12 +1,29 @@
-#include "models/dense_layers.hpp"
+#include "models/network_parts.hpp"
 
-#include <troupe/vocabulary.hpp>
+#include <algorithm>
 
 namespace troupe {
 
 namespace {
 
 tl::unexpected<error> refuse(const std::string& model, const std::string& what) { return fail(errc::invalid_argument, model + ": " + what); }
+
+/// The features that a model computes with.
+features without(const features& x, graph& g, const std::vector<std::string>& names) {
+  auto left = x.all();
+  std::erase_if(left, [&names](const auto& one) { return std::find(names.begin(), names.end(), one.first) != names.end(); });
+  return {&g, std::move(left)};
+}
+
+/// invalid_argument naming `model`, the field and its value.
+expected<void> check_layers(const std::string& model, const dnn_layers& layers) {
+  for (size_t i = 0; i < layers.hidden_units.size(); ++i)
+    if (layers.hidden_units[i] < 1)
+      return refuse(model, "hidden_units[" + std::to_string(i) + "] must be at least 1, not " + std::to_string(layers.hidden_units[i]));
+  if (!(layers.dropout >= 0 && layers.dropout < 1))
+    return refuse(model, "dropout must be in [0, 1), not " + std::to_string(layers.dropout));
+  return {};
+}
 
 /// x reshaped to [batch, n].
 symbol flattened(graph& g, const std::string& model, const std::string& name, symbol x) {
@@ -32,14 +49,24 @@ symbol side_by_side(graph& g, const std::string& model, const features& x) {
 
 }  // namespace
 
-expected<void> check_layers(const std::string& model, const dnn_layers& layers) {
-  for (size_t i = 0; i < layers.hidden_units.size(); ++i)
-    if (layers.hidden_units[i] < 1)
-      return refuse(model, "hidden_units[" + std::to_string(i) + "] must be at least 1, not " + std::to_string(layers.hidden_units[i]));
-  if (!(layers.dropout >= 0 && layers.dropout < 1))
-    return refuse(model, "dropout must be in [0, 1), not " + std::to_string(layers.dropout));
-  return {};
+// -- models ----------------------------------------------------------------------
+
+model headed_model(std::string name, head h, network_fn f, std::source_location at) {
+  if (h.wrong)
+    h.wrong->message = name + ": " + h.wrong->message;
+  auto texts = h.texts;
+  const auto build = [name, h = std::move(h), f = std::move(f), at](graph& g, const features& x, const labels& y, mode m) -> model_spec {
+    if (!h.build || h.wrong) {
+      g.invalid(h.wrong.value_or(error{errc::invalid_argument, name + ": head is missing, such as troupe::multi_class_head{.classes = 10}"}), at);
+      return {.mode = m, .at = at};
+    }
+    const auto made = f(g, without(x, g, h.weight_features), h.logits, m);
+    return h.spec(g, {.mode = m, .logits = made.logits, .labels = y, .features = x, .optimizer = made.by}, at);
+  };
+  return {std::move(name), build, std::move(texts), at};
 }
+
+// -- layers ----------------------------------------------------------------------
 
 symbol input_of(graph& g, const std::string& model, const features& x) {
   if (x.all().size() == 1)
@@ -49,6 +76,8 @@ symbol input_of(graph& g, const std::string& model, const features& x) {
 }
 
 symbol dnn_logits(graph& g, const std::string& model, const features& x, const dnn_layers& layers, int64_t units, mode m) {
+  if (auto right = check_layers(model, layers); !right)
+    return g.invalid(right.error());
   symbol h = side_by_side(g, model, x);
   const auto scope = g.scope("dnn");
   for (size_t i = 0; i < layers.hidden_units.size(); ++i) {
@@ -77,32 +106,6 @@ symbol linear_logits(graph& g, const std::string& model, const features& x, int6
     sum = sum.valid() ? sum + term : term;
   }
   return sum + g.variable({.name = "bias_weights", .dims = {units}});
-}
-
-expected<int64_t> classes_of(const std::string& model, int64_t classes, const std::vector<std::string>& vocabulary) {
-  if (vocabulary.empty() && classes < 2)
-    return refuse(model, "classes must be at least 2, not " + std::to_string(classes));
-  if (vocabulary.empty())
-    return classes;
-  if (auto valid = validate_vocabulary(vocabulary); !valid)
-    return refuse(model, valid.error().message);
-  const auto words = static_cast<int64_t>(vocabulary.size());
-  if (words < 2)
-    return refuse(model, "the vocabulary must have at least 2 words, not " + std::to_string(words));
-  if (classes != 0 && classes != words)
-    return refuse(model, std::to_string(classes) + " classes cannot be called by the " + std::to_string(words) + " words of the vocabulary");
-  return words;
-}
-
-std::map<std::string, text_prediction> class_texts(const std::vector<std::string>& vocabulary) {
-  if (vocabulary.empty())
-    return {};
-  return {{"classes", {"class", vocabulary}}};
-}
-
-model_spec refused_spec(graph& g, error e, std::source_location at) {
-  g.invalid(std::move(e), at);
-  return {};
 }
 
 }  // namespace troupe
