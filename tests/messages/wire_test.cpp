@@ -45,10 +45,13 @@ template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86"}; }
-template <> evaluated sample(simulation&) { return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
+template <> evaluated sample(simulation&) {
+  return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37", {{"confusion", floats()}}};
+}
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
-                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .checkpoint = checkpoint_id{38, 88}, .failure = trouble(),
+                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .arrays = {{"confusion", floats()}}, .text = "a sentence",
+                 .checkpoint = checkpoint_id{38, 88}, .failure = trouble(),
                  .attempt = 4};
   return {fact::step, news, some_values(), 39, true, 60};
 }
@@ -68,7 +71,8 @@ template <> retire sample(simulation&) { return {77, 78}; }
 template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
-  return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", 0.125}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}}, {some_values()}};
+  return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", 0.125}}},
+          {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}, {{"auc", 0.5}}, {{"confusion", floats()}}}}, {some_values()}};
 }
 template <> pull sample(simulation&) { return {17, 3_edge, 43, 44, 8}; }
 template <> name_missing sample(simulation&) { return {82, 83}; }
@@ -80,7 +84,9 @@ template <> record sample(simulation&) {
 }
 template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
-template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125}; }
+template <> step_report sample(simulation&) {
+  return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
+}
 template <> request sample(simulation&) { return {request::abort, true}; }
 template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}}; }
 template <> restored sample(simulation&) {
@@ -125,7 +131,7 @@ constexpr size_t fields_of() {
 template <class T>
 auto fields(const T& x) {
   constexpr size_t count = fields_of<T>();
-  static_assert(count >= 1 && count <= 8, "teach this function more fields");
+  static_assert(count >= 1 && count <= 9, "teach this function more fields");
   if constexpr (count == 1) {
     const auto& [a] = x;
     return std::tie(a);
@@ -147,16 +153,19 @@ auto fields(const T& x) {
   } else if constexpr (count == 7) {
     const auto& [a, b, c, d, e, g, h] = x;
     return std::tie(a, b, c, d, e, g, h);
-  } else {
+  } else if constexpr (count == 8) {
     const auto& [a, b, c, d, e, g, h, i] = x;
     return std::tie(a, b, c, d, e, g, h, i);
+  } else {
+    const auto& [a, b, c, d, e, g, h, i, j] = x;
+    return std::tie(a, b, c, d, e, g, h, i, j);
   }
 }
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
 bool same(const job_event& a, const job_event& b) {
-  return std::tie(a.what, a.step, a.seconds, a.max_steps, a.loss, a.steps_per_second, a.metrics, a.text, a.checkpoint, a.failure)
-         == std::tie(b.what, b.step, b.seconds, b.max_steps, b.loss, b.steps_per_second, b.metrics, b.text, b.checkpoint, b.failure);
+  return std::tie(a.what, a.step, a.seconds, a.max_steps, a.loss, a.steps_per_second, a.metrics, a.arrays, a.text, a.checkpoint, a.failure)
+         == std::tie(b.what, b.step, b.seconds, b.max_steps, b.loss, b.steps_per_second, b.metrics, b.arrays, b.text, b.checkpoint, b.failure);
 }
 template <class T>
 bool same(const T& a, const T& b);
