@@ -15,14 +15,18 @@ bool is_event_file(const std::string& path) {
 }
 
 tl::unexpected<error> unknown_kind(const std::string& path) {
-  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), a manifest, a "
-                                             ".safetensors file or an event file");
+  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), a manifest, the "
+                                             "prefix or .index of a TensorFlow checkpoint, a .safetensors file or an event file");
 }
 
 }  // namespace
 
 expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options) {
   const auto fs = posix_file_system();
+  constexpr std::string_view index = ".index";
+  const std::string prefix = path.ends_with(index) ? path.substr(0, path.size() - index.size()) : path;
+  if (is_tensorflow_checkpoint(*fs, prefix))
+    return examine_tensorflow(*fs, prefix, options);
   for (const auto id : {id_of_checkpoint(path), id_of_manifest(file_name_of(path))})
     if (id)
       return examine_checkpoint(*fs, parent_of(path), *id, options);

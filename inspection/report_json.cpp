@@ -104,6 +104,8 @@ std::string to_json(const directory_report& r) {
     json entry{{"step", c.id.step}, {"wall_time", c.wall_time}, {"bytes", c.bytes}, {"listed", c.listed}, {"preserved", c.preserved},
                {"unfinished", c.unfinished}, {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
     add_iteration(entry, "iteration", c.id);
+    if (c.foreign)
+      entry["format"] = "tensorflow";
     return entry;
   });
   j["evaluations"] = json::object();

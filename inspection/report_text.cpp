@@ -34,6 +34,8 @@ std::string soundness(const std::vector<damage>& damages, bool verified) {
 }
 
 std::string standing(const checkpoint_entry& c) {
+  if (c.foreign)
+    return c.listed ? "listed, TensorFlow's" : "TensorFlow's";
   if (c.unfinished)
     return "unfinished";
   if (c.preserved)

@@ -185,6 +185,7 @@ Commands:
   predict      writes what that checkpoint says of each example
   inspect      shows a model directory, a checkpoint, an event file, a plan or a graph
   checkpoints  lists, verifies and deletes checkpoints
+  convert      converts checkpoints between Troupe, TensorFlow and safetensors
 
   troupe COMMAND --help has the flags, the keys of a configuration, and examples.
   troupe --version

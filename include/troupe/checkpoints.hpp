@@ -55,7 +55,7 @@ struct blob_report {
 
 struct checkpoint_report {
   std::string path;                     ///< "<dir>/model.ckpt-390", or that of a safetensors file.
-  std::optional<checkpoint_id> id = {}; ///< Absent: a safetensors file that is looked at alone.
+  std::optional<checkpoint_id> id = {}; ///< Absent: a safetensors file that is looked at alone, or a foreign prefix that names no step.
   double wall_time = 0;                 ///< When it was saved, in seconds since the epoch; 0: not recorded.
   int64_t bytes = 0;                    ///< Total size of its files.
   std::vector<std::string> files = {};  ///< Without directory.
@@ -71,9 +71,9 @@ struct inspect_options {
   bool values = false;                  ///< Keep the bytes of every tensor: as much memory as the checkpoint is large.
 };
 
-/// Inspects a checkpoint given by its prefix (dir/model.ckpt-390) or its manifest, or any safetensors file from
-/// anywhere. For a damaged checkpoint the report has all that can be read: without a manifest, what the headers of its
-/// shards say. not_found; invalid_argument: the path is none of these; unimplemented: a later version wrote it.
+/// Inspects a checkpoint given by its prefix (dir/model.ckpt-390) or its manifest, a TensorFlow V2 checkpoint by its prefix or .index,
+/// or any safetensors file from anywhere. For a damaged checkpoint the report has all that can be read: without a manifest, what the
+/// headers of its shards say. not_found; invalid_argument: the path is none of these; unimplemented: a later version wrote it.
 TROUPE_API expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
 
 struct checkpoint_entry {
@@ -82,6 +82,7 @@ struct checkpoint_entry {
   int64_t bytes = 0;
   bool listed = false;                  ///< In the state file: jobs resume from these, and retention counts them.
   bool preserved = false;               ///< Kept for ever, by keep_checkpoint_every_n_hours.
+  bool foreign = false;                 ///< TensorFlow's: a job cannot go on from it before it is converted (convert.hpp).
   bool unfinished = false;              ///< Not listed: a save or deletion, under way or cut off; a job cleans it up.
   std::vector<damage> damages = {};
 };

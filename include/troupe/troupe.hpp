@@ -4,6 +4,7 @@
 
 #include <troupe/checkpoint_id.hpp>
 #include <troupe/checkpoints.hpp>
+#include <troupe/convert.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/error.hpp>

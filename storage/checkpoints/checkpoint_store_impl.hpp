@@ -60,6 +60,8 @@ struct checkpoint_store::impl {
   void sweep(commit_result& result);
 
   expected<restored_checkpoint> load(checkpoint_id id) const;
+  /// `missing`, or failed_precondition where TensorFlow's files have the checkpoint's name.
+  error unless_foreign(checkpoint_id id, error missing) const;
   /// The newest checkpoint of a step, as `restore_step` says; iteration 0 if there is none.
   expected<checkpoint_id> newest_of(int64_t step) const;
   /// Names the checkpoints that seem whole (`scan_complete`) and are not `listed`, and how to choose one; empty where

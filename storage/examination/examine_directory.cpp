@@ -87,14 +87,17 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     entry.listed = std::find(state->ids.begin(), state->ids.end(), id) != state->ids.end();
     entry.preserved = state->marks.preserved.contains(id);
   }
-  const auto found = examine_checkpoint(fs, directory, id, {.verify = options.verify});
+  const std::string prefix = join_path(directory, checkpoint_name(id));
+  entry.foreign = is_tensorflow_checkpoint(fs, prefix);
+  const inspect_options how{.verify = options.verify};
+  const auto found = entry.foreign ? examine_tensorflow(fs, prefix, how) : examine_checkpoint(fs, directory, id, how);
   if (!found && !entry.listed && found.error().category == errc::not_found)
     return {};
   if (found) {
     const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(id)) != found->files.end();
     // An owner deletes the files of a checkpoint removed from the list one by one.
     const bool in_hand = owned && !entry.preserved && !found->damages.empty();
-    entry.unfinished = !entry.listed && (state || owned) && (!has_manifest || in_hand);
+    entry.unfinished = !entry.foreign && !entry.listed && (state || owned) && (!has_manifest || in_hand);
     entry.wall_time = found->wall_time;
     entry.bytes = found->bytes;
     if (!entry.unfinished)
@@ -124,6 +127,10 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   auto ids = ids_with_files(fs, directory);
   if (!ids)
     return fail(ids.error());
+  auto foreign = tensorflow_ids(fs, directory);
+  if (!foreign)
+    return fail(foreign.error());
+  ids->merge(*foreign);
   // After the names: a process that has written a shard of its first save was the owner before that.
   if (auto owner = fs.lock_owner(directory))
     report.owner = std::move(*owner);

@@ -43,7 +43,9 @@ const std::map<std::string, rooms>& arrows() {
     t["storage/events"] = with(t["storage/records"], {"storage/records"});
     t["storage/checkpoints"] = with(t["storage/encodings"], {"storage/encodings", "storage/proto"});
     t["storage/predictions"] = with(t["storage/encodings"], {"storage/encodings"});
-    t["storage/examination"] = with(t["storage/events"], {"storage/events", "storage/checkpoints"});
+    t["storage/tensorflow"] = t["storage/checkpoints"];
+    t["storage/archives"] = with(t["storage/checkpoints"], {"storage/checkpoints", "storage/tensorflow"});
+    t["storage/examination"] = with(t["storage/events"], {"storage/events", "storage/checkpoints", "storage/tensorflow"});
     t["input/streams"] = with(public_words, {"storage"});
     t["input/stages"] = t["input/sources"] = with(public_words, {"storage", "input/streams"});
     t["input"] = with(public_words, {"storage", "input/streams", "input/stages", "input/sources"});
