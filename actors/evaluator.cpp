@@ -1,6 +1,7 @@
 #include "actors/evaluator.hpp"
 
 #include "actors/exit_reason.hpp"
+#include "actors/writers/start_values.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -22,7 +23,7 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   totals.emplace(options.outputs);
   running = true;
   at = {};
-  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters);
+  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters, options.start.get());
   if (!loaded)
     return finish(loaded.error());
   at = loaded->id;

@@ -17,6 +17,7 @@ struct evaluator_options {
   std::vector<program_output> outputs;             ///< Outputs of the evaluation program.
   std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
   uint64_t seed = 0;
+  std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
   std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };

@@ -18,7 +18,13 @@ expected<job_basis> settled_basis(const estimator& e) {
   auto config = resolve_config(e.config);
   if (!config)
     return fail(config.error());
-  return job_basis{.source = std::move(*source), .config = std::move(*config)};
+  job_basis basis{.source = std::move(*source), .config = std::move(*config)};
+  if (e.warm_start) {
+    if (auto valid = validate(*e.warm_start); !valid)
+      return fail(valid.error());
+    basis.start = std::make_shared<const warm_start_settings>(*e.warm_start);
+  }
+  return basis;
 }
 
 expected<evaluation_data> data_of(const eval_spec& evaluation) {

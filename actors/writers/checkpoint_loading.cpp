@@ -1,5 +1,6 @@
 #include "actors/writers/checkpoint_loading.hpp"
 
+#include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
 
 #include <algorithm>
@@ -39,6 +40,17 @@ expected<void> fill(parameter_store& store, const restored_checkpoint& from) {
   return {};
 }
 
+/// Writes what `start` has over the initial values.
+expected<loaded_state> fill(parameter_store& store, const start_values& start, uint64_t seed, const group_layout& layout) {
+  const auto values = start.read({&layout, 1}, seed);
+  if (!values)
+    return fail(values.error());
+  for (const auto& t : values->tensors)
+    if (auto done = store.assign(t.name, t.value); !done)
+      return fail(std::move(done.error()));
+  return loaded_state{.id = {values->step}};
+}
+
 }  // namespace
 
 expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bool exact) {
@@ -63,12 +75,13 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, const re
 }
 
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
-                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store) {
+                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
+                                          const start_values* start) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
     if (why.category != errc::not_found || which.step >= 0)
       return fail(why);
     store->initialise(seed);
-    return loaded_state{};
+    return start ? fill(*store, *start, seed, {{}, {store, &store->layout()}}) : loaded_state{};
   };
   if (directory.empty())
     return initialised({errc::not_found, "without a model_dir there is no checkpoint of step " + std::to_string(which.step)});

@@ -24,8 +24,8 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
     return failure(*report, data.error(), false);
   auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
   signals.at_first({});
-  // The library then evaluates fresh variables; a user who names a directory here wants its contents.
-  if (result && result->checkpoint.empty())
+  // The library then evaluates fresh variables; a user who names a directory here wants its contents, or those of a warm start.
+  if (result && result->checkpoint.empty() && !setup->estimator.warm_start)
     result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
   if (!result && *step && result.error().category == errc::not_found)
     result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, **step),

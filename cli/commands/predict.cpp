@@ -113,7 +113,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
       return failure(report, one.error(), one.error().category == errc::invalid_argument && one.error().source.empty());
     if (!out) {
       // The library then predicts with fresh variables; a user who names a directory here wants its contents.
-      if (*one && stream.checkpoint().empty())
+      if (*one && stream.checkpoint().empty() && !setup.estimator.warm_start)
         return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
       if (!stream.remark().empty())
         report.warn(stream.remark());

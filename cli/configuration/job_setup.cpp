@@ -1,6 +1,7 @@
 #include "cli/configuration/job_setup.hpp"
 
 #include "cli/configuration/model_setup.hpp"
+#include "cli/configuration/warm_start_setup.hpp"
 
 #include <troupe/run_config_fields.hpp>
 #include <troupe/spec_fields.hpp>
@@ -80,7 +81,10 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
     return missing("run.model_dir", training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
   if (!training && !config->model_dir)
     return fail(errc::invalid_argument, fmt::format("{}run.model_dir cannot be none: there is nothing to evaluate", given.origin("run.model_dir")));
-  setup.estimator = {std::move(*built), std::move(*config)};
+  auto start = make_warm_start(given);
+  if (!start)
+    return fail(start.error());
+  setup.estimator = {std::move(*built), std::move(*config), std::move(*start)};
   each_field(setup.training, [&](const field_row& field, auto& value) { given.read(std::string{prefix_of_training(field.name)}.append(field.name), value); });
   add_evaluation(setup, given);
   if (auto added = add_input(setup, given, training); !added)

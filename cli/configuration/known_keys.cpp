@@ -3,6 +3,7 @@
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/keys.hpp"
 #include "cli/configuration/model_fields.hpp"
+#include "cli/configuration/warm_start_setup.hpp"
 
 #include <troupe/optimizer/optimizer_fields.hpp>
 #include <troupe/run_config_fields.hpp>
@@ -166,6 +167,15 @@ void add_input_and_run(std::vector<key_info>& keys) {
   keys.insert(keys.end(), run.begin(), run.end());
 }
 
+void add_warm_start(std::vector<key_info>& keys) {
+  add(keys, "warm_start.", defaults_of<warm_start_settings>());
+  keys.push_back(tables("warm_start.names", "variables that the checkpoint calls otherwise, as [[warm_start.names]]"));
+  add(keys, "warm_start.names[].", renamed_variable{});
+  keys.push_back(tables("warm_start.vocabularies", "variables whose rows stand for words, as [[warm_start.vocabularies]]"));
+  add(keys, "warm_start.vocabularies[].", vocabulary_variable{});
+  add(keys, "warm_start.vocabularies[].", vocab_info{});
+}
+
 }  // namespace
 
 std::string_view prefix_of_training(std::string_view field) { return field == "epochs" ? "input." : "run."; }
@@ -177,6 +187,7 @@ const std::vector<key_info>& known_keys() {
     add_optimizer(all);
     add_input_and_run(all);
     add_evaluation(all);
+    add_warm_start(all);
     return all;
   }();
   return keys;

@@ -28,7 +28,7 @@ expected<std::string> resolve(const assignment& given, bool may_be_short) {
     return given.key;
   if (given.written == value_kind::table)
     return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key,
-                                                    did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate"}))));
+                                                    did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate", "warm_start"}))));
   const size_t dot = given.key.rfind('.');
   const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
   if (may_be_short) {

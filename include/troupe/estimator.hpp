@@ -11,12 +11,14 @@
 #include <troupe/hook.hpp>
 #include <troupe/model.hpp>
 #include <troupe/run_config.hpp>
+#include <troupe/warm_start.hpp>
 
 namespace troupe {
 
 struct estimator {
   troupe::model model = {};
   run_config config = {};
+  std::optional<warm_start_settings> warm_start = {};  ///< What variables begin with where there is no checkpoint; none: initial values.
 };
 
 struct train_spec {

@@ -26,3 +26,4 @@
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>
 #include <troupe/vocabulary.hpp>
+#include <troupe/warm_start.hpp>

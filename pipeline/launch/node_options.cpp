@@ -134,6 +134,7 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
       options.layouts.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.find(program.group)->name});
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
+  options.start = job.start;
   options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
                         {"gradient_shards", std::to_string(config.gradient_shards)}, {"replicas", std::to_string(config.replicas)},
                         {"seed", std::to_string(config.seed)}};
@@ -154,6 +155,7 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   options.silence_max = basis.deadlines.silence;
   options.board = job.board;
   options.seed = basis.config.seed;
+  options.start = job.start;
   return options;
 }
 
@@ -168,6 +170,7 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   options.silence_max = basis.deadlines.silence;
   options.parameters = job.in(mode::predict).parameters;
   options.seed = basis.config.seed;
+  options.start = job.start;
   return options;
 }
 

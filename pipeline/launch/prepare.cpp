@@ -1,3 +1,4 @@
+#include "compute/graph/graph.hpp"
 #include "compute/graph/model_graph.hpp"
 #include "input/streams/open_input.hpp"
 #include "pipeline/launch/launcher.hpp"
@@ -99,6 +100,21 @@ bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t
   return true;
 }
 
+/// Tells a warm start which variables the model trains, and freezes those that it takes, where that is wanted.
+expected<void> begin_with(start_values& start, graph& g, mode m) {
+  bool any = false, left = false;
+  for (auto& v : g.internals().variables) {
+    if (!v.options.trainable)
+      continue;
+    start.add_trainable(v.options.name);
+    any = true;
+    if (m == mode::train && start.freezes() && start.takes(v.options.name))
+      v.options.trainable = false;
+    left = left || v.options.trainable;
+  }
+  return !any || left ? expected<void>{} : fail(errc::invalid_argument, "warm_start.freeze: every trainable variable is taken, and none is left to train");
+}
+
 expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs) {
   const auto& config = job.basis().config;
   const auto& planned = job.plan.programs[number];
@@ -115,6 +131,9 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   auto graph = build_graph(*source, in->element, planned.mode);
   if (!graph)
     return fail(refused->value_or(graph.error()));  // The error itself, without the source line that the graph adds.
+  if (job.start)
+    if (auto left = begin_with(*job.start, (*graph)->g, planned.mode); !left)
+      return fail(left.error());
   const std::shared_ptr<const model_graph> built = std::move(*graph);
   auto layout = layout_of(*built);
   if (!layout)
@@ -160,6 +179,17 @@ expected<void> check_variables(const prepared_job& job) {
   return {};
 }
 
+/// A training that will begin anew learns before it does what is wrong with its warm start.
+expected<void> check_start(const prepared_job& job) {
+  if (!job.start || job.books || !std::holds_alternative<training_job>(job.job))
+    return {};
+  std::vector<group_layout> groups;
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (const auto& planned = job.plan.programs[p]; planned.mode == mode::train)
+      groups.push_back({planned.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}});
+  return job.start->check(groups);
+}
+
 /// What cannot be resumed is refused before a model is planned; the checkpoint writer refuses it too, if it comes in between.
 expected<void> check_books(const job_books& books) {
   if (books && books->id.iteration > 0)
@@ -202,6 +232,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
   job->plan = std::move(planned.plan);
   job->books = std::move(planned.books);
+  if (const auto& settings = job->basis().start)
+    job->start = std::make_shared<start_values>(job->basis().files, *settings);
   job->switches[no_node];
   for (const auto& n : job->plan.nodes)
     job->switches[n.driver];
@@ -225,6 +257,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
       }
   if (auto apart = check_variables(*job); !apart)
     return fail(apart.error());
+  if (auto possible = check_start(*job); !possible)
+    return fail(possible.error());
   return job;
 }
 

@@ -4,6 +4,7 @@
 
 #include "actors/job_board.hpp"
 #include "actors/prediction_board.hpp"
+#include "actors/writers/start_values.hpp"
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "pipeline/plan/jobs.hpp"
@@ -55,6 +56,7 @@ struct prepared_job {
   any_job job;
   job_plan plan;
   job_books books = {};                         ///< Of the checkpoint that the job was planned from; the checkpoint writer may find another one.
+  std::shared_ptr<start_values> start = {};     ///< What variables begin with where there is no checkpoint; null: initial values.
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
   std::vector<prepared_program> programs;       ///< In the plan's order.
   std::map<node_id, crew_switch> switches;      ///< By driver.

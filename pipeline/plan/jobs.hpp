@@ -20,6 +20,7 @@ namespace troupe {
 struct job_basis {
   std::shared_ptr<const model> source;
   settled_config config;
+  std::shared_ptr<const warm_start_settings> start = {};    ///< Valid; null: variables begin with their initial values.
   chief_deadlines deadlines = {};
   std::shared_ptr<file_system> files = posix_file_system();  ///< Never null.
 };

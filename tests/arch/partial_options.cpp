@@ -18,7 +18,8 @@ void of_jobs() {
   leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.step = 3}, start_options{.executor_deadline = {}},
                      estimator{.config = {}}, run_config{.replicas = 2}, run_config_changes{.replicas = 2}, checkpoint_trigger{.steps = 3},
                      needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
-                     field_range{.least = 0}, option_values{.kind = option_kind::text});
+                     field_range{.least = 0}, option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true}, vocab_info{.axis = 1},
+                     convert_options{.step = 3});
 }
 
 void of_data() {
