@@ -66,6 +66,21 @@ expected<void> check_predictions(const model_spec& spec, const graph& g) {
   return {};
 }
 
+expected<void> check_export_outputs(const model_spec& spec, const graph& g) {
+  const std::string standard = "serving_default";
+  for (const auto& [name, outputs] : spec.export_outputs) {
+    if (name.empty() || outputs.empty())
+      return refuse("the export output '" + name + "' needs a name and values");
+    for (const auto& [value, s] : outputs)
+      if (auto ok = check_symbol("'" + value + "' of the export output '" + name + "'", s, g); !ok)
+        return ok;
+  }
+  if (spec.export_outputs.size() > 1 && !spec.export_outputs.contains(standard))
+    return refuse("of several export outputs one must be '" + standard + "', and there are "
+                  + joined(spec.export_outputs, ", ", [](const auto& output) { return "'" + output.first + "'"; }));
+  return {};
+}
+
 /// Where the user made the spec, or else the model. Objects that are made without braces only know the header.
 std::source_location place_of(const model_spec& spec, const model& m) {
   const auto is_users = [](const std::source_location& at) { return !std::string_view{at.file_name()}.ends_with("troupe/model.hpp"); };
@@ -80,7 +95,7 @@ expected<void> check(const model_spec& spec, const graph& g, mode m) {
   if (spec.mode.value_or(m) != m)
     return refuse("the mode of the model's spec is " + std::string{to_string(*spec.mode)} + ", but it was built to " + std::string{to_string(m)});
   if (m == mode::predict)
-    return check_predictions(spec, g);
+    return check_predictions(spec, g).and_then([&] { return check_export_outputs(spec, g); });
   if (auto ok = check_loss(spec.loss, g, m); !ok)
     return ok;
   if (m == mode::evaluate)

@@ -60,6 +60,9 @@ struct model_spec {
   std::optional<troupe::optimizer> optimizer = {};     ///< Needed to train; other modes read only its moving_average.
   std::map<std::string, symbol> predictions = {};      ///< Needed to predict.
   std::map<std::string, ratio_metric> metrics = {};    ///< `loss` and `global_step` are reserved names.
+  /// What an export offers to callers: tensors by name, for each signature. One is also "serving_default", of several one must have that name;
+  /// none: the predictions. Only looked at when predicting.
+  std::map<std::string, std::map<std::string, symbol>> export_outputs = {};
   std::source_location at = std::source_location::current();  ///< Where it was made: braces know it, `model_spec s;` does not.
 };
 

@@ -8,6 +8,8 @@
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/error.hpp>
 #include <troupe/estimator.hpp>
+#include <troupe/exported_model.hpp>
+#include <troupe/exporter.hpp>
 #include <troupe/graph.hpp>
 #include <troupe/hook.hpp>
 #include <troupe/inspect.hpp>

@@ -19,6 +19,8 @@ void of_jobs() {
                      estimator{.config = {}}, run_config{.replicas = 2}, run_config_changes{.replicas = 2}, checkpoint_trigger{.steps = 3},
                      needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
                      field_range{.least = 0}, option_values{.kind = option_kind::text});
+  leave_out_the_rest(export_options{.step = 3}, export_occasion{.is_final = true}, exporter{.metric = "loss"}, caller_options{.rows = {1}},
+                     export_signature{.outputs = {}});
 }
 
 void of_data() {
