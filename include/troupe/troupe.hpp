@@ -17,6 +17,7 @@
 #include <troupe/losses.hpp>
 #include <troupe/model.hpp>
 #include <troupe/nn.hpp>
+#include <troupe/onnx.hpp>
 #include <troupe/operations.hpp>
 #include <troupe/optimizer.hpp>
 #include <troupe/predict.hpp>

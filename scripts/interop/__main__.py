@@ -8,6 +8,7 @@ import sys
 
 import checkpoints_read
 import killed_runs
+import onnx_reads
 import predictions_read
 import program
 import records_read
@@ -37,6 +38,7 @@ def main():
     checks.stage(records_read.tfrecord_reads_ours, work)
     checks.stage(records_read.record_file_reads_theirs, work)
     checks.stage(predictions_read.numpy_reads_predictions, flags, work)
+    checks.stage(onnx_reads.onnxruntime_runs_our_models, program.fresh("onnx"))
     checks.stage(killed_runs.killed_runs_make_one_curve)
     if options.screenshot:
         checks.stage(screenshot.tensorboard_shows_the_run, run)

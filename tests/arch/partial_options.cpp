@@ -20,7 +20,7 @@ void of_jobs() {
                      needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
                      field_range{.least = 0}, option_values{.kind = option_kind::text});
   leave_out_the_rest(export_options{.step = 3}, export_occasion{.is_final = true}, exporter{.metric = "loss"}, caller_options{.rows = {1}},
-                     export_signature{.outputs = {}});
+                     export_signature{.outputs = {}}, onnx_options{.signature = "scores"});
 }
 
 void of_data() {
