@@ -52,11 +52,11 @@ int run(const std::vector<std::string>& arguments) {
     return name == "inspect" ? inspect(rest, early) : checkpoints(rest, early);
   }
   static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
-    {"train", train}, {"evaluate", evaluate}, {"predict", predict}};
+    {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end())
     return failure(early, {errc::invalid_argument,
-                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "predict", "inspect", "checkpoints"})),
+                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "predict", "export", "inspect", "checkpoints"})),
                            {"troupe --help lists the commands"}}, true);
   const auto line = parse_command_line(name, rest);
   if (!line)

@@ -2,6 +2,7 @@
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
 
 #include <limits>
@@ -15,7 +16,7 @@ bool is_event_file(const std::string& path) {
 }
 
 tl::unexpected<error> unknown_kind(const std::string& path) {
-  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), a manifest, a "
+  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), an exported model, a manifest, a "
                                              ".safetensors file or an event file");
 }
 
@@ -48,6 +49,8 @@ expected<event_points_report> event_points(const std::string& path, std::string_
 expected<inspection> inspect(const std::string& path, const inspect_options& options) {
   const auto as_inspection = [](auto report) { return inspection{std::move(report)}; };
   const auto info = posix_file_system()->info(path);
+  if (info && info->directory && is_export(*posix_file_system(), path))
+    return inspect_export(path, options).map(as_inspection);
   if (info && info->directory)
     return inspect_directory(path, options).map(as_inspection);
   if (info && info->name == state_file_name)
@@ -66,6 +69,8 @@ bool is_sound(const inspection& report) {
   }
   if (const auto* checkpoint = std::get_if<checkpoint_report>(&report))
     return checkpoint->damages.empty();
+  if (const auto* exported = std::get_if<export_report>(&report))
+    return exported->damages.empty();
   return std::get<event_report>(report).damages.empty();
 }
 

@@ -13,6 +13,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
 int inspect(const std::vector<std::string>& arguments, reporter& report);
 int checkpoints(const std::vector<std::string>& arguments, reporter& report);
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
+int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
 /// The exit status of a failure: 2 for a value that can never be right, else 1.
 int failure(reporter& report, const error& e, bool misuse);

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* usage = R"(
 What is shown of each PATH depends on what it is:
   a model directory                    its checkpoints, who is using it, the last evaluation
+  an exported model                    what it takes and yields, where it came from, its weights
   DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
   FILE.safetensors                     the tensors of any such file, from anywhere
   an event file                        its tags, with counts, steps and last values
@@ -54,7 +55,7 @@ tl::unexpected<error> misuse(std::string message) {
 }
 
 void add_flags(CLI::App& app, request& r) {
-  app.add_option("PATH", r.paths, "a model directory, a checkpoint, a .safetensors file or an event file")->type_name("");
+  app.add_option("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file")->type_name("");
   app.add_option("--config", r.config, "or a configuration in TOML")->type_name("FILE");
   app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");

@@ -44,6 +44,15 @@ results; progress, warnings and errors go to standard error. An --output gets it
 jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are words are left out.
 )";
 
+constexpr std::string_view export_examples = R"(Examples:
+  troupe export --config examples/fashion_mnist.toml
+  troupe export --config examples/fashion_mnist.toml --step best --output exports/fashion
+  troupe export --config examples/fashion_mnist.toml --onnx fashion.onnx
+Writes the model of the newest checkpoint as a directory that runs without its configuration, and prints its path, which ends in a number that
+grows. It is there whole or not at all. `troupe inspect PATH` shows what it takes and yields, `troupe predict --export PATH` runs it.
+--step best takes the checkpoint whose recorded evaluation has the least loss, of those that are there.
+)";
+
 /// Short for a key, whose help it has.
 struct flag {
   const char* name;
@@ -63,9 +72,13 @@ std::string about(std::string_view name) {
 }
 
 std::string footer(std::string_view subcommand) {
+  const auto examples = subcommand == "train"      ? train_examples
+                        : subcommand == "evaluate" ? evaluate_examples
+                        : subcommand == "export"   ? export_examples
+                                                   : predict_examples;
   return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
                      "key ends so. A flag beats --set, and both beat the file.\n{}\n{}",
-                     subcommand == "train" ? train_examples : subcommand == "evaluate" ? evaluate_examples : predict_examples, describe_keys(), exit_codes);
+                     examples, describe_keys(), exit_codes);
 }
 
 error misuse(std::string_view subcommand, std::string message) {
@@ -87,9 +100,10 @@ error unexpected(std::string_view subcommand, const CLI::App& app, const std::st
 
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
   command_line line;
-  const bool training = subcommand == "train", predicting = subcommand == "predict";
+  const bool training = subcommand == "train", predicting = subcommand == "predict", exporting = subcommand == "export";
   CLI::App app{training     ? "Trains a model, saving and evaluating as it goes."
-               : predicting ? "Writes what the newest checkpoint of a model says of each example of the test data."
+               : predicting ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
+               : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
                             : "Evaluates the newest checkpoint of a model.",
                fmt::format("troupe {}", subcommand)};
   app.allow_extras();
@@ -103,7 +117,9 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   std::vector<std::string> set;
   app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   std::string step;
-  auto* const at_step = training ? nullptr : app.add_option("--step", step, about<predict_spec>("step"))->type_name("N")->multi_option_policy(last);
+  auto* const at_step = training ? nullptr : app.add_option("--step", step, about<predict_spec>("step"));
+  if (at_step)
+    at_step->type_name(exporting ? "N|best" : "N")->multi_option_policy(last);
   std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
   std::vector<CLI::Option*> given_texts;
   const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const std::string& purpose) {
@@ -115,11 +131,18 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
     add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
     add_text("--output", line.output, "FILE", "where they go; npy: a directory [standard output]");
     add_text("--limit", line.limit, "N", "only the first N results");
-  } else {
+    add_text("--export", line.exported, "DIR", "an exported model in place of a model directory; only input and evaluate of the keys count then");
+  } else if (exporting) {
+    add_text("--output", line.output, "DIR", "where the numbered directory goes [export/latest in the model directory]");
+    add_text("--onnx", line.onnx, "FILE", "also write it as an ONNX file");
+    auto* const asset = app.add_option("--asset", line.assets, "a file to put beside it, as assets.extra/PATH; as often as you like");
+    asset->type_name("PATH=FILE")->allow_extra_args(false);
+  }
+  if (!predicting && !exporting) {
     app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
   bool debug_numerics = false;
-  if (!predicting)
+  if (!predicting && !exporting)
     app.add_flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
   app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
@@ -182,8 +205,9 @@ Usage: troupe COMMAND [FLAG...]
 Commands:
   train        trains a model, saving and evaluating as it goes
   evaluate     evaluates the newest checkpoint, or that of --step
-  predict      writes what that checkpoint says of each example
-  inspect      shows a model directory, a checkpoint, an event file, a plan or a graph
+  predict      writes what that checkpoint, or an exported model, says of each example
+  export       writes that checkpoint's model for programs that do not have its code
+  inspect      shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph
   checkpoints  lists, verifies and deletes checkpoints
 
   troupe COMMAND --help has the flags, the keys of a configuration, and examples.

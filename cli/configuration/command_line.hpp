@@ -1,4 +1,4 @@
-// The flags of `troupe train`, `troupe evaluate` and `troupe predict`.
+// The flags of `troupe train`, `troupe evaluate`, `troupe predict` and `troupe export`.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -13,8 +13,12 @@ struct command_line {
   std::string config;               ///< Path of the file; empty: none.
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
-  std::optional<std::string> step;  ///< evaluate, predict.
-  std::optional<std::string> keys, output, format, limit;  ///< predict.
+  std::optional<std::string> step;  ///< evaluate, predict, export.
+  std::optional<std::string> keys, format, limit;  ///< predict.
+  std::optional<std::string> output;               ///< predict, export.
+  std::optional<std::string> exported;             ///< predict: the directory of an exported model.
+  std::vector<std::string> assets;                 ///< export: "PATH=FILE".
+  std::optional<std::string> onnx;                 ///< export.
   bool json = false;
   bool quiet = false;
 };

@@ -92,6 +92,13 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
   return setup;
 }
 
+expected<job_setup> make_data_setup(const settings& given) {
+  job_setup setup;
+  if (auto added = add_input(setup, given, false); !added)
+    return fail(added.error());
+  return setup;
+}
+
 expected<dataset> open_training_data(const job_setup& setup) {
   const auto& in = setup.input;
   return in.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")}) : published(mnist_train(in.data));

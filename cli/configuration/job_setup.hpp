@@ -20,6 +20,9 @@ struct job_setup {
 /// invalid_argument: a missing key, or keys that exclude each other. `training` decides which are needed.
 expected<job_setup> make_job_setup(const settings& given, bool training);
 
+/// The data alone: no model and no place for one. For an exported model, which has its own; other keys are not looked at.
+expected<job_setup> make_data_setup(const settings& given);
+
 /// Opens the data for training, or those for evaluation and prediction; reads nothing else. If they do not exist, the
 /// error names the package that has them.
 expected<dataset> open_training_data(const job_setup& setup);

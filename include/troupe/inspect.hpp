@@ -66,10 +66,41 @@ struct event_points_report {
 /// are; unavailable.
 TROUPE_API expected<event_points_report> event_points(const std::string& path, std::string_view tag);
 
+// -- exported models ---------------------------------------------------------------
+
+struct export_report {
+  struct value {
+    std::string name;
+    std::string dtype;
+    std::string shape;                       ///< "[batch, 10]"
+  };
+  struct signature {
+    std::string name;
+    std::vector<value> inputs, outputs;
+  };
+  std::string path;
+  std::string model = {};                    ///< Its name. This and what follows is empty where the damage lies before it.
+  int64_t global_step = 0;
+  std::string checkpoint = {};               ///< The prefix that it was exported from.
+  std::map<std::string, double> evaluation = {};  ///< The metrics that led to the export.
+  std::vector<std::string> files = {};       ///< Relative to `path`, those of assets.extra too.
+  int64_t bytes = 0;                         ///< Their total size.
+  int64_t nodes = 0;                         ///< Of the graph.
+  int64_t parameters = 0;                    ///< Number of elements in all variables.
+  std::vector<signature> signatures = {};
+  std::map<std::string, int64_t> words = {}; ///< How many words each label and each prediction of words has.
+  std::vector<tensor_report> tensors = {};   ///< Variables and constants.
+  std::vector<damage> damages = {};          ///< At most one: what comes after it is not looked at.
+};
+/// Inspects a directory that exported_model.hpp opens; every byte is read. not_found: it is none. unimplemented: a later version wrote it, or it
+/// has an operation that this program does not know.
+TROUPE_API expected<export_report> inspect_export(const std::string& path, const inspect_options& options = {});
+
 // -- any path ----------------------------------------------------------------------
 
-using inspection = std::variant<directory_report, checkpoint_report, event_report>;
-/// Chooses by the kind of path: a directory; a checkpoint's prefix, its manifest or a safetensors file; an event file.
+using inspection = std::variant<directory_report, checkpoint_report, event_report, export_report>;
+/// Chooses by the kind of path: a directory, an exported model's or a job's; a checkpoint's prefix, its manifest or a safetensors file; an event
+/// file.
 TROUPE_API expected<inspection> inspect(const std::string& path, const inspect_options& options = {});
 /// Whether the report has no damage. Truncation alone is not damage.
 TROUPE_API bool is_sound(const inspection& report);
@@ -181,6 +212,7 @@ TROUPE_API expected<profile_report> profile_model(const estimator& e, const data
 TROUPE_API std::string to_text(const checkpoint_report& r);
 TROUPE_API std::string to_text(const directory_report& r);
 TROUPE_API std::string to_text(const event_report& r);
+TROUPE_API std::string to_text(const export_report& r);
 TROUPE_API std::string to_text(const plan_report& r);
 TROUPE_API std::string to_text(const graph_report& r);
 TROUPE_API std::string to_text(const profile_report& r);
@@ -190,6 +222,7 @@ TROUPE_API std::string to_text(const inspection& r);
 TROUPE_API std::string to_json(const checkpoint_report& r);
 TROUPE_API std::string to_json(const directory_report& r);
 TROUPE_API std::string to_json(const event_report& r);
+TROUPE_API std::string to_json(const export_report& r);
 TROUPE_API std::string to_json(const plan_report& r);
 TROUPE_API std::string to_json(const graph_report& r);
 TROUPE_API std::string to_json(const profile_report& r);
