@@ -10,6 +10,7 @@
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
+#include <troupe/run_record.hpp>
 #include <troupe/tensor.hpp>
 
 #include <map>
@@ -93,9 +94,10 @@ struct directory_report {
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last metrics, by "eval" or "eval_<name>".
+  std::optional<run_record> record = {};           ///< What its last run was configured with, where that is kept.
   int64_t bytes = 0;                               ///< Total size of all files, also in subdirectories.
   bool verified = false;
-  std::vector<std::string> warnings = {};          ///< About the state file, and event files that cannot be read.
+  std::vector<std::string> warnings = {};          ///< About the state file, the record, and event files that cannot be read.
 };
 
 /// not_found; failed_precondition: not a directory.

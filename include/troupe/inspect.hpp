@@ -10,6 +10,7 @@
 
 #include <troupe/checkpoints.hpp>
 #include <troupe/estimator.hpp>
+#include <troupe/event_value.hpp>
 #include <troupe/summary.hpp>
 
 #include <variant>
@@ -24,6 +25,7 @@ struct tag_report {
   int64_t count = 0;
   int64_t first_step = 0, last_step = 0;     ///< Least and greatest.
   summary_value last = {};                   ///< The last value in the file; all have its kind.
+  std::optional<event_value> other = {};     ///< In place of `last`: the last value of a form that is no summary.
 };
 
 /// The start or end of a job, or a checkpoint that it committed.
@@ -35,6 +37,16 @@ struct session_report {
   std::string message = {};
 };
 
+/// What an event has that is no value: for other pages of TensorBoard, or for a log.
+struct attachment_report {
+  std::string what;                          ///< "graph", "meta graph", "run metadata", "message"
+  int64_t step = 0;
+  double wall_time = 0;                      ///< Seconds since the epoch.
+  std::string name = {};                     ///< The tag of run metadata, the text of a message.
+  int64_t bytes = 0;
+  int64_t nodes = 0;                         ///< Of a graph.
+};
+
 struct event_report {
   std::string path;
   std::string file_version = {};             ///< "brain.Event:2"
@@ -44,17 +56,19 @@ struct event_report {
   double first_wall_time = 0, last_wall_time = 0;
   std::vector<tag_report> tags = {};         ///< By tag.
   std::vector<session_report> sessions = {};
+  std::vector<attachment_report> attachments = {};
   bool truncated = false;                    ///< The last record is incomplete: still being written, or cut off.
   std::vector<damage> damages = {};          ///< At most one: records after it cannot be found.
 };
-/// Inspects an event file, written by Troupe or by another TensorBoard writer. not_found, unavailable; damage is in the
-/// report.
+/// Inspects an event file, written by Troupe or by another TensorBoard writer (TensorFlow 1 and 2, torch): every tag is there,
+/// with what is no summary as `other`. not_found, unavailable; damage is in the report.
 TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
 
 struct event_point {
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
   summary_value value = {};
+  std::optional<event_value> other = {};     ///< In place of `value`.
 };
 struct event_points_report {
   std::vector<event_point> points = {};      ///< In the order in which they were written.
@@ -175,8 +189,8 @@ struct graph_report {
   program_report program;
 };
 /// The graph that the model's functions build for the elements of `input`, without the gradients, and the program that
-/// is planned for a batch of `input`. Returns any error of the model or the dataset.
-TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m);
+/// is planned for a batch of `input`, unless `planned` is false. Returns any error of the model or the dataset.
+TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, bool planned = true);
 
 /// Time by kernel and operation: wall-clock seconds of one step, the mean of `steps`.
 struct profile_report {
@@ -230,5 +244,7 @@ TROUPE_API std::string to_json(const inspection& r);
 
 /// For Graphviz: a cluster for each scope, an edge for each input.
 TROUPE_API std::string to_dot(const graph_report& r);
+/// A GraphDef, the bytes of TensorBoard's page of graphs: nodes under their names, with dtypes and shapes as attributes.
+TROUPE_API std::string to_graph_def(const graph_report& r);
 
 }  // namespace troupe

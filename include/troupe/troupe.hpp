@@ -8,6 +8,7 @@
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/error.hpp>
 #include <troupe/estimator.hpp>
+#include <troupe/event_value.hpp>
 #include <troupe/exported_model.hpp>
 #include <troupe/exporter.hpp>
 #include <troupe/graph.hpp>
@@ -24,6 +25,8 @@
 #include <troupe/prediction_file.hpp>
 #include <troupe/record.hpp>
 #include <troupe/run_config.hpp>
+#include <troupe/run_description.hpp>
+#include <troupe/run_record.hpp>
 #include <troupe/sequential.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>

@@ -3,6 +3,7 @@
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/events/event_log.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/runs/run_record.hpp"
 
 #include <algorithm>
 
@@ -36,6 +37,8 @@ expected<void> add_files(file_system& fs, directory_report& report, const std::s
   return {};
 }
 
+bool is_scalar(const tag_report& t) { return !t.other && t.last.what == summary_value::kind::scalar; }
+
 /// The scalars of the last step of the newest event file of each "eval" and "eval_<name>".
 void add_evaluations(file_system& fs, directory_report& report) {
   std::map<std::string, std::string> newest;
@@ -52,13 +55,21 @@ void add_evaluations(file_system& fs, directory_report& report) {
       report.warnings.push_back(d.file + " is damaged: " + d.reason);
     int64_t step = -1;
     for (const auto& t : events->tags)
-      step = t.last.what == summary_value::kind::scalar ? std::max(step, t.last_step) : step;
+      step = is_scalar(t) ? std::max(step, t.last_step) : step;
     for (const auto& t : events->tags)
-      if (t.last.what == summary_value::kind::scalar && t.last_step == step)
+      if (is_scalar(t) && t.last_step == step)
         report.evaluations[folder][t.tag] = t.last.scalar;
     if (step >= 0)
       report.evaluations[folder]["global_step"] = static_cast<double>(step);
   }
+}
+
+void add_record(file_system& fs, directory_report& report) {
+  auto record = load_run_record(fs, report.path);
+  if (record)
+    report.record = std::move(*record);
+  else if (record.error().category != errc::not_found)
+    report.warnings.push_back(record.error().message);
 }
 
 /// Reads the state file; nothing, with a warning, if it cannot be parsed.
@@ -118,6 +129,7 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   if (auto added = add_files(fs, report, "", 0); !added)
     return fail(std::move(added.error()));
   add_evaluations(fs, report);
+  add_record(fs, report);
   const auto state = read_state(fs, report);
   if (!state)
     return fail(state.error());

@@ -44,7 +44,8 @@ const std::map<std::string, rooms>& arrows() {
     t["storage/checkpoints"] = with(t["storage/encodings"], {"storage/encodings", "storage/proto"});
     t["storage/predictions"] = with(t["storage/encodings"], {"storage/encodings"});
     t["storage/exports"] = with(t["storage/encodings"], {"storage/encodings"});
-    t["storage/examination"] = with(t["storage/events"], {"storage/events", "storage/checkpoints"});
+    t["storage/runs"] = with(t["storage/encodings"], {"storage/encodings"});
+    t["storage/examination"] = with(t["storage/events"], {"storage/events", "storage/checkpoints", "storage/runs"});
     t["input/streams"] = with(public_words, {"storage"});
     t["input/stages"] = t["input/sources"] = with(public_words, {"storage", "input/streams"});
     t["input"] = with(public_words, {"storage", "input/streams", "input/stages", "input/sources"});
