@@ -16,6 +16,14 @@ int failure(reporter& report, const error& e, bool misuse) {
   return misuse ? misused : failed;
 }
 
+bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
+
+error with_origin(error e, const command_line& line) {
+  if (!line.directory.empty() && e.category == errc::not_found)
+    e.notes.push_back(line.directory + " says that its last run read this; --data or --set names other data");
+  return e;
+}
+
 std::string_view signal_name(int signal) {
   return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
 }

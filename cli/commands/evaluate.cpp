@@ -15,13 +15,13 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
     return failure(*report, step.error(), true);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), true);
+    return failure(*report, given.error(), is_misuse(given.error()));
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
   const auto data = open_test_data(*setup);
   if (!data)
-    return failure(*report, data.error(), false);
+    return failure(*report, with_origin(data.error(), line), false);
   auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
   signals.at_first({});
   // The library then evaluates fresh variables; a user who names a directory here wants its contents.

@@ -172,13 +172,13 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
       return failure(*report, *refused, true);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), true);
+    return failure(*report, given.error(), is_misuse(given.error()));
   const auto setup = make_setup(line, *given);
   if (!setup)
     return failure(*report, setup.error(), !line.exported || setup.error().category == errc::invalid_argument);
   const auto data = open_test_data(*setup);
   if (!data)
-    return failure(*report, data.error(), false);
+    return failure(*report, with_origin(data.error(), line), false);
 
   auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->test.batch_size), .keys = *keys, .step = *step});
   if (!stream)

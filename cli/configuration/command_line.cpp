@@ -1,6 +1,7 @@
 #include "cli/configuration/command_line.hpp"
 
 #include "cli/configuration/config_file.hpp"
+#include "cli/configuration/kept_settings.hpp"
 #include "cli/configuration/nearest.hpp"
 
 #include <troupe/spec_fields.hpp>
@@ -8,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <deque>
 
@@ -26,6 +28,8 @@ constexpr std::string_view train_examples = R"(Examples:
   troupe train --config examples/fashion_mnist.toml
   troupe train --config examples/fashion_mnist.toml --epochs 10 --model-dir runs/longer --json
   troupe train --config my.toml --set run.save_checkpoints_steps=100 --set optimizer.rate=3e-4
+  troupe train runs/longer --epochs 20
+A model directory says what its last run was configured with: named in place of a --config, it is gone on in with the same.
 Running the same command again goes on from the newest checkpoint, and trains nothing once the end is reached.
 SIGTSTP pauses training, SIGCONT resumes it.
 )";
@@ -33,10 +37,11 @@ SIGTSTP pauses training, SIGCONT resumes it.
 constexpr std::string_view evaluate_examples = R"(Examples:
   troupe evaluate --config examples/fashion_mnist.toml
   troupe evaluate --config examples/fashion_mnist.toml --step 780 --json
+  troupe evaluate runs/fashion-mnist
 )";
 
 constexpr std::string_view predict_examples = R"(Examples:
-  troupe predict --config examples/fashion_mnist.toml --keys class --limit 10
+  troupe predict runs/fashion-mnist --keys class --limit 10
   troupe predict --config examples/fashion_mnist.toml --output predictions.csv
   troupe predict --config examples/fashion_mnist.toml --format npy --output predictions
 One result for each example of the test data, in their order, from the newest checkpoint. Standard output has nothing but
@@ -111,7 +116,10 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   std::deque<std::string> values;  // CLI11 keeps references to these.
   std::vector<std::pair<CLI::Option*, const flag*>> given;
   const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run puts its own flags before yours.
+  app.add_option("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was")->type_name("");
   app.add_option("--config", line.config, "configuration in TOML")->type_name("FILE")->multi_option_policy(last);
+  line.arguments = {"troupe", std::string{subcommand}};
+  line.arguments.insert(line.arguments.end(), arguments.begin(), arguments.end());
   for (const auto& f : key_flags)
     given.emplace_back(app.add_option(f.name, values.emplace_back(), help_of(*find_key(f.key)))->type_name(f.value)->multi_option_policy(last), &f);
   std::vector<std::string> set;
@@ -160,6 +168,14 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   for (const auto& [option, f] : given)
     if (option->count() > 0)
       line.flags.push_back({f->key, values[static_cast<size_t>(f - key_flags)], f->name});
+  if (!line.directory.empty()) {
+    if (!line.config.empty())
+      return fail(misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
+                                                 line.directory)));
+    if (std::any_of(line.flags.begin(), line.flags.end(), [](const assignment& a) { return a.key == "run.model_dir"; }))
+      return fail(misuse(subcommand, "--model-dir cannot be given together with a directory: both name it"));
+    line.flags.push_back({"run.model_dir", line.directory, "DIR"});
+  }
   if (debug_numerics)
     line.flags.push_back({"run.debug_numerics", "true", "--debug-numerics"});
   for (const auto& text : set) {
@@ -193,6 +209,11 @@ expected<settings> load_settings(const command_line& line) {
     if (!read)
       return fail(read.error());
     file = std::move(*read);
+  } else if (!line.directory.empty()) {
+    auto kept = kept_settings(line.directory);
+    if (!kept)
+      return fail(kept.error());
+    file = std::move(*kept);
   }
   return settings::merge(file, line.set, line.flags);
 }

@@ -11,6 +11,8 @@ enum exit_status : int { succeeded = 0, failed = 1, misused = 2 };
 struct command_line {
   std::optional<std::string> help;  ///< Requested: it is printed, and nothing else is done.
   std::string config;               ///< Path of the file; empty: none.
+  std::string directory;            ///< A model directory, whose record takes the place of a file; empty: none.
+  std::vector<std::string> arguments;  ///< Of the program, its name first.
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
   std::optional<std::string> step;  ///< evaluate, predict, export.
@@ -26,7 +28,8 @@ struct command_line {
 /// `arguments` follow the name of the subcommand. invalid_argument for flags that do not exist and values that are missing.
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments);
 
-/// File, --set and flags merged. invalid_argument and not_found, both misuse.
+/// File, --set and flags merged; in place of a file what the directory of the line keeps. invalid_argument and not_found are misuse;
+/// data_loss and unimplemented: the directory's record.
 expected<settings> load_settings(const command_line& line);
 
 /// The number of --step or --limit. invalid_argument unless it is a whole number of at least `least`.

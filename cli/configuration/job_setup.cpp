@@ -37,6 +37,8 @@ expected<run_config> make_run_config(const settings& given) {
     if (!config)
       config.error().message = fmt::format("{}run.{}", given.origin(key), config.error().message);
   });
+  if (config)
+    each_field(*config, [&](const field_row& field, const auto& value) { given.settle(fmt::format("run.{}", field.name), option_text(value)); });
   return config;
 }
 

@@ -131,6 +131,20 @@ int64_t settings::size_of_list(std::string_view list) const {
   return size;
 }
 
+std::map<std::string, std::string> settings::given() const {
+  std::map<std::string, std::string> all;
+  for (const auto& [key, e] : entries_)
+    all.emplace(key, e.given.value);
+  return all;
+}
+std::map<std::string, std::string> settings::resolved() const {
+  auto all = given();
+  for (const auto& [key, text] : resolved_)
+    all[key] = text;  // Also of those that were given, so that 1e-3 and 0.001 are the same.
+  return all;
+}
+void settings::settle(std::string_view key, std::string text) const { resolved_.emplace(key, std::move(text)); }
+
 std::optional<precedence> settings::precedence_of(std::string_view key) const {
   const auto* e = find(key);
   return e ? std::optional{e->from} : std::nullopt;

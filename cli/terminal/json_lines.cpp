@@ -63,6 +63,14 @@ std::string event_json(const job_event& event) {
   return line(o);
 }
 
+std::string changed_json(const std::vector<setting_difference>& differences) {
+  object o{{"event", "changed"}, {"settings", object::array()}};
+  const auto or_null = [](const std::optional<std::string>& text) { return text ? object(*text) : object(nullptr); };
+  for (const auto& d : differences)
+    o["settings"].push_back({{"key", d.key}, {"before", or_null(d.before)}, {"now", or_null(d.now)}});
+  return line(o);
+}
+
 std::string finished_json(const train_result& result) {
   return line(result_object("finished", result));
 }

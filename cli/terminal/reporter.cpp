@@ -75,6 +75,12 @@ void reporter::warn(std::string_view text, int64_t step) {
   options_.err("warning: " + std::string{text} + "\n");
 }
 
+void reporter::changed(const std::vector<setting_difference>& differences) {
+  std::lock_guard lock{guard_};
+  if (!options_.quiet && !differences.empty())
+    say(options_.how == speech::json ? changed_json(differences) : changed_text(differences));
+}
+
 void reporter::finish(const train_result& result) {
   std::lock_guard lock{guard_};
   say(options_.how == speech::json ? finished_json(result) : finished_text(result));

@@ -4,6 +4,13 @@
 
 namespace troupe::cli {
 
+std::string changed_text(const std::vector<setting_difference>& differences) {
+  std::string text = "configured in another way than the last run here:";
+  for (const auto& d : differences)
+    text += "\n  " + to_text(d);
+  return text;
+}
+
 std::string finished_text(const train_result& result) {
   std::string text = fmt::format("finished at step {}, {} steps in {:.1f} s", result.global_step, result.steps_run, result.seconds);
   if (const auto metrics = metrics_text(result.metrics); !metrics.empty())
