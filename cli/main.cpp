@@ -59,12 +59,15 @@ int run(const std::vector<std::string>& arguments) {
     signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the other leaves nothing half done.
     return name == "inspect" ? inspect(rest, early) : checkpoints(rest, early);
   }
+  if (name == "serve")
+    return serve(rest, early, signals);
   static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
     {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end())
     return failure(early, {errc::invalid_argument,
-                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "predict", "export", "inspect", "checkpoints"})),
+                           "unknown command " + name
+                             + did_you_mean(nearest(name, {"train", "evaluate", "predict", "export", "serve", "inspect", "checkpoints"})),
                            {"troupe --help lists the commands"}}, true);
   const auto line = parse_command_line(name, rest);
   if (!line)

@@ -12,6 +12,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
 /// These have flags of their own: `arguments` follow the name. They use the reporter for failures only.
 int inspect(const std::vector<std::string>& arguments, reporter& report);
 int checkpoints(const std::vector<std::string>& arguments, reporter& report);
+int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals);
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 

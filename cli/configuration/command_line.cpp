@@ -228,6 +228,7 @@ Commands:
   evaluate     evaluates the newest checkpoint, or that of --step
   predict      writes what that checkpoint, or an exported model, says of each example
   export       writes that checkpoint's model for programs that do not have its code
+  serve        answers predictions of exported models over HTTP
   inspect      shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph
   checkpoints  lists, verifies and deletes checkpoints
 

@@ -61,6 +61,8 @@ const std::map<std::string, rooms>& arrows() {
     t["pipeline/launch"] = with(t["pipeline/plan"], {"pipeline/plan"});
     t["inspection"] = with(public_words, {"storage", "input", "compute", "models", "exports", "pipeline/plan"});
     t["estimator"] = with(below_actors, {"actors", "models", "exports", "pipeline", "inspection"});
+    t["serving"] = with(public_words, {"storage"});
+    t["modules"] = with(public_words, {"serving"});
     t["cli/configuration"] = {"include"};
     t["cli/terminal"] = {"include", "cli/configuration"};
     t["cli/commands"] = {"include", "cli/configuration", "cli/terminal"};

@@ -41,7 +41,8 @@ std::vector<std::string> payloads_of_others() {
   };
   const auto png = need(encode_png(tensor::zeros(dtype::uint8, {1, 2, 1})));
   return {as_tensor("text", 7, {2, 1}, [](auto& t) { t.add_string_val("a"), t.add_string_val("b"); }),
-          as_tensor("images", 7, {3}, [&png](auto& t) { t.add_string_val("2"), t.add_string_val("1"), t.add_string_val(png); }),
+          as_tensor("images", 7, {3},
+                    [&png](auto& t) { t.add_string_val("2"), t.add_string_val("1"), t.add_string_val(png); }),
           as_tensor("histograms", 2, {1, 3}, [](auto& t) { t.set_tensor_content(std::string(24, '\1')); }),
           as_tensor("pr_curves", 1, {2, 2}, [](auto& t) { t.add_float_val(0.5f); }),
           as_tensor("scalars", 19, {}, [](auto& t) { t.add_half_val(0x3c00); }),
@@ -59,8 +60,8 @@ std::vector<std::string> seeds() {
     {.step = 4, .values = {{.what = summary_value::kind::text, .tag = "notes", .text = "ünïcode"}}},
     {.step = 5, .note = session_note{session_note::kind::checkpoint, "/m/model.ckpt-5", "saved"}},
     {.step = 6, .attachment = event_attachment{.bytes = "\x0a\x03\x0a\x01" "a"}},
-    {.step = 7, .others = {experiment_summary({{"rate", 0.5}}, {{"", "loss"}}, 1), session_start_summary({{"rate", 0.5}, {"rule", std::string{"adam"}}}, "m", 1),
-                           session_end_summary(true, 2)}}};
+    {.step = 7, .others = {experiment_summary({{"rate", 0.5}}, {{"", "loss"}}, 1),
+                           session_start_summary({{"rate", 0.5}, {"rule", std::string{"adam"}}}, "m", 1), session_end_summary(true, 2)}}};
   auto files = memory_file_system();
   auto log = need(event_log_writer::create(files, "/m", {.host = "h", .wall_time = 1}));
   auto all = payloads_of_others();
