@@ -1,6 +1,8 @@
 #include "actors/evaluator.hpp"
 
 #include "actors/exit_reason.hpp"
+#include "words/guarded.hpp"
+#include "actors/writers/start_values.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -19,10 +21,10 @@ constexpr int64_t ahead_max = 4096;
 void evaluator_state::on_evaluate(const evaluate_at& x) {
   current = x;
   started = self->clock().now();
-  totals.emplace(options.outputs);
+  totals.emplace(options.outputs, options.metrics);
   running = true;
   at = {};
-  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters);
+  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters, options.start.get());
   if (!loaded)
     return finish(loaded.error());
   at = loaded->id;
@@ -36,9 +38,14 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   extend(0);
 }
 
+std::optional<int64_t> evaluator_state::limit() const {
+  if (current.batches < 0)
+    return options.steps;
+  return std::min(current.batches, options.steps.value_or(current.batches));
+}
+
 void evaluator_state::extend(int64_t reached) {
-  const int64_t end = options.steps.value_or(INT64_MAX);
-  until = std::min(end, reached + ahead_max);
+  until = std::min(limit().value_or(INT64_MAX), reached + ahead_max);
   nodes.grant(attempt, until);
   waiting.await(reached);
 }
@@ -49,7 +56,7 @@ void evaluator_state::on_progress(const progress& x) {
   for (const auto& step : x.watched)
     totals->add(step.values);
   show();
-  if (options.steps && x.step >= *options.steps)
+  if (const auto end = limit(); end && x.step >= *end)
     finish({});
   else if (x.step + ahead_max / 2 >= until)
     extend(x.step);
@@ -68,9 +75,23 @@ void evaluator_state::on_end(const stream_end& x) {
     finish(x.cause);
 }
 
+/// Blocks this actor, which has a thread of its own, for as long as writing takes; the chief's deadline covers it.
+void evaluator_state::on_export(const export_at& x) {
+  auto paths = options.exports ? guarded("an exporter", [&] { return options.exports({x.metrics, x.prefix, x.is_final}); })
+                               : expected<std::vector<std::string>>{};
+  exported answer{x.attempt, x.id, x.evaluation, paths.has_value(), {}, {}};
+  if (paths)
+    answer.paths = std::move(*paths);
+  else
+    answer.cause = std::move(paths.error());
+  if (!paths && answer.cause.source.empty())
+    answer.cause.source = options.name;
+  self->send(asker, std::move(answer));
+}
+
 void evaluator_state::show() const {
   if (options.board)
-    options.board->evaluating(running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
+    options.board->evaluating(options.index, running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
 }
 
 void evaluator_state::finish(std::optional<error> cause) {
@@ -79,16 +100,24 @@ void evaluator_state::finish(std::optional<error> cause) {
   lease.reset();
   waiting.disarm();
   evaluated result{current.attempt, at, !cause, {}, totals->batches()};
+  if (!cause) {
+    if (auto results = totals->results()) {
+      result.metrics = std::move(results->numbers);
+      result.arrays = std::move(results->arrays);
+      result.metrics["global_step"] = static_cast<double>(at.step);
+    } else {
+      cause = std::move(results.error());
+      result.ok = false;
+    }
+  }
   if (cause) {
     if (cause->source.empty())
       cause->source = options.name;
     result.cause = std::move(*cause);
-  } else {
-    result.metrics = totals->results();
-    result.metrics["global_step"] = static_cast<double>(at.step);
   }
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
   result.checkpoint = current.prefix;
+  result.evaluation = current.evaluation;
   self->send(asker, std::move(result));
 }
 
@@ -111,6 +140,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       if (!state.running)
         state.on_evaluate(x);
     },
+    [&state](const export_at& x) { state.on_export(x); },
     [&state](const request&) {
       if (state.running)
         state.finish(error{errc::cancelled, "the evaluation was stopped", {}, state.options.name});

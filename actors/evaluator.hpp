@@ -10,14 +10,18 @@ namespace troupe {
 
 struct evaluator_options {
   std::string name = "evaluator";
+  int32_t index = 0;                            ///< Its number among the evaluators of the job, for the board.
   std::shared_ptr<crew> nodes;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
   std::shared_ptr<parameter_store> parameters;  ///< The evaluator's own store; its replica is the only reader.
   std::vector<program_output> outputs;             ///< Outputs of the evaluation program.
+  metric_functions metrics;                        ///< The functions of the metrics among them, by their index.
   std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
   uint64_t seed = 0;
+  std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
+  std::function<expected<std::vector<std::string>>(const export_occasion&)> exports = {};  ///< Runs the exporters; null: there are none.
   std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };
 
@@ -44,9 +48,11 @@ struct evaluator_state {
   caf::actor_clock::time_point started{};
 
   void on_evaluate(const evaluate_at& x);
+  std::optional<int64_t> limit() const;         ///< On the number of batches.
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
+  void on_export(const export_at& x);
   void finish(std::optional<error> cause);
   void show() const;
 };

@@ -15,6 +15,7 @@ struct predictor_options {
   int64_t step = -1;                            ///< Step of the checkpoint; negative: the newest.
   std::shared_ptr<parameter_store> parameters;  ///< The predictor's own store; its replica is the only reader.
   uint64_t seed = 0;
+  std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for a requested batch.
 };
 

@@ -39,6 +39,19 @@ size_t roster::count(role what) const {
   return static_cast<size_t>(std::count_if(members_.begin(), members_.end(), [what](const member& m) { return m.what == what; }));
 }
 
+size_t roster::place_of(node_id id) const {
+  const auto* of = find(id);
+  const auto before = [&](const member& m) { return &m < of && m.what == of->what; };
+  return static_cast<size_t>(std::count_if(members_.begin(), members_.end(), before));
+}
+
+const member* roster::nth(role what, size_t n) const {
+  for (const auto& m : members_)
+    if (m.what == what && n-- == 0)
+      return &m;
+  return nullptr;
+}
+
 std::vector<std::string> roster::names(role what) const {
   std::vector<std::string> all;
   for (const auto& m : members_)

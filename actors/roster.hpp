@@ -62,6 +62,16 @@ class roster {
         found.push_back(caf::actor_cast<typename handle_of<R>::type>(m.handle));
     return found;
   }
+  /// How many members of its role come before a member, alive or not.
+  size_t place_of(node_id id) const;
+  /// The n-th member of that role, alive or not; null where there are not so many.
+  const member* nth(role what, size_t n) const;
+  /// Its handle; null also if it has ended.
+  template <role R>
+  typename handle_of<R>::type nth(size_t n) const {
+    const auto* m = nth(R, n);
+    return m && m->handle ? caf::actor_cast<typename handle_of<R>::type>(m->handle) : typename handle_of<R>::type{};
+  }
   /// The only member of that role; null if the plan has none, or if it has ended.
   template <role R>
   typename handle_of<R>::type the() const {

@@ -16,6 +16,14 @@ int failure(reporter& report, const error& e, bool misuse) {
   return misuse ? misused : failed;
 }
 
+bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
+
+error with_origin(error e, const command_line& line) {
+  if (!line.directory.empty() && e.category == errc::not_found)
+    e.notes.push_back(line.directory + " says that its last run read this; --data or --set names other data");
+  return e;
+}
+
 std::string_view signal_name(int signal) {
   return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
 }
@@ -47,16 +55,19 @@ int run(const std::vector<std::string>& arguments) {
   end_in_order(json);
   signal_watch signals;  // Before any other thread.
   reporter early{standard_reporter(json, true)};
-  if (name == "inspect" || name == "checkpoints") {
-    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the other leaves nothing half done.
-    return name == "inspect" ? inspect(rest, early) : checkpoints(rest, early);
+  if (name == "inspect" || name == "checkpoints" || name == "convert") {
+    signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the others leave nothing half done.
+    return name == "inspect" ? inspect(rest, early) : name == "convert" ? convert(rest, early) : checkpoints(rest, early);
   }
+  if (name == "serve")
+    return serve(rest, early, signals);
   static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
-    {"train", train}, {"evaluate", evaluate}, {"predict", predict}};
+    {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
   if (command == commands.end())
     return failure(early, {errc::invalid_argument,
-                           "unknown command " + name + did_you_mean(nearest(name, {"train", "evaluate", "predict", "inspect", "checkpoints"})),
+                           "unknown command " + name
+                             + did_you_mean(nearest(name, {"train", "evaluate", "predict", "export", "serve", "inspect", "checkpoints", "convert"})),
                            {"troupe --help lists the commands"}}, true);
   const auto line = parse_command_line(name, rest);
   if (!line)

@@ -20,12 +20,12 @@ void add_troupe_types(caf::actor_system_config& config) {
   add_types(config);
 }
 
-expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation,
+expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                     const start_options& options) {
   if (auto known = check_types(system); !known)
     return fail(known.error());
   hosted_launcher hosted{system};
-  return start_by(hosted, e, training, evaluation, options);
+  return start_by(hosted, e, training, evaluations, options);
 }
 
 expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {

@@ -1,6 +1,7 @@
 #include "estimator/describe.hpp"
 
 #include "input/streams/open_input.hpp"
+#include "input/streams/refused.hpp"
 #include "models/model_spec.hpp"
 
 #include <troupe/spec_fields.hpp>
@@ -18,7 +19,13 @@ expected<job_basis> settled_basis(const estimator& e) {
   auto config = resolve_config(e.config);
   if (!config)
     return fail(config.error());
-  return job_basis{.source = std::move(*source), .config = std::move(*config)};
+  job_basis basis{.source = std::move(*source), .config = std::move(*config)};
+  if (e.warm_start) {
+    if (auto valid = validate(*e.warm_start); !valid)
+      return fail(valid.error());
+    basis.start = std::make_shared<const warm_start_settings>(*e.warm_start);
+  }
+  return basis;
 }
 
 expected<evaluation_data> data_of(const eval_spec& evaluation) {
@@ -26,7 +33,26 @@ expected<evaluation_data> data_of(const eval_spec& evaluation) {
     return fail(valid.error());
   if (evaluation.name.find('/') != std::string::npos)
     return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
-  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name.empty() ? "eval" : "eval_" + evaluation.name};
+  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name};
+}
+
+/// On the final occasion only those of the rule `final` run, and these on no other.
+evaluation_policy::exporting exporting_of(const estimator& e, const eval_spec& spec) {
+  if (spec.exporters.empty())
+    return {};
+  auto how = spec.exports_like;
+  if (how.features.empty() && how.input.node() == input::absent())
+    how.input = spec.input;
+  return [e, how, exporters = spec.exporters](const export_occasion& now) -> expected<std::vector<std::string>> {
+    std::vector<std::string> paths;
+    for (const auto& x : exporters) {
+      auto path = now.is_final == (x.rule == export_rule::final) ? x.run(e, how, now) : expected<std::optional<std::string>>{};
+      if (!path)
+        return fail(path.error());
+      paths.push_back(path->value_or(""));
+    }
+    return paths;
+  };
 }
 
 }  // namespace
@@ -54,7 +80,7 @@ expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
   return steps;
 }
 
-expected<training_job> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation) {
+expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
   auto basis = settled_basis(e);
   if (!basis)
     return fail(basis.error());
@@ -67,21 +93,38 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
     if (!training.hooks[i])
       return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of the training is null; leave it out");
   training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks};
+  for (const auto& rule : training.stop_early)
+    if (auto valid = check(rule); !valid)
+      return fail(valid.error());
+  if (training.keep_best && training.keep_best->metric.empty())
+    return fail(errc::invalid_argument, "keep_best: there is no metric");
+  job.stop_early = training.stop_early;
+  job.keep_best = training.keep_best;
+  job.max_secs = training.max_secs;
   if (training.epochs) {
     auto end = steps_of_epochs(training.input, *training.epochs);
     if (!end)
       return fail(end.error());
     job.max_steps = std::min(job.max_steps.value_or(INT64_MAX), *end);
   }
-  if (!evaluation)
-    return job;
-  auto data = data_of(*evaluation);
-  if (!data)
-    return fail(data.error());
-  if (!job.basis.config.saves())
-    return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
-                                        "save_checkpoints_steps or save_checkpoints_secs that is not none");
-  job.evaluation = evaluation_policy{std::move(*data), evaluation->throttle_secs, evaluation->when, evaluation->on_evaluator_failure};
+  for (const auto& spec : evaluations.all()) {
+    auto data = data_of(spec);
+    if (!data)
+      return fail(data.error());
+    if (!job.basis.config.saves())
+      return fail(errc::invalid_argument, "an evaluation beside training needs checkpoints: give a model_dir, and a "
+                                          "save_checkpoints_steps or save_checkpoints_secs that is not none");
+    for (const auto& other : job.evaluations)
+      if (other.data.name == spec.name)
+        return fail(errc::invalid_argument, "two evaluations have " + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
+                                              + ": give each a name of its own, which its results go by");
+    if (auto valid = validate(spec.exporters); !valid)
+      return fail(valid.error());
+    auto exports = exporting_of(e, spec);
+    const bool at_end = std::any_of(spec.exporters.begin(), spec.exporters.end(), [](const exporter& x) { return x.rule == export_rule::final; });
+    job.evaluations.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs, spec.sanity_batches, spec.when,
+                               spec.on_evaluator_failure});
+  }
   return job;
 }
 

@@ -8,9 +8,9 @@
 namespace troupe {
 
 /// invalid_argument naming the field: the configuration's, then those of the specs; both steps and max_steps; a hook that is null; an
-/// evaluation of a job that never saves; a step below 0; a key given twice. Fills in what is a default: where `epochs` end, the folder
-/// of an evaluation, when checkpoints are saved, the seed, the number of gradient shards.
-expected<training_job> describe(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation);
+/// evaluation of a job that never saves; two evaluations of one name; a step below 0; a key given twice. Fills in what is a default: where
+/// `epochs` end, when checkpoints are saved, the seed, the number of gradient shards.
+expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations);
 /// `step` of the checkpoint; the newest when absent.
 expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step);
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);

@@ -16,6 +16,8 @@ std::string duration_text(double seconds) {
   return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
 }
 
+constexpr int shown_metrics_max = 3;
+
 std::string progress_text(const job_event& e) {
   std::string text = fmt::format("step {}", e.step);
   if (e.max_steps)
@@ -23,6 +25,10 @@ std::string progress_text(const job_event& e) {
   if (e.steps_per_second > 0)
     text += fmt::format("  {:.{}f} steps/s", e.steps_per_second, e.steps_per_second < 10 ? 2 : 0);
   text += fmt::format("  loss {:.4g}", e.loss);
+  int shown = 0;
+  for (const auto& [name, value] : e.metrics)
+    if (name != "average_loss" && shown++ < shown_metrics_max)  // Of a step, that is the loss.
+      text += fmt::format("  {} {:.4g}", name, value);
   if (e.max_steps && e.steps_per_second > 0)
     text += fmt::format("  ETA {}", duration_text(static_cast<double>(*e.max_steps - e.step) / e.steps_per_second));
   return text;
@@ -45,6 +51,37 @@ std::string metrics_text(const std::map<std::string, double>& metrics) {
   return text;
 }
 
+std::string arrays_text(const std::map<std::string, tensor>& arrays) {
+  constexpr int64_t shown_max = 20;
+  std::string text;
+  for (const auto& [name, array] : arrays) {
+    const bool matrix = array.dims().rank() == 2;
+    const int64_t rows = matrix ? array.dims()[0] : 1, columns = matrix ? array.dims()[1] : array.elements();
+    if (rows > shown_max || columns > shown_max || array.dims().rank() > 2) {
+      text += fmt::format("{} {}\n", name, to_string(array.dims()));
+      continue;
+    }
+    std::vector<std::string> cells;
+    size_t width = std::to_string(std::max(rows, columns)).size();
+    for (const double x : array.as<double>())
+      width = std::max(width, cells.emplace_back(fmt::format("{:.4g}", x)).size());
+    text += name + "\n";
+    if (matrix) {
+      text += fmt::format("  {:>{}}", "", width);
+      for (int64_t j = 0; j < columns; ++j)
+        text += fmt::format("  {:>{}}", j, width);
+      text += "\n";
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      text += matrix ? fmt::format("  {:>{}}", i, width) : std::string{};
+      for (int64_t j = 0; j < columns; ++j)
+        text += fmt::format("  {:>{}}", cells[static_cast<size_t>(i * columns + j)], width);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
 std::string to_text(const job_event& e) {
   using kind = job_event::kind;
   switch (e.what) {
@@ -54,7 +91,8 @@ std::string to_text(const job_event& e) {
     }
     case kind::progress: return progress_text(e);
     case kind::saved: return "saved " + e.text;
-    case kind::evaluated: return fmt::format("evaluated step {}: {}", e.step, metrics_text(e.metrics));
+    case kind::evaluated:
+      return fmt::format("evaluated step {}{}: {}", e.step, e.evaluation.empty() ? "" : " for " + e.evaluation, metrics_text(e.metrics));
     case kind::warning:
     case kind::recovering: return e.text;
     case kind::recovered: return fmt::format("recovered: attempt {} begins at step {}{}", e.attempt, e.step, e.text.empty() ? "" : ", from " + e.text);

@@ -5,8 +5,8 @@
 
 namespace troupe {
 
-expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation) {
-  const auto described = describe(e, training, evaluation);
+expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
+  const auto described = describe(e, training, evaluations);
   if (!described)
     return fail(described.error());
   const auto planned = plan_of(*described);

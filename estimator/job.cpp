@@ -62,11 +62,11 @@ expected<std::optional<train_result>> job::wait_for(std::chrono::milliseconds du
   return result->map([](const train_result& r) { return std::optional{r}; });
 }
 
-expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
+expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options) {
   if (options.executor_deadline < 1ms || options.executor_deadline > 24h)
     return fail(errc::invalid_argument, "executor_deadline must be in [1, 86400000] ms, not " + std::to_string(options.executor_deadline.count()));
-  auto settled = describe(e, training, evaluation);
+  auto settled = describe(e, training, evaluations);
   if (!settled)
     return fail(settled.error());
   settled->turns = std::make_shared<hook_turns>(options.executor, options.executor_deadline);
@@ -81,9 +81,9 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   return job{std::make_unique<job::impl>(job::impl{by.train(std::move(*prepared))})};
 }
 
-expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation, const start_options& options) {
+expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations, const start_options& options) {
   local_launcher local;
-  return start_by(local, e, training, evaluation, options);
+  return start_by(local, e, training, evaluations, options);
 }
 
 namespace {
@@ -115,8 +115,8 @@ expected<train_result> train(const estimator& e, const train_spec& training) {
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }
 
-expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
-  auto running = start(e, training, evaluation);
+expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations) {
+  auto running = start(e, training, evaluations);
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }
 

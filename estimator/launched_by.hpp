@@ -8,7 +8,7 @@
 namespace troupe {
 
 /// invalid_argument, or an error of describing and preparing the job; nothing is launched then.
-expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const std::optional<eval_spec>& evaluation,
+expected<job> start_by(launcher& by, const estimator& e, const train_spec& training, const eval_specs& evaluations,
                        const start_options& options);
 expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step);
 /// The stream launches at its first result, so it keeps the launcher.

@@ -7,9 +7,10 @@ namespace troupe {
 
 namespace {
 
-void print_metrics(const std::map<std::string, double>& metrics) {
+void print_metrics(const std::map<std::string, double>& metrics, const std::map<std::string, tensor>& arrays) {
   for (const auto& [name, value] : metrics)
     std::printf("  %s = %.6g\n", name.c_str(), value);
+  std::fputs(arrays_text(arrays).c_str(), stdout);
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ int report(const expected<train_result>& result) {
               static_cast<long long>(result->global_step), static_cast<long long>(result->steps_run), result->seconds);
   if (!result->remark.empty())
     std::printf("  %s\n", result->remark.c_str());
-  print_metrics(result->metrics);
+  print_metrics(result->metrics, result->arrays);
   return 0;
 }
 
@@ -36,7 +37,7 @@ int report(const expected<evaluation_result>& result) {
   for (const auto& warning : result->warnings)
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   std::printf("step %lld, %lld batches\n", static_cast<long long>(result->global_step), static_cast<long long>(result->batches));
-  print_metrics(result->metrics);
+  print_metrics(result->metrics, result->arrays);
   return 0;
 }
 

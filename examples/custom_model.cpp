@@ -12,7 +12,7 @@ tr::model_spec late_payments(tr::graph& g, const tr::features& order, const tr::
   auto logits = tr::nn::dense(hidden, {.units = 2});
   g.scalar("hidden/mean", tr::reduce_mean(hidden));
   g.histogram("logits", logits);
-  return tr::multi_class_head(2).spec(g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.01f}});
+  return tr::multi_class_head{.classes = 2}.spec(g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.01f}});
 }
 
 int main(int argc, char** argv) {

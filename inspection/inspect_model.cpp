@@ -61,8 +61,8 @@ program_report report_of(const program& p, int64_t rows) {
 
 }  // namespace
 
-expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m) {
-  const auto config = resolve_config(e.config);
+expected<built_model> build_model(const estimator& e, const dataset& input, mode m) {
+  auto config = resolve_config(e.config);
   if (!config)
     return fail(config.error());
   auto source = checked(e.model);
@@ -74,25 +74,38 @@ expected<planned_model> plan_model(const estimator& e, const dataset& input, mod
   auto built = build_graph(**source, (*iterator)->spec(), m);
   if (!built)
     return fail(built.error());
-  auto layout = layout_of(**built);
-  if (!layout)
-    return fail(layout.error());
-  const auto size = program_size(*config, (*iterator)->batch_rows(), m);
-  if (!size)
-    return fail(size.error());
-  auto planned = program::plan((*built)->g, (*built)->spec, *layout, *size);
-  if (!planned)
-    return fail(planned.error());
-  return planned_model{std::move(*source), std::move(*iterator), std::move(*built), std::move(*layout), *size, std::move(*planned)};
+  return built_model{std::move(*config), std::move(*source), std::move(*iterator), std::move(*built)};
 }
 
-expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m) {
-  const auto made = plan_model(e, input, m);
+expected<planned_model> plan_model(built_model from, mode m) {
+  auto layout = layout_of(*from.graph);
+  if (!layout)
+    return fail(layout.error());
+  const auto size = program_size(from.config, from.input->batch_rows(), m);
+  if (!size)
+    return fail(size.error());
+  auto planned = program::plan(from.graph->g, from.graph->spec, *layout, *size);
+  if (!planned)
+    return fail(planned.error());
+  return planned_model{std::move(from.source), std::move(from.input), std::move(from.graph), std::move(*layout), *size, std::move(*planned)};
+}
+
+expected<planned_model> plan_model(const estimator& e, const dataset& input, mode m) {
+  return build_model(e, input, m).and_then([m](built_model&& built) { return plan_model(std::move(built), m); });
+}
+
+expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, bool planned) {
+  auto built = build_model(e, input, m);
+  if (!built)
+    return fail(built.error());
+  graph_report report{.model = built->source->name, .mode = m};
+  add_nodes(report, built->graph->g.internals());
+  add_variables(report, built->graph->g.internals());
+  if (!planned)
+    return report;
+  const auto made = plan_model(std::move(*built), m);
   if (!made)
     return fail(made.error());
-  graph_report report{.model = made->source->name, .mode = m};
-  add_nodes(report, made->graph->g.internals());
-  add_variables(report, made->graph->g.internals());
   report.program = report_of(*made->planned, made->size.batch);
   return report;
 }

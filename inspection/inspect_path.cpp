@@ -2,6 +2,7 @@
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
 
 #include <limits>
@@ -15,14 +16,18 @@ bool is_event_file(const std::string& path) {
 }
 
 tl::unexpected<error> unknown_kind(const std::string& path) {
-  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), a manifest, a "
-                                             ".safetensors file or an event file");
+  return fail(errc::invalid_argument, path + " is neither a model directory nor a checkpoint (dir/model.ckpt-390), an exported model, a manifest, the "
+                                             "prefix or .index of a TensorFlow checkpoint, a .safetensors file or an event file");
 }
 
 }  // namespace
 
 expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options) {
   const auto fs = posix_file_system();
+  constexpr std::string_view index = ".index";
+  const std::string prefix = path.ends_with(index) ? path.substr(0, path.size() - index.size()) : path;
+  if (is_tensorflow_checkpoint(*fs, prefix))
+    return examine_tensorflow(*fs, prefix, options);
   for (const auto id : {id_of_checkpoint(path), id_of_manifest(file_name_of(path))})
     if (id)
       return examine_checkpoint(*fs, parent_of(path), *id, options);
@@ -48,6 +53,8 @@ expected<event_points_report> event_points(const std::string& path, std::string_
 expected<inspection> inspect(const std::string& path, const inspect_options& options) {
   const auto as_inspection = [](auto report) { return inspection{std::move(report)}; };
   const auto info = posix_file_system()->info(path);
+  if (info && info->directory && is_export(*posix_file_system(), path))
+    return inspect_export(path, options).map(as_inspection);
   if (info && info->directory)
     return inspect_directory(path, options).map(as_inspection);
   if (info && info->name == state_file_name)
@@ -66,6 +73,8 @@ bool is_sound(const inspection& report) {
   }
   if (const auto* checkpoint = std::get_if<checkpoint_report>(&report))
     return checkpoint->damages.empty();
+  if (const auto* exported = std::get_if<export_report>(&report))
+    return exported->damages.empty();
   return std::get<event_report>(report).damages.empty();
 }
 

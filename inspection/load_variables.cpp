@@ -1,6 +1,7 @@
 // Variables of checkpoints as tensors, without a job.
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "words/book_properties.hpp"
 
 #include <troupe/checkpoints.hpp>
 
@@ -29,6 +30,20 @@ expected<std::string> latest_checkpoint(const std::string& directory) {
   if (!store)
     return fail(store.error());
   return newest_of(**store, directory).map([&](checkpoint_id id) { return join_path(directory, checkpoint_name(id)); });
+}
+
+expected<std::string> best_checkpoint(const std::string& directory) {
+  const auto store = store_of(directory);
+  if (!store)
+    return fail(store.error());
+  const auto newest = (*store)->inspect_newest();
+  if (!newest)
+    return fail(newest.error());
+  const auto best = newest->properties.find(std::string{best_property});
+  const auto id = best == newest->properties.end() ? std::nullopt : parse_checkpoint_id(best->second);
+  if (!id)
+    return fail(errc::not_found, directory + " has no best checkpoint: its job was not told to keep one (keep_best), or has not evaluated one yet");
+  return join_path(directory, checkpoint_name(*id));
 }
 
 expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step) {

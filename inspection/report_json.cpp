@@ -52,8 +52,23 @@ json to_object(const histogram& h) {
   return {{"count", h.count}, {"least", h.least}, {"greatest", h.greatest}, {"sum", h.sum}, {"sum_of_squares", h.sum_of_squares}};
 }
 
+json last_of(const event_value& v) {
+  switch (v.as) {
+    case event_value::form::texts: return {{"shape", v.dims.extents()}, {"texts", v.texts}};
+    case event_value::form::tensor: return {{"dtype", to_string(v.numbers.type())}, {"shape", v.numbers.dims().extents()}};
+    case event_value::form::opaque: break;
+  }
+  return v.text;
+}
+
 json to_object(const tag_report& t) {
-  json j{{"tag", t.tag}, {"kind", to_string(t.last.what)}, {"count", t.count}, {"first_step", t.first_step}, {"last_step", t.last_step}};
+  json j{{"tag", t.tag}, {"kind", t.other ? to_string(t.other->as) : to_string(t.last.what)}, {"count", t.count}, {"first_step", t.first_step},
+         {"last_step", t.last_step}};
+  if (t.other) {
+    j["last"] = last_of(*t.other);
+    j["plugin"] = t.other->plugin;
+    return j;
+  }
   switch (t.last.what) {
     case summary_value::kind::scalar: j["last"] = t.last.scalar; break;
     case summary_value::kind::histogram: j["last"] = to_object(t.last.histogram); break;
@@ -104,6 +119,8 @@ std::string to_json(const directory_report& r) {
     json entry{{"step", c.id.step}, {"wall_time", c.wall_time}, {"bytes", c.bytes}, {"listed", c.listed}, {"preserved", c.preserved},
                {"unfinished", c.unfinished}, {"whole", c.damages.empty()}, {"damages", to_array(c.damages)}};
     add_iteration(entry, "iteration", c.id);
+    if (c.foreign)
+      entry["format"] = "tensorflow";
     return entry;
   });
   j["evaluations"] = json::object();
@@ -112,6 +129,9 @@ std::string to_json(const directory_report& r) {
     for (const auto& [metric, value] : metrics)
       j["evaluations"][name][metric] = value;
   }
+  if (r.record)
+    j["run"] = {{"wall_time", r.record->wall_time}, {"command", r.record->command}, {"directory", r.record->directory},
+                {"versions", r.record->versions}, {"settings", r.record->settings}, {"resolved", r.record->resolved}};
   j["event_files"] = r.event_files;
   return dumped(j);
 }
@@ -124,6 +144,12 @@ std::string to_json(const event_report& r) {
     return json{{"what", s.what}, {"step", s.step}, {"wall_time", s.wall_time}, {"checkpoint", s.checkpoint}, {"message", s.message}};
   });
   j["tags"] = array_of(r.tags, [](const tag_report& t) { return to_object(t); });
+  j["attachments"] = array_of(r.attachments, [](const attachment_report& a) {
+    json entry{{"what", a.what}, {"step", a.step}, {"wall_time", a.wall_time}, {"name", a.name}, {"bytes", a.bytes}};
+    if (a.nodes > 0)
+      entry["nodes"] = a.nodes;
+    return entry;
+  });
   return dumped(j);
 }
 

@@ -34,6 +34,8 @@ std::string soundness(const std::vector<damage>& damages, bool verified) {
 }
 
 std::string standing(const checkpoint_entry& c) {
+  if (c.foreign)
+    return c.listed ? "listed, TensorFlow's" : "TensorFlow's";
   if (c.unfinished)
     return "unfinished";
   if (c.preserved)
@@ -55,6 +57,26 @@ std::string exact_metrics(const std::map<std::string, double>& metrics) {
   return joined(metrics, ", ", [](const auto& metric) { return printable(metric.first) + " " + number_text(metric.second); });
 }
 
+std::string shortened(const std::string& text) {
+  constexpr size_t shown = 60;
+  return printable(text.substr(0, shown)) + (text.size() > shown ? "..." : "");
+}
+
+std::string kind_text(const tag_report& t) {
+  if (!t.other)
+    return std::string{to_string(t.last.what)};
+  return std::string{to_string(t.other->as)} + (t.other->plugin.empty() ? "" : " (" + printable(t.other->plugin) + ")");
+}
+
+std::string last_text(const event_value& v) {
+  switch (v.as) {
+    case event_value::form::texts: return to_string(v.dims) + (v.texts.empty() ? "" : " " + shortened(v.texts.front()));
+    case event_value::form::tensor: return type_text(v.numbers.type(), v.numbers.dims());
+    case event_value::form::opaque: break;
+  }
+  return shortened(v.text);
+}
+
 std::string last_text(const summary_value& v) {
   switch (v.what) {
     case summary_value::kind::scalar: return number_text(v.scalar);
@@ -62,9 +84,26 @@ std::string last_text(const summary_value& v) {
       return number_text(v.histogram.count) + " values in [" + number_text(v.histogram.least) + ", "
              + number_text(v.histogram.greatest) + "]";
     case summary_value::kind::image: return to_string(v.image.dims());
-    case summary_value::kind::text: return printable(v.text.substr(0, 60)) + (v.text.size() > 60 ? "..." : "");
+    case summary_value::kind::text: return shortened(v.text);
   }
   return "";
+}
+
+/// "troupe 0.1.0, numerics 2": the program first.
+std::string versions_text(const std::map<std::string, std::string>& versions) {
+  const auto program = versions.find("troupe");
+  std::string text = program == versions.end() ? "a program" : "troupe " + printable(program->second);
+  for (const auto& [name, version] : versions)
+    text += name == "troupe" ? "" : ", " + printable(name) + " " + printable(version);
+  return text;
+}
+
+/// Without the settings, which JSON has.
+std::string to_text(const run_record& r) {
+  std::string text = "run of " + time_text(r.wall_time) + " by " + versions_text(r.versions) + "\n";
+  if (!r.command.empty())
+    text += "  " + joined(r.command, " ", printable) + "\n";
+  return text;
 }
 
 }  // namespace
@@ -110,6 +149,8 @@ std::string to_text(const directory_report& r) {
   text += table(rows, "  ", {1, 3});
   for (const auto& c : r.checkpoints)
     text += damages_text(c.damages, "  ");
+  if (r.record)
+    text += to_text(*r.record);
   for (const auto& [name, metrics] : r.evaluations)
     text += printable(name) + ": " + exact_metrics(metrics) + "\n";
   if (!r.event_files.empty())
@@ -132,9 +173,14 @@ std::string to_text(const event_report& r) {
     rows.push_back({s.what, "step " + std::to_string(s.step), time_text(s.wall_time), printable(s.checkpoint), printable(s.message)});
   text += (rows.empty() ? "" : counted(rows.size(), "session note") + "\n") + table(rows, "  ");
   rows.clear();
+  for (const auto& a : r.attachments)
+    rows.push_back({a.what, "step " + std::to_string(a.step), bytes_text(a.bytes), a.nodes > 0 ? counted(static_cast<size_t>(a.nodes), "node") : "",
+                    shortened(a.name)});
+  text += (rows.empty() ? "" : counted(rows.size(), "attachment") + "\n") + table(rows, "  ", {2});
+  rows.clear();
   for (const auto& t : r.tags)
-    rows.push_back({printable(t.tag), std::string{to_string(t.last.what)}, std::to_string(t.count),
-                    "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step), last_text(t.last)});
+    rows.push_back({printable(t.tag), kind_text(t), std::to_string(t.count),
+                    "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step), t.other ? last_text(*t.other) : last_text(t.last)});
   return text + counted(r.tags.size(), "tag") + "\n" + table(rows, "  ", {2});
 }
 

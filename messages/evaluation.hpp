@@ -5,18 +5,49 @@
 
 namespace troupe {
 
-/// Evaluate a checkpoint. `prefix` is for messages only.
+/// Evaluate a checkpoint. `prefix` is for messages only, and `evaluation` the number of the evaluation, for the answer.
 struct evaluate_at {
   int32_t attempt = 0;
   checkpoint_choice which;
   std::string prefix;
+  int32_t evaluation = 0;
+  int64_t batches = -1;  ///< Limit on the number of batches; negative: that of the evaluation.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
-  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix);
+  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches);
 }
 
-/// The result of an evaluation. `metrics` include `loss` and `global_step`; if it failed, `cause` is the reason.
+/// Run the exporters of an evaluation on a committed checkpoint, which is held meanwhile. Answered by `exported`.
+struct export_at {
+  int32_t attempt = 0;
+  checkpoint_id id;
+  std::string prefix;
+  int32_t evaluation = 0;
+  std::map<std::string, double> metrics;
+  bool is_final = false;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, export_at& x) {
+  return f(caf::meta::type_name("export_at"), x.attempt, x.id, x.prefix, x.evaluation, x.metrics, x.is_final);
+}
+
+/// The exporters have run; if one failed, `cause` is the reason. An empty path: that exporter had nothing to do.
+struct exported {
+  int32_t attempt = 0;
+  checkpoint_id id;
+  int32_t evaluation = 0;
+  bool ok = false;
+  std::vector<std::string> paths;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, exported& x) {
+  return f(caf::meta::type_name("exported"), x.attempt, x.id, x.evaluation, x.ok, x.paths, x.cause);
+}
+
+/// The result of an evaluation. `metrics` include `loss` and `global_step`, `arrays` are those metrics that are arrays; if it failed, `cause`
+/// is the reason.
 struct evaluated {
   int32_t attempt = 0;
   checkpoint_id id;
@@ -26,10 +57,13 @@ struct evaluated {
   double seconds = 0;
   error cause;
   std::string checkpoint;  // The checkpoint's prefix; empty: freshly initialised variables.
+  int32_t evaluation = 0;  // As in the question.
+  std::map<std::string, tensor> arrays = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluated& x) {
-  return f(caf::meta::type_name("evaluated"), x.attempt, x.id, x.ok, x.metrics, x.batches, x.seconds, x.cause, x.checkpoint);
+  return f(caf::meta::type_name("evaluated"), x.attempt, x.id, x.ok, x.metrics, x.batches, x.seconds, x.cause, x.checkpoint, x.evaluation,
+           x.arrays);
 }
 
 }  // namespace troupe

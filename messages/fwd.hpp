@@ -57,6 +57,8 @@ struct unlease;
 struct committed;
 struct departed;
 struct evaluated;
+struct export_at;
+struct exported;
 struct failure;
 struct flushed;
 struct gone;
@@ -67,6 +69,8 @@ struct progress;
 struct released;
 struct restored;
 struct save_failed;
+struct verdict;
+struct verdict_kept;
 struct standing;
 struct state_taken;
 
@@ -92,6 +96,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluated))
+  CAF_ADD_TYPE_ID(troupe, (troupe::export_at))
+  CAF_ADD_TYPE_ID(troupe, (troupe::exported))
   CAF_ADD_TYPE_ID(troupe, (troupe::fact))
   CAF_ADD_TYPE_ID(troupe, (troupe::failure))
   CAF_ADD_TYPE_ID(troupe, (troupe::finish_log))
@@ -124,6 +130,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::room))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::verdict))
+  CAF_ADD_TYPE_ID(troupe, (troupe::verdict_kept))
   CAF_ADD_TYPE_ID(troupe, (troupe::settle))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))

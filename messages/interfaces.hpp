@@ -73,6 +73,7 @@ using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
   caf::reacts_to<name_missing>,   // A snapshot has waited too long: name its missing part.
   caf::reacts_to<settle>,         // The job has failed: report for each snapshot whether it is committed or cannot be.
+  caf::reacts_to<verdict>,        // What an evaluation has shown of a committed checkpoint; answered by `verdict_kept`.
   caf::reacts_to<unlease>>;       // The lease of that checkpoint ends.
 
 using summary_writer_actor = part_sink_actor::extend<  // A part is passed on once all earlier records are in the file.
@@ -83,7 +84,8 @@ using summary_writer_actor = part_sink_actor::extend<  // A part is passed on on
   caf::reacts_to<finish_log>>;    // Close the file, then end.
 
 using evaluator_actor = caf::typed_actor<
-  caf::reacts_to<evaluate_at>,       // Evaluate one checkpoint; answered by `evaluated`.
+  caf::reacts_to<evaluate_at>,    // Evaluate one checkpoint; answered by `evaluated`.
+  caf::reacts_to<export_at>,      // Run the exporters on one; answered by `exported`.
   caf::reacts_to<request>,        // Stop: the running evaluation is cancelled.
   caf::reacts_to<progress>,       // The sub-plan's replicas reached a state.
   caf::reacts_to<stream_end>,     // The sub-plan's data ended, or could not be read.
@@ -111,8 +113,10 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<halted>,         // A node's answer to `halt`.
   caf::reacts_to<standing>,       // A node's answer to `probe`.
   caf::reacts_to<committed>,      // A snapshot is durable.
+  caf::reacts_to<verdict_kept>,   // A verdict on a checkpoint is durable.
   caf::reacts_to<save_failed>,    // A snapshot will not be committed.
   caf::reacts_to<evaluated>,      // An evaluation ended.
+  caf::reacts_to<exported>,       // The exporters of an evaluation have run.
   caf::reacts_to<room>,           // Credit from the summary writer of evaluations.
   caf::reacts_to<hooks_ready>,    // All hooks have begun.
   caf::reacts_to<answered>,       // The hooks have returned from a fact.

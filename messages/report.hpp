@@ -26,6 +26,16 @@ typename Inspector::result_type inspect(Inspector& f, recorded_step& x) {
   return f(caf::meta::type_name("recorded_step"), x.step, x.sets);
 }
 
+/// The sums of metrics of one replica: of the step that led to state `step`, or of all steps since the last such point.
+struct measured_steps {
+  int64_t step = 0;
+  std::vector<tensor> sums;  ///< Float64, in the order of `step_engine::measured`.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, measured_steps& x) {
+  return f(caf::meta::type_name("measured_steps"), x.step, x.sums);
+}
+
 /// Steps [step, step + losses.size()) are done on one replica: sent for every block, and at every mark and stop.
 struct step_report {
   int32_t attempt = 0;
@@ -35,10 +45,11 @@ struct step_report {
   std::vector<step_values> watched;  ///< Values of every step in an evaluation, of watched steps in training.
   std::vector<recorded_step> recorded;  ///< Includes the loss of the step that led to the state.
   double seconds = 0;                ///< Time spent computing them.
+  std::vector<measured_steps> measured = {};  ///< Training: one for each multiple of log_step_count_steps that was reached.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, step_report& x) {
-  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded, x.seconds);
+  return f(caf::meta::type_name("step_report"), x.attempt, x.replica, x.step, x.losses, x.watched, x.recorded, x.seconds, x.measured);
 }
 
 /// No report of this replica follows state `step`, for the reason in `kind`.
@@ -60,10 +71,12 @@ struct loss_point {
   double last = 0;  ///< The last step's mean over replicas.
   double mean = 0;  ///< Mean over replicas and steps.
   std::map<std::string, double> of_groups;  ///< In a job of several groups: the means of the other groups, by name.
+  std::map<std::string, double> metrics = {};  ///< Of training, where they are measured; in a job of several groups as <group>/<metric>.
+  std::map<std::string, tensor> arrays = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, loss_point& x) {
-  return f(caf::meta::type_name("loss_point"), x.step, x.last, x.mean, x.of_groups);
+  return f(caf::meta::type_name("loss_point"), x.step, x.last, x.mean, x.of_groups, x.metrics, x.arrays);
 }
 
 /// From the outfeed: all replicas reached state `step`, and every host call below it has run.

@@ -62,10 +62,12 @@ using failure_sink_actor = caf::typed_actor<
 using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<restored>,       // The parameter stores are filled.
   caf::reacts_to<committed>,      // A snapshot is durable.
+  caf::reacts_to<verdict_kept>,   // A verdict is durable.
   caf::reacts_to<save_failed>>;   // A snapshot will not be committed.
 
 using evaluation_sink_actor = caf::typed_actor<
-  caf::reacts_to<evaluated>>;     // An evaluation ended.
+  caf::reacts_to<evaluated>,      // An evaluation ended.
+  caf::reacts_to<exported>>;      // Its exporters have run.
 
 using hook_listener_actor = failure_sink_actor::extend<
   caf::reacts_to<hooks_ready>,    // All hooks have begun.

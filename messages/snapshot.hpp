@@ -54,6 +54,28 @@ typename Inspector::result_type inspect(Inspector& f, committed& x) {
   return f(caf::meta::type_name("committed"), x.attempt, x.id, x.prefix, x.warnings);
 }
 
+/// From the chief to the checkpoint writer: an evaluation of a committed checkpoint has shown these properties of it. Answered by
+/// `verdict_kept`.
+struct verdict {
+  int32_t attempt = 0;
+  checkpoint_id id;
+  std::map<std::string, std::string> properties;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, verdict& x) {
+  return f(caf::meta::type_name("verdict"), x.attempt, x.id, x.properties);
+}
+
+/// The verdict on `id` is durable.
+struct verdict_kept {
+  int32_t attempt = 0;
+  checkpoint_id id;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, verdict_kept& x) {
+  return f(caf::meta::type_name("verdict_kept"), x.attempt, x.id);
+}
+
 /// The snapshot of state `step` will not be committed.
 struct save_failed {
   int32_t attempt = 0;

@@ -27,7 +27,7 @@ typename Inspector::result_type inspect(Inspector& f, job_event& x) {
     return caf::none;
   };
   return f(caf::meta::type_name("job_event"), what, x.step, x.seconds, bounded, max_steps, x.loss, x.steps_per_second,
-           x.metrics, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, caf::meta::load_callback(load));
+           x.metrics, x.arrays, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, x.evaluation, caf::meta::load_callback(load));
 }
 
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.

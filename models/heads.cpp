@@ -1,44 +1,41 @@
-#include <troupe/losses.hpp>
-#include <troupe/model.hpp>
+#include <troupe/heads.hpp>
+
+#include "compute/graph/graph.hpp"
 
 namespace troupe {
 
-namespace {
-
-/// The number of rows of a batch, as a symbol.
-symbol rows_of(symbol classes, std::source_location at) {
-  return reduce_sum(cast(equal(classes, classes, at), dtype::float32, at), {}, at);
+symbol head_labels::get(std::source_location at) const {
+  const auto* all = std::get_if<troupe::labels>(&value_);
+  return all ? all->only(at) : std::get<symbol>(value_);
 }
 
-}  // namespace
+symbol head_labels::get(graph& g, std::string_view name, std::source_location at) const {
+  if (const auto* all = std::get_if<troupe::labels>(&value_))
+    return (*all)[{name, at}];
+  return g.invalid({errc::invalid_argument, "the label '" + std::string{name} + "' cannot be told from a single symbol: pass the labels of the model function"},
+                   at);
+}
 
-model_spec multi_class_head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
-  model_spec result{.mode = options.mode, .optimizer = options.optimizer, .at = at};
-  const symbol logits = options.logits;
-  if (classes_ < 2)
-    g.invalid({errc::invalid_argument, "a multi_class_head needs at least 2 classes, not " + std::to_string(classes_)}, at);
-  else if (logits.valid() && (logits.rank() != 2 || logits.dims()[1] != extent{classes_}))
-    g.invalid({errc::invalid_argument, "the logits of a multi_class_head of " + std::to_string(classes_) + " classes must be [batch, "
-                                         + std::to_string(classes_) + "], not of rank " + std::to_string(logits.rank())
-                                         + (logits.rank() > 0 && logits.dims().back().known()
-                                              ? " with " + std::to_string(logits.dims().back().coefficient) + " at the end" : "")}, at);
-
-  if (options.mode == mode::predict) {
-    result.predictions = {{"class", argmax(logits, -1, at)}, {"probabilities", softmax(logits, at)}};
-    return result;
-  }
-
-  symbol classes = options.labels.get(at);
-  if (classes.rank() == 2 && classes.dims()[1] == extent{1})
-    classes = reshape(classes, {classes.dims()[0]}, at);
-  const symbol losses = losses::sparse_softmax_cross_entropy(classes, logits, {.reduce = losses::reduction::none, .label_smoothing = label_smoothing_}, at);
-  result.loss = reduce_mean(losses, {}, at);
-  if (options.mode == mode::train)
-    return result;
-  const symbol rows = rows_of(classes, at);
-  const symbol right = cast(equal(argmax(logits, -1, at), cast(classes, dtype::int64, at), at), dtype::float32, at);
-  result.metrics = {{"accuracy", {reduce_sum(right, {}, at), rows}}, {"average_loss", {reduce_sum(losses, {}, at), rows}}};
-  return result;
+model_spec head::spec(graph& g, const head_spec_options& options, std::source_location at) const {
+  model_spec nothing{.mode = options.mode, .optimizer = options.optimizer, .at = at};
+  const auto refuse = [&](error e) {
+    g.invalid(std::move(e), at);
+    return nothing;
+  };
+  if (wrong)
+    return refuse(*wrong);
+  if (!build)
+    return refuse({errc::invalid_argument, "a model needs a head, such as troupe::multi_class_head{.classes = 10}"});
+  const symbol x = options.logits;
+  if (!x.valid())
+    return x.owner() ? nothing : refuse({errc::invalid_argument, "a " + name + " needs logits"});
+  if (!is_floating(x.type()) || x.rank() != 2 || x.dims()[1] != extent{logits})
+    return refuse({errc::invalid_argument, "the logits of a " + name + " must be floating [batch, " + std::to_string(logits) + "], not " + describe(x)});
+  auto made = build(g, options, at);
+  made.mode = options.mode;
+  made.optimizer = options.optimizer;
+  made.at = at;
+  return made;
 }
 
 }  // namespace troupe

@@ -1,5 +1,6 @@
 #include "models/model_spec.hpp"
 
+#include "compute/graph/graph.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -41,15 +42,20 @@ expected<void> check_loss(symbol loss, const graph& g, mode m) {
 }
 
 expected<void> check_metrics(const model_spec& spec, const graph& g) {
-  for (const auto& [name, metric] : spec.metrics) {
+  for (const auto& [name, one] : spec.metrics) {
     if (name == "loss" || name == "global_step")
       return refuse("'" + name + "' is a reserved name and cannot be that of a metric");
-    for (const auto& [part, value] : {std::pair{"total", metric.total}, std::pair{"weight", metric.weight}}) {
-      const std::string what = "the " + std::string{part} + " of metric '" + name + "'";
+    if (one.sums.empty() || !one.result)
+      return refuse("metric '" + name + "' has no " + (one.sums.empty() ? "sums" : "function of its sums")
+                    + ": make it by a function of troupe::metrics, or give both");
+    for (size_t part = 0; part < one.sums.size(); ++part) {
+      const symbol value = one.sums[part];
+      const std::string what = "sum " + std::to_string(part) + " of metric '" + name + "'";
       if (auto ok = check_symbol(what, value, g); !ok)
         return ok;
-      if (!is_one_element(value))
-        return refuse(what + " must be a scalar or one element, not " + text(value.dims()));
+      const auto elements = known_elements(value.dims());
+      if (!elements || *elements > metric_elements_max)
+        return refuse(what + " must have a known shape of at most " + std::to_string(metric_elements_max) + " elements, not " + text(value.dims()));
       if (!is_floating(value))
         return refuse(what + " must be floating, not " + std::string{to_string(value.type())});
     }
@@ -63,6 +69,21 @@ expected<void> check_predictions(const model_spec& spec, const graph& g) {
   for (const auto& [name, value] : spec.predictions)
     if (auto ok = check_symbol("prediction '" + name + "'", value, g); !ok)
       return ok;
+  return {};
+}
+
+expected<void> check_export_outputs(const model_spec& spec, const graph& g) {
+  const std::string standard = "serving_default";
+  for (const auto& [name, outputs] : spec.export_outputs) {
+    if (name.empty() || outputs.empty())
+      return refuse("the export output '" + name + "' needs a name and values");
+    for (const auto& [value, s] : outputs)
+      if (auto ok = check_symbol("'" + value + "' of the export output '" + name + "'", s, g); !ok)
+        return ok;
+  }
+  if (spec.export_outputs.size() > 1 && !spec.export_outputs.contains(standard))
+    return refuse("of several export outputs one must be '" + standard + "', and there are "
+                  + joined(spec.export_outputs, ", ", [](const auto& output) { return "'" + output.first + "'"; }));
   return {};
 }
 
@@ -80,11 +101,11 @@ expected<void> check(const model_spec& spec, const graph& g, mode m) {
   if (spec.mode.value_or(m) != m)
     return refuse("the mode of the model's spec is " + std::string{to_string(*spec.mode)} + ", but it was built to " + std::string{to_string(m)});
   if (m == mode::predict)
-    return check_predictions(spec, g);
+    return check_predictions(spec, g).and_then([&] { return check_export_outputs(spec, g); });
   if (auto ok = check_loss(spec.loss, g, m); !ok)
     return ok;
-  if (m == mode::evaluate)
-    return check_metrics(spec, g);
+  if (auto ok = check_metrics(spec, g); !ok || m == mode::evaluate)
+    return ok;
   if (!spec.optimizer)
     return refuse("a model needs an optimizer to train");
   return validate(*spec.optimizer);

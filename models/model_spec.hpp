@@ -6,8 +6,9 @@
 namespace troupe {
 
 /// The first error kept in `g`; else invalid_argument naming the field: a mode other than `m`; a missing loss,
-/// optimizer or predictions that `m` needs; a loss or metric that is not one floating element; a symbol of another
-/// graph; a metric called `loss` or `global_step`. Fields that `m` ignores are not checked.
+/// optimizer or predictions that `m` needs; a loss that is not one floating element; a sum of a metric that is not floating or of
+/// unknown shape; a metric without sums or without its function; a symbol of another graph; a metric called `loss` or `global_step`. Fields
+/// that `m` ignores are not checked.
 expected<void> check(const model_spec& spec, const graph& g, mode m);
 
 /// The model with a function that also checks its result and keeps any error in the graph. invalid_argument: no

@@ -34,9 +34,4 @@ symbol named_symbols::only(std::source_location at) const {
   return graph_->invalid({errc::invalid_argument, "exactly one component is needed; there are: " + names_of(values_)}, at);
 }
 
-symbol head_labels::get(std::source_location at) const {
-  const auto* all = std::get_if<troupe::labels>(&value_);
-  return all ? all->only(at) : std::get<symbol>(value_);
-}
-
 }  // namespace troupe

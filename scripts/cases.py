@@ -17,8 +17,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TITLE = re.compile(r'\bTEST_CASE\w*\s*\((?:[^"()]*,)?\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
-IDS = re.compile(r"\[((?:EST|DF|SUP|ADA)-[^\]]*)\]")
-SPECS = {"EST": "estimator", "DF": "dataflow", "SUP": "supervision", "ADA": "adanet"}
+IDS = re.compile(r"\[((?:EST|DF|SUP|ADA|MET)-[^\]]*)\]")
+SPECS = {"EST": "estimator", "DF": "dataflow", "SUP": "supervision", "ADA": "adanet", "MET": "metrics"}
 NOTE = re.compile(r"(adapted|waived): (\S.*)")
 OUTCOMES = ("tested", "adapted", "waived", "missing")
 

@@ -39,7 +39,7 @@ VARYING = [
     (re.compile(r"\bcpu_level +\S+"), "cpu_level <level>"),
     (re.compile(r" {2,}"), "  "),  # The width of a column depends on its contents.
 ]
-PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  [\d.]+ steps/s)?  loss \S+(  ETA [\d:]+)?$")
+PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  [\d.]+ steps/s)?  loss \S+(  [a-z_/]+ \S+)?(  ETA [\d:]+)?$")
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
 QUOTED = re.compile(r"^<!-- quoted: (\S+) -->$")
 

@@ -129,7 +129,7 @@ def read_events(path):
                 for part in (v for n, v in fields(value) if n == 1):
                     entries = list(fields(part))
                     tag = next(v for n, v in entries if n == 1).decode()
-                    if tag != "global_step/sec":
+                    if tag != "global_step/sec" and not tag.startswith("_hparams_/"):  # Rates, and times of sessions.
                         yield step, tag, tuple((n, v) for n, v in entries if n != 1)
 
 

@@ -23,6 +23,7 @@ struct settled_config {
   double keep_checkpoint_every_n_hours = 10000;
   int64_t summary_steps = 0;                     ///< 0: no summaries, as without a model directory.
   int64_t log_steps = 0;                         ///< 0: nothing is logged.
+  troupe::train_metrics train_metrics = troupe::train_metrics::logged;
   recovery_options recovery = {};
   int32_t replicas = 1;
   int32_t gradient_shards = 1;

@@ -57,6 +57,8 @@ void chief_state::on_restored(const restored& x) {
   // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
   // commit has finished there.
   const auto finished = x.properties.find("finished");
+  judgements.begin(x.id.step, x.properties);
+  ended_before = judgements.ended_before(x.properties);
   const bool has_finished = finished != x.properties.end() && finished->second == "true";
   data_anew = has_finished && came_from == x.id;
   saves.start_from(x);
@@ -103,7 +105,7 @@ void chief_state::begin_training() {
     waiting.freeze();
   show_status();
   const auto end_at = horizon.end();
-  const bool nothing_left = end_at && *end_at <= began_at;
+  const bool nothing_left = (end_at && *end_at <= began_at) || ended_before;
   const bool first = !std::exchange(start_told, true);
   std::string how = "a fresh start";
   if (saves.last_commit())
@@ -117,7 +119,9 @@ void chief_state::begin_training() {
   if (nothing_left && attempt == 1)
     return end_at_once();
   if (nothing_left) {
-    if (goal().value_or(INT64_MAX) > began_at)
+    if (ended_before)
+      ending.remark = "ended " + *ended_before;
+    else if (goal().value_or(INT64_MAX) > began_at)
       ending.remark = data_ended_text(began_at, goal());
     horizon.end_at(began_at, true);
   }
@@ -145,6 +149,8 @@ void chief_state::begin_training() {
   }
   if (options.save_secs && options.checkpoints)
     arm(chief_wait::next_save, save_period());
+  if (options.max_secs && !waiting.armed(chief_wait::max_secs))
+    arm(chief_wait::max_secs, std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*options.max_secs, 0.01, 3e7) * 1000)));
   if (std::exchange(save_wanted, false) && options.checkpoints && saves.may_save_now())
     mark_here(mark_snapshot);  // Otherwise it follows the save that was just placed.
   if (ending.stopping)
@@ -154,13 +160,14 @@ void chief_state::begin_training() {
 
 /// The job stands at or beyond its end already.
 void chief_state::end_at_once() {
-  ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix()) + " stands at step " + std::to_string(began_at)
-                  + " already, and max_steps is " + std::to_string(*horizon.end());
+  ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix())
+                  + (ended_before ? " has ended " + *ended_before
+                                  : " stands at step " + std::to_string(began_at) + " already, and max_steps is " + std::to_string(*horizon.end()));
   horizon.end_at(began_at, true);
-  if (!evaluator() || !saves.last_commit())
+  if (!evaluations.any() || !saves.last_commit())
     return end();
   now = phase::draining;
-  evaluations.offer(*saves.last_commit());
+  evaluations.offer_last(*saves.last_commit());
   gates.await_commit(began_at);
   evaluate_next();
 }
@@ -247,7 +254,7 @@ void chief_state::show_status() {
   // A later attempt restores as part of recovering.
   const auto seen = attempt > 1 && now == phase::restoring ? job_progress::phase::recovering : shown(now);
   const auto saved = saves.last_commit().value_or(checkpoint_id{-1});
-  options.board->status({seen, horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saved.step, metrics, {}, 0, paused});
+  options.board->status({seen, horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saved.step, metrics, {}, paused});
 }
 
 chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options) {
@@ -255,10 +262,11 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.self = self;
   state.options = std::move(options);
   const auto& limits = state.options.deadlines;
-  state.evaluations = evaluations{state.options.throttle_secs};
+  state.evaluations = evaluations{state.options.evaluations};
+  state.judgements = troupe::judgements{state.options.judged};
   state.groups = groups{state.options.groups};
   state.recovery = recovery{state.options.recovery};
-  state.waiting.start(self, waits{chief_wait_kinds, waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
+  state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()), waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});
   self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
   state.start_crew();
@@ -278,7 +286,9 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     },
     [&state](const committed& x) { state.on_committed(x); },
     [&state](const save_failed& x) { state.on_save_failed(x); },
+    [&state](const verdict_kept& x) { state.on_verdict_kept(x); },
     [&state](const evaluated& x) { state.on_evaluated(x); },
+    [&state](const exported& x) { state.on_exported(x); },
     [&state](const room& x) { state.on_eval_room(x); },
     [&state](const hooks_ready& x) { state.on_hooks_ready(x); },
     [&state](const answered& x) { state.on_answered(x); },

@@ -25,6 +25,7 @@
 #include "actors/chief/fact_window.hpp"
 #include "actors/chief/groups.hpp"
 #include "actors/chief/held_progress.hpp"
+#include "actors/chief/judgements.hpp"
 #include "actors/chief/phase.hpp"
 #include "actors/chief/recovery.hpp"
 #include "actors/crew.hpp"
@@ -48,9 +49,9 @@ struct chief_options {
   std::optional<checkpoint_id> planned_from = {};  ///< The checkpoint whose books were read to plan the job; absent: there was none.
   bool stops_at_infeeds = false;                ///< In a job of several groups: a stop goes to the infeed, and not to replicas.
   int64_t summary_steps = 100;                  ///< Steps between two records, if the plan has a summary writer.
-  double throttle_secs = 600;
-  evaluation_mode when = evaluation_mode::waits;
-  failure_policy on_evaluator_failure = failure_policy::fail;
+  std::vector<evaluation_settings> evaluations = {};  ///< In the order of the plan's evaluators.
+  judgement_settings judged = {};
+  std::optional<double> max_secs = {};          ///< The job stops, and can go on, after training for so long.
   std::vector<group_policy> groups = {};        ///< What follows when one of them fails, and where it retires.
   recovery_options recovery = {};
   chief_deadlines deadlines;
@@ -67,6 +68,7 @@ struct chief_state : attempt_books {
   // -- parts that outlive an attempt ----------------------------------------------------
   roster nodes;
   troupe::evaluations evaluations;
+  troupe::judgements judgements;
   troupe::gates gates;
   troupe::groups groups;                        ///< What has left is restored with each attempt.
   fact_window facts;                            ///< Limits how far the hooks may be behind.
@@ -79,11 +81,14 @@ struct chief_state : attempt_books {
   int64_t first_step = 0;                       ///< The step where the job first started; kept across restarts.
   int64_t start_step = 0;                       ///< The step where this process started it.
   loss_point losses;                            ///< From the newest report: the last step's, and means since the report before.
-  std::map<std::string, double> metrics;        ///< From the last evaluation.
+  std::map<std::string, std::map<std::string, double>> metrics;  ///< From the last evaluation of each name.
+  std::map<std::string, std::vector<std::string>> exports;       ///< From the last occasion of each name.
+  std::map<std::string, tensor> arrays;         ///< Metrics of the first evaluation that are arrays, from its last result.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
   std::set<std::string> warned;                 ///< Those that were told; each attempt restores.
   std::optional<checkpoint_id> came_from;       ///< The checkpoint that this process started from.
+  std::optional<std::string> ended_before;      ///< Why an earlier run of this job has ended by a rule, where this one begins.
   bool data_anew = false;                       ///< The job had finished: its data begin anew.
   bool restored_once = false, hooks_told = false, start_told = false;  ///< Once a job, whatever its attempts.
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
@@ -110,8 +115,8 @@ struct chief_state : attempt_books {
   checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
   outfeed_actor outfeed() const { return nodes.the<role::outfeed>(); }
   summary_writer_actor summaries() const { return nodes.the<role::summary_writer>(); }
-  summary_writer_actor eval_summaries() const { return nodes.the<role::eval_summary_writer>(); }
-  evaluator_actor evaluator() const { return nodes.the<role::evaluator>(); }
+  summary_writer_actor eval_summaries(size_t which) const { return nodes.nth<role::eval_summary_writer>(which); }
+  evaluator_actor evaluator(size_t which) const { return nodes.nth<role::evaluator>(which); }
   callbacks_actor callbacks() const { return nodes.the<role::callbacks>(); }
   template <role R, class M>
   void tell_all(const M& message) {
@@ -164,7 +169,7 @@ struct chief_state : attempt_books {
   void cut_short();
   void check_end();
 
-  // chief_saves.cpp: saves and evaluations
+  // chief_saves.cpp
   void place_save(int64_t step);
   void send_books(int64_t step);
   bool books_can_wait() const;
@@ -174,11 +179,25 @@ struct chief_state : attempt_books {
   void publish_commits();
   void deal_with(const committed& x, bool is_new);
   void on_save_failed(const save_failed& x);
+
+  // chief_evaluations.cpp: evaluations, rules and exporters
+  bool checks_evaluations() const;
+  void check_evaluations(checkpoint_id id);
+  void on_checked(size_t which, checkpoint_id id, const evaluated& x);
+  void release(checkpoint_id id);
   void evaluate_next();
+  void evaluate_next(size_t which);
   void on_evaluated(const evaluated& x);
-  void record_evaluation(const evaluated& x);
+  void end_early();
+  void tell_verdict(checkpoint_id id);
+  void on_verdict_kept(const verdict_kept& x);
+  void begin_export(size_t which, checkpoint_id id, bool is_final);
+  bool exports_at_end() const;
+  void export_last();
+  void on_exported(const exported& x);
+  void record_evaluation(size_t which, const evaluated& x);
   void on_eval_room(const room& x);
-  void lose_evaluation();
+  void lose_evaluator(size_t which);
 
   // chief_groups.cpp: groups that leave or retire
   departed departed_of(group_id group) const;
@@ -196,8 +215,9 @@ struct chief_state : attempt_books {
   void on_down(const caf::down_msg& x);
   void on_flushed(const flushed& x);
   void flush_outfeed();
-  void respond(role who, trouble what, error cause);
-  void lose_evaluator(error cause);
+  /// `which`: its number among several of that role.
+  void respond(role who, trouble what, error cause, size_t which = 0);
+  void go_on_without_evaluator(size_t which, const error& cause);
   void fail_now(error cause);
   void fail_after_save(error cause);
   void flush_then_settle();
@@ -208,7 +228,8 @@ struct chief_state : attempt_books {
   void end();
   void send_home();
   void check_gone();
-  std::map<std::string, double> training_metrics() const;
+  /// The metrics of the result: those of the first evaluation; without one, the last loss.
+  std::map<std::string, double> last_metrics() const;
   void finish();
 
   // chief_recovery.cpp: from a failed attempt to the next one

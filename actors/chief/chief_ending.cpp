@@ -2,6 +2,9 @@
 #include "actors/chief/chief.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/exit_reason.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/files/file_system.hpp"
+#include "words/text.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -14,39 +17,38 @@ namespace troupe {
 // -- failures -----------------------------------------------------------------------------------
 
 /// Responds by the table of failures.hpp.
-void chief_state::respond(role who, trouble what, error cause) {
+void chief_state::respond(role who, trouble what, error cause, size_t which) {
   switch (response_to(who, what)) {
     case response::save_and_fail: return fail_after_save(std::move(cause));
     case response::replace_and_fail: return replace_writer(std::move(cause));
     case response::settle_and_fail:
     case response::recover_or_fail: return fail_now(std::move(cause));
     case response::by_policy:
-      return options.on_evaluator_failure == failure_policy::go_on ? lose_evaluator(std::move(cause)) : fail_after_save(std::move(cause));
+      return evaluations.settings(which).on_failure == failure_policy::go_on ? go_on_without_evaluator(which, cause) : fail_after_save(std::move(cause));
   }
 }
 
 void chief_state::on_failure(const failure& x) {
   if (x.from == role::checkpoint_writer && x.attempt != attempt)
     return;  // Of an attempt that has ended.
-  if (!ends())
-    return respond(x.from, trouble::throws, x.what);
+  if (!ends()) {
+    const auto* from = nodes.find(caf::actor_cast<caf::actor_addr>(self->current_sender()));
+    return respond(x.from, trouble::throws, x.what, from ? nodes.place_of(from->id) : 0);
+  }
   if (is_heard_at_the_end(x.from))
     causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
 }
 
-/// Training goes on without evaluations.
-void chief_state::lose_evaluator(error cause) {
-  for (const auto& m : nodes.members())
-    if (m.what == role::evaluator && m.handle) {  // A hanging evaluator ends when it handles messages again.
-      options.nodes->end(m.id);
-      nodes.ended(m.id);
-      break;
-    }
-  evaluations.drop_waiting();
-  disarm(chief_wait::evaluation);
-  disarm(chief_wait::eval_room);
+/// Training goes on without that evaluation.
+void chief_state::go_on_without_evaluator(size_t which, const error& cause) {
+  if (const auto id = nodes.nth(role::evaluator, which)->id; evaluator(which)) {  // One that hangs ends when it handles messages again.
+    options.nodes->end(id);
+    nodes.ended(id);
+  }
+  lose_evaluator(which);
   warn(horizon.reached(), to_string(cause));
-  gates.evaluations_lost(saves.last_commit() ? std::optional{saves.last_commit()->step} : std::nullopt);
+  if (!evaluations_are_gates())
+    gates.evaluations_lost(saves.last_commit() ? std::optional{saves.last_commit()->step} : std::nullopt);
   extend();
   check_end();
 }
@@ -81,6 +83,7 @@ void chief_state::on_down(const caf::down_msg& x) {
   if (!found)
     return;
   const member who = *found;
+  const auto place = nodes.place_of(who.id);
   nodes.ended(who.id);
   halting.erase(who.id);
   const bool is_replaced = who.what == role::infeed || who.what == role::replica || who.what == role::reducer;
@@ -99,7 +102,7 @@ void chief_state::on_down(const caf::down_msg& x) {
     return check_end();  // Nobody waits for it.
   switch (who.what) {
     case role::evaluator:
-      lose_evaluation();
+      lose_evaluator(place);
       break;
     case role::callbacks:
       disarm(chief_wait::hooks);
@@ -126,7 +129,7 @@ void chief_state::on_down(const caf::down_msg& x) {
     default:
       break;
   }
-  respond(who.what, trouble::dies, std::move(cause));
+  respond(who.what, trouble::dies, std::move(cause), place);
 }
 
 /// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
@@ -178,7 +181,8 @@ void chief_state::settle_saves() {
                        chief_wait::news, chief_wait::cut, chief_wait::answers})
     disarm(w);
   if (!may_recover()) {
-    disarm(chief_wait::evaluation);
+    for (size_t i = 0; i < evaluations.size(); ++i)
+      disarm(evaluation_wait(i));
     evaluations.drop_waiting();
   }
   // Books follow the summaries of their state through the summary writer, which has those of all reported states.
@@ -248,8 +252,10 @@ void chief_state::fail_after_save(error cause) {
   evaluations.drop_waiting();
   if (!options.checkpoints || !writer())
     return end();
-  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::hooks, chief_wait::next_save, chief_wait::evaluation})
+  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::hooks, chief_wait::next_save})
     disarm(w);
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    disarm(evaluation_wait(i));
   if (!books_can_wait())
     send_books_up_to(horizon.until());
   drain(horizon.until(), false);
@@ -287,8 +293,8 @@ void chief_state::end() {
   now = phase::ending;
   waiting.disarm_all();
   const auto reached = horizon.reached();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean, .metrics = metrics,
-                 .text = remark()};
+  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean,
+                 .metrics = last_metrics(), .arrays = arrays, .text = remark()};
   if (!causes.empty()) {
     for (const auto& earlier : recovery.earlier())
       causes.note(earlier);
@@ -300,8 +306,6 @@ void chief_state::end() {
     last.what = job_event::kind::stopped;
   }
   last.seconds = seconds();
-  if (last.metrics.empty() && reached > start_step)
-    last.metrics = training_metrics();
   options.board->event(last);
   if (!callbacks())
     return send_home();
@@ -314,8 +318,12 @@ void chief_state::end() {
   tell(std::move(f));
 }
 
-/// The metrics of a result without an evaluation.
-std::map<std::string, double> chief_state::training_metrics() const {
+std::map<std::string, double> chief_state::last_metrics() const {
+  if (evaluations.size() > 0)
+    if (const auto found = metrics.find(evaluations.settings(0).name); found != metrics.end())
+      return found->second;
+  if (horizon.reached() <= start_step)
+    return {};
   std::map<std::string, double> all{{"loss", losses.last}};
   for (const auto& [group, mean] : losses.of_groups)
     all["loss/" + group] = mean;
@@ -349,9 +357,17 @@ void chief_state::finish() {
   show_status();
   if (causes.empty()) {
     const auto reached = horizon.reached();
-    train_result result{reached, reached - start_step, metrics, seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark()};
-    if (result.metrics.empty() && reached > start_step)
-      result.metrics = training_metrics();
+    train_result result{reached, reached - start_step, last_metrics(), seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark()};
+    result.arrays = arrays;
+    result.evaluations = metrics;
+    result.exports = exports;
+    if (const auto best = judgements.best())
+      result.best_checkpoint = join_path(parent_of(saves.prefix()), checkpoint_name(*best));
+    if (judgements.uses_best()) {
+      result.checkpoint = result.best_checkpoint;
+      if (!judgements.best_metrics().empty())
+        result.metrics = judgements.best_metrics();
+    }
     if (nodes.any_alive()) {
       std::string names;
       for (const auto& who : nodes.members())

@@ -1,5 +1,6 @@
 // What a chief is asked by the user, and what it does when a wait is over.
 #include "actors/chief/chief.hpp"
+#include "words/text.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -35,8 +36,9 @@ void chief_state::on_request(const request& x) {
     return end();
   }
   ending.by_signal = ending.by_signal || x.by_signal;
-  if (ending.by_signal && evaluations.cancel())
-    self->send(evaluator(), request{request::stop});
+  for (size_t i = 0; ending.by_signal && i < evaluations.size(); ++i)
+    if (evaluations.at(i).cancel())
+      self->send(evaluator(i), request{request::stop});
   if (now == phase::training)
     drain(horizon.until(), false);
   if (ending.by_signal)
@@ -79,6 +81,11 @@ void chief_state::on_deadline(const deadline& x) {
         warn(horizon.reached(), "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step " + std::to_string(saves.oldest())
                                   + " is still on its way; it is skipped");
       return arm(chief_wait::next_save, save_period());
+    case chief_wait::max_secs:
+      ending.remark = "stopped after training for " + shortest_text(*options.max_secs) + " s";
+      return on_request({request::stop});
+    case chief_wait::verdict:
+      return respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
     case chief_wait::reports:
       return ask_around();
     case chief_wait::answers:
@@ -111,13 +118,14 @@ void chief_state::on_deadline(const deadline& x) {
       causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(*over) + ": their last call was not made", {},
                        "callbacks", horizon.reached()});
       return send_home();
-    case chief_wait::evaluation: {
+    default: {
+      const auto which = *evaluation_of(*over);
       auto cause = waited_for(*over, options.name);
-      lose_evaluation();
-      return respond(role::evaluator, trouble::hangs, std::move(cause));
+      if (*over == room_wait(which))
+        return respond(role::eval_summary_writer, trouble::hangs, std::move(cause), which);
+      lose_evaluator(which);
+      return respond(role::evaluator, trouble::hangs, std::move(cause), which);
     }
-    case chief_wait::eval_room:
-      return respond(role::eval_summary_writer, trouble::hangs, waited_for(*over, options.name));
   }
 }
 
@@ -128,8 +136,6 @@ std::string chief_state::text_of(chief_wait w) const {
   switch (w) {
     case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
     case chief_wait::commit: return "the commit of step " + step(saves.any() ? std::optional{saves.oldest()} : std::nullopt);
-    case chief_wait::evaluation: return "the evaluation of step " + of(evaluations.running());
-    case chief_wait::eval_room: return "the results of the evaluation of step " + of(evaluations.last()) + " to be written";
     case chief_wait::hooks:
       if (ends())
         return "the hooks to see the end";
@@ -138,17 +144,25 @@ std::string chief_state::text_of(chief_wait w) const {
       if (const auto gate = gates.awaited())
         return "a hook's answer at step " + step(gate);
       return "the hooks, which are " + std::to_string(facts.unanswered()) + " facts behind at step " + step(horizon.reached());
+    case chief_wait::verdict: return "the verdict on the checkpoint of step " + of(saves.last_commit()) + " to be kept";
     case chief_wait::reports: return "a report of step " + step(horizon.reached());
     case chief_wait::answers:
     case chief_wait::next_save:
+    case chief_wait::max_secs:
     case chief_wait::flush:
     case chief_wait::news:
     case chief_wait::cut:
     case chief_wait::halt:
     case chief_wait::back_off:
-    case chief_wait::gone: break;  // The errors that follow from these waits are more specific.
+    case chief_wait::gone: return "an answer";  // The errors that follow from these waits are more specific.
+    default: break;
   }
-  return "an answer";
+  const auto which = *evaluation_of(w);
+  const auto& name = evaluations.settings(which).name;
+  const auto which_one = "the evaluation " + (name.empty() ? "" : "'" + name + "' ") + "of step ";
+  if (w == evaluation_wait(which))
+    return which_one + of(evaluations.at(which).running());
+  return "the results of " + which_one + of(evaluations.at(which).last()) + " to be written";
 }
 
 error chief_state::waited_for(chief_wait w, std::string source) const {

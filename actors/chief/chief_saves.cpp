@@ -1,7 +1,5 @@
-// The chief's saves, and the evaluations of checkpoints.
+// The chief's saves.
 #include "actors/chief/chief.hpp"
-#include "actors/chief/decisions.hpp"
-#include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -15,8 +13,9 @@ namespace troupe {
 void chief_state::place_save(int64_t step) {
   const checkpoint_id id{step, options.iteration};
   const bool shown = gates.holds().saved && saved_told != id;
-  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.concern(id));
-  if (options.checkpoints && (shown || evaluated))
+  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.hold(id, gates.holds().evaluated));
+  const bool checked = step == start_step && checks_evaluations();
+  if (options.checkpoints && (shown || evaluated || checked))
     gates.await_commit(step);
   const bool books_wait = books_can_wait() && step > horizon.reached();
   saves.place(step, books_wait);
@@ -31,6 +30,9 @@ void chief_state::send_books(int64_t step) {
   books.properties["first_step"] = std::to_string(first_step);
   books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
   books.properties.merge(groups.books(step));
+  const bool ends_here = ending.early && horizon.end() == step;
+  books.properties.merge(judgements.books(ends_here));
+  ending.early_kept = ending.early_kept || ends_here;
   self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
 }
 
@@ -88,18 +90,26 @@ void chief_state::deal_with(const committed& x, bool is_new) {
   if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
 
-  if (evaluator() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
-    if (const auto superseded = evaluations.offer(x.id))
-      self->send(writer(), unlease{*superseded});
+  if (evaluations.any() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
+    for (const auto superseded : evaluations.offer(x.id))
+      release(superseded);
     if (!evaluations_are_gates())
       gates.commit_done(x.id.step);
     evaluate_next();
   } else {
-    self->send(writer(), unlease{x.id});
-    if (!evaluations.concern(x.id))
-      gates.commit_done(x.id.step);
+    if (is_new && x.id.step == start_step && checks_evaluations())
+      check_evaluations(x.id);
+    release(x.id);
   }
   show_status();
+}
+
+/// Ends the lease of a checkpoint once no evaluation needs it, and opens its gate once none for which training waits does.
+void chief_state::release(checkpoint_id id) {
+  if (!evaluations.concern(id))
+    self->send(writer(), unlease{id});
+  if (!evaluations.hold(id, gates.holds().evaluated))
+    gates.commit_done(id.step);
 }
 
 void chief_state::on_save_failed(const save_failed& x) {
@@ -114,87 +124,6 @@ void chief_state::on_save_failed(const save_failed& x) {
   causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? causes.only_group() : std::nullopt);
   await_saves();
   check_end();
-}
-
-// -- evaluations --------------------------------------------------------------------------------
-
-/// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
-void chief_state::record_evaluation(const evaluated& x) {
-  if (!eval_summaries())
-    return;
-  for (auto& kept : evaluation_records(x)) {
-    kept.number = evaluations.number_record();
-    self->send(eval_summaries(), std::move(kept));
-  }
-}
-
-/// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
-void chief_state::on_eval_room(const room& x) {
-  if (ends())
-    return;
-  evaluations.room_until(x.until_number);
-  evaluate_next();
-}
-
-void chief_state::evaluate_next() {
-  const auto id = evaluations.waiting();
-  const auto next = evaluations.decide({.now = now_ns(),
-                                        .possible = evaluator() && !ending.by_signal,
-                                        .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
-                                        .recorded = eval_summaries() != nullptr});
-  if (next == troupe::evaluations::next::nothing)
-    return;
-  if (next == troupe::evaluations::next::need_room) {
-    if (!waiting.armed(chief_wait::eval_room))
-      arm(chief_wait::eval_room, options.deadlines.save);
-    return;
-  }
-  disarm(chief_wait::eval_room);
-  if (next == troupe::evaluations::next::skip) {
-    evaluations.drop_waiting();
-    self->send(writer(), unlease{*id});
-    gates.commit_done(id->step);
-    extend();
-    return check_end();
-  }
-  evaluations.begin(now_ns());
-  arm(chief_wait::evaluation, options.deadlines.evaluation);
-  self->send(evaluator(), evaluate_at{attempt, {id->step, id->iteration}, saves.prefix()});
-}
-
-void chief_state::on_evaluated(const evaluated& x) {
-  if (ends())
-    return;
-  const auto ended = evaluations.end();  // A failed evaluation is not repeated.
-  if (!ended)
-    return;
-  const int64_t step = ended->step;
-  disarm(chief_wait::evaluation);
-  if (!planted(planted_fault::lease_forgotten))
-    self->send(writer(), unlease{*ended});
-  gates.commit_done(step);
-  if (x.ok) {
-    metrics = x.metrics;
-    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .checkpoint = *ended});
-    if (step != start_step)  // Without a new step the event file has the point already.
-      record_evaluation(x);
-  } else if (!evaluations.cancelled()) {
-    auto cause = x.cause;
-    cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*ended));
-    if (options.on_evaluator_failure == failure_policy::fail)
-      return fail_after_save(std::move(cause));
-    warn(step, to_string(cause));
-  }
-  show_status();
-  evaluate_next();
-  extend();
-  check_end();
-}
-
-/// The evaluator will not finish its evaluation: ends the lease.
-void chief_state::lose_evaluation() {
-  if (const auto id = evaluations.lose())
-    self->send(writer(), unlease{*id});
 }
 
 }  // namespace troupe

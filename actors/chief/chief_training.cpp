@@ -15,7 +15,7 @@ namespace troupe {
 /// Whether a save is a gate until its evaluation, if any, has ended: training waits for evaluations, or a hook holds the
 /// fact of an evaluation.
 bool chief_state::evaluations_are_gates() const {
-  return evaluator() && (options.when == evaluation_mode::waits || gates.holds().evaluated);
+  return evaluations.are_gates(gates.holds().evaluated);
 }
 
 bool chief_state::commits_are_gates() const {
@@ -81,6 +81,8 @@ void chief_state::on_progress(const progress& x) {
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = horizon.end(), .loss = point.mean};
     e.steps_per_second = steps_per_second();
+    e.metrics = point.metrics;
+    e.arrays = point.arrays;
     for (const auto& [group, mean] : point.of_groups)
       e.metrics["loss/" + group] = mean;
     publish(std::move(e));
@@ -252,14 +254,19 @@ void chief_state::cut_short() {
 void chief_state::check_end() {
   if (now != phase::draining || !horizon.end())
     return;
-  const drain_situation s{start_step, evaluator() != nullptr, outfeed() != nullptr, facts.expects(),
-                           may_recover() && !halting.empty(), may_recover()};
+  const drain_situation s{start_step, evaluations.any(), outfeed() != nullptr, facts.expects(),
+                           may_recover() && !halting.empty(), exports_at_end(), may_recover()};
   switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
     case drain_next::wait: return;
     case drain_next::flush: return flush_outfeed();
     case drain_next::evaluate:
-      evaluations.offer(*saves.last_commit());
+      evaluations.offer_last(*saves.last_commit());
       return evaluate_next();
+    case drain_next::export_last: return export_last();
+    case drain_next::judge:
+      if (!waiting.armed(chief_wait::verdict))
+        tell_verdict(*saves.last_commit());
+      return;
     case drain_next::end: return ending.fails() ? conclude() : end();
   }
 }

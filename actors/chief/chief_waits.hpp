@@ -1,7 +1,9 @@
 // The waits of a chief: one of each kind at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace troupe {
 
@@ -11,16 +13,31 @@ enum class chief_wait : int32_t {
   answers,     ///< Answers to an inquiry, after a silence.
   commit,      ///< The commit of the oldest pending save.
   next_save,   ///< A timer, not a wait for others: the next save by time.
+  max_secs,    ///< A timer, not a wait for others: the time that the job may train.
   hooks,       ///< Hooks begin, answer at a gate, catch up, or see the end.
-  evaluation,
-  eval_room,   ///< Room in the event file of evaluations.
   flush,       ///< The outfeed answers `flush`.
   news,        ///< The replicas' report of a step that an infeed cannot read.
   cut,         ///< A timer, not a wait for others: the time for granted steps after a stop.
   halt,        ///< The nodes of a failed attempt answer `halt`, or end.
   back_off,    ///< A timer, not a wait for others: the delay before the next attempt.
+  verdict,     ///< The verdict on the last checkpoint becomes durable.
   gone,        ///< The downs of all nodes, at the end.
+  evaluation,  ///< The result of the first evaluation; those of others have the kinds that follow.
+  eval_room,   ///< Room in its event file.
 };
-inline constexpr int32_t chief_wait_kinds = static_cast<int32_t>(chief_wait::gone) + 1;
+
+/// The kinds of evaluation `which`.
+constexpr chief_wait evaluation_wait(size_t which) {
+  return chief_wait{static_cast<int32_t>(chief_wait::evaluation) + 2 * static_cast<int32_t>(which)};
+}
+constexpr chief_wait room_wait(size_t which) {
+  return chief_wait{static_cast<int32_t>(chief_wait::eval_room) + 2 * static_cast<int32_t>(which)};
+}
+/// The evaluation that a kind is of; absent for other kinds.
+constexpr std::optional<size_t> evaluation_of(chief_wait w) {
+  const auto after = static_cast<int32_t>(w) - static_cast<int32_t>(chief_wait::evaluation);
+  return after < 0 ? std::nullopt : std::optional{static_cast<size_t>(after / 2)};
+}
+constexpr int32_t chief_wait_kinds(size_t evaluations) { return static_cast<int32_t>(evaluation_wait(evaluations)); }
 
 }  // namespace troupe

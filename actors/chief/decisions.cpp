@@ -1,5 +1,6 @@
 #include "actors/chief/decisions.hpp"
 
+#include "compute/engine/metric_summaries.hpp"
 #include "storage/encodings/utf8.hpp"
 
 #include <algorithm>
@@ -56,10 +57,7 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
 }
 
 std::vector<record> evaluation_records(const evaluated& x) {
-  record metrics{.step = x.id.step};
-  for (const auto& [name, value] : x.metrics)
-    if (name != "global_step")
-      metrics.values.push_back({.tag = name, .scalar = value});
+  record metrics{.step = x.id.step, .values = summaries_of(x.metrics, x.arrays)};
   record of{.step = x.id.step, .values = {{.what = summary_value::kind::text, .tag = "checkpoint_path", .text = as_utf8(x.checkpoint)}}};
   return {std::move(metrics), std::move(of)};
 }

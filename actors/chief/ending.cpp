@@ -15,8 +15,13 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
   if (ahead.reached() < *ahead.end() || saving.any() || saving.any_held() || !evaluating.idle() || closed.held_by_hooks() || s.facts_expected)
     return drain_next::wait;
   const auto newest = saving.last_commit();
-  const bool is_new = newest && newest->step == *ahead.end() && evaluating.last() != newest && newest->step > s.start_step;
-  return s.evaluates && !how.by_signal && is_new ? drain_next::evaluate : drain_next::end;
+  const bool is_new = newest && newest->step == *ahead.end() && !evaluating.have_ended(*newest) && newest->step > s.start_step;
+  if (s.evaluates && !how.by_signal && is_new)
+    return drain_next::evaluate;
+  const bool is_last = newest && newest->step == *ahead.end();
+  if (how.early && !how.early_kept && is_last)
+    return drain_next::judge;
+  return s.exports && !how.exported && !how.by_signal && is_last ? drain_next::export_last : drain_next::end;
 }
 
 }  // namespace troupe

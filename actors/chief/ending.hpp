@@ -21,6 +21,9 @@ struct ending {
   bool stream_ended = false;
   bool flushing = false;      ///< The outfeed's answer to `flush` is awaited.
   bool sent_home = false, hooks_done = false;
+  bool early = false;         ///< A rule has ended the job: the checkpoint of its end says so.
+  bool early_kept = false;    ///< That is durable.
+  bool exported = false;      ///< The exporters of the end have been asked.
   troupe::failing failing = troupe::failing::no;
   std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
@@ -35,12 +38,15 @@ struct drain_situation {
   bool outfeed = true;
   bool facts_expected = false;    ///< A watch was marked whose fact has not been sent.
   bool halting = false;           ///< A new attempt may follow, and nodes have not answered `halt`.
+  bool exports = false;           ///< An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
   bool may_recover = false;       ///< A new attempt may follow: all that is known of the failure counts.
 };
 
 enum class drain_next : uint8_t {
   wait,
   flush,     ///< The outfeed is flushed before the attempt ends as failed.
+  judge,     ///< The last checkpoint is told that the job has ended there by a rule.
+  export_last,  ///< The exporters of the end run on the last checkpoint.
   evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };

@@ -1,39 +1,76 @@
 #include "actors/chief/evaluations.hpp"
 
-#include "actors/chief/decisions.hpp"
+#include <algorithm>
 
 namespace troupe {
 
-std::optional<checkpoint_id> evaluations::offer(checkpoint_id id) {
-  const auto superseded = waiting_ != id ? waiting_ : std::nullopt;
-  waiting_ = id;
+evaluations::evaluations(const std::vector<evaluation_settings>& settings) {
+  for (const auto& s : settings)
+    all_.push_back({s, evaluation_schedule{s.throttle_secs, s.start_delay_secs}});
+}
+
+bool evaluations::any() const {
+  return std::any_of(all_.begin(), all_.end(), [](const evaluation& e) { return !e.lost; });
+}
+
+bool evaluations::are_gates(bool held) const {
+  return std::any_of(all_.begin(), all_.end(), [held](const evaluation& e) { return e.is_gate(held); });
+}
+
+std::vector<checkpoint_id> evaluations::offer(checkpoint_id id) {
+  std::vector<checkpoint_id> superseded;
+  for (auto& e : all_)
+    if (const auto old = e.lost ? std::nullopt : e.schedule.offer(id))
+      if (std::find(superseded.begin(), superseded.end(), *old) == superseded.end())
+        superseded.push_back(*old);
   if (!was_offered(id))
     offered_ = id;
+  std::erase_if(superseded, [this](checkpoint_id old) { return concern(old); });
   return superseded;
 }
 
-evaluations::next evaluations::decide(const situation& s) const {
-  constexpr int64_t records_each = 2;
-  if (running_ || !waiting_)
-    return next::nothing;
-  std::optional<double> since;
-  if (began_)
-    since = std::chrono::duration<double>(s.now - *began_).count();
-  if (!s.possible || !evaluation_due(since, throttle_secs_, s.at_the_end))
-    return next::skip;
-  return s.recorded && records_ + records_each > room_ ? next::need_room : next::begin;
+void evaluations::offer_last(checkpoint_id id) {
+  for (auto& e : all_)
+    if (!e.lost && e.schedule.last() != id)
+      e.schedule.offer(id);
+  if (!was_offered(id))
+    offered_ = id;
 }
 
-void evaluations::begin(nanoseconds now) {
-  began_ = now;
-  running_ = std::exchange(waiting_, std::nullopt);
+bool evaluations::concern(checkpoint_id id) const {
+  return std::any_of(all_.begin(), all_.end(), [id](const evaluation& e) { return e.schedule.concern(id); });
 }
 
-std::optional<checkpoint_id> evaluations::end() {
-  const auto ended = lose();
-  if (ended)
-    last_ = ended;
-  return ended;
+bool evaluations::hold(checkpoint_id id, bool held) const {
+  return std::any_of(all_.begin(), all_.end(), [&](const evaluation& e) {
+    return e.schedule.concern(id) && (e.is_gate(held) || e.schedule.checks());
+  });
+}
+
+bool evaluations::idle() const {
+  return std::all_of(all_.begin(), all_.end(), [](const evaluation& e) { return e.schedule.idle(); });
+}
+
+bool evaluations::have_ended(checkpoint_id id) const {
+  return std::all_of(all_.begin(), all_.end(), [id](const evaluation& e) { return e.lost || e.schedule.last() == id; });
+}
+
+void evaluations::drop_waiting() {
+  for (auto& e : all_)
+    e.schedule.drop_waiting();
+}
+
+std::vector<checkpoint_id> evaluations::lose(size_t which) {
+  auto& e = all_[which];
+  e.lost = true;
+  std::vector<checkpoint_id> ids;
+  if (const auto waiting = e.schedule.waiting())
+    ids.push_back(*waiting);
+  e.schedule.drop_waiting();
+  for (const auto busy : {e.schedule.lose(), e.schedule.end_export()})
+    if (busy && std::find(ids.begin(), ids.end(), *busy) == ids.end())
+      ids.push_back(*busy);
+  return ids;
 }
 
 }  // namespace troupe

@@ -1,67 +1,66 @@
-// Evaluations: which checkpoint is evaluated next, and when. Plain data.
+// The evaluations of a job, each with a schedule of its own: which of them still need a checkpoint, and whether training waits for
+// that. Plain data.
 #pragma once
 
-#include "messages/evaluation.hpp"
-#include "messages/summary.hpp"
+#include "actors/chief/evaluation_schedule.hpp"
 
-#include <chrono>
+#include <troupe/estimator.hpp>
 
 namespace troupe {
 
-/// Allows one evaluation at a time. Only the newest checkpoint waits; it supersedes older ones.
+/// The settings of one evaluation, from its eval_spec.
+struct evaluation_settings {
+  std::string name = {};
+  double throttle_secs = 600;
+  double start_delay_secs = 0;
+  int64_t sanity_batches = 0;
+  evaluation_mode when = evaluation_mode::waits;
+  failure_policy on_failure = failure_policy::fail;
+  bool exports = false;         ///< Exporters run after each evaluation.
+  bool exports_at_end = false;  ///< Some of them at the end of a job that has reached its goal.
+};
+
+/// Evaluations are numbered in the order of the plan. One whose evaluator is lost takes part in nothing any more.
 class evaluations {
  public:
-  using nanoseconds = std::chrono::nanoseconds;
-  explicit evaluations(double throttle_secs = 600) : throttle_secs_(throttle_secs) {}
+  evaluations() = default;
+  explicit evaluations(const std::vector<evaluation_settings>& settings);
 
-  /// Adds a checkpoint that may be evaluated. Returns the one that it supersedes, whose lease ends.
-  std::optional<checkpoint_id> offer(checkpoint_id id);
-  std::optional<checkpoint_id> waiting() const noexcept { return waiting_; }
-  std::optional<checkpoint_id> running() const noexcept { return running_; }
-  std::optional<checkpoint_id> last() const noexcept { return last_; }  ///< The newest that ended, with or without an error.
+  size_t size() const noexcept { return all_.size(); }
+  const evaluation_settings& settings(size_t which) const { return all_[which].settings; }
+  evaluation_schedule& at(size_t which) { return all_[which].schedule; }
+  const evaluation_schedule& at(size_t which) const { return all_[which].schedule; }
+  bool any() const;  ///< One of them is not lost.
+  /// Whether training waits for one of them: for those that `waits`, and for all if a hook holds the fact of an evaluation.
+  bool are_gates(bool held) const;
+
+  /// Offers a new checkpoint to all. Returns those that it supersedes and that none needs any more.
+  std::vector<checkpoint_id> offer(checkpoint_id id);
+  /// Offers the last checkpoint to those that have not evaluated it.
+  void offer_last(checkpoint_id id);
   /// Whether that checkpoint was offered, or one of a later step.
   bool was_offered(checkpoint_id id) const noexcept { return offered_ && (id.step < offered_->step || id == *offered_); }
   /// Whether that checkpoint waits or is being evaluated.
-  bool concern(checkpoint_id id) const noexcept { return waiting_ == id || running_ == id; }
+  bool concern(checkpoint_id id) const;
+  /// The same for those that training waits for, and for checks.
+  bool hold(checkpoint_id id, bool held) const;
   /// No checkpoint waits, and no evaluation runs.
-  bool idle() const noexcept { return !waiting_ && !running_; }
-
-  enum class next : uint8_t {
-    nothing,   ///< An evaluation runs, or no checkpoint waits.
-    skip,      ///< It is too soon after the previous one, or there is no evaluator: the waiting checkpoint is dropped.
-    need_room, ///< The event file has no room for the results yet.
-    begin,
-  };
-  struct situation {
-    nanoseconds now{};
-    bool possible = true;  ///< There is an evaluator, and the job was not stopped by a signal.
-    bool at_the_end = false;  ///< The waiting checkpoint is the job's last and is not throttled.
-    bool recorded = false; ///< Results go to an event file.
-  };
-  next decide(const situation& s) const;
-  /// The evaluation of the waiting checkpoint begins.
-  void begin(nanoseconds now);
-  /// The waiting checkpoint is not evaluated.
-  void drop_waiting() { waiting_.reset(); }
-  /// The running evaluation has ended. Returns its checkpoint; absent: none was running.
-  std::optional<checkpoint_id> end();
-  /// The evaluator is lost. Returns the checkpoint of the running evaluation, whose outcome is unknown.
-  std::optional<checkpoint_id> lose() { return std::exchange(running_, std::nullopt); }
-  /// After a stop by signal: whether to cancel the running evaluation; true only once.
-  bool cancel() { return running_ && !std::exchange(cancelled_, true); }
-  bool cancelled() const noexcept { return cancelled_; }
-
-  /// Numbers a record; each evaluation sends two, on credit of the summary writer.
-  int64_t number_record() { return records_++; }
-  void room_until(int64_t number) { room_ = std::max(room_, number); }
+  bool idle() const;
+  /// All of them have evaluated it, with or without an error.
+  bool have_ended(checkpoint_id id) const;
+  void drop_waiting();
+  /// The evaluator is lost, and takes part no more. Returns the checkpoints that it would have evaluated.
+  std::vector<checkpoint_id> lose(size_t which);
 
  private:
-  double throttle_secs_;
-  std::optional<checkpoint_id> waiting_, running_, last_, offered_;
-  std::optional<nanoseconds> began_;  ///< When the newest one began.
-  bool cancelled_ = false;
-  int64_t records_ = 0;
-  int64_t room_ = record_window;
+  struct evaluation {
+    evaluation_settings settings;
+    evaluation_schedule schedule;
+    bool lost = false;
+    bool is_gate(bool held) const noexcept { return !lost && (held || settings.when == evaluation_mode::waits); }
+  };
+  std::vector<evaluation> all_;
+  std::optional<checkpoint_id> offered_;
 };
 
 }  // namespace troupe

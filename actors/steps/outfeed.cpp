@@ -1,9 +1,12 @@
 #include "actors/steps/outfeed.hpp"
 
+#include "compute/engine/metric_summaries.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -18,6 +21,7 @@ void outfeed_state::on_begin(const begin& x) {
       lanes.push_back({.from = r.id, .group = g});
   meters.assign(options.groups.size(), {});
   records = 0;
+  texts_sent = false;
   room_until = options.records_ahead;
   last_record.reset();
   end_passed = false;
@@ -44,6 +48,7 @@ void outfeed_state::on_report(const step_report& x) {
       l->next_watched = w.step + 1;
     }
   l->recorded.insert(l->recorded.end(), x.recorded.begin(), x.recorded.end());
+  l->measured.insert(l->measured.end(), x.measured.begin(), x.measured.end());
   if (!x.losses.empty())
     l->seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
   pass_on();
@@ -77,6 +82,7 @@ void outfeed_state::on_departed(const departed& x) {
       l->end.reset();
       l->watched.clear();
       l->recorded.clear();
+      l->measured.clear();
     }
   end_passed = false;  // If it was that group's, the job goes on, and its end is yet to come.
   pass_on();
@@ -89,6 +95,33 @@ bool outfeed_state::has_left(size_t group) const {
 
 bool outfeed_state::record_due() const {
   return !lanes.front().recorded.empty() && lanes.front().recorded.front().step == step + 1;
+}
+
+bool outfeed_state::metrics_due() const {
+  return std::any_of(lanes.begin(), lanes.end(), [this](const lane& l) { return !l.measured.empty() && l.measured.front().step == step + 1; });
+}
+
+metric_results outfeed_state::take_metrics() {
+  metric_results all;
+  for (size_t g = 0; g < options.groups.size(); ++g) {
+    const auto& group = options.groups[g];
+    metric_totals totals{group.measured, group.metrics};
+    for (auto& l : lanes)
+      for (; l.group == g && !l.measured.empty() && l.measured.front().step <= step; l.measured.pop_front())
+        if (l.measured.front().step == step)
+          totals.add(l.measured.front().sums);
+    if (totals.batches() == 0)
+      continue;  // It has left or retired, or has no metrics.
+    auto results = totals.results();
+    if (!results)
+      throw std::runtime_error{to_string(results.error())};
+    const std::string prefix = group.name.empty() ? "" : group.name + "/";
+    for (const auto& [name, value] : results->numbers)
+      all.numbers[prefix + name] = value;
+    for (const auto& [name, array] : results->arrays)
+      all.arrays[prefix + name] = array;
+  }
+  return all;
 }
 
 void outfeed_state::record_group(size_t group, double loss, record& into) {
@@ -120,19 +153,23 @@ void outfeed_state::record_group(size_t group, double loss, record& into) {
                                     / std::chrono::duration<double>(now - last_record->second).count());
   if (group == 0)
     last_record.emplace(step, now);
-  for (auto& value : summarise(summaries.all, sets, records == 0)) {
+  for (auto& value : summarise(summaries.all, sets, !texts_sent)) {
     value.tag = prefix + value.tag;
     into.values.push_back(std::move(value));
   }
 }
 
-void outfeed_state::send_record(const std::vector<double>& losses) {
+void outfeed_state::send_record(const std::vector<double>& losses, bool recorded, const metric_results& metrics) {
   record r{attempt, records, step, {}};
-  for (size_t g = 0; g < losses.size(); ++g)
+  for (size_t g = 0; recorded && g < losses.size(); ++g)
     if (!has_left(g))
       record_group(g, losses[g], r);
+  texts_sent = texts_sent || recorded;
   if (!writer)
     return;
+  for (auto& value : summaries_of(metrics.numbers, metrics.arrays))
+    if (std::none_of(r.values.begin(), r.values.end(), [&](const summary_value& own) { return own.tag == value.tag; }))
+      r.values.push_back(std::move(value));
   ++records;
   self->send(writer, std::move(r));
 }
@@ -213,8 +250,8 @@ void outfeed_state::pass_on(bool whatever_there_is) {
   auto& first = lanes.front();
   size_t shown = 0;
   for (size_t i = 0; i < ready; ++i) {
-    const bool due = record_due();
-    if (due && records >= room_until && writer && !whatever_there_is) {
+    const bool recorded = record_due(), measured = metrics_due();
+    if ((recorded || measured) && records >= room_until && writer && !whatever_there_is) {
       ready = i;
       break;
     }
@@ -224,10 +261,13 @@ void outfeed_state::pass_on(bool whatever_there_is) {
       ++shown;
     if (shown < first.watched.size() && first.watched[shown].step == step)
       show_losses(losses, first.watched[shown].values);
-    if (due)
-      send_record(losses);
+    auto metrics = measured ? take_metrics() : metric_results{};
+    if (recorded || measured)
+      send_record(losses, recorded, metrics);
     if (options.log_every > 0 && step % options.log_every == 0) {
       p.logged.push_back(point(&loss_meters::since_log));
+      p.logged.back().metrics = std::move(metrics.numbers);
+      p.logged.back().arrays = std::move(metrics.arrays);
       for (auto& m : meters)
         m.since_log.clear();
     }

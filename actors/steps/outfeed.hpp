@@ -23,6 +23,8 @@ struct outfeed_options {
     std::vector<source> replicas;    ///< In replica order, in which their losses are added by a tree.
     std::vector<program_output> outputs = {};  ///< In training: the program's outputs, with the mean loss over all replicas.
     summary_recipes summaries = {};  ///< How recorded tensors become summary values.
+    std::vector<program_output> measured = {};  ///< In training: the sums of metrics that its replicas add up,
+    metric_functions metrics = {};              ///<   and the functions of these metrics.
     std::vector<observable> observables = {};  ///< In training: what its replicas observe for hooks.
   };
   std::vector<group> groups;         ///< The first one has the job's loss; hooks see the losses of all.
@@ -48,6 +50,7 @@ struct outfeed_state {
     std::deque<double> losses;              ///< Losses of steps `step`, step + 1, …
     std::deque<step_values> watched;
     std::deque<recorded_step> recorded;
+    std::deque<measured_steps> measured;
     int64_t next_watched = 0;               ///< No values of an earlier state will follow.
     double seconds_per_step = 0;
     std::optional<stream_end> end;
@@ -59,6 +62,7 @@ struct outfeed_state {
   };
   std::vector<loss_meters> meters;               ///< One for each group.
   int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and their credit.
+  bool texts_sent = false;                  ///< In this attempt: they are kept once, with the first summaries.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
   bool end_passed = false;
   early_messages<step_report, stream_end> early;  ///< Of replicas that have begun the next attempt already.
@@ -70,7 +74,9 @@ struct outfeed_state {
   void on_departed(const departed& x);
   void pass_on(bool whatever_there_is = false);
   bool record_due() const;                  ///< Whether the step to state `step + 1` recorded.
-  void send_record(const std::vector<double>& losses);
+  bool metrics_due() const;                 ///< Whether replicas measured up to state `step + 1`.
+  metric_results take_metrics();            ///< Of all groups, at state `step`. Throws where a function of the model's fails: the job ends.
+  void send_record(const std::vector<double>& losses, bool recorded, const metric_results& metrics);
   void record_group(size_t group, double loss, record& into);
   lane* lane_of(node_id replica);
   bool has_left(size_t group) const;

@@ -140,7 +140,7 @@ void replica_state::fire() {
     has_records = (due & mark_summary) != 0;
     has_observed = (due & mark_observe) != 0;
     const int64_t rows = leading()->blocks.front().rows;
-    const batch_feeds in{feeds, rows, has_records, has_observed, exposed};
+    const batch_feeds in{feeds, rows, has_records, has_observed, measures(), exposed};
     status = !expose(rows)                  ? step_status::bad_input
              : options.mode != mode::train ? engine.evaluate(step, in, current)
              : trains()                    ? engine.gradients(step, in, current)
@@ -221,6 +221,9 @@ void replica_state::finish_step() {
   if (options.mode != mode::train)
     pending.watched.push_back({step, options.engine->values()});
   ++step;
+  if (options.measure != measuring::never && options.log_every > 0 && step % options.log_every == 0)
+    if (auto sums = options.engine->take_measured(); !sums.empty())
+      pending.measured.push_back({step, std::move(sums)});
   for (size_t c = 0; c < feeds.size(); ++c)
     feeds[c] += strides[c];
   bool block_done = false;

@@ -34,6 +34,8 @@ struct replica_options {
   int64_t window_blocks = 3;                   ///< Credit: blocks in flight or held.
   int64_t block_bytes_max = int64_t{2} << 20;  ///< Limit of one block, or one batch.
   double block_seconds = 0.02;                 ///< A block is at most so many seconds of steps, or one batch.
+  measuring measure = measuring::never;        ///< Train: metrics of the steps that lead to log points, or of all steps between them.
+  int64_t log_every = 0;                       ///< Steps between log points; 0: none.
   bool debug_numerics = false;                 ///< A step that is not finite is computed again, to find the origin.
 };
 
@@ -125,6 +127,7 @@ struct replica_state {
 
   void advance();
   bool can_fire() const;
+  bool measures() const;        ///< Whether the current step counts for the metrics of training.
   bool moves() const;           ///< Whether the next update writes to the other arena.
   void fire();
   void explain(error& cause, const batch_feeds& in);  ///< Adds why the current step is not finite, or how to find out.

@@ -37,6 +37,7 @@ void replica_state::on_begin(const begin& x) {
   waiting = wait::none;
   pending = {};
   has_values = has_records = has_observed = false;
+  options.engine->take_measured();  // Of steps of an earlier attempt.
   feeds.clear();
   begun = true;
   ended = stopping = false;

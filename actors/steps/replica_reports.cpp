@@ -8,6 +8,11 @@
 
 namespace troupe {
 
+bool replica_state::measures() const {
+  return trains() && options.log_every > 0
+         && (options.measure == measuring::always || (options.measure == measuring::when_recording && (step + 1) % options.log_every == 0));
+}
+
 void replica_state::lend() {
   if (!peers.parts || last_part == step)
     return;

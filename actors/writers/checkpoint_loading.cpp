@@ -1,6 +1,8 @@
 #include "actors/writers/checkpoint_loading.hpp"
 
+#include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
+#include "words/book_properties.hpp"
 
 #include <algorithm>
 
@@ -39,6 +41,17 @@ expected<void> fill(parameter_store& store, const restored_checkpoint& from) {
   return {};
 }
 
+/// Writes what `start` has over the initial values.
+expected<loaded_state> fill(parameter_store& store, const start_values& start, uint64_t seed, const group_layout& layout) {
+  const auto values = start.read({&layout, 1}, seed);
+  if (!values)
+    return fail(values.error());
+  for (const auto& t : values->tensors)
+    if (auto done = store.assign(t.name, t.value); !done)
+      return fail(std::move(done.error()));
+  return loaded_state{.id = {values->step}};
+}
+
 }  // namespace
 
 expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bool exact) {
@@ -62,13 +75,30 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, const re
   return check_tensors({&all, 1}, from, false).and_then([&] { return fill(*store, from); });
 }
 
+namespace {
+
+/// The best checkpoint, where the newest one says that it is used in its place.
+std::optional<checkpoint_id> preferred(const checkpoint_store& checkpoints) {
+  const auto newest = checkpoints.inspect_newest();
+  if (!newest)
+    return std::nullopt;
+  const auto text = [&newest](std::string_view name) {
+    const auto found = newest->properties.find(std::string{name});
+    return found == newest->properties.end() ? std::string{} : found->second;
+  };
+  return text(use_best_property) == "true" ? parse_checkpoint_id(text(best_property)) : std::nullopt;
+}
+
+}  // namespace
+
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
-                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store) {
+                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
+                                          const start_values* start) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
     if (why.category != errc::not_found || which.step >= 0)
       return fail(why);
     store->initialise(seed);
-    return loaded_state{};
+    return start ? fill(*store, *start, seed, {{}, {store, &store->layout()}}) : loaded_state{};
   };
   if (directory.empty())
     return initialised({errc::not_found, "without a model_dir there is no checkpoint of step " + std::to_string(which.step)});
@@ -76,7 +106,9 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
   if (!opened)
     return initialised(opened.error());
   const auto& checkpoints = **opened;
-  auto found = which.step < 0        ? checkpoints.restore_newest()
+  const auto best = which.step < 0 ? preferred(checkpoints) : std::nullopt;
+  auto found = best                  ? checkpoints.restore(*best)
+               : which.step < 0      ? checkpoints.restore_newest()
                : which.iteration < 0 ? checkpoints.restore_step(which.step)
                                      : checkpoints.restore({which.step, which.iteration});
   if (!found)

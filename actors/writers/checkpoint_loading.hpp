@@ -30,6 +30,8 @@ expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bo
 /// layout says so. All tensors are checked first, so that an error changes nothing.
 expected<void> load_into(const std::shared_ptr<parameter_store>& store, const restored_checkpoint& from);
 
+class start_values;
+
 /// The state on which an evaluation or a prediction works.
 struct loaded_state {
   checkpoint_id id;
@@ -38,8 +40,10 @@ struct loaded_state {
   std::shared_ptr<file_hold> lease;   ///< Keeps the checkpoint from being deleted while it lives.
 };
 /// Fills arena 0 from the checkpoint that is chosen; if the newest of all is, and there is no checkpoint or directory, with
-/// freshly initialised variables. not_found for a step without a checkpoint; data_loss, failed_precondition.
+/// freshly initialised variables and, unless it is null, what `start` has for them. not_found for a step without a checkpoint;
+/// data_loss, failed_precondition, and the errors of `start`.
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
-                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store);
+                                          checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
+                                          const start_values* start = nullptr);
 
 }  // namespace troupe

@@ -37,20 +37,30 @@ std::vector<group_layout> checkpoint_writer_state::layouts_in(const std::map<std
   return there;
 }
 
+/// The state of a job without a checkpoint: initial values, or those of a warm start, which is read again in each attempt.
+expected<checkpoint_writer_state::restoration> checkpoint_writer_state::begin_anew(std::vector<group_layout> owned) {
+  if (!options.start)
+    return restoration{{}, {owned, options.seed}, {}};
+  auto values = options.start->read(options.layouts, options.seed);
+  if (!values)
+    return fail(std::move(values.error()));
+  options.properties["warm_start"] = values->from;
+  return restoration{{.id = {values->step}}, {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
+}
+
 /// A group without an owner has no live replica, and gets nothing.
 expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load(const std::map<group_id, state_owner_actor>& owners) {
   const auto owned = [&owners](std::vector<group_layout> groups) {
     std::erase_if(groups, [&owners](const group_layout& g) { return !owners.contains(g.group); });
     return groups;
   };
-  restoration initial{{}, {owned(options.layouts), options.seed}, {}};
   if (options.directory.empty())
-    return initial;
+    return begin_anew(owned(options.layouts));
   if (auto opened = open(); !opened)
     return fail(opened.error());
   auto found = store->restore_newest();
   if (!found && found.error().category == errc::not_found)
-    return initial;
+    return begin_anew(owned(options.layouts));
   if (!found)
     return fail(found.error());
   auto& content = found->content;
@@ -62,6 +72,9 @@ expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load(con
   const auto there = layouts_in(content.properties);
   if (auto same = check_tensors(there, *found, true); !same)
     return fail(same.error());
+  keep_best(content.properties);
+  if (const auto taken = content.properties.find("warm_start"); taken != content.properties.end())
+    options.properties.insert(*taken);
   auto warnings = std::move(found->warnings);
   for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
     warnings.push_back(std::move(difference));

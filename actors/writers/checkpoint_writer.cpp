@@ -1,5 +1,7 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
+#include "words/book_properties.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -172,6 +174,23 @@ void checkpoint_writer_state::on_settle(const settle& x) {
   settle_all();
 }
 
+void checkpoint_writer_state::on_verdict(const verdict& x) {
+  if (x.attempt != attempt)
+    return;
+  keep_best(x.properties);
+  const auto added = store ? store->add_verdict(x.id, x.properties)
+                           : expected<void>{fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}))};
+  if (!added)
+    return fail_with(added.error());
+  self->send(driver, verdict_kept{attempt, x.id});
+}
+
+/// Retention exempts the checkpoint that these properties of a checkpoint call the best.
+void checkpoint_writer_state::keep_best(const std::map<std::string, std::string>& properties) {
+  if (const auto best = properties.find(std::string{best_property}); store && best != properties.end())
+    store->keep(parse_checkpoint_id(best->second));
+}
+
 /// A node's parts arrive before its `gone`, so parts that are missing then never arrive.
 void checkpoint_writer_state::settle_all() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
@@ -201,6 +220,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
     [&state](const abandon& x) { state.on_abandon(x); },
     [&state](const name_missing& x) { state.on_name_missing(x); },
     [&state](const settle& x) { state.on_settle(x); },
+    [&state](const verdict& x) { state.on_verdict(x); },
     [&state](const unlease& x) {
       // A deletion that fails is repeated at the next commit, whose warnings name it.
       if (state.store)

@@ -4,6 +4,7 @@
 #include "messages/early_messages.hpp"
 #include "actors/writers/checkpoint_loading.hpp"
 #include "actors/writers/snapshot_assembly.hpp"
+#include "actors/writers/start_values.hpp"
 #include "actors/writers/state_parts.hpp"
 #include "messages/interfaces.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
@@ -24,6 +25,7 @@ struct checkpoint_writer_options {
   int64_t iteration = 0;                       ///< The round of a search that commits belong to; 0 outside of a search.
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
   uint64_t seed = 0;                           ///< Seed of freshly initialised variables.
+  std::shared_ptr<const start_values> start = {};  ///< What they begin with instead where there is no checkpoint; may be null.
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
   double wall_offset = 0;                 ///< Unix time, in seconds, at which the actor clock was 0.
 };
@@ -71,6 +73,7 @@ struct checkpoint_writer_state {
   void begin_attempt(int32_t number);
   void fail_with(error cause);
   expected<void> open();
+  expected<restoration> begin_anew(std::vector<group_layout> owned);
   expected<restoration> load(const std::map<group_id, state_owner_actor>& owners);
   std::vector<group_layout> layouts_in(const std::map<std::string, std::string>& properties) const;
   void on_departed(const departed& x);
@@ -81,6 +84,8 @@ struct checkpoint_writer_state {
   void on_name_missing(const name_missing& x);
   void on_gone(const gone& x);
   void on_settle(const settle& x);
+  void on_verdict(const verdict& x);
+  void keep_best(const std::map<std::string, std::string>& properties);
   void settle_all();
   void refuse(int64_t step, error cause);
   void finish(int64_t step);

@@ -11,7 +11,9 @@ state_parts::state_parts(layouts groups, std::vector<named_tensor> tensors, int6
         left_.push_back({group.group, group.layout->entries()[static_cast<size_t>(entry)].trainable, {t.name, std::move(t.value)}});
 }
 
-state_parts::state_parts(layouts groups, uint64_t seed) : seed_(seed) {
+state_parts::state_parts(layouts groups, uint64_t seed, std::vector<named_tensor> tensors, int64_t part_bytes)
+  : state_parts(groups, std::move(tensors), part_bytes) {
+  seed_ = seed;
   for (const auto& group : groups)
     initial_.push_back(group.group);
 }

@@ -18,14 +18,14 @@ class state_parts {
   /// The tensors that the groups have a place for. Parts share the tensors' memory, which is given back as they are dropped.
   /// `part_bytes` has room for an element.
   state_parts(layouts groups, std::vector<named_tensor> tensors, int64_t part_bytes = bytes_max);
-  /// Initial values: one part for each group.
-  state_parts(layouts groups, uint64_t seed);
+  /// Initial values: one part for each group, and then the tensors that take the place of some of them.
+  state_parts(layouts groups, uint64_t seed, std::vector<named_tensor> tensors = {}, int64_t part_bytes = bytes_max);
 
   struct addressed {
     group_id to{};
     state_part part;  ///< Its attempt and number are the sender's.
   };
-  /// The next part; nothing when there is none left. All parts of a group follow one another.
+  /// The next part; nothing when there is none left. Initial values come first.
   std::optional<addressed> next();
 
  private:

@@ -87,6 +87,7 @@ int show(const request& r, const std::vector<checkpoint_id>& ids, reporter& repo
     std::erase_if(all, [&](const auto& c) { return std::find(ids.begin(), ids.end(), c.id) == ids.end(); });
   found->event_files.clear();
   found->evaluations.clear();
+  found->record.reset();
   write_output(r.json ? to_json(*found) : to_text(*found));
   return is_sound(*found) ? succeeded : failed;
 }

@@ -12,10 +12,17 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
 /// These have flags of their own: `arguments` follow the name. They use the reporter for failures only.
 int inspect(const std::vector<std::string>& arguments, reporter& report);
 int checkpoints(const std::vector<std::string>& arguments, reporter& report);
+int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals);
+int convert(const std::vector<std::string>& arguments, reporter& report);
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
+int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
 /// The exit status of a failure: 2 for a value that can never be right, else 1.
 int failure(reporter& report, const error& e, bool misuse);
+/// Whether `load_settings` failed by what was asked for, not by a damaged record.
+bool is_misuse(const error& e);
+/// An error about data that are not there, with a note on who named them where that was the record of a directory.
+error with_origin(error e, const command_line& line);
 std::string_view signal_name(int signal);
 /// From now on the first signal ends the process at once, with its status: for commands that leave nothing half done
 /// behind. `doing` completes the message: "before the training began".

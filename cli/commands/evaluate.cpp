@@ -10,22 +10,25 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   // Nothing is written before its end, and an event file is readable up to its last whole record: a signal may end it
   // at any point.
   end_at_first(signals, report, "before the evaluation had a result");
-  const auto step = parse_count("--step", line.step, 0);
-  if (!step)
-    return failure(*report, step.error(), true);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), true);
+    return failure(*report, given.error(), is_misuse(given.error()));
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
-  const auto data = open_test_data(*setup);
+  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
+  if (!step)
+    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto which = find_evaluation(*setup, line.evaluation);
+  if (!which)
+    return failure(*report, which.error(), true);
+  const auto data = open_test_data(*setup, *which);
   if (!data)
-    return failure(*report, data.error(), false);
-  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*setup, *data), *step);
+    return failure(*report, with_origin(data.error(), line), false);
+  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*which, *data), *step);
   signals.at_first({});
-  // The library then evaluates fresh variables; a user who names a directory here wants its contents.
-  if (result && result->checkpoint.empty())
+  // The library then evaluates fresh variables; a user who names a directory here wants its contents, or those of a warm start.
+  if (result && result->checkpoint.empty() && !setup->estimator.warm_start)
     result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
   if (!result && *step && result.error().category == errc::not_found)
     result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, **step),

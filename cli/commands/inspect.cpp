@@ -18,6 +18,7 @@ namespace {
 constexpr const char* usage = R"(
 What is shown of each PATH depends on what it is:
   a model directory                    its checkpoints, who is using it, the last evaluation
+  an exported model                    what it takes and yields, where it came from, its weights
   DIR/model.ckpt-390, a manifest       the checkpoint: tensors, input position, properties
   FILE.safetensors                     the tensors of any such file, from anywhere
   an event file                        its tags, with counts, steps and last values
@@ -54,7 +55,7 @@ tl::unexpected<error> misuse(std::string message) {
 }
 
 void add_flags(CLI::App& app, request& r) {
-  app.add_option("PATH", r.paths, "a model directory, a checkpoint, a .safetensors file or an event file")->type_name("");
+  app.add_option("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file")->type_name("");
   app.add_option("--config", r.config, "or a configuration in TOML")->type_name("FILE");
   app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
@@ -146,19 +147,25 @@ int show_config(const request& r, reporter& report) {
   if (!setup)
     return failure(report, setup.error(), true);
   const auto data = open_training_data(*setup);
-  const auto test = !data || !setup->evaluates ? data : open_test_data(*setup);
-  if (!data || !test)
-    return failure(report, data ? test.error() : data.error(), false);
+  if (!data)
+    return failure(report, data.error(), false);
   const auto training = make_train_spec(*setup, *data);
-  const auto evaluation = make_eval_spec(*setup, *test);
+  std::vector<eval_spec> evaluations;
+  for (const auto& e : setup->evaluations) {
+    const auto test = setup->evaluates() ? open_test_data(*setup, e) : data;
+    if (!test)
+      return failure(report, test.error(), false);
+    if (e.while_training || !setup->evaluates())
+      evaluations.push_back(make_eval_spec(e, *test));
+  }
   if (!r.program && !r.profile && !r.dot && r.graph.empty()) {
-    const auto plan = inspect_plan(setup->estimator, training, setup->evaluates ? std::optional{evaluation} : std::nullopt);
+    const auto plan = inspect_plan(setup->estimator, training, setup->evaluates() ? eval_specs{evaluations} : eval_specs{});
     if (!plan)
       return failure(report, plan.error(), plan.error().category == errc::invalid_argument);
     write_output(r.json ? to_json(*plan) : to_text(*plan));
     return succeeded;
   }
-  const auto& input = r.graph_mode() == mode::train ? training.input : evaluation.input;
+  const auto& input = r.graph_mode() == mode::train ? training.input : evaluations.front().input;
   if (r.profile) {
     const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
     if (!profile)

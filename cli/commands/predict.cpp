@@ -90,10 +90,9 @@ class progress_lines {
     last_ = now;
     write_error(fmt::format("{} results  {:.0f} results/s\n", count, static_cast<double>(count) / (now - began_)));
   }
-  void finish(int64_t count, const prediction_stream& stream, const output_choice& to) const {
+  void finish(int64_t count, const std::string& from, const output_choice& to) const {
     if (!quiet_)
-      write_error(fmt::format("{} results in {:.1f} s from {}{}\n", count, seconds_now() - began_,
-                              stream.checkpoint().empty() ? "no checkpoint" : stream.checkpoint(), to.path ? " to " + *to.path : ""));
+      write_error(fmt::format("{} results in {:.1f} s from {}{}\n", count, seconds_now() - began_, from, to.path ? " to " + *to.path : ""));
   }
 
  private:
@@ -112,10 +111,10 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
     if (!one)
       return failure(report, one.error(), one.error().category == errc::invalid_argument && one.error().source.empty());
     if (!out) {
-      // The library then predicts with fresh variables; a user who names a directory here wants its contents.
-      if (*one && stream.checkpoint().empty())
+      // The library then predicts with fresh variables, which those of an exported model are; a user who names a directory wants its contents.
+      if (*one && !line.exported && stream.checkpoint().empty() && !setup.estimator.warm_start)
         return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
-      if (!stream.remark().empty())
+      if (!line.exported && !stream.remark().empty())
         report.warn(stream.remark());
       signals.at_first([&stream] { stream.cancel(); });  // From here on there may be a partial file to remove.
       auto opened = results::open(to);
@@ -136,8 +135,25 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
   }
   if (auto finished = out->finish(); !finished)
     return failure(report, finished.error(), false);
-  progress.finish(out->count(), stream, to);
+  progress.finish(out->count(), line.exported ? *line.exported : stream.checkpoint().empty() ? "no checkpoint" : stream.checkpoint(), to);
   return succeeded;
+}
+
+/// The model and the data: of the configuration, or an exported model with the configuration's data.
+expected<job_setup> make_setup(const command_line& line, const settings& given) {
+  if (!line.exported)
+    return make_job_setup(given, false);
+  if (line.step || given.precedence_of("run.model_dir") == precedence::flag)
+    return fail({errc::invalid_argument, fmt::format("{} cannot be given together with --export, which names one model", line.step ? "--step" : "--model-dir"),
+                 {"troupe predict --help lists flags and keys"}});
+  auto setup = make_data_setup(given);
+  if (!setup)
+    return fail(setup.error());
+  const auto exported = exported_model::open(*line.exported);
+  if (!exported)
+    return fail(exported.error());
+  setup->estimator = {exported->as_model(), {}};
+  return setup;
 }
 
 }  // namespace
@@ -147,24 +163,27 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
     write_error(fmt::format("stopped by {} before the first result\n", signal_name(signals.first())));
     _exit(128 + signals.first());
   });
-  const auto step = parse_count("--step", line.step, 0);
   const auto limit = parse_count("--limit", line.limit, 1);
   const auto to = choose_output(line);
   const auto keys = parse_keys(line.keys);
-  for (const auto* refused : {step ? nullptr : &step.error(), limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
+  for (const auto* refused : {limit ? nullptr : &limit.error(), to ? nullptr : &to.error(), keys ? nullptr : &keys.error()})
     if (refused)
       return failure(*report, *refused, true);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), true);
-  const auto setup = make_job_setup(*given, false);
+    return failure(*report, given.error(), is_misuse(given.error()));
+  const auto setup = make_setup(line, *given);
   if (!setup)
-    return failure(*report, setup.error(), true);
-  const auto data = open_test_data(*setup);
+    return failure(*report, setup.error(), !line.exported || setup.error().category == errc::invalid_argument);
+  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
+  if (!step)
+    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto& test = setup->evaluations.front();
+  const auto data = open_test_data(*setup, test);
   if (!data)
-    return failure(*report, data.error(), false);
+    return failure(*report, with_origin(data.error(), line), false);
 
-  auto stream = troupe::predict(setup->estimator, {.input = data->batch(setup->test.batch_size), .keys = *keys, .step = *step});
+  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .step = *step});
   if (!stream)
     return failure(*report, stream.error(), true);
   const int status = run(*stream, *setup, *to, *limit, line, *report, signals);

@@ -1,6 +1,9 @@
 // troupe train: starts the job, reports on it, and stops it at the first signal.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/job_setup.hpp"
+#include "cli/configuration/kept_settings.hpp"
+
+#include <fmt/format.h>
 
 #include <unistd.h>
 
@@ -27,6 +30,23 @@ bool has_begun(const job& running) {
   return now != job_progress::phase::starting && now != job_progress::phase::restoring;
 }
 
+/// Makes the job keep what it is configured with, and tells what has changed since the last one.
+void keep_record(const command_line& line, const settings& given, const job_setup& setup, const std::shared_ptr<reporter>& report, train_spec& training) {
+  const auto& directory = setup.estimator.config.model_dir;
+  if (!directory)
+    return;
+  run_description about{.record = record_of(given, line.arguments), .values = hyperparameters_of(given)};
+  about.graph = [estimator = setup.estimator, input = training.input] { return inspect_graph(estimator, input, mode::train, false); };
+  const auto& evaluation = setup.evaluations.front().spec.name;
+  about.evaluation = evaluation.empty() ? "eval" : "eval_" + evaluation;
+  about.warn = [report](const std::string& text) { report->warn(text); };
+  if (const auto before = read_run_record(*directory); before)
+    report->changed(differences(*before, about.record));
+  else if (before.error().category != errc::not_found)
+    report->warn(fmt::format("{}: what the last run was configured with cannot be compared", before.error().message));
+  training.hooks.push_back(describe_run(*directory, std::move(about)));
+}
+
 }  // namespace
 
 int train(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
@@ -34,27 +54,31 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   end_at_first(signals, report, before);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), true);
+    return failure(*report, given.error(), is_misuse(given.error()));
   const auto setup = make_job_setup(*given, true);
   if (!setup)
     return failure(*report, setup.error(), true);
   const auto data = open_training_data(*setup);
   if (!data)
-    return failure(*report, data.error(), false);
+    return failure(*report, with_origin(data.error(), line), false);
 
   auto training = make_train_spec(*setup, *data);
   training.hooks.push_back(report);
-  std::optional<eval_spec> evaluation;
+  keep_record(line, *given, *setup, report, training);
+  std::vector<eval_spec> evaluations;
   job_scale scale{epoch_steps(*setup, *data)};
-  if (setup->evaluates) {
-    const auto test = open_test_data(*setup);
+  for (const auto& e : setup->evaluations) {
+    if (!e.while_training)
+      continue;
+    const auto test = open_test_data(*setup, e);
     if (!test)
-      return failure(*report, test.error(), false);
-    evaluation = make_eval_spec(*setup, *test);
-    scale.evaluation_batches = evaluation_batches(*setup, *test);
+      return failure(*report, with_origin(test.error(), line), false);
+    evaluations.push_back(make_eval_spec(e, *test));
+    if (const auto batches = evaluation_batches(e, *test))
+      scale.evaluation_batches[e.spec.name] = *batches;
   }
   report->measure_by(scale);
-  auto running = start(setup->estimator, training, evaluation);
+  auto running = start(setup->estimator, training, evaluations);
   if (!running)
     return failure(*report, running.error(), running.error().category == errc::invalid_argument);
 

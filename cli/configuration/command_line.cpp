@@ -1,13 +1,16 @@
 #include "cli/configuration/command_line.hpp"
 
 #include "cli/configuration/config_file.hpp"
+#include "cli/configuration/kept_settings.hpp"
 #include "cli/configuration/nearest.hpp"
 
+#include <troupe/checkpoints.hpp>
 #include <troupe/spec_fields.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <deque>
 
@@ -26,6 +29,8 @@ constexpr std::string_view train_examples = R"(Examples:
   troupe train --config examples/fashion_mnist.toml
   troupe train --config examples/fashion_mnist.toml --epochs 10 --model-dir runs/longer --json
   troupe train --config my.toml --set run.save_checkpoints_steps=100 --set optimizer.rate=3e-4
+  troupe train runs/longer --epochs 20
+A model directory says what its last run was configured with: named in place of a --config, it is gone on in with the same.
 Running the same command again goes on from the newest checkpoint, and trains nothing once the end is reached.
 SIGTSTP pauses training, SIGCONT resumes it.
 )";
@@ -33,15 +38,25 @@ SIGTSTP pauses training, SIGCONT resumes it.
 constexpr std::string_view evaluate_examples = R"(Examples:
   troupe evaluate --config examples/fashion_mnist.toml
   troupe evaluate --config examples/fashion_mnist.toml --step 780 --json
+  troupe evaluate runs/fashion-mnist
 )";
 
 constexpr std::string_view predict_examples = R"(Examples:
-  troupe predict --config examples/fashion_mnist.toml --keys class --limit 10
+  troupe predict runs/fashion-mnist --keys class_ids --limit 10
   troupe predict --config examples/fashion_mnist.toml --output predictions.csv
   troupe predict --config examples/fashion_mnist.toml --format npy --output predictions
 One result for each example of the test data, in their order, from the newest checkpoint. Standard output has nothing but
 results; progress, warnings and errors go to standard error. An --output gets its name once all of it is written: csv and
 jsonl are files, npy is a directory with KEY.npy for each key, where predictions that are words are left out.
+)";
+
+constexpr std::string_view export_examples = R"(Examples:
+  troupe export --config examples/fashion_mnist.toml
+  troupe export --config examples/fashion_mnist.toml --step best --output exports/fashion
+  troupe export --config examples/fashion_mnist.toml --onnx fashion.onnx
+Writes the model of the newest checkpoint as a directory that runs without its configuration, and prints its path, which ends in a number that
+grows. It is there whole or not at all. `troupe inspect PATH` shows what it takes and yields, `troupe predict --export PATH` runs it.
+--step best takes the checkpoint whose recorded evaluation has the least loss, of those that are there.
 )";
 
 /// Short for a key, whose help it has.
@@ -63,9 +78,13 @@ std::string about(std::string_view name) {
 }
 
 std::string footer(std::string_view subcommand) {
+  const auto examples = subcommand == "train"      ? train_examples
+                        : subcommand == "evaluate" ? evaluate_examples
+                        : subcommand == "export"   ? export_examples
+                                                   : predict_examples;
   return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
                      "key ends so. A flag beats --set, and both beat the file.\n{}\n{}",
-                     subcommand == "train" ? train_examples : subcommand == "evaluate" ? evaluate_examples : predict_examples, describe_keys(), exit_codes);
+                     examples, describe_keys(), exit_codes);
 }
 
 error misuse(std::string_view subcommand, std::string message) {
@@ -87,9 +106,10 @@ error unexpected(std::string_view subcommand, const CLI::App& app, const std::st
 
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
   command_line line;
-  const bool training = subcommand == "train", predicting = subcommand == "predict";
+  const bool training = subcommand == "train", predicting = subcommand == "predict", exporting = subcommand == "export";
   CLI::App app{training     ? "Trains a model, saving and evaluating as it goes."
-               : predicting ? "Writes what the newest checkpoint of a model says of each example of the test data."
+               : predicting ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
+               : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
                             : "Evaluates the newest checkpoint of a model.",
                fmt::format("troupe {}", subcommand)};
   app.allow_extras();
@@ -97,13 +117,17 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   std::deque<std::string> values;  // CLI11 keeps references to these.
   std::vector<std::pair<CLI::Option*, const flag*>> given;
   const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run puts its own flags before yours.
+  app.add_option("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was")->type_name("");
   app.add_option("--config", line.config, "configuration in TOML")->type_name("FILE")->multi_option_policy(last);
+  line.arguments = {"troupe", std::string{subcommand}};
+  line.arguments.insert(line.arguments.end(), arguments.begin(), arguments.end());
   for (const auto& f : key_flags)
     given.emplace_back(app.add_option(f.name, values.emplace_back(), help_of(*find_key(f.key)))->type_name(f.value)->multi_option_policy(last), &f);
   std::vector<std::string> set;
   app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
   std::string step;
-  auto* const at_step = training ? nullptr : app.add_option("--step", step, about<predict_spec>("step"))->type_name("N")->multi_option_policy(last);
+  const auto of_step = fmt::format("{}; best: the one that keep_best has kept", about<predict_spec>("step"));
+  auto* const at_step = training ? nullptr : app.add_option("--step", step, of_step)->type_name("N|best")->multi_option_policy(last);
   std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
   std::vector<CLI::Option*> given_texts;
   const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const std::string& purpose) {
@@ -115,11 +139,20 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
     add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
     add_text("--output", line.output, "FILE", "where they go; npy: a directory [standard output]");
     add_text("--limit", line.limit, "N", "only the first N results");
-  } else {
+    add_text("--export", line.exported, "DIR", "an exported model in place of a model directory; only input and evaluate of the keys count then");
+  } else if (exporting) {
+    add_text("--output", line.output, "DIR", "where the numbered directory goes [export/latest in the model directory]");
+    add_text("--onnx", line.onnx, "FILE", "also write it as an ONNX file");
+    auto* const asset = app.add_option("--asset", line.assets, "a file to put beside it, as assets.extra/PATH; as often as you like");
+    asset->type_name("PATH=FILE")->allow_extra_args(false);
+  }
+  if (!predicting && !exporting) {
     app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
+  if (!predicting && !training)
+    add_text("--evaluation", line.evaluation, "NAME", "the [[evaluate]] of this name; the first unless given");
   bool debug_numerics = false;
-  if (!predicting)
+  if (!predicting && !exporting)
     app.add_flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
   app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
@@ -137,6 +170,14 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   for (const auto& [option, f] : given)
     if (option->count() > 0)
       line.flags.push_back({f->key, values[static_cast<size_t>(f - key_flags)], f->name});
+  if (!line.directory.empty()) {
+    if (!line.config.empty())
+      return fail(misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
+                                                 line.directory)));
+    if (std::any_of(line.flags.begin(), line.flags.end(), [](const assignment& a) { return a.key == "run.model_dir"; }))
+      return fail(misuse(subcommand, "--model-dir cannot be given together with a directory: both name it"));
+    line.flags.push_back({"run.model_dir", line.directory, "DIR"});
+  }
   if (debug_numerics)
     line.flags.push_back({"run.debug_numerics", "true", "--debug-numerics"});
   for (const auto& text : set) {
@@ -163,6 +204,19 @@ expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::o
   return count;
 }
 
+expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir) {
+  if (text != "best") {
+    auto step = parse_count("--step", text, 0);
+    if (!step)
+      step.error().message = fmt::format("--step must be a whole number of at least 0, or best, not '{}'", *text);
+    return step;
+  }
+  return best_checkpoint(model_dir.value_or("")).and_then([](const std::string& prefix) -> expected<std::optional<int64_t>> {
+    const auto id = parse_checkpoint_id(std::string_view{prefix}.substr(prefix.rfind("ckpt-") + 5));
+    return id ? expected<std::optional<int64_t>>{id->step} : fail(errc::data_loss, prefix + " is no checkpoint");
+  });
+}
+
 expected<settings> load_settings(const command_line& line) {
   std::vector<assignment> file;
   if (!line.config.empty()) {
@@ -170,6 +224,11 @@ expected<settings> load_settings(const command_line& line) {
     if (!read)
       return fail(read.error());
     file = std::move(*read);
+  } else if (!line.directory.empty()) {
+    auto kept = kept_settings(line.directory);
+    if (!kept)
+      return fail(kept.error());
+    file = std::move(*kept);
   }
   return settings::merge(file, line.set, line.flags);
 }
@@ -182,9 +241,12 @@ Usage: troupe COMMAND [FLAG...]
 Commands:
   train        trains a model, saving and evaluating as it goes
   evaluate     evaluates the newest checkpoint, or that of --step
-  predict      writes what that checkpoint says of each example
-  inspect      shows a model directory, a checkpoint, an event file, a plan or a graph
+  predict      writes what that checkpoint, or an exported model, says of each example
+  export       writes that checkpoint's model for programs that do not have its code
+  serve        answers predictions of exported models over HTTP
+  inspect      shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph
   checkpoints  lists, verifies and deletes checkpoints
+  convert      converts checkpoints between Troupe, TensorFlow and safetensors
 
   troupe COMMAND --help has the flags, the keys of a configuration, and examples.
   troupe --version

@@ -1,4 +1,4 @@
-// The flags of `troupe train`, `troupe evaluate` and `troupe predict`.
+// The flags of `troupe train`, `troupe evaluate`, `troupe predict` and `troupe export`.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
@@ -11,10 +11,17 @@ enum exit_status : int { succeeded = 0, failed = 1, misused = 2 };
 struct command_line {
   std::optional<std::string> help;  ///< Requested: it is printed, and nothing else is done.
   std::string config;               ///< Path of the file; empty: none.
+  std::string directory;            ///< A model directory, whose record takes the place of a file; empty: none.
+  std::vector<std::string> arguments;  ///< Of the program, its name first.
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
-  std::optional<std::string> step;  ///< evaluate, predict.
-  std::optional<std::string> keys, output, format, limit;  ///< predict.
+  std::optional<std::string> step;  ///< evaluate, predict, export.
+  std::optional<std::string> evaluation;  ///< evaluate.
+  std::optional<std::string> keys, format, limit;  ///< predict.
+  std::optional<std::string> output;               ///< predict, export.
+  std::optional<std::string> exported;             ///< predict: the directory of an exported model.
+  std::vector<std::string> assets;                 ///< export: "PATH=FILE".
+  std::optional<std::string> onnx;                 ///< export.
   bool json = false;
   bool quiet = false;
 };
@@ -22,11 +29,16 @@ struct command_line {
 /// `arguments` follow the name of the subcommand. invalid_argument for flags that do not exist and values that are missing.
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments);
 
-/// File, --set and flags merged. invalid_argument and not_found, both misuse.
+/// File, --set and flags merged; in place of a file what the directory of the line keeps. invalid_argument and not_found are misuse;
+/// data_loss and unimplemented: the directory's record.
 expected<settings> load_settings(const command_line& line);
 
 /// The number of --step or --limit. invalid_argument unless it is a whole number of at least `least`.
 expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
+
+/// The step of --step: a number, or "best" for the checkpoint that the directory's job has kept as its best. invalid_argument; not_found where
+/// there is none.
+expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir);
 
 /// `troupe --help`.
 std::string general_help();

@@ -48,7 +48,7 @@ std::string first_key_of(const std::string& list) {
   for (const auto& known : known_keys())
     if (known.name.starts_with(list + "[]."))
       return known.name.substr(list.size() + 3);
-  return "type";
+  return list == "evaluate" ? "name" : "type";
 }
 
 /// Adds the tables of a list, [[model.layers]], each under its number: "model.layers[0].". An empty table is noticed by

@@ -17,8 +17,12 @@ struct input_options {
   std::optional<uint64_t> seed = {};
 };
 
+/// The examples of a published set: those to train with, or those to test with.
+enum class data_split : uint8_t { test, train };
+
 /// [evaluate], beside eval_spec.
 struct test_options {
+  data_split split = data_split::test;
   int64_t batch_size = 500;
   std::optional<std::string> images = {}, labels = {};  ///< Format idx.
 };
@@ -30,6 +34,10 @@ namespace troupe {
 template <> struct option_choices<cli::data_format> {
   static constexpr std::pair<std::string_view, cli::data_format> all[] = {
     {"fashion_mnist", cli::data_format::fashion_mnist}, {"mnist", cli::data_format::mnist}, {"idx", cli::data_format::idx}};
+};
+
+template <> struct option_choices<cli::data_split> {
+  static constexpr std::pair<std::string_view, cli::data_split> all[] = {{"test", cli::data_split::test}, {"train", cli::data_split::train}};
 };
 
 template <> struct option_fields<cli::input_options> {
@@ -45,6 +53,7 @@ template <> struct option_fields<cli::input_options> {
 
 template <> struct option_fields<cli::test_options> {
   static constexpr std::tuple all{
+    option_field{"split", &cli::test_options::split, "which of the examples, unless format is idx"},
     option_field{"batch_size", &cli::test_options::batch_size, "examples in a batch, also of predictions", field_range::at_least(1)},
     option_field{"images", &cli::test_options::images, "format idx: the file of the test images"},
     option_field{"labels", &cli::test_options::labels, "format idx: the file of their labels"}};

@@ -1,6 +1,9 @@
 #include "cli/configuration/job_setup.hpp"
 
+#include "cli/configuration/joined.hpp"
 #include "cli/configuration/model_setup.hpp"
+#include "cli/configuration/stopping_setup.hpp"
+#include "cli/configuration/warm_start_setup.hpp"
 
 #include <troupe/run_config_fields.hpp>
 #include <troupe/spec_fields.hpp>
@@ -37,24 +40,53 @@ expected<run_config> make_run_config(const settings& given) {
     if (!config)
       config.error().message = fmt::format("{}run.{}", given.origin(key), config.error().message);
   });
+  if (config)
+    each_field(*config, [&](const field_row& field, const auto& value) { given.settle(fmt::format("run.{}", field.name), option_text(value)); });
   return config;
 }
 
 expected<void> add_input(job_setup& setup, const settings& given, bool training) {
   given.read_fields("input.", setup.input);
-  given.read_fields("evaluate.", setup.test);
-  for (const char* key : {"input.images", "input.labels", "evaluate.images", "evaluate.labels"}) {
-    const bool needed = setup.input.format == data_format::idx && (key[0] == 'e' ? setup.evaluates || !training : training);
-    if (needed && !given.get<std::optional<std::string>>(key).value_or(std::nullopt))
-      return missing(key, "input.format is idx, which takes a file of images and one of labels");
-  }
-  return {};
+  if (setup.input.format != data_format::idx)
+    return {};
+  const auto check = [](const std::string& table, const auto& files) -> expected<void> {
+    for (const auto& [name, path] : {std::pair{".images", files.images}, std::pair{".labels", files.labels}})
+      if (!path)
+        return missing(table + name, "input.format is idx, which takes a file of images and one of labels");
+    return {};
+  };
+  auto named = training ? check("input", setup.input) : expected<void>{};
+  for (const auto& e : setup.evaluations)
+    if (e.while_training || !training)
+      named = named.and_then([&] { return check(e.key, e.data); });
+  return named;
 }
 
-void add_evaluation(job_setup& setup, const settings& given) {
-  given.read_fields("evaluate.", setup.evaluation);
-  // Evaluations need checkpoints: where nothing is kept there are none; requesting them then is an error.
-  setup.evaluates = given.text("evaluate.when").value_or(setup.estimator.config.model_dir ? "" : "never") != "never";
+/// The key that counts for one evaluation: that of [evaluate] holds for each [[evaluate]], unless that has its own with at least the
+/// same precedence.
+std::string key_for(const settings& given, const std::string& own, std::string_view field) {
+  const auto of_all = fmt::format("evaluate.{}", field), of_this = fmt::format("{}.{}", own, field);
+  const auto all = given.precedence_of(of_all), one = given.precedence_of(of_this);
+  return one && (!all || *one >= *all) ? of_this : of_all;
+}
+
+template <class Options>
+void read_evaluation(const settings& given, const std::string& own, Options& into) {
+  each_field(into, [&](const field_row& field, auto& value) { given.read(key_for(given, own, field.name), value); });
+}
+
+void add_evaluations(job_setup& setup, const settings& given) {
+  const auto listed = given.size_of_list("evaluate");
+  for (int64_t i = 0; i < std::max<int64_t>(1, listed); ++i) {
+    evaluation_setup e{listed == 0 ? "evaluate" : fmt::format("evaluate[{}]", i), {}};
+    read_evaluation(given, e.key, e.spec);
+    read_evaluation(given, e.key, e.data);
+    for (int64_t x = 0; x < given.size_of_list(e.key + ".exporters"); ++x)
+      given.read_fields(fmt::format("{}.exporters[{}].", e.key, x), e.spec.exporters.emplace_back());
+    // Evaluations need checkpoints: where nothing is kept there are none; requesting them then is an error.
+    e.while_training = given.text(key_for(given, e.key, "when")).value_or(setup.estimator.config.model_dir ? "" : "never") != "never";
+    setup.evaluations.push_back(std::move(e));
+  }
 }
 
 expected<dataset> published(expected<dataset> opened) {
@@ -80,15 +112,31 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
     return missing("run.model_dir", training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
   if (!training && !config->model_dir)
     return fail(errc::invalid_argument, fmt::format("{}run.model_dir cannot be none: there is nothing to evaluate", given.origin("run.model_dir")));
-  setup.estimator = {std::move(*built), std::move(*config)};
+  auto start = make_warm_start(given);
+  if (!start)
+    return fail(start.error());
+  setup.estimator = {std::move(*built), std::move(*config), std::move(*start)};
   each_field(setup.training, [&](const field_row& field, auto& value) { given.read(std::string{prefix_of_training(field.name)}.append(field.name), value); });
-  add_evaluation(setup, given);
+  add_evaluations(setup, given);
   if (auto added = add_input(setup, given, training); !added)
     return fail(added.error());
+  auto rules = make_stop_rules(given);
+  if (!rules)
+    return fail(rules.error());
+  setup.training.stop_early = std::move(*rules);
+  setup.training.keep_best = make_keep_best(given);
   if (setup.training.max_steps && setup.training.steps)
     return fail(errc::invalid_argument, fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
   if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs)
     return missing("run.max_steps", "nothing says when to end; give --max-steps N or --epochs N");
+  return setup;
+}
+
+expected<job_setup> make_data_setup(const settings& given) {
+  job_setup setup;
+  add_evaluations(setup, given);
+  if (auto added = add_input(setup, given, false); !added)
+    return fail(added.error());
   return setup;
 }
 
@@ -97,9 +145,23 @@ expected<dataset> open_training_data(const job_setup& setup) {
   return in.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")}) : published(mnist_train(in.data));
 }
 
-expected<dataset> open_test_data(const job_setup& setup) {
-  const auto& in = setup.test;
-  return setup.input.format == data_format::idx ? open_idx({in.images.value_or(""), in.labels.value_or("")}) : published(mnist_test(setup.input.data));
+expected<evaluation_setup> find_evaluation(const job_setup& setup, const std::optional<std::string>& name) {
+  if (!name)
+    return setup.evaluations.front();
+  std::vector<std::string> names;
+  for (const auto& e : setup.evaluations) {
+    if (e.spec.name == *name)
+      return e;
+    names.push_back(e.spec.name.empty() ? "one without a name" : "'" + e.spec.name + "'");
+  }
+  return fail(errc::invalid_argument, fmt::format("there is no evaluation named '{}'; the configuration has {}", *name, joined(names, ", ")));
+}
+
+expected<dataset> open_test_data(const job_setup& setup, const evaluation_setup& evaluation) {
+  const auto& in = evaluation.data;
+  if (setup.input.format == data_format::idx)
+    return open_idx({in.images.value_or(""), in.labels.value_or("")});
+  return published(in.split == data_split::test ? mnist_test(setup.input.data) : mnist_train(setup.input.data));
 }
 
 train_spec make_train_spec(const job_setup& setup, const dataset& data) {
@@ -109,9 +171,9 @@ train_spec make_train_spec(const job_setup& setup, const dataset& data) {
   return spec;
 }
 
-eval_spec make_eval_spec(const job_setup& setup, const dataset& data) {
-  auto spec = setup.evaluation;
-  spec.input = data.batch(setup.test.batch_size);
+eval_spec make_eval_spec(const evaluation_setup& evaluation, const dataset& data) {
+  auto spec = evaluation.spec;
+  spec.input = data.batch(evaluation.data.batch_size);
   return spec;
 }
 
@@ -120,12 +182,12 @@ std::optional<int64_t> epoch_steps(const job_setup& setup, const dataset& data) 
   return rows ? std::optional{*rows / setup.input.batch_size} : std::nullopt;  // A partial last batch is dropped.
 }
 
-std::optional<int64_t> evaluation_batches(const job_setup& setup, const dataset& data) {
+std::optional<int64_t> evaluation_batches(const evaluation_setup& evaluation, const dataset& data) {
   const auto rows = data.source_size();
   if (!rows)
-    return setup.evaluation.steps;
-  const int64_t size = setup.test.batch_size, all = *rows / size + (*rows % size != 0 ? 1 : 0);
-  return std::min(all, setup.evaluation.steps.value_or(all));
+    return evaluation.spec.steps;
+  const int64_t size = evaluation.data.batch_size, all = *rows / size + (*rows % size != 0 ? 1 : 0);
+  return std::min(all, evaluation.spec.steps.value_or(all));
 }
 
 }  // namespace troupe::cli

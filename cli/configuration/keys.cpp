@@ -6,14 +6,25 @@
 
 namespace troupe::cli {
 
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 6 && text.find_first_not_of("0123456789") == std::string_view::npos && (text.size() == 1 || text.front() != '0');
+}
+
+}  // namespace
+
 std::string without_number(std::string_view name) {
-  const size_t open = name.find('['), close = name.find(']');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
-    return std::string{name};
-  const auto number = name.substr(open + 1, close - open - 1);
-  const bool is_number = !number.empty() && number.size() <= 6 && number.find_first_not_of("0123456789") == std::string_view::npos
-                         && (number.size() == 1 || number.front() != '0');
-  return is_number ? std::string{name.substr(0, open + 1)}.append(name.substr(close)) : std::string{name};
+  std::string known;
+  for (;;) {
+    const size_t open = name.find('['), close = name.find(']', open);
+    if (open == std::string_view::npos || close == std::string_view::npos || !is_number(name.substr(open + 1, close - open - 1)))
+      return known.append(name);
+    known.append(name.substr(0, open));
+    if (known != "evaluate")
+      known += "[]";
+    name.remove_prefix(close + 1);
+  }
 }
 
 const key_info* find_key(std::string_view name) {
@@ -26,8 +37,8 @@ const key_info* find_key(std::string_view name) {
 
 std::vector<std::string> keys_ending_in(std::string_view name) {
   std::vector<std::string> found;
-  for (const auto& k : known_keys())
-    if (std::string_view{k.name}.substr(k.name.find('.') + 1) == name)
+  for (const auto& k : known_keys())  // Those of a list at the top have no name without a number.
+    if (std::string_view{k.name}.substr(k.name.find('.') + 1) == name && !k.name.substr(0, k.name.find('.')).ends_with(']'))
       found.push_back(k.name);
   return found;
 }

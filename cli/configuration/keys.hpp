@@ -30,9 +30,9 @@ struct key_info : option_values {
 const std::vector<key_info>& known_keys();
 /// The table of a field of train_spec: "input." for the epochs, else "run.".
 std::string_view prefix_of_training(std::string_view field);
-/// "model.layers[].type" of "model.layers[12].type".
+/// "model.layers[].type" of "model.layers[12].type"; "evaluate.name" of "evaluate[1].name", as [[evaluate]] may be one table as well.
 std::string without_number(std::string_view name);
-/// Finds keys of a list only with a number.
+/// Finds keys of a list only with a number. A key of [evaluate] is also found as that of one of [[evaluate]]: "evaluate[1].name".
 const key_info* find_key(std::string_view name);
 /// The keys whose part after the dot is `name`.
 std::vector<std::string> keys_ending_in(std::string_view name);

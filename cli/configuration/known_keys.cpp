@@ -3,6 +3,8 @@
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/keys.hpp"
 #include "cli/configuration/model_fields.hpp"
+#include "cli/configuration/stopping_setup.hpp"
+#include "cli/configuration/warm_start_setup.hpp"
 
 #include <troupe/optimizer/optimizer_fields.hpp>
 #include <troupe/run_config_fields.hpp>
@@ -119,8 +121,9 @@ key_info choice(const std::string& name, const std::string& about, const std::st
 key_info tables(const std::string& name, const std::string& about) { return {{}, name, about, {}, true}; }
 
 void add_model(std::vector<key_info>& keys) {
-  const alternatives models{"model.", std::variant<dnn_classifier_options, sequential_classifier_options>{}};
-  keys.push_back(choice("model.type", "sequential_classifier has the layers that are listed", std::string{name_of(dnn_classifier_options{})}, models));
+  const alternatives models{"model.", model_choice{}};
+  keys.push_back(choice("model.type", "a classifier has a head of its own, a model the one of [head]; sequential: the layers that are listed",
+                        std::string{name_of(dnn_classifier_options{})}, models));
   models.finish(keys);
   keys.push_back(tables("model.layers", "its layers in their order, as [[model.layers]], before the logits; layers[0] is the first"));
   const alternatives layers{"model.layers[].", sequential_layer{}};
@@ -128,12 +131,22 @@ void add_model(std::vector<key_info>& keys) {
   layers.finish(keys);
 }
 
+void add_head(std::vector<key_info>& keys) {
+  const alternatives heads{"head.", head_choice{}}, single{"head.heads[].", single_head{}};
+  keys.push_back(choice("head.type", "the loss, metrics and predictions of a model; multi_head: those of the heads that are listed", "", heads));
+  heads.finish(keys);
+  keys.push_back(tables("head.heads", "multi_head: its heads in the order of their logits, as [[head.heads]]"));
+  keys.push_back(choice("head.heads[].type", "as head.type", "", single));
+  add(keys, "head.heads[].", named_head{});
+  single.finish(keys);
+}
+
 void add_optimizer(std::vector<key_info>& keys) {
   const optimizer defaults;
   const auto name = [](const auto& of) { return std::visit([](const auto& one) { return std::string{name_of(one)}; }, of); };
   alternatives rules{"optimizer.", update_rule{}};
   rules.surround(defaults);
-  keys.push_back(choice("optimizer.name", "the update rule", name(defaults.rule), rules));
+  keys.push_back(choice("optimizer.name", "the update rule", name(defaults.rule) + "; adagrad for dnn_linear_combined_model; ftrl for baseline_model", rules));
   rules.finish(keys);
   add(keys, "optimizer.clip_", defaults.clip);
   const alternatives schedules{"optimizer.", learning_rate_schedule{}};
@@ -141,16 +154,31 @@ void add_optimizer(std::vector<key_info>& keys) {
   schedules.finish(keys);
   keys.push_back({{.kind = option_kind::texts}, "optimizer.freeze", "beginnings of the names of variables that keep their values"});
   keys.push_back(tables("optimizer.groups", "variables that are treated differently, as [[optimizer.groups]]; one belongs to the first group that fits"));
-  add(keys, "optimizer.groups[].", variable_group{});
+  const std::string group = "optimizer.groups[].";
+  add(keys, group, variable_group{});
+  const alternatives own{group, update_rule{}};
+  keys.push_back(choice(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
+  std::vector<key_info> of_rules;
+  own.finish(of_rules);
+  std::erase_if(of_rules, [&group](const key_info& k) { return k.name == group + "weight_decay"; });  // The group's counts.
+  keys.insert(keys.end(), of_rules.begin(), of_rules.end());
 }
 
-/// Keys of evaluations: the program can also leave them out.
+/// Keys of [evaluate], or of each [[evaluate]]: the program can also leave evaluations out.
 void add_evaluation(std::vector<key_info>& keys) {
   add(keys, "evaluate.", defaults_of<eval_spec>());
   auto& when = *std::find_if(keys.begin(), keys.end(), [](const key_info& k) { return k.name == "evaluate.when"; });
   when.choices.push_back("never");
   when.about += "; never: there is none, as where nothing is kept";
   add(keys, "evaluate.", test_options{});
+  keys.push_back(tables("evaluate.exporters", "what is exported after an evaluation, below export/ in the model directory, as [[evaluate.exporters]]"));
+  add(keys, "evaluate.exporters[].", exporter{});
+}
+
+void add_stopping(std::vector<key_info>& keys) {
+  keys.push_back(tables("stop_early", "rules that end the training because of its evaluations, as [[stop_early]]; the first that applies counts"));
+  add(keys, "stop_early[].", stop_early_options{});
+  add(keys, "keep_best.", keep_best{});
 }
 
 void add_input_and_run(std::vector<key_info>& keys) {
@@ -166,6 +194,15 @@ void add_input_and_run(std::vector<key_info>& keys) {
   keys.insert(keys.end(), run.begin(), run.end());
 }
 
+void add_warm_start(std::vector<key_info>& keys) {
+  add(keys, "warm_start.", defaults_of<warm_start_settings>());
+  keys.push_back(tables("warm_start.names", "variables that the checkpoint calls otherwise, as [[warm_start.names]]"));
+  add(keys, "warm_start.names[].", renamed_variable{});
+  keys.push_back(tables("warm_start.vocabularies", "variables whose rows stand for words, as [[warm_start.vocabularies]]"));
+  add(keys, "warm_start.vocabularies[].", vocabulary_variable{});
+  add(keys, "warm_start.vocabularies[].", vocab_info{});
+}
+
 }  // namespace
 
 std::string_view prefix_of_training(std::string_view field) { return field == "epochs" ? "input." : "run."; }
@@ -174,9 +211,12 @@ const std::vector<key_info>& known_keys() {
   static const std::vector<key_info> keys = [] {
     std::vector<key_info> all;
     add_model(all);
+    add_head(all);
     add_optimizer(all);
     add_input_and_run(all);
     add_evaluation(all);
+    add_stopping(all);
+    add_warm_start(all);
     return all;
   }();
   return keys;

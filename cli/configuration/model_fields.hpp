@@ -1,10 +1,22 @@
-// The tables of the options of models and layers (option_field.hpp): keys of [model] and [[model.layers]].
+// The tables of the options of models and layers (option_field.hpp): keys of [model] and [[model.layers]]. Those of heads are in
+// head_fields.hpp.
 #pragma once
 
+#include <troupe/canned_models.hpp>
+#include <troupe/head_fields.hpp>
 #include <troupe/option_field.hpp>
 #include <troupe/sequential.hpp>
 
 namespace troupe {
+
+namespace cli {
+/// What model.type can be: a classifier has its head, the others take that of [head].
+using model_choice = std::variant<dnn_classifier_options, sequential_classifier_options, dnn_model_options, linear_model_options,
+                                  dnn_linear_combined_model_options, baseline_model_options, sequential_model_options>;
+/// What the type of one of several heads can be, and what head.type can be.
+using single_head = std::variant<binary_head, multi_class_head, multi_label_head, regression_head, poisson_head>;
+using head_choice = std::variant<binary_head, multi_class_head, multi_label_head, regression_head, poisson_head, multi_head>;
+}  // namespace cli
 
 // -- values by name --------------------------------------------------------------
 
@@ -37,22 +49,47 @@ inline std::string option_text(const initializer& value) {
       TROUPE_FIELD(owner, vocabulary, "what they are called, as [\"shirt\", \"bag\"]: predicted as \"classes\""),            \
       TROUPE_FIELD(owner, label_smoothing, "share of each label that is given to all classes alike", field_range::between(0, 1))
 
+#define TROUPE_HIDDEN(owner)                                                                                       \
+  TROUPE_FIELD(owner, hidden_units, "units of each hidden layer, as [256, 128]", field_range::at_least(1)),         \
+      TROUPE_FIELD(owner, activation, "after every hidden layer"),                                                  \
+      TROUPE_FIELD(owner, dropout, "share of units dropped while training", field_range::fraction()),               \
+      TROUPE_FIELD(owner, batch_norm, "normalise after every hidden layer")
+#define TROUPE_INPUT_SHAPE(owner) \
+  TROUPE_FIELD(owner, input_shape, "the shape of an example, as [28, 28, 1]; that of the data unless given", field_range::at_least(1))
+
 template <> struct option_fields<dnn_classifier_options> {
   static constexpr std::string_view name = "dnn_classifier";
-  static constexpr std::tuple all{
-    TROUPE_CLASSIFIER(dnn_classifier_options),
-    TROUPE_FIELD(dnn_classifier_options, hidden_units, "units of each hidden layer, as [256, 128]", field_range::at_least(1)),
-    TROUPE_FIELD(dnn_classifier_options, activation, "after every hidden layer"),
-    TROUPE_FIELD(dnn_classifier_options, dropout, "share of units dropped while training", field_range::fraction()),
-    TROUPE_FIELD(dnn_classifier_options, batch_norm, "normalise after every hidden layer")};
+  static constexpr std::tuple all{TROUPE_CLASSIFIER(dnn_classifier_options), TROUPE_HIDDEN(dnn_classifier_options)};
 };
 template <> struct option_fields<sequential_classifier_options> {
   static constexpr std::string_view name = "sequential_classifier";
-  static constexpr std::tuple all{
-    TROUPE_CLASSIFIER(sequential_classifier_options),
-    TROUPE_FIELD(sequential_classifier_options, input_shape, "the shape of an example, as [28, 28, 1]; that of the data unless given",
-                 field_range::at_least(1))};
+  static constexpr std::tuple all{TROUPE_CLASSIFIER(sequential_classifier_options), TROUPE_INPUT_SHAPE(sequential_classifier_options)};
 };
+template <> struct option_fields<dnn_model_options> {
+  static constexpr std::string_view name = "dnn_model";
+  static constexpr std::tuple all{TROUPE_HIDDEN(dnn_model_options)};
+};
+template <> struct option_fields<linear_model_options> {
+  static constexpr std::string_view name = "linear_model";
+  static constexpr std::tuple<> all{};
+};
+template <> struct option_fields<dnn_linear_combined_model_options> {
+  static constexpr std::string_view name = "dnn_linear_combined_model";
+  static constexpr std::tuple all{
+    TROUPE_HIDDEN(dnn_linear_combined_model_options),
+    TROUPE_FIELD(dnn_linear_combined_model_options, dnn_features, "features of the dense layers; all unless given"),
+    TROUPE_FIELD(dnn_linear_combined_model_options, linear_features, "features of the linear part; all unless given")};
+};
+template <> struct option_fields<baseline_model_options> {
+  static constexpr std::string_view name = "baseline_model";
+  static constexpr std::tuple<> all{};
+};
+template <> struct option_fields<sequential_model_options> {
+  static constexpr std::string_view name = "sequential_model";
+  static constexpr std::tuple all{TROUPE_INPUT_SHAPE(sequential_model_options)};
+};
+#undef TROUPE_INPUT_SHAPE
+#undef TROUPE_HIDDEN
 #undef TROUPE_CLASSIFIER
 #undef TROUPE_FIELD
 

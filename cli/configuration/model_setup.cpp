@@ -1,5 +1,7 @@
 #include "cli/configuration/model_setup.hpp"
 
+#include "cli/configuration/head_setup.hpp"
+#include "cli/configuration/joined.hpp"
 #include "cli/configuration/layer_setup.hpp"
 #include "cli/configuration/model_fields.hpp"
 #include "cli/configuration/optimizer_setup.hpp"
@@ -10,76 +12,123 @@ namespace troupe::cli {
 
 namespace {
 
-constexpr std::string_view dense = option_fields<dnn_classifier_options>::name;
-constexpr std::string_view sequential = option_fields<sequential_classifier_options>::name;
-
 tl::unexpected<error> missing(std::string_view key, std::string_view hint) {
   return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
 }
 
 template <class Options>
-expected<void> check_classes(const Options& options) {
-  if (options.classes == 0 && options.vocabulary.empty())
-    return missing("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
-  return {};
+constexpr bool has_layers = requires(Options o) { o.layers; };
+template <class Options>
+constexpr bool has_head = requires(Options o) { o.head; };
+
+/// The names of the types for which `fits` holds.
+template <class Fits, class... Options>
+std::vector<std::string> types(const std::variant<Options...>&, Fits fits) {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& o) {
+    if (fits(o))
+      names.emplace_back(name_of(o));
+  };
+  (add(Options{}), ...);
+  return names;
 }
 
-/// A key that only the other type has is an error, unless the type was chosen with higher precedence.
-template <class Own, class Other>
-expected<void> check_keys(const settings& given, const Own& own, const Other& other) {
+template <class Options>
+bool has_field(const Options& o, std::string_view name) {
+  bool found = false;
+  each_field(o, [&](const field_row& field, const auto&) { found = found || field.name == name; });
+  return found;
+}
+
+/// A key that only other types have is an error, unless the type was chosen with higher precedence.
+template <class Own>
+expected<void> check_keys(const settings& given, const Own& own) {
   const auto at = given.precedence_of("model.type").value_or(precedence::file);
   expected<void> right;
-  const auto check = [&](const std::string& key) {
-    if (right && given.has(key) && *given.precedence_of(key) >= at)
-      right = fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and model.type is {}", given.origin(key), key, name_of(other), name_of(own)));
+  const auto check = [&](const std::string& key, const std::vector<std::string>& owners) {
+    if (right && *given.precedence_of(key) >= at)
+      right = fail(errc::invalid_argument,
+                   fmt::format("{}{} belongs to {}, and model.type is {}", given.origin(key), key, joined(owners, ", "), name_of(own)));
   };
-  each_field(other, [&](const field_row& field, const auto&) {
-    bool shared = false;
-    each_field(own, [&](const field_row& mine, const auto&) { shared = shared || mine.name == field.name; });
-    if (!shared)
-      check(fmt::format("model.{}", field.name));
-  });
-  if (name_of(own) == dense)
+  for (const auto& key : given.keys_beginning("model.")) {
+    const std::string field = key.substr(6);
+    if (key != "model.type" && !key.starts_with("model.layers[") && !has_field(own, field))
+      check(key, types(model_choice{}, [&field](const auto& o) { return has_field(o, field); }));
+  }
+  if (!has_layers<Own>)
     for (const auto& key : given.keys_of_list("model.layers"))
-      check(key);
+      check(key, types(model_choice{}, []<class O>(const O&) { return has_layers<O>; }));
+  if (!has_head<Own>)
+    for (const auto& key : given.keys_beginning("head."))
+      check(key, types(model_choice{}, []<class O>(const O&) { return has_head<O>; }));
   return right;
 }
 
-expected<model> make_dense(const settings& given) {
-  dnn_classifier_options options;
-  if (auto right = check_keys(given, options, sequential_classifier_options{}); !right)
-    return fail(right.error());
-  if (!given.has("model.hidden_units"))
+/// The keys without which there is no such model.
+template <class Options>
+expected<void> check_needed(const settings& given, const Options& options) {
+  if (has_field(options, "hidden_units") && !given.has("model.hidden_units"))
     return missing("model.hidden_units", "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
-  given.read_fields("model.", options);
-  return check_classes(options).and_then([&] { return make_optimizer(given); }).map([&](const optimizer& made) {
-    options.optimizer = made;
-    return dnn_classifier(options);
-  });
+  if (has_layers<Options> && given.size_of_list("model.layers") == 0)
+    return missing("model.layers", "give a --config with [model] layers = [{type = \"flatten\"}, {type = \"dense\", units = 128, activation = \"relu\"}]");
+  if constexpr (requires { options.classes; })
+    if (options.classes == 0 && options.vocabulary.empty())
+      return missing("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
+  if (has_head<Options> && !given.has("head.type"))
+    return missing("head.type", fmt::format("a {} takes any head: give [head] type = \"multi_class_head\" and classes = 10, or another", name_of(options)));
+  return {};
 }
 
-expected<model> make_sequential(const settings& given) {
-  sequential_classifier_options options;
-  if (auto right = check_keys(given, options, dnn_classifier_options{}); !right)
+model built(dnn_classifier_options o) { return dnn_classifier(std::move(o)); }
+model built(sequential_classifier_options o) { return sequential_classifier(std::move(o)); }
+model built(dnn_model_options o) { return dnn_model(std::move(o)); }
+model built(linear_model_options o) { return linear_model(std::move(o)); }
+model built(dnn_linear_combined_model_options o) { return dnn_linear_combined_model(std::move(o)); }
+model built(baseline_model_options o) { return baseline_model(std::move(o)); }
+model built(sequential_model_options o) { return sequential_model(std::move(o)); }
+
+template <class Options>
+expected<model> make(const settings& given, Options options) {
+  if (auto right = check_keys(given, options); !right)
     return fail(right.error());
-  if (given.size_of_list("model.layers") == 0)
-    return missing("model.layers", "give a --config with [model] layers = [{type = \"flatten\"}, {type = \"dense\", units = 128, activation = \"relu\"}]");
   given.read_fields("model.", options);
-  options.places = places_of_layers(given);
-  auto made = check_classes(options).and_then([&] { return make_optimizer(given); });
-  if (!made)
-    return fail(made.error());
-  options.optimizer = *made;
-  return make_layers(given).map([&](std::vector<sequential_layer> layers) {
-    options.layers = std::move(layers);
-    return sequential_classifier(options);
-  });
+  if (auto right = check_needed(given, options); !right)
+    return fail(right.error());
+  auto by = make_optimizer(given, options.optimizer);
+  if (!by)
+    return fail(by.error());
+  options.optimizer = std::move(*by);
+  if constexpr (has_head<Options>) {
+    auto made = make_head(given);
+    if (!made)
+      return fail(made.error());
+    options.head = std::move(*made);
+  }
+  if constexpr (has_layers<Options>) {
+    auto made = make_layers(given);
+    if (!made)
+      return fail(made.error());
+    options.layers = std::move(*made);
+    options.places = places_of_layers(given);
+  }
+  return built(std::move(options));
+}
+
+template <class... Options>
+expected<model> make_of_type(const settings& given, const std::string& type, const std::variant<Options...>&) {
+  expected<model> made = model{};
+  const auto try_type = [&](auto options) {
+    if (name_of(options) == type)
+      made = make(given, std::move(options));
+  };
+  (try_type(Options{}), ...);
+  return made;
 }
 
 }  // namespace
 
 expected<model> make_model(const settings& given) {
-  return given.text("model.type").value_or(std::string{dense}) == sequential ? make_sequential(given) : make_dense(given);
+  return make_of_type(given, given.text("model.type").value_or(std::string{name_of(dnn_classifier_options{})}), model_choice{});
 }
 
 }  // namespace troupe::cli

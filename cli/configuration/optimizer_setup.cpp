@@ -10,8 +10,6 @@ namespace troupe::cli {
 
 namespace {
 
-std::string key_of(std::string_view field) { return fmt::format("optimizer.{}", field); }
-
 /// Calls f(option) for each alternative with its defaults.
 template <class F, class... Options>
 void each_alternative(const std::variant<Options...>&, F f) {
@@ -25,26 +23,28 @@ bool has_field(const Options& o, std::string_view name) {
   return found;
 }
 
-/// The alternative that `key` names, with its fields as given. A field of another alternative is an error, unless the
-/// choice was made with higher precedence.
+/// The alternative that the key `at` + `choice` names, with its fields as given at `at`; one that is not named is `standard`. A field of
+/// another alternative is an error, unless the choice was made with higher precedence.
 template <class Variant>
-expected<Variant> choose(const settings& given, const std::string& key, const Variant& standard) {
-  const std::string name = given.text(key).value_or(std::string{std::visit([](const auto& o) { return name_of(o); }, standard)});
+expected<Variant> choose(const settings& given, const std::string& at, const std::string& choice, const Variant& standard) {
+  const std::string key = at + choice;
+  const auto named = given.text(key);
+  const std::string name = named.value_or(std::string{std::visit([](const auto& o) { return name_of(o); }, standard)});
   const auto chosen_at = given.precedence_of(key).value_or(precedence::file);
-  Variant chosen;
-  each_alternative(chosen, [&](auto o) {
-    if (name_of(o) != name)
-      return;
-    given.read_fields("optimizer.", o);
-    chosen = std::move(o);
-  });
+  Variant chosen = standard;
+  if (named)
+    each_alternative(chosen, [&](auto o) {
+      if (name_of(o) == name)
+        chosen = std::move(o);
+    });
+  std::visit([&](auto& o) { given.read_fields(at, o); }, chosen);
   expected<Variant> result = chosen;
   each_alternative(chosen, [&](const auto& other) {
     each_field(other, [&](const field_row& row, const auto&) {
       const std::string_view field = row.name;
-      const auto full = key_of(field);
+      const auto full = fmt::format("{}{}", at, field);
       const bool own = std::visit([field](const auto& o) { return has_field(o, field); }, chosen);
-      if (own || !result || full == "optimizer.weight_decay" || !given.has(full) || *given.precedence_of(full) < chosen_at)
+      if (own || !result || field == "weight_decay" || !given.has(full) || *given.precedence_of(full) < chosen_at)
         return;
       std::vector<std::string> owners;
       each_alternative(chosen, [&](const auto& o) {
@@ -57,10 +57,26 @@ expected<Variant> choose(const settings& given, const std::string& key, const Va
   return result;
 }
 
+/// The first key of the group at `at` that only rules have.
+std::optional<std::string> field_of_a_rule(const settings& given, const std::string& at) {
+  for (const auto& key : given.keys_beginning(at + "."))
+    if (!has_field(variable_group{}, key.substr(at.size() + 1)))
+      return key;
+  return {};
+}
+
 /// Makes [[optimizer.groups]] number i.
 expected<variable_group> make_group(const settings& given, int64_t i) {
   const auto at = fmt::format("optimizer.groups[{}]", i);
   variable_group made;
+  if (given.has(at + ".name")) {
+    auto rule = choose(given, at + ".", "name", update_rule{});
+    if (!rule)
+      return fail(rule.error());
+    made.rule = *rule;
+  } else if (const auto field = field_of_a_rule(given, at)) {
+    return fail(errc::invalid_argument, fmt::format("{}{} is the field of a rule: give {}.name too", given.origin(*field), *field, at));
+  }
   bool named = false, treated = false;
   std::string origin;
   each_field(made, [&](const field_row& field, auto& value) {
@@ -73,21 +89,23 @@ expected<variable_group> make_group(const settings& given, int64_t i) {
   });
   if (!named)
     return fail(errc::invalid_argument, fmt::format("{}{} has neither prefix nor suffix: which variables belong to it?", origin, at));
-  if (!treated)
-    return fail(errc::invalid_argument, fmt::format("{}{} says nothing of its variables: give it rate_factor, weight_decay or frozen", origin, at));
+  if (!treated && !made.rule)
+    return fail(errc::invalid_argument, fmt::format("{}{} says nothing of its variables: give it rate_factor, weight_decay, frozen or name", origin, at));
   return made;
 }
 
 }  // namespace
 
-expected<optimizer> make_optimizer(const settings& given) {
-  auto rule = choose(given, "optimizer.name", optimizer{}.rule);
+expected<optimizer> make_optimizer(const settings& given, const optimizer& standard) {
+  auto rule = choose(given, "optimizer.", "name", standard.rule);
   if (!rule)
     return fail(rule.error());
-  auto schedule = choose(given, "optimizer.schedule", optimizer{}.schedule);
+  auto schedule = choose(given, "optimizer.", "schedule", standard.schedule);
   if (!schedule)
     return fail(schedule.error());
-  optimizer made{.rule = *rule, .schedule = *schedule};
+  auto made = standard;
+  made.rule = *rule;
+  made.schedule = *schedule;
   given.read_fields("optimizer.", made);
   if (std::visit([](const auto& o) { return has_field(o, "weight_decay"); }, made.rule))
     made.weight_decay = 0;  // The key is the rule's.

@@ -17,8 +17,8 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
   auto like = nearest(without_number(key), names);
   const size_t open = key.find('['), close = key.find(']');
   if (like && open < close && close != std::string::npos)
-    if (const size_t at = like->find("[]"); at != std::string::npos)
-      like->replace(at, 2, key.substr(open, close + 1 - open));
+    if (const size_t at = std::min(like->find("[]"), key.starts_with("evaluate[") ? like->find('.') : std::string::npos); at != std::string::npos)
+      like->replace(at, (*like)[at] == '[' ? 2 : 0, key.substr(open, close + 1 - open));
   return like;
 }
 
@@ -26,9 +26,10 @@ std::optional<std::string> nearest_key(const std::string& key, const std::vector
 expected<std::string> resolve(const assignment& given, bool may_be_short) {
   if (find_key(given.key))
     return given.key;
-  if (given.written == value_kind::table)
-    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key,
-                                                    did_you_mean(nearest(given.key, {"model", "optimizer", "input", "run", "evaluate"}))));
+  if (given.written == value_kind::table) {
+    const auto like = nearest(given.key, {"model", "head", "optimizer", "input", "run", "evaluate", "stop_early", "keep_best", "warm_start"});
+    return fail(errc::invalid_argument, fmt::format("{}: unknown table {}{}", given.origin, given.key, did_you_mean(like)));
+  }
   const size_t dot = given.key.rfind('.');
   const auto ending = keys_ending_in(std::string_view{given.key}.substr(dot == std::string::npos ? 0 : dot + 1));
   if (may_be_short) {
@@ -130,6 +131,20 @@ int64_t settings::size_of_list(std::string_view list) const {
   }
   return size;
 }
+
+std::map<std::string, std::string> settings::given() const {
+  std::map<std::string, std::string> all;
+  for (const auto& [key, e] : entries_)
+    all.emplace(key, e.given.value);
+  return all;
+}
+std::map<std::string, std::string> settings::resolved() const {
+  auto all = given();
+  for (const auto& [key, text] : resolved_)
+    all[key] = text;  // Also of those that were given, so that 1e-3 and 0.001 are the same.
+  return all;
+}
+void settings::settle(std::string_view key, std::string text) const { resolved_.emplace(key, std::move(text)); }
 
 std::optional<precedence> settings::precedence_of(std::string_view key) const {
   const auto* e = find(key);

@@ -34,13 +34,15 @@ class settings {
   template <class T>
   std::optional<T> get(std::string_view key) const {
     T value{};
-    return read(key, value) ? std::optional{std::move(value)} : std::nullopt;
+    return parse(key, value) ? std::optional{std::move(value)} : std::nullopt;
   }
-  /// Whether the key was given, and put into `into`. `merge` has checked that the value fits the key.
+  /// Whether the key was given, and put into `into`, which otherwise keeps its default. `merge` has checked that the value
+  /// fits the key. The key has had a say, with what `into` has now.
   template <class T>
   [[gnu::noinline]] bool read(std::string_view key, T& into) const {
-    const auto given = text(key);
-    return given && parse_option(*given, into);
+    const bool given = parse(key, into);
+    settle(key, option_text(into));
+    return given;
   }
   /// Every field of a struct whose key was given: `prefix` and its name.
   template <class Options>
@@ -55,6 +57,13 @@ class settings {
   /// One more than the greatest number among these keys.
   int64_t size_of_list(std::string_view list) const;
 
+  /// The keys that were given, with their values as text.
+  std::map<std::string, std::string> given() const;
+  /// The same with the defaults of those that `read` has asked for: complete once a job was set up.
+  std::map<std::string, std::string> resolved() const;
+  /// Says what a key means that is read in another way than by `read`; the first say counts.
+  void settle(std::string_view key, std::string text) const;
+
   /// Absent if the key was not given.
   std::optional<precedence> precedence_of(std::string_view key) const;
   /// "fashion.toml:12: " where the key was given.
@@ -66,8 +75,14 @@ class settings {
     precedence from;
   };
   const entry* find(std::string_view key) const;
+  template <class T>
+  bool parse(std::string_view key, T& into) const {
+    const auto given = text(key);
+    return given && parse_option(*given, into);
+  }
 
   std::map<std::string, entry, std::less<>> entries_;
+  mutable std::map<std::string, std::string, std::less<>> resolved_;
 };
 
 /// Parses the text of --set: invalid_argument unless it is `key=value`.

@@ -16,6 +16,25 @@ object metrics_object(const std::map<std::string, double>& metrics) {
   return found;
 }
 
+/// Elements [first, first + the product of the extents from `axis` on), as lists within lists.
+object nested(const tensor& array, int axis, int64_t first) {
+  if (axis == array.dims().rank())
+    return array.as<double>()[static_cast<size_t>(first)];
+  int64_t each = 1;
+  for (int inner = axis + 1; inner < array.dims().rank(); ++inner)
+    each *= array.dims()[inner];
+  object list = object::array();
+  for (int64_t i = 0; i < array.dims()[axis]; ++i)
+    list.push_back(nested(array, axis + 1, first + i * each));
+  return list;
+}
+
+/// Adds "arrays", unless there are none.
+void add_arrays(object& to, const std::map<std::string, tensor>& arrays) {
+  for (const auto& [name, array] : arrays)
+    to["arrays"][name] = nested(array, 0, 0);
+}
+
 /// Messages may quote bytes of a damaged file.
 std::string line(const object& o) {
   return o.dump(-1, ' ', false, object::error_handler_t::replace);
@@ -24,6 +43,7 @@ std::string line(const object& o) {
 object result_object(const char* event, const train_result& result) {
   object o{{"event", event}, {"global_step", result.global_step}, {"metrics", metrics_object(result.metrics)},
            {"seconds", result.seconds}, {"steps_run", result.steps_run}};
+  add_arrays(o, result.arrays);
   if (!result.checkpoint.empty())
     o["checkpoint"] = result.checkpoint;
   if (!result.remark.empty())
@@ -42,9 +62,17 @@ std::string event_json(const job_event& event) {
     case job_event::kind::progress:
       o["loss"] = event.loss;
       o["steps_per_second"] = event.steps_per_second;
+      if (!event.metrics.empty())
+        o["metrics"] = metrics_object(event.metrics);
+      add_arrays(o, event.arrays);
       break;
     case job_event::kind::saved: o["checkpoint"] = event.text; break;
-    case job_event::kind::evaluated: o["metrics"] = metrics_object(event.metrics); break;
+    case job_event::kind::evaluated:
+      if (!event.evaluation.empty())
+        o["evaluation"] = event.evaluation;
+      o["metrics"] = metrics_object(event.metrics);
+      add_arrays(o, event.arrays);
+      break;
     case job_event::kind::recovering:
       o["message"] = event.text;
       o["attempt"] = event.attempt;
@@ -63,6 +91,14 @@ std::string event_json(const job_event& event) {
   return line(o);
 }
 
+std::string changed_json(const std::vector<setting_difference>& differences) {
+  object o{{"event", "changed"}, {"settings", object::array()}};
+  const auto or_null = [](const std::optional<std::string>& text) { return text ? object(*text) : object(nullptr); };
+  for (const auto& d : differences)
+    o["settings"].push_back({{"key", d.key}, {"before", or_null(d.before)}, {"now", or_null(d.now)}});
+  return line(o);
+}
+
 std::string finished_json(const train_result& result) {
   return line(result_object("finished", result));
 }
@@ -70,6 +106,7 @@ std::string finished_json(const train_result& result) {
 std::string finished_json(const evaluation_result& result) {
   object o{{"event", "finished"}, {"global_step", result.global_step}, {"metrics", metrics_object(result.metrics)},
            {"seconds", result.seconds}, {"batches", result.batches}};
+  add_arrays(o, result.arrays);
   if (!result.checkpoint.empty())
     o["checkpoint"] = result.checkpoint;
   return line(o);

@@ -1,10 +1,13 @@
-// The lines printed about a job: as text for people, as JSON for programs, without a newline.
+// The lines printed about a job: as text for people, as JSON for programs, without a newline at the end. Results have tables of their
+// metrics that are arrays below their line; JSON has them as "arrays", lists within lists.
 #pragma once
 
 #include <troupe/job.hpp>
+#include <troupe/run_record.hpp>
 
 namespace troupe::cli {
 
+std::string changed_text(const std::vector<setting_difference>& differences);
 std::string finished_text(const train_result& result);
 std::string finished_text(const evaluation_result& result);
 std::string stopped_text(const train_result& result, std::string_view signal);
@@ -14,6 +17,7 @@ std::string stopped_text(std::string_view doing, std::string_view signal);
 
 /// {"event":"progress","global_step":...}; the fields that the kind has. Numbers that are not finite are null.
 std::string event_json(const job_event& event);
+std::string changed_json(const std::vector<setting_difference>& differences);
 std::string finished_json(const train_result& result);
 std::string finished_json(const evaluation_result& result);
 std::string stopped_json(const train_result& result, std::string_view signal);

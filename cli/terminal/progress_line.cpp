@@ -45,8 +45,10 @@ std::string epoch_text(const job_progress& now, int64_t epoch_steps) {
 }
 
 std::string evaluating_text(const job_progress& now, const job_scale& scale) {
-  const auto of = scale.evaluation_batches ? fmt::format("/{}", *scale.evaluation_batches) : std::string{};
-  return fmt::format("evaluating {}{}", now.evaluated_batches, of);
+  const auto& first = now.evaluating.front();
+  const auto all = scale.evaluation_batches.find(first.name);
+  return fmt::format("evaluating {}{}{}{}", first.name, first.name.empty() ? "" : " ", first.batches,
+                     all != scale.evaluation_batches.end() ? fmt::format("/{}", all->second) : "");
 }
 
 struct field {
@@ -55,31 +57,33 @@ struct field {
 };
 
 /// From left to right; empty fields are skipped.
-std::vector<field> fields_of(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation) {
+std::vector<field> fields_of(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, const std::string& training) {
   using phase = job_progress::phase;
   if (now.now == phase::starting || now.now == phase::restoring)
     return {{0, "starting"}, {1, "after " + duration_text(elapsed)}};
   const bool bounded = now.max_steps.has_value();
-  const bool saving = now.now == phase::draining && now.max_steps && now.step >= *now.max_steps && !now.evaluating;
+  const bool saving = now.now == phase::draining && now.max_steps && now.step >= *now.max_steps && now.evaluating.empty();
   const double left = bounded && now.steps_per_second > 0 ? static_cast<double>(*now.max_steps - now.step) / now.steps_per_second : -1;
   return {
-    {7, bounded ? bar_text(share_done(now)) : ""},
+    {8, bounded ? bar_text(share_done(now)) : ""},
     {4, bounded ? fmt::format("{:.0f}%", std::floor(100 * share_done(now))) : ""},
     {5, scale.epoch_steps.value_or(0) > 0 ? epoch_text(now, *scale.epoch_steps) : ""},
     {0, fmt::format("step {}", now.step) + (bounded ? fmt::format("/{}", *now.max_steps) : "")},
-    {1, now.paused ? "paused" : now.now == phase::recovering ? "recovering" : now.evaluating ? evaluating_text(now, scale) : saving ? "saving" : ""},
+    {1, now.paused ? "paused" : now.now == phase::recovering ? "recovering" : !now.evaluating.empty() ? evaluating_text(now, scale) : saving ? "saving" : ""},
     {6, now.steps_per_second > 0 ? fmt::format("{:.{}f} steps/s", now.steps_per_second, now.steps_per_second < 10 ? 2 : 0) : ""},
     {3, fmt::format("loss {:.4g}", now.loss)},
-    {9, "after " + duration_text(elapsed)},
+    {7, training},
+    {10, "after " + duration_text(elapsed)},
     {2, left >= 0 ? duration_text(left) + " left" : ""},
-    {8, evaluation},
+    {9, evaluation},
   };
 }
 
 }  // namespace
 
-std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width) {
-  auto fields = fields_of(now, scale, elapsed, evaluation);
+std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width,
+                          const std::string& training) {
+  auto fields = fields_of(now, scale, elapsed, evaluation, training);
   std::erase_if(fields, [](const field& f) { return f.text.empty(); });
   // The last column stays free: some terminals wrap as soon as it is written to.
   size_t room = width > 0 ? width - 1 : 0;

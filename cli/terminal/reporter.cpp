@@ -10,12 +10,20 @@ namespace {
 
 constexpr double redraw_every = 0.2, plain_progress_every = 1.0;
 
-/// "accuracy 0.8457 at 390": one metric, so that the line stays short.
-std::string headline(const job_event& evaluated) {
-  auto metric = evaluated.metrics.find("accuracy");
-  if (metric == evaluated.metrics.end())
-    metric = evaluated.metrics.find("loss");
-  return metric == evaluated.metrics.end() ? "" : metrics_text({*metric}) + " at " + std::to_string(evaluated.step);
+/// "accuracy 0.8457": one metric, so that the line stays short.
+std::string headline(const job_event& event, const char* otherwise) {
+  auto metric = event.metrics.find("accuracy");
+  if (metric == event.metrics.end())
+    metric = event.metrics.find(otherwise);
+  return metric == event.metrics.end() ? "" : metrics_text({*metric});
+}
+
+/// "accuracy 0.8457 at 390", "train accuracy 0.9 at 390"
+std::string evaluation_headline(const job_event& evaluated) {
+  const auto text = headline(evaluated, "loss");
+  if (text.empty())
+    return text;
+  return evaluated.evaluation + (evaluated.evaluation.empty() ? "" : " ") + text + " at " + std::to_string(evaluated.step);
 }
 
 }  // namespace
@@ -41,13 +49,14 @@ void reporter::on_event(const job_event& event, job_control&) {
   if (options_.how == speech::json)
     return say(event_json(event));
   if (event.what == kind::progress) {
+    last_training_ = headline(event, "average_loss");
     const double now = options_.seconds();
     if (options_.how == speech::terminal || now - last_progress_ < plain_progress_every)
       return;
     last_progress_ = now;
   }
   if (event.what == kind::evaluated)
-    last_evaluation_ = headline(event);
+    last_evaluation_ = evaluation_headline(event);
   if (event.what != kind::saved || options_.how != speech::terminal)
     say(to_text(event));
 }
@@ -59,7 +68,7 @@ void reporter::redraw(const job_progress& progress) {
     return;
   last_progress_ = now;
   line_drawn_ = true;
-  reader_gone_ = !options_.out("\r" + progress_line(progress, scale_, now - began_, last_evaluation_, options_.width()) + "\x1b[K");
+  reader_gone_ = !options_.out("\r" + progress_line(progress, scale_, now - began_, last_evaluation_, options_.width(), last_training_) + "\x1b[K");
 }
 
 void reporter::measure_by(const job_scale& scale) {
@@ -73,6 +82,12 @@ void reporter::warn(std::string_view text, int64_t step) {
     return say(warning_json(text, step));
   erase_line();
   options_.err("warning: " + std::string{text} + "\n");
+}
+
+void reporter::changed(const std::vector<setting_difference>& differences) {
+  std::lock_guard lock{guard_};
+  if (!options_.quiet && !differences.empty())
+    say(options_.how == speech::json ? changed_json(differences) : changed_text(differences));
 }
 
 void reporter::finish(const train_result& result) {

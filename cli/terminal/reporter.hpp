@@ -4,6 +4,8 @@
 #include "cli/terminal/lines.hpp"
 #include "cli/terminal/progress_line.hpp"
 
+#include <troupe/run_record.hpp>
+
 #include <functional>
 #include <mutex>
 
@@ -36,6 +38,8 @@ class reporter final : public hook {
   void redraw(const job_progress& progress);
 
   void warn(std::string_view text, int64_t step = 0);
+  /// What differs from the configuration of the last run in the same directory.
+  void changed(const std::vector<setting_difference>& differences);
   void finish(const train_result& result);
   void finish(const evaluation_result& result);
   void stop(const train_result& result, std::string_view signal);
@@ -56,7 +60,7 @@ class reporter final : public hook {
   double began_;
   double last_progress_ = -1e9;
   job_scale scale_;
-  std::string last_evaluation_;
+  std::string last_evaluation_, last_training_;
 };
 
 }  // namespace troupe::cli

@@ -4,15 +4,36 @@
 
 namespace troupe::cli {
 
+namespace {
+
+/// The tables of arrays below a line, without the last newline.
+std::string below(const std::map<std::string, tensor>& arrays) {
+  auto text = arrays_text(arrays);
+  if (!text.empty())
+    text.pop_back();
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace
+
+std::string changed_text(const std::vector<setting_difference>& differences) {
+  std::string text = "configured in another way than the last run here:";
+  for (const auto& d : differences)
+    text += "\n  " + to_text(d);
+  return text;
+}
+
 std::string finished_text(const train_result& result) {
   std::string text = fmt::format("finished at step {}, {} steps in {:.1f} s", result.global_step, result.steps_run, result.seconds);
   if (const auto metrics = metrics_text(result.metrics); !metrics.empty())
     text += ": " + metrics;
+  text += below(result.arrays);
   return result.remark.empty() ? text : result.remark + "\n" + text;
 }
 
 std::string finished_text(const evaluation_result& result) {
-  return fmt::format("step {}, {} batches in {:.1f} s: {}", result.global_step, result.batches, result.seconds, metrics_text(result.metrics));
+  return fmt::format("step {}, {} batches in {:.1f} s: {}{}", result.global_step, result.batches, result.seconds, metrics_text(result.metrics),
+                     below(result.arrays));
 }
 
 std::string stopped_text(const train_result& result, std::string_view signal) {

@@ -50,6 +50,8 @@ class program_engine final : public step_engine {
       exposed_.push_back({o.name, o.type, o.dims.inner()});
     }
     feeds_.resize(current_->inputs().size());
+    measured_ = metric_totals{measured()};
+    sums_at_.resize(current_->measured().size());
     return {};
   }
 
@@ -67,6 +69,8 @@ class program_engine final : public step_engine {
       losses_.front() = current_->loss();
       copy_exposed(in, 0);
       keep(in);
+      if (status == step_status::ok)
+        measure(in);
       return status;
     }
     // A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in
@@ -80,6 +84,7 @@ class program_engine final : public step_engine {
       losses_[static_cast<size_t>(shard)] = current_->loss();
       copy_exposed(in, shard);
       keep(in);
+      measure(in);
       size_t level = 0;
       for (; (filled >> level & 1) != 0; ++level) {
         add_gradient(layout(), sums_[level].get(), sums_.back().get());
@@ -97,7 +102,7 @@ class program_engine final : public step_engine {
     recorded_.clear();
     observed_.clear();
     auto unrecorded = in;
-    unrecorded.record = unrecorded.observe = false;
+    unrecorded.record = unrecorded.observe = unrecorded.measure = false;
     for (int32_t shard = 0; shard < local_shards_; ++shard) {
       if (const auto status = current_->run(input(step, unrecorded, arena, shard)); status != step_status::ok)
         return status;
@@ -128,7 +133,7 @@ class program_engine final : public step_engine {
     const bool trains = model_->what == mode::train;
     const int32_t shards = trains ? local_shards_ : 1;
     auto again = in;
-    again.record = again.observe = false;
+    again.record = again.observe = again.measure = false;
     again.exposed = {};
     if (bind(again, shards) != step_status::ok)
       return std::nullopt;
@@ -210,6 +215,21 @@ class program_engine final : public step_engine {
 
   std::vector<std::vector<tensor>> observed() const override { return observed_; }
 
+  metric_functions metrics() const override { return functions_of(model_->spec.metrics); }
+
+  std::vector<program_output> measured() const override {
+    const auto sums = programs_.front().second->measured();
+    return {sums.begin(), sums.end()};
+  }
+
+  std::vector<tensor> take_measured() override {
+    if (measured_.batches() == 0)
+      return {};
+    auto totals = measured_.totals();
+    measured_.clear();
+    return totals;
+  }
+
   error last_error() const override { return binding_error_ ? *binding_error_ : current_->last_error(); }
 
   bool finite(const tensor& sum) const override { return current_->is_finite(layout(), {0, layout().gradient_bytes()}, sum.data()); }
@@ -254,7 +274,7 @@ class program_engine final : public step_engine {
       if (bound == rows)
         return p.get();
     const program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                                 .expose = options_.expose, .recompute = options_.recompute};
+                                 .expose = options_.expose, .measure = options_.measure, .recompute = options_.recompute};
     auto planned = forward_only ? program::plan_forward(model_->g, model_->spec, layout(), wanted) : program::plan(model_->g, model_->spec, layout(), wanted);
     if (!planned)
       return fail(planned.error());
@@ -278,6 +298,15 @@ class program_engine final : public step_engine {
       recorded_.push_back(current_->recorded());
     if (in.observe)
       observed_.push_back(current_->observed());
+  }
+
+  /// Adds the sums of the shard that ran last, if the step counts.
+  void measure(const batch_feeds& in) {
+    if (!in.measure || sums_at_.empty())
+      return;
+    for (size_t i = 0; i < sums_at_.size(); ++i)
+      sums_at_[i] = current_->measured_at(static_cast<int32_t>(i));
+    measured_.add(sums_at_);
   }
 
   step_status bind(const batch_feeds& in, int32_t shards, bool forward_only = false) {
@@ -305,7 +334,7 @@ class program_engine final : public step_engine {
     for (size_t c = 0; c < feeds_.size(); ++c)
       feeds_[c] = in.components[order_[c]] + shard * rows_ * row_bytes_[c];
     return {step, options_.replica * local_shards_ + shard, options_.store->arena(arena), options_.store->shared(), feeds_,
-            in.record || in.observe, options_.cancel.get()};
+            in.record || in.observe || (in.measure && options_.measure == measuring::when_recording), options_.cancel.get()};
   }
 
  public:
@@ -339,6 +368,8 @@ class program_engine final : public step_engine {
   std::vector<double> losses_;
   std::vector<std::vector<tensor>> observed_;  ///< Of the last gradients, if they were to be observed.
   std::vector<std::vector<tensor>> recorded_;                ///< Summary tensors of the last `gradients`, if it recorded.
+  metric_totals measured_;
+  std::vector<const std::byte*> sums_at_;   ///< The sums of metrics of the last shard, by their number in `measured`.
   mutable buffer_pool copies_{64};          ///< For copies of variables, from which histograms are made.
   std::vector<const std::byte*> feeds_;
   std::vector<size_t> order_;
@@ -347,13 +378,6 @@ class program_engine final : public step_engine {
 };
 
 }  // namespace
-
-void show_mean_loss(std::span<const program_output> outputs, double loss, std::vector<tensor>& values) {
-  for (size_t i = 0; i < std::min(outputs.size(), values.size()); ++i)
-    if (outputs[i].what == program_output::kind::loss)
-      values[i] = outputs[i].type == dtype::float64 ? tensor::of<double>(outputs[i].dims, {loss})
-                                                    : tensor::of<float>(outputs[i].dims, {static_cast<float>(loss)});
-}
 
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options) {
   auto engine = std::make_unique<program_engine>(std::move(options));

@@ -5,6 +5,7 @@
 
 #include <troupe/dataset.hpp>
 
+#include "compute/engine/metric_totals.hpp"
 #include "compute/engine/observed_values.hpp"
 #include "compute/engine/summaries.hpp"
 #include "compute/graph/model_graph.hpp"
@@ -27,6 +28,7 @@ struct batch_feeds {
   int64_t rows = 0;
   bool record = false;  ///< Train: `recorded` will be asked for this step.
   bool observe = false; ///< Train: `observed` will be asked for this step.
+  bool measure = false; ///< Train: this step counts for `take_measured`.
   std::span<std::byte* const> exposed = {};  ///< Train: where `rows` rows of each component of `step_engine::exposed` go.
 };
 
@@ -63,6 +65,13 @@ class step_engine {
   virtual recorded_sets recorded(int arena) const = 0;
   /// Describes what `observed` returns, in order.
   virtual std::vector<observable> observables() const { return {}; }
+  /// The functions of the metrics whose sums are among the outputs, or while training are `measured`, by their index.
+  virtual metric_functions metrics() const { return {}; }
+  /// Train: the sums of metrics that `take_measured` returns, in order; none unless the engine was made to measure.
+  virtual std::vector<program_output> measured() const { return {}; }
+  /// Train: the totals, in float64, over all shards of this replica and the steps since the last call that were told to measure, whether they
+  /// were applied or not; empty without such a step.
+  virtual std::vector<tensor> take_measured() { return {}; }
   /// Copies of the observed values of the last `gradients`, which must have been told to observe: one set for each shard of this
   /// replica (`join_observed`).
   virtual std::vector<std::vector<tensor>> observed() const { return {}; }
@@ -104,6 +113,7 @@ struct program_engine_options {
   uint64_t seed = 0;
   int32_t intra_op_threads = 1;               ///< Threads that compute each step, the caller's included; at least 1.
   bool recompute = false;                     ///< As program_options.
+  measuring measure = measuring::never;       ///< As program_options.
   std::vector<std::string> expose = {};       ///< As program_options.
   std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the crew: ends a long step.
 };

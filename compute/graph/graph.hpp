@@ -27,8 +27,8 @@ struct windows {
 
 /// The attributes that distinguish two nodes of one operation; each operation uses a few of these.
 struct attributes {
-  double number = 0;        ///< scale: the factor; dropout: the rate; clip: the least; pad: the value; normalise_rows: ε.
-  double number2 = 0;       ///< clip: the greatest.
+  double number = 0;        ///< scale: the factor; dropout: the rate; clip, check_range: the least; pad: the value; normalise_rows: ε.
+  double number2 = 0;       ///< clip, check_range: the greatest.
   symbol_shape per;         ///< scale: divides the factor by the product of these.
   std::vector<int> axes;    ///< Reductions: sorted, not negative.
   bool keep = false;
@@ -39,7 +39,7 @@ struct attributes {
   bool reverse = false;     ///< cumsum.
   bool exclusive = false;   ///< cumsum.
   windows window;           ///< Convolutions and pooling.
-  std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same. check_numerics: the message.
+  std::string key;          ///< dropout: the scoped name that keys it; its gradient has the same. check_numerics, check_range: the message.
   int32_t index = -1;       ///< Among the graph's variables, constants or placeholders.
 
   friend bool operator==(const attributes&, const attributes&) = default;

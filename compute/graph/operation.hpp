@@ -50,11 +50,11 @@ extern const operation add, sub, mul, div, pow, maximum, minimum, relu_gradient;
 extern const operation equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or, logical_not, select;
 extern const operation neg, exp, expm1, log, log1p, sqrt, rsqrt, square, abs, sign, floor, erf, scale, clip, relu, sigmoid, softplus, tanh, gelu_tanh,
     gelu_tanh_gradient;
-extern const operation cast, stop_gradient, check_numerics;
+extern const operation cast, stop_gradient, check_numerics, check_range;
 extern const operation reduce_sum, reduce_max, reduce_min, reduce_prod, product_without, product_without_gradient, argmax, argmin, cumsum;
 extern const operation softmax, log_softmax, normalise_rows, normalise_rows_gradient;
 extern const operation reshape, broadcast_to, transpose, reverse, strided_slice, pad, tile, concat;
-extern const operation gather, scatter_add, one_hot;
+extern const operation gather, scatter_add, one_hot, search_sorted;
 extern const operation sparse_softmax_cross_entropy, cross_entropy_gradient;
 extern const operation dropout;
 extern const operation conv2d, conv2d_image_gradient, conv2d_kernel_gradient;

@@ -29,6 +29,8 @@ std::string group_text(const variable_group& g) {
     text += ", rate_factor = " + option_text(g.rate_factor);
   if (g.weight_decay)
     text += ", weight_decay = " + option_text(*g.weight_decay);
+  if (g.rule)
+    text += ", " + std::visit([](const auto& kind) { return options_text(kind); }, *g.rule);
   return text + (g.frozen ? ", frozen)" : ")");
 }
 
@@ -82,18 +84,24 @@ expected<void> check_surroundings(const optimizer& o) {
     first.refuse("moving_average_ramps", "means nothing without a moving_average");
   if (decays_itself && o.weight_decay != 0)
     first.refuse("weight_decay", "is given to " + rule + ", which has a weight_decay of its own");
-  bool decays = o.weight_decay != 0;
+  bool decays = o.weight_decay != 0, ftrl_decays = false, any_ftrl = is_ftrl;
   for (size_t i = 0; i < o.groups.size(); ++i) {
     const auto& g = o.groups[i];
     const auto field = "groups[" + std::to_string(i) + "]";
     if (g.prefix.empty() && g.suffix.empty())
       first.refuse(field, "has neither a prefix nor a suffix");
     first.check(g, field + ".");
-    decays = decays || g.weight_decay.value_or(0) != 0;
+    if (g.rule)
+      std::visit([&](const auto& kind) { first.check(kind, field + ".rule."); }, *g.rule);
+    if (g.rule && g.frozen)
+      first.refuse(field, "has a rule, which means nothing to frozen variables");
+    const float decay = g.weight_decay.value_or(g.rule ? o.weight_decay : 0);
+    (g.rule ? ftrl_decays : decays) |= decay != 0 && (!g.rule || std::holds_alternative<ftrl>(*g.rule));
+    any_ftrl = any_ftrl || (g.rule && std::holds_alternative<ftrl>(*g.rule));
   }
-  if (is_ftrl && decays)
+  if ((is_ftrl && decays) || ftrl_decays)
     first.refuse("weight_decay", "means nothing to ftrl, whose variables are made anew at each step; it has l2 and l2_shrinkage");
-  if (is_ftrl && ends_at_zero(o.schedule))
+  if (any_ftrl && ends_at_zero(o.schedule))
     first.refuse("schedule", "must not come down to 0, since ftrl divides by the rate");
   return first.result;
 }

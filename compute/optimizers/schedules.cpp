@@ -54,8 +54,8 @@ double scheduled(const inverse_sqrt_decay& o, double rate, int64_t step) {
   return rate * std::sqrt(static_cast<double>(o.decay_steps) / static_cast<double>(std::max(step + 1, o.decay_steps)));
 }
 
-double before_warmup(const optimizer& o, int64_t step) {
-  const double rate = std::visit([](const auto& kind) { return static_cast<double>(kind.rate); }, o.rule);
+double before_warmup(const optimizer& o, int32_t g, int64_t step) {
+  const double rate = std::visit([](const auto& kind) { return static_cast<double>(kind.rate); }, rule_at(o, g));
   return std::visit([&](const auto& kind) { return scheduled(kind, rate, step); }, o.schedule);
 }
 
@@ -65,8 +65,10 @@ double warmth(const optimizer& o, int64_t step) {
 
 }  // namespace
 
-double rate_at(const optimizer& o, int64_t step) { return before_warmup(o, step) * warmth(o, step); }
+double rate_of_rule(const optimizer& o, int32_t g, int64_t step) { return before_warmup(o, g, step) * warmth(o, step); }
 
-double schedule_factor(const optimizer& o, int64_t step) { return before_warmup(o, step) / before_warmup(o, 0) * warmth(o, step); }
+double rate_at(const optimizer& o, int64_t step) { return rate_of_rule(o, own_rule, step); }
+
+double schedule_factor(const optimizer& o, int32_t g, int64_t step) { return before_warmup(o, g, step) / before_warmup(o, g, 0) * warmth(o, step); }
 
 }  // namespace troupe

@@ -1,6 +1,8 @@
 // The slots of each rule, with TensorFlow 1.x's names and initial values, as checkpoints store them.
 #include "compute/optimizers/update.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -25,17 +27,22 @@ slots slots_of(const lamb&) { return {{"LAMB"}, {"LAMB_1"}}; }
 
 }  // namespace
 
-std::vector<slot_description> slots_of(const optimizer& o) {
-  auto all = std::visit([](const auto& kind) { return slots_of(kind); }, o.rule);
+std::vector<slot_description> slots_of(const optimizer& o, int32_t g) {
+  auto all = std::visit([](const auto& kind) { return slots_of(kind); }, rule_at(o, g));
   if (o.moving_average != 0)
     all.push_back({moving_average_slot, init::zeros(), true});
   return all;
 }
 
-bool needs_whole_variables(const optimizer& o) { return std::holds_alternative<lamb>(o.rule); }
+bool needs_whole_variables(const update_rule& rule) { return std::holds_alternative<lamb>(rule); }
 
-bool updates_every_row(const optimizer& o) {
-  const auto is = [&o]<class... Rule>(std::type_identity<Rule>...) { return (std::holds_alternative<Rule>(o.rule) || ...); };
+bool any_needs_whole_variables(const optimizer& o) {
+  return needs_whole_variables(o.rule)
+         || std::any_of(o.groups.begin(), o.groups.end(), [](const variable_group& g) { return g.rule && needs_whole_variables(*g.rule); });
+}
+
+bool updates_every_row(const update_rule& rule) {
+  const auto is = [&rule]<class... Rule>(std::type_identity<Rule>...) { return (std::holds_alternative<Rule>(rule) || ...); };
   return is(std::type_identity<adam>{}, std::type_identity<adamw>{}, std::type_identity<amsgrad>{}, std::type_identity<lamb>{});
 }
 

@@ -24,12 +24,18 @@ struct slot_description {
   initializer initial = init::zeros();  ///< A constant.
   bool starts_as_variable = false;      ///< Starts as a copy of its variable instead.
 };
-/// The slots that each variable has, in order: those of the rule, then the moving average.
-std::vector<slot_description> slots_of(const optimizer& o);
+// An optimizer has several rules where its groups have rules of their own: rule g is that of group g, and `own_rule` the optimizer's.
+
+inline constexpr int32_t own_rule = -1;
+inline const update_rule& rule_at(const optimizer& o, int32_t g) { return g == own_rule ? o.rule : *o.groups[static_cast<size_t>(g)].rule; }
+/// The slots that each variable under a rule has, in order: those of the rule, then the moving average.
+std::vector<slot_description> slots_of(const optimizer& o, int32_t g = own_rule);
 /// Whether updating a part of a variable needs the whole of it, so that replicas must share out whole variables.
-bool needs_whole_variables(const optimizer& o);
+bool needs_whole_variables(const update_rule& rule);
+/// Whether this is so for one of an optimizer's rules.
+bool any_needs_whole_variables(const optimizer& o);
 /// Whether rows that do not occur are updated with a zero gradient rather than skipped.
-bool updates_every_row(const optimizer& o);
+bool updates_every_row(const update_rule& rule);
 
 /// Finds a variable's group among many with a few look-ups. Refers to the groups.
 class variable_groups {
@@ -37,6 +43,8 @@ class variable_groups {
   explicit variable_groups(std::span<const variable_group> groups);
   /// The first group that matches, or null.
   const variable_group* of(std::string_view variable) const;
+  /// The first group that matches and has a rule, or `own_rule`.
+  int32_t rule_of(std::string_view variable) const;
   bool freeze(std::string_view variable) const;
   /// The first group that matches none of these, or null.
   const variable_group* first_without(std::span<const std::string_view> variables) const;
@@ -50,8 +58,10 @@ class variable_groups {
   std::set<std::pair<size_t, size_t>> lengths_;  ///< Lengths of prefixes and suffixes: few, even with many groups.
   std::map<std::pair<std::string_view, std::string_view>, std::vector<size_t>> by_ends_;
 };
-/// The schedule applied to 1 for the update after `step` others, including the warm-up.
-double schedule_factor(const optimizer& o, int64_t step);
+/// `rate_at` for variables under rule g.
+double rate_of_rule(const optimizer& o, int32_t g, int64_t step);
+/// The schedule applied to 1 for the update after `step` others, including the warm-up, for variables under rule g.
+double schedule_factor(const optimizer& o, int32_t g, int64_t step);
 
 inline constexpr int rule_slots_max = 3;
 

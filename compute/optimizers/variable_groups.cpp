@@ -26,6 +26,16 @@ const variable_group* variable_groups::of(std::string_view variable) const {
   return first < groups_.size() ? &groups_[first] : nullptr;
 }
 
+int32_t variable_groups::rule_of(std::string_view variable) const {
+  size_t first = groups_.size();
+  each_fitting(variable, [&](const auto& fitting) {
+    for (size_t i : fitting)
+      if (groups_[i].rule)
+        return static_cast<void>(first = std::min(first, i));
+  });
+  return first < groups_.size() ? static_cast<int32_t>(first) : own_rule;
+}
+
 bool variable_groups::freeze(std::string_view variable) const {
   const auto* group = of(variable);
   return group && group->frozen;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace troupe {
 namespace {
@@ -37,6 +38,29 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
   return {};
 }
 
+/// The rule that updates each of the graph's variables, if one does.
+std::vector<std::optional<int32_t>> rules_of(const graph& g, const std::optional<optimizer>& o, const variable_groups& groups) {
+  std::vector<std::optional<int32_t>> rules;
+  for (const auto& v : g.internals().variables) {
+    const bool updated = o && v.options.trainable && !groups.freeze(v.options.name);
+    rules.push_back(updated ? std::optional{groups.rule_of(v.options.name)} : std::nullopt);
+  }
+  return rules;
+}
+
+/// The flat vectors of such variables, in their order: a rule of a group comes after the optimizer's own.
+std::vector<std::pair<dtype, int32_t>> kinds_of_runs(const std::vector<std::optional<int32_t>>& rules) {
+  std::set<int32_t> used;
+  for (const auto& rule : rules)
+    if (rule)
+      used.insert(*rule);
+  std::vector<std::pair<dtype, int32_t>> kinds;
+  for (dtype type : {dtype::float32, dtype::float64})
+    for (const int32_t rule : used)
+      kinds.emplace_back(type, rule);
+  return kinds;
+}
+
 /// Nodes that are read only by row look-ups.
 std::vector<bool> only_looked_up(const graph::impl& g) {
   std::vector<bool> looked_up(g.nodes.size()), used_otherwise(g.nodes.size());
@@ -65,17 +89,18 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   if (o)
     if (auto fits = check_groups(g, groups); !fits)
       return fail(fits.error());
-  const auto updated = [&](const variable_options& v) { return o && v.trainable && !groups.freeze(v.name); };
+  const auto& variables = g.internals().variables;
+  const auto rules = rules_of(g, o, groups);
   parameter_layout layout;
-  layout.whole_variables_ = o && needs_whole_variables(*o);
-  const auto slots = o ? slots_of(*o) : std::vector<slot_description>{};
+  layout.whole_variables_ = o && any_needs_whole_variables(*o);
   int vectors = 0;
-  for (dtype type : {dtype::float32, dtype::float64}) {
+  for (const auto& [type, rule] : kinds_of_runs(rules)) {
+    const auto slots = slots_of(*o, rule);
     const size_t first = layout.entries_.size();
     int64_t length = 0;
-    for (const auto& v : g.internals().variables) {
-      const auto& options = v.options;
-      if (!updated(options) || options.type != type)
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const auto& options = variables[i].options;
+      if (rules[i] != rule || options.type != type)
         continue;
       layout.entries_.push_back({options.name, type, options.dims, true, false, true, options.replicas, options.initial, length,
                                  layout.gradient_bytes_ + length});
@@ -84,7 +109,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     const size_t last = layout.entries_.size();
     if (first == last)
       continue;
-    gradient_run run{type, layout.gradient_bytes_, layout.gradient_bytes_ + length, 0, {}};
+    gradient_run run{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_ + length, .slots = {}, .rule = rule};
     layout.gradient_bytes_ += length;
     for (size_t vector = 0; vector <= slots.size(); ++vector) {
       const int64_t start = staggered(layout.arena_bytes_, vectors++);
@@ -113,7 +138,8 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
     layout.runs_.push_back(std::move(run));
   }
   for (dtype type : {dtype::float32, dtype::float64}) {
-    gradient_run run{type, layout.gradient_bytes_, layout.gradient_bytes_, staggered(layout.arena_bytes_, vectors), {}, true};
+    gradient_run run{.type = type, .first = layout.gradient_bytes_, .last = layout.gradient_bytes_,
+                     .variables = staggered(layout.arena_bytes_, vectors), .slots = {}, .assigned = true};
     for (const auto& v : g.internals().variables) {
       const auto& options = v.options;
       if (!o || v.next < 0 || options.type != type)
@@ -133,10 +159,10 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   const auto looked_up = only_looked_up(g.internals());
   layout.sort_names();
   for (const auto& run : layout.runs_)
-    for (const auto& v : g.internals().variables) {
-      const auto& options = v.options;
-      if (run.assigned || options.type != run.type || !updated(options) || layout.whole_variables_ || options.dims.elements() == 0
-          || !looked_up[static_cast<size_t>(v.node)])
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const auto& options = variables[i].options;
+      if (run.assigned || rules[i] != run.rule || options.type != run.type || needs_whole_variables(rule_at(*o, run.rule))
+          || options.dims.elements() == 0 || !looked_up[static_cast<size_t>(variables[i].node)])
         continue;
       const int32_t entry = layout.find(options.name);
       const auto& e = layout.entries_[static_cast<size_t>(entry)];
@@ -145,9 +171,9 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
                                 options.dims.elements() / rows * size_of(e.type), layout.gradient_bytes_});
       layout.gradient_bytes_ += padded((rows + 63) / 64 * 8);
     }
-  for (const auto& v : g.internals().variables) {
-    const auto& options = v.options;
-    if (updated(options) || (o && v.next >= 0))
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const auto& options = variables[i].options;
+    if (rules[i] || (o && variables[i].next >= 0))
       continue;
     layout.entries_.push_back({options.name, options.type, options.dims, options.trainable, false, false, options.replicas, options.initial,
                                layout.shared_bytes_, -1});

@@ -1,9 +1,10 @@
 // Storage of variables and optimizer slots: one arena by name, in a layout fixed by the training graph.
 //
 // The trainable variables of one dtype are adjacent, each padded to 64 bytes, as one flat vector; every slot of the
-// optimizer is a vector of the same layout, and so is the gradient. Hence one fused pass updates everything, a
-// replica's slice is a range of that vector, and slices need not respect the boundaries of variables. Values that the
-// model assigns to other variables (graph::assign) travel behind the gradient in the same vector: reduced, checked and
+// optimizer is a vector of the same layout, and so is the gradient. Where variable groups have update rules of their
+// own, there is one such vector for each dtype and rule. Hence one fused pass a rule updates everything, a replica's
+// slice is a range of that vector, and slices need not respect the boundaries of variables. Values that the model
+// assigns to other variables (graph::assign) travel behind the gradient in the same vector: reduced, checked and
 // stored as they are.
 // For a variable that is only looked up (gather along its first axis), most rows of a gradient are zeros: bits at the
 // end of the vector, one a row, mark the rows that may differ from zero, so that work grows with the rows that occur
@@ -45,7 +46,7 @@ struct parameter_piece {
   int64_t count = 0;
 };
 
-/// The trainable variables of one dtype: bytes [first, last) of the gradient vector, and where the vectors of the same
+/// The trainable variables of one dtype under one rule: bytes [first, last) of the gradient vector, and where the vectors of the same
 /// layout (variables, then each slot) begin in an arena. Or the assigned variables of one dtype, whose bytes are not a
 /// gradient but their next values; they have no slots.
 struct gradient_run {
@@ -54,6 +55,7 @@ struct gradient_run {
   int64_t variables = 0;
   std::vector<int64_t> slots;
   bool assigned = false;
+  int32_t rule = -1;             ///< The variable group whose rule updates them; -1: the optimizer's own.
 };
 
 /// A variable that the model reads only by gather along its first axis. Rows of its gradient whose bits are not set
@@ -83,9 +85,9 @@ class parameter_layout {
   void read_averages() noexcept { reads_averages_ = true; }
   int64_t arena_bytes() const noexcept { return arena_bytes_; }
   int64_t shared_bytes() const noexcept { return shared_bytes_; }
-  /// The flat vectors, one for each dtype.
+  /// The flat vectors, one for each dtype and rule.
   std::span<const gradient_run> runs() const noexcept { return runs_; }
-  /// In the order of the vector. Empty if the optimizer needs whole variables anyway.
+  /// In the order of the vector; without variables under a rule that needs whole ones anyway.
   std::span<const sparse_rows> sparse() const noexcept { return sparse_; }
   /// Size of the flat gradient with the bits at its end, a multiple of 64.
   int64_t gradient_bytes() const noexcept { return gradient_bytes_; }

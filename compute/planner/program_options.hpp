@@ -11,6 +11,13 @@ namespace troupe {
 
 class thread_pool;
 
+/// To train: when the sums of the model's metrics are computed.
+enum class measuring : uint8_t {
+  never,
+  when_recording,  ///< In runs that record.
+  always,
+};
+
 struct program_options {
   int64_t batch = 1;       ///< Rows of the shard that this program computes: the unknown "batch".
   int32_t shards = 1;      ///< S: the loss is scaled by 1/S before differentiation (MEAN over shards).
@@ -23,6 +30,7 @@ struct program_options {
   /// The least work worth a thread of the pool, in about nanoseconds of one thread.
   int64_t least_work = 4000;
   std::vector<std::string> expose = {};  ///< To train: predictions that are outputs too, for other programs to read; after the others.
+  measuring measure = measuring::never;
   bool recompute = false;  ///< To train: rematerialisation where it takes less memory; the bits are the same.
 };
 

@@ -26,10 +26,10 @@ void update(unmoved, const update_terms& terms, const update_range<T>& x) {
   }
 }
 
-double own_weight_decay(const optimizer& o) {
-  if (const auto* rule = std::get_if<adamw>(&o.rule))
+double own_weight_decay(const optimizer& o, int32_t g) {
+  if (const auto* rule = std::get_if<adamw>(&rule_at(o, g)))
     return rule->weight_decay;
-  if (const auto* rule = std::get_if<lamb>(&o.rule))
+  if (const auto* rule = std::get_if<lamb>(&rule_at(o, g)))
     return rule->weight_decay;
   return o.weight_decay;
 }
@@ -45,20 +45,20 @@ expected<planned_update> planned_update::of(const optimizer& o, const parameter_
   planned_update u;
   u.optimizer_ = o;
   u.runs_.assign(layout.runs().begin(), layout.runs().end());
-  const auto slots = slots_of(o);
   for (const auto& run : u.runs_)
-    if (!run.assigned && run.slots.size() != slots.size())
+    if (!run.assigned && run.slots.size() != slots_of(o, run.rule).size())
       return fail(errc::invalid_argument, "the store has not the slots of " + to_string(o));
   const variable_groups groups{o.groups};
-  const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || needs_whole_variables(o);
+  const bool each_alone = o.clip.norm > 0 || o.clip.global_norm > 0 || any_needs_whole_variables(o);
   for (const auto& e : layout.entries()) {
     if (e.gradient_offset < 0 || !e.trainable)
       continue;
-    segment s{.first = e.gradient_offset, .last = e.gradient_offset + padded_bytes(e), .weight_decay = own_weight_decay(o)};
+    segment s{.first = e.gradient_offset, .last = e.gradient_offset + padded_bytes(e)};
     while (u.runs_[s.run].last <= s.first)
       ++s.run;
     if (u.runs_[s.run].assigned)
       continue;  // The model assigns these variables: the gradient's place holds their next value.
+    s.weight_decay = own_weight_decay(o, u.runs_[s.run].rule);
     if (const auto* group = groups.of(e.name)) {
       s.rate_factor = group->rate_factor;
       s.weight_decay = group->weight_decay ? static_cast<double>(*group->weight_decay) : s.weight_decay;
@@ -164,7 +164,7 @@ void planned_update::apply_to_elements(const Rule& rule, const segment& s, const
 
 template <class T>
 void planned_update::apply_to_rows(const segment& s, const update_terms& terms, int64_t first, int64_t last, places at) const {
-  const bool every = updates_every_row(optimizer_);
+  const bool every = updates_every_row(rule_of(s));
   if (!every && at.from != at.to) {
     const auto& run = runs_[s.run];
     const auto copy = [&](int64_t vector) {
@@ -183,14 +183,14 @@ void planned_update::apply_to_rows(const segment& s, const update_terms& terms, 
       else if (optimizer_.moving_average > 0)
         apply_to_elements<T>(unmoved{}, s, others, from, to, at);
     });
-  }, optimizer_.rule);
+  }, rule_of(s));
 }
 
 template <class T>
 void planned_update::apply_to(const segment& s, const update_terms& terms, int64_t first, int64_t last, const places& at) const {
-  if (s.rows && !(updates_every_row(optimizer_) && terms.keep == 1))
+  if (s.rows && !(updates_every_row(rule_of(s)) && terms.keep == 1))
     return apply_to_rows<T>(s, terms, first, last, at);
-  std::visit([&](const auto& rule) { update(rule, terms, range<T>(s, first, last, at)); }, optimizer_.rule);
+  std::visit([&](const auto& rule) { update(rule, terms, range<T>(s, first, last, at)); }, rule_of(s));
 }
 
 void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
@@ -203,11 +203,17 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
     common.average_decay = std::min(common.average_decay, (1 + t) / (10 + t));
   if (clip.value > 0)
     common.clip_value = clip.value;
-  const double rate = rate_at(optimizer_, step), factor = schedule_factor(optimizer_, step);
+  int32_t of_rule = own_rule;
+  double rate = rate_at(optimizer_, step), factor = schedule_factor(optimizer_, own_rule, step);
   for (const auto& s : segments_) {
     const int64_t first = std::max(slice.first, s.first), last = std::min(slice.second, s.last);
     if (first >= last)
       continue;
+    if (const int32_t rule = runs_[s.run].rule; rule != of_rule) {
+      of_rule = rule;
+      rate = rate_of_rule(optimizer_, rule, step);
+      factor = schedule_factor(optimizer_, rule, step);
+    }
     auto terms = common;
     terms.rate = rate * s.rate_factor;
     terms.gradient_scale = s.gradient_scale;

@@ -21,7 +21,7 @@ class planned_update {
   /// same time.
   void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const;
   /// Whether a slice may be updated in parts: not where the rule uses a variable's own norm.
-  bool divides() const noexcept { return !needs_whole_variables(optimizer_); }
+  bool divides() const noexcept { return !any_needs_whole_variables(optimizer_); }
 
  private:
   /// Adjacent variables that are updated alike. A variable with a sparse gradient is a segment of its own.
@@ -37,6 +37,7 @@ class planned_update {
     std::byte* to;
   };
 
+  const update_rule& rule_of(const segment& s) const { return rule_at(optimizer_, runs_[s.run].rule); }
   template <class T>
   double clipped_squares(const segment& s, const std::byte* gradient) const;
   /// Updates whole lines of 64 bytes.

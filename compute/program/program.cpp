@@ -18,6 +18,23 @@ struct wanted_values {
   std::vector<int32_t> nodes;
 };
 
+/// The sums of the model's metrics, metric after metric by name.
+expected<wanted_values> metric_sums(const graph& g, const model_spec& spec) {
+  wanted_values all;
+  int32_t index = 0;
+  for (const auto& [name, one] : spec.metrics) {
+    int32_t part = 0;
+    for (const symbol s : one.sums) {
+      if (!s.valid() || s.owner() != &g || !is_floating(s.type()) || !known_elements(s.dims()))
+        return fail(trouble("sum " + std::to_string(part) + " of metric '" + name + "' must be a floating symbol of this graph whose shape is known"));
+      all.outputs.push_back({program_output::kind::metric_sum, name, index, part++});
+      all.nodes.push_back(s.node());
+    }
+    ++index;
+  }
+  return all;
+}
+
 /// The values that a run of this mode has to yield, in the order of `outputs()`.
 expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what, const program_options& options) {
   using kind = program_output::kind;
@@ -34,14 +51,13 @@ expected<wanted_values> wanted(const graph& g, const model_spec& spec, mode what
       return fail(trouble("the loss must be one floating number, not " + std::string{to_string(spec.loss.type())} + " " + to_string(g, spec.loss.dims())));
     add(kind::loss, "", 0, spec.loss);
   }
-  if (what == mode::evaluate)
-    for (const auto& [name, metric] : spec.metrics) {
-      for (symbol s : {metric.total, metric.weight})
-        if (!is_one_number(g, s))
-          return fail(trouble("metric '" + name + "' must be a ratio of floating scalars of this graph"));
-      add(kind::metric_total, name, index, metric.total);
-      add(kind::metric_weight, name, index++, metric.weight);
-    }
+  if (what == mode::evaluate) {
+    auto sums = metric_sums(g, spec);
+    if (!sums)
+      return fail(sums.error());
+    std::move(sums->outputs.begin(), sums->outputs.end(), std::back_inserter(all.outputs));
+    all.nodes.insert(all.nodes.end(), sums->nodes.begin(), sums->nodes.end());
+  }
   if (what == mode::predict) {
     if (spec.predictions.empty())
       return fail(trouble("a model that predicts needs predictions"));
@@ -142,14 +158,18 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
 /// The nodes whose values must be available after a run.
 struct demand {
   std::vector<int32_t> outputs, recorded;
+  std::vector<int32_t> measured;  ///< The sums of metrics while training.
+  bool measures_always = false;   ///< Not only in runs that record.
   training gradients;
 };
 
-/// Runs the last passes; later ones only assign places. Returns the values that hold the outputs and then the
-/// summaries.
+/// Runs the last passes; later ones only assign places. Returns the values that hold the outputs, then what is recorded, then the sums of
+/// metrics.
 std::vector<int32_t> settle(plan& p, const demand& d, const program_options& options) {
   std::vector<int32_t> roots = d.gradients.nodes;
   roots.insert(roots.end(), d.outputs.begin(), d.outputs.end());
+  if (d.measures_always)
+    roots.insert(roots.end(), d.measured.begin(), d.measured.end());
   mark_recording(p, roots);
   if (options.fuse)
     fuse_elementwise(p);
@@ -166,6 +186,11 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
   roots = kept;
   for (int32_t n : d.recorded)
     kept.push_back(keep(n));
+  for (int32_t n : d.measured) {
+    kept.push_back(keep(n));
+    if (d.measures_always)
+      roots.push_back(kept.back());
+  }
   for (size_t n = 0; n < d.gradients.nodes.size(); ++n)
     send_gradient(p, d.gradients.nodes[n], d.gradients.offsets[n]);
   for (size_t v = 0; v < p.values.size(); ++v)
@@ -245,8 +270,16 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
     for (const auto& o : g.internals().observed)
       recorded.push_back({o.node, 0});
   }
+  wanted_values measured;
+  if (trains && options.measure != measuring::never) {
+    auto sums = metric_sums(source, spec);
+    if (!sums)
+      return fail(sums.error());
+    measured = std::move(*sums);
+  }
   std::vector<int32_t> roots = t.nodes;
   roots.insert(roots.end(), outputs->nodes.begin(), outputs->nodes.end());
+  roots.insert(roots.end(), measured.nodes.begin(), measured.nodes.end());
   for (const auto& r : recorded)
     roots.push_back(r.value);
   auto bound = bind_unknowns(g.internals(), roots, layout, options);
@@ -255,8 +288,9 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   i->plan = std::move(*bound);
   auto& p = i->plan;
 
-  for (const int32_t n : outputs->nodes)
-    p.value(n).keep = true;
+  for (const auto* nodes : {&outputs->nodes, &measured.nodes})
+    for (const int32_t n : *nodes)
+      p.value(n).keep = true;
   for (const auto& r : recorded)
     p.value(r.value).keep = true;
   for (const auto& s : layout.sparse())
@@ -279,12 +313,19 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
   fuse_cross_entropy(p);
   fuse_scaled_sum(p);
   remove_dead_code(p);
-  demand d{.outputs = outputs->nodes, .recorded = {}, .gradients = std::move(t)};
+  demand d{.outputs = outputs->nodes, .recorded = {}, .measured = measured.nodes, .measures_always = options.measure == measuring::always,
+           .gradients = std::move(t)};
   for (const auto& r : recorded)
     d.recorded.push_back(r.value);
   auto kept = finish(p, d, options, static_cast<int32_t>(source.internals().nodes.size()));
   for (size_t r = 0; r < recorded.size(); ++r)
     (r < summaries ? i->records : i->observed).push_back({kept[d.outputs.size() + r], recorded[r].rows_max});
+  i->measured.assign(kept.end() - std::ssize(d.measured), kept.end());
+  i->measured_outputs = std::move(measured.outputs);
+  for (size_t m = 0; m < i->measured.size(); ++m) {
+    i->measured_outputs[m].type = p.value(i->measured[m]).type;
+    i->measured_outputs[m].dims = p.value(i->measured[m]).dims;
+  }
   kept.resize(d.outputs.size());
   i->pool = options.pool;
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);

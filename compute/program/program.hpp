@@ -50,8 +50,7 @@ class program {
 
   /// The fed components, in feed order: by name, as `placeholder` named them.
   std::span<const component> inputs() const noexcept;
-  /// What `output` returns: the loss, then for each metric by name its total and its weight, or predictions by name, then what is
-  /// exposed.
+  /// What `output` returns: the loss, then the sums of each metric by name, or predictions by name, then what is exposed.
   std::span<const program_output> outputs() const noexcept;
 
   /// Train: loss, outputs and the gradient of one shard, written to `gradient` (`layout.gradient_bytes()`, 64-byte
@@ -86,6 +85,10 @@ class program {
   std::vector<tensor> recorded() const;
   /// Train: the observed values, in the order of graph::impl::observed, under the same condition.
   std::vector<tensor> observed() const;
+  /// Train: the sums of the model's metrics that each run makes, or each that records (`program_options::measure`), metric after metric by
+  /// name, and the memory of one of them after such a run, valid until the next.
+  std::span<const program_output> measured() const noexcept;
+  const std::byte* measured_at(int32_t index) const noexcept;
   /// Memory of an output of the last run, valid until the next.
   std::span<const std::byte> output_bytes(int32_t index) const noexcept;
 

@@ -25,6 +25,8 @@ struct program::impl {
   mutable buffer_pool copies{16};         ///< For copies of outputs and records.
   struct record { int32_t value = -1; int64_t rows_max = 0; };  ///< 0: whole.
   std::vector<record> records, observed;
+  std::vector<int32_t> measured;          ///< The values of the sums of metrics, while training.
+  std::vector<program_output> measured_outputs;
   bool recorded = false;                  ///< By the last run.
   struct feed { int64_t bytes = 0, copy_offset = -1; };
   std::vector<feed> feeds;

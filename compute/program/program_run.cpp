@@ -169,10 +169,15 @@ error program::last_error() const {
   const auto& call = impl_->plan.calls[static_cast<size_t>(s.bad.call - impl_->calls.data())];
   const auto& v = impl_->plan.value(call.nodes.empty() ? call.out.back() : call.nodes.front());
   const bool label = call.op->index_is == "label";
+  const auto number_text = [](double number) { return element_text(dtype::float64, reinterpret_cast<const std::byte*>(&number), 0); };
   const std::string place = v.name + " (" + v.at.file_name() + ":" + std::to_string(v.at.line()) + ")";
   if (call.op == &ops::check_numerics)
-    e.message = call.attr.key + ": " + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&s.bad.number), 0)
+    e.message = call.attr.key + ": " + number_text(s.bad.number)
                 + index_text(v.dims, s.bad.position) + " is not finite: " + place;
+  else if (call.op == &ops::check_range)
+    e.message = call.attr.key + ": " + number_text(s.bad.number) + index_text(v.dims, s.bad.position) + " is not in "
+                + (std::isinf(call.attr.number) ? "(" : "[") + number_text(call.attr.number) + ", " + number_text(call.attr.number2)
+                + (std::isinf(call.attr.number2) ? "): " : "]: ") + place;
   else
     e.message = std::string{call.op->index_is} + " " + std::to_string(s.bad.value) + (label ? " of row " : " at position ") + std::to_string(s.bad.position)
                 + " is outside [0, " + std::to_string(s.bad.limit) + "): " + place;
@@ -200,8 +205,7 @@ bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64
 std::string to_string(const program_output& output) {
   switch (output.what) {
     case program_output::kind::loss: return "loss";
-    case program_output::kind::metric_total: return output.name + "/total";
-    case program_output::kind::metric_weight: return output.name + "/weight";
+    case program_output::kind::metric_sum: return output.name + "/" + std::to_string(output.part);
     case program_output::kind::prediction:
     case program_output::kind::exposed: break;
   }
@@ -239,6 +243,11 @@ std::vector<tensor> program::impl::copy(const std::vector<record>& wanted) const
 
 std::vector<tensor> program::recorded() const { return impl_->copy(impl_->records); }
 std::vector<tensor> program::observed() const { return impl_->copy(impl_->observed); }
+
+std::span<const program_output> program::measured() const noexcept { return impl_->measured_outputs; }
+const std::byte* program::measured_at(int32_t index) const noexcept {
+  return impl_->address(impl_->plan.place_of(impl_->measured[static_cast<size_t>(index)]));
+}
 
 tensor program::output(int32_t index) const {
   const auto& v = impl_->plan.value(impl_->kept[static_cast<size_t>(index)]);

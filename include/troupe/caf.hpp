@@ -28,7 +28,7 @@ TROUPE_API void add_troupe_types(caf::actor_system_config& config);
 /// behind after the stop deadline, and then keeps the system from ending.
 /// failed_precondition when the messages are not known to `system`; other errors as in job.hpp.
 TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, const train_spec& training,
-                               std::optional<eval_spec> evaluation = {}, const start_options& options = {});
+                               const eval_specs& evaluations = {}, const start_options& options = {});
 
 /// Like `evaluate` of estimator.hpp, with its actors in `system`, all of which have ended when it returns, but for one that is inside
 /// a call that never returns. Blocks, and needs one of the system's workers meanwhile: an actor that calls it is a detached one.

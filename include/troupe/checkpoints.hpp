@@ -10,6 +10,7 @@
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
+#include <troupe/run_record.hpp>
 #include <troupe/tensor.hpp>
 
 #include <map>
@@ -19,6 +20,9 @@ namespace troupe {
 /// The prefix of the newest checkpoint, "<dir>/model.ckpt-390", as the state file names it. not_found: no directory, no
 /// state file, or no checkpoint that it names.
 TROUPE_API expected<std::string> latest_checkpoint(const std::string& directory);
+
+/// The prefix of the best checkpoint that a job has kept (train_spec::keep_best), as the newest one names it. not_found: none is kept.
+TROUPE_API expected<std::string> best_checkpoint(const std::string& directory);
 
 /// All tensors of the newest checkpoint, or of the newest one at `step`, by name: variables, and the optimizer's slots under
 /// "<variable>/<slot>". Every checksum is verified. not_found, as above or when `step` is given and absent; data_loss,
@@ -55,7 +59,7 @@ struct blob_report {
 
 struct checkpoint_report {
   std::string path;                     ///< "<dir>/model.ckpt-390", or that of a safetensors file.
-  std::optional<checkpoint_id> id = {}; ///< Absent: a safetensors file that is looked at alone.
+  std::optional<checkpoint_id> id = {}; ///< Absent: a safetensors file that is looked at alone, or a foreign prefix that names no step.
   double wall_time = 0;                 ///< When it was saved, in seconds since the epoch; 0: not recorded.
   int64_t bytes = 0;                    ///< Total size of its files.
   std::vector<std::string> files = {};  ///< Without directory.
@@ -71,9 +75,9 @@ struct inspect_options {
   bool values = false;                  ///< Keep the bytes of every tensor: as much memory as the checkpoint is large.
 };
 
-/// Inspects a checkpoint given by its prefix (dir/model.ckpt-390) or its manifest, or any safetensors file from
-/// anywhere. For a damaged checkpoint the report has all that can be read: without a manifest, what the headers of its
-/// shards say. not_found; invalid_argument: the path is none of these; unimplemented: a later version wrote it.
+/// Inspects a checkpoint given by its prefix (dir/model.ckpt-390) or its manifest, a TensorFlow V2 checkpoint by its prefix or .index,
+/// or any safetensors file from anywhere. For a damaged checkpoint the report has all that can be read: without a manifest, what the
+/// headers of its shards say. not_found; invalid_argument: the path is none of these; unimplemented: a later version wrote it.
 TROUPE_API expected<checkpoint_report> inspect_checkpoint(const std::string& path, const inspect_options& options = {});
 
 struct checkpoint_entry {
@@ -82,6 +86,7 @@ struct checkpoint_entry {
   int64_t bytes = 0;
   bool listed = false;                  ///< In the state file: jobs resume from these, and retention counts them.
   bool preserved = false;               ///< Kept for ever, by keep_checkpoint_every_n_hours.
+  bool foreign = false;                 ///< TensorFlow's: a job cannot go on from it before it is converted (convert.hpp).
   bool unfinished = false;              ///< Not listed: a save or deletion, under way or cut off; a job cleans it up.
   std::vector<damage> damages = {};
 };
@@ -93,9 +98,10 @@ struct directory_report {
   std::optional<std::string> owner = {};           ///< The process that holds the lock: "process 4711".
   std::vector<std::string> event_files = {};       ///< Relative to `path`, including those of evaluations.
   std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Last metrics, by "eval" or "eval_<name>".
+  std::optional<run_record> record = {};           ///< What its last run was configured with, where that is kept.
   int64_t bytes = 0;                               ///< Total size of all files, also in subdirectories.
   bool verified = false;
-  std::vector<std::string> warnings = {};          ///< About the state file, and event files that cannot be read.
+  std::vector<std::string> warnings = {};          ///< About the state file, the record, and event files that cannot be read.
 };
 
 /// not_found; failed_precondition: not a directory.

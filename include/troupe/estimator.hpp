@@ -8,15 +8,19 @@
 #pragma once
 
 #include <troupe/dataset.hpp>
+#include <troupe/early_stopping.hpp>
+#include <troupe/exporter.hpp>
 #include <troupe/hook.hpp>
 #include <troupe/model.hpp>
 #include <troupe/run_config.hpp>
+#include <troupe/warm_start.hpp>
 
 namespace troupe {
 
 struct estimator {
   troupe::model model = {};
   run_config config = {};
+  std::optional<warm_start_settings> warm_start = {};  ///< What variables begin with where there is no checkpoint; none: initial values.
 };
 
 struct train_spec {
@@ -24,7 +28,11 @@ struct train_spec {
   std::optional<int64_t> max_steps = {};  ///< Absolute: a job that is already at this step trains nothing.
   std::optional<int64_t> steps = {};      ///< Relative to where the job starts. Not together with max_steps.
   std::optional<int64_t> epochs = {};     ///< Passes over the source; with max_steps too, the earlier wins.
+  /// After training for so many seconds, pauses not counted, the job saves and stops; started again, it goes on.
+  std::optional<double> max_secs = {};
   std::vector<std::shared_ptr<hook>> hooks = {};
+  std::vector<stop_rule> stop_early = {};  ///< Need an evaluation; the first rule that applies ends the job.
+  std::optional<troupe::keep_best> keep_best = {};
 };
 
 /// When an evaluation takes place beside training.
@@ -42,20 +50,50 @@ enum class failure_policy : uint8_t {
 struct eval_spec {
   dataset input = {};
   std::optional<int64_t> steps = {};  ///< Batches; all of the data when absent.
-  std::string name = {};              ///< Results go to "eval" or "eval_<name>".
+  std::string name = {};              ///< Results go to "eval" or "eval_<name>". The names of a job's evaluations differ.
+  double start_delay_secs = 0;        ///< No evaluation begins before; the last one is exempt. The Estimator's default is 120.
   double throttle_secs = 600;         ///< Least time between the starts of two evaluations; the last one is exempt.
+  /// Before the first step of a new job so many batches are evaluated, so that data or metrics that cannot work fail then. The result is
+  /// neither told nor written. 0: none.
+  int64_t sanity_batches = 2;
+  /// Run in their order after an evaluation, while its checkpoint is held; those of the rule `final` at the end of a job that has reached
+  /// max_steps or was ended by a rule. The features of `exports_like`, or of `input`, say what an exported model is fed.
+  std::vector<exporter> exporters = {};
+  export_options exports_like = {};
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;  ///< Only beside training.
+};
+
+/// The evaluations of a job: none, one, or several, `{{.input = test}, {.input = train.take(5000), .name = "train"}}`. Each
+/// evaluates every checkpoint that its own throttle admits; those with `waits` hold training until all of them are done.
+class eval_specs {
+ public:
+  eval_specs() = default;
+  eval_specs(eval_spec one) : all_{std::move(one)} {}                                              // NOLINT(google-explicit-constructor)
+  eval_specs(std::initializer_list<eval_spec> several) : all_(several) {}
+  eval_specs(std::vector<eval_spec> several) : all_(std::move(several)) {}                         // NOLINT(google-explicit-constructor)
+  eval_specs(const std::optional<eval_spec>& one) { one ? all_.push_back(*one) : void(); }         // NOLINT(google-explicit-constructor)
+  const std::vector<eval_spec>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<eval_spec> all_;
 };
 
 struct train_result {
   int64_t global_step = 0;
   int64_t steps_run = 0;                  ///< Steps made by this call.
-  std::map<std::string, double> metrics;  ///< Metrics of the last evaluation; without one, the last loss.
+  std::map<std::string, double> metrics;  ///< Metrics of the last evaluation, of the first eval_spec; without one, the last loss.
   double seconds = 0;
   bool stopped = false;                   ///< Stopped on request, before its end.
   std::string checkpoint;                 ///< Prefix of the last commit, if any.
   std::string remark;                     ///< Why nothing was trained, or that the data ended early.
+  std::map<std::string, tensor> arrays = {};  ///< Metrics of the last evaluation that are arrays, float64.
+  std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Metrics of the last evaluation of each name.
+  /// Paths of the exports of each evaluation, by its name: of its last occasion, in the order of its exporters, empty where none was due.
+  std::map<std::string, std::vector<std::string>> exports = {};
+  /// Prefix of the best commit; empty without `keep_best`, or before an evaluation. With `restore_best`, `checkpoint` is the same, and
+  /// `metrics` are of its evaluation, if this run made it.
+  std::string best_checkpoint = {};
 };
 
 struct evaluation_result {
@@ -65,6 +103,7 @@ struct evaluation_result {
   double seconds = 0;
   std::string checkpoint;                 ///< Empty: freshly initialised variables.
   std::vector<std::string> warnings = {}; ///< The event file could not be written.
+  std::map<std::string, tensor> arrays = {};  ///< Metrics that are arrays, float64.
 };
 
 /// invalid_argument for invalid options, before anything is built; otherwise the job's own error. If the newest
@@ -74,7 +113,10 @@ TROUPE_API expected<train_result> train(const estimator& e, const train_spec& tr
 /// "eval_<name>" in the model directory; a failure to write there is a warning in the result. not_found when `step` is
 /// given and absent.
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step = {});
-TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation);
+TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations);
+inline expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
+  return train_and_evaluate(e, training, eval_specs{evaluation});
+}
 
 /// Prints a result or an error, with its notes, to standard output or standard error; returns main's exit status.
 TROUPE_API int report(const error& e);

@@ -26,17 +26,24 @@ struct job_event {
   std::optional<int64_t> max_steps = {}; ///< started, progress: the step at which the job will end.
   double loss = 0;                       ///< progress: mean over the steps since the previous one.
   double steps_per_second = 0;           ///< progress.
-  std::map<std::string, double> metrics = {};  ///< evaluated, finished: `loss`, `global_step`, and the model's own.
+  /// evaluated, finished: `loss`, `global_step`, and the model's own. progress: the model's own of training (`run_config::train_metrics`), and
+  /// in a job of several groups "loss/<group>" and "<group>/<metric>".
+  std::map<std::string, double> metrics = {};
+  std::map<std::string, tensor> arrays = {};   ///< The same for the model's metrics that are arrays, float64.
   std::string text = {};                 ///< saved, recovered: the checkpoint's prefix; warning, started, stopped, recovering: a sentence.
   std::optional<checkpoint_id> checkpoint = {};  ///< saved, evaluated; recovered, where there was one.
   std::optional<error> failure = {};     ///< failed, recovering: the cause.
   int32_t attempt = 1;                   ///< recovering: the attempt that failed; recovered: the one that begins.
+  std::string evaluation = {};           ///< evaluated: the name of its eval_spec.
 };
 TROUPE_API std::string_view to_string(job_event::kind k) noexcept;
 /// One line for people: "saved runs/a/model.ckpt-390", "step 390/2340  16%  812 steps/s  loss 0.4321  ETA 0:03".
 TROUPE_API std::string to_text(const job_event& e);
 /// "accuracy 0.8812, loss 0.3312": by name, without the step, which is said elsewhere.
 TROUPE_API std::string metrics_text(const std::map<std::string, double>& metrics);
+/// Tables for people, each line with its end: "recall\n  0.9312  0.8127\n"; a matrix has the indices of its rows and columns. An array with more
+/// than 20 rows or columns is only named, with its shape.
+TROUPE_API std::string arrays_text(const std::map<std::string, tensor>& arrays);
 
 /// Requests that a hook may make; any thread.
 class TROUPE_API job_control {

@@ -10,6 +10,7 @@
 
 #include <troupe/checkpoints.hpp>
 #include <troupe/estimator.hpp>
+#include <troupe/event_value.hpp>
 #include <troupe/summary.hpp>
 
 #include <variant>
@@ -24,6 +25,7 @@ struct tag_report {
   int64_t count = 0;
   int64_t first_step = 0, last_step = 0;     ///< Least and greatest.
   summary_value last = {};                   ///< The last value in the file; all have its kind.
+  std::optional<event_value> other = {};     ///< In place of `last`: the last value of a form that is no summary.
 };
 
 /// The start or end of a job, or a checkpoint that it committed.
@@ -35,6 +37,16 @@ struct session_report {
   std::string message = {};
 };
 
+/// What an event has that is no value: for other pages of TensorBoard, or for a log.
+struct attachment_report {
+  std::string what;                          ///< "graph", "meta graph", "run metadata", "message"
+  int64_t step = 0;
+  double wall_time = 0;                      ///< Seconds since the epoch.
+  std::string name = {};                     ///< The tag of run metadata, the text of a message.
+  int64_t bytes = 0;
+  int64_t nodes = 0;                         ///< Of a graph.
+};
+
 struct event_report {
   std::string path;
   std::string file_version = {};             ///< "brain.Event:2"
@@ -44,17 +56,19 @@ struct event_report {
   double first_wall_time = 0, last_wall_time = 0;
   std::vector<tag_report> tags = {};         ///< By tag.
   std::vector<session_report> sessions = {};
+  std::vector<attachment_report> attachments = {};
   bool truncated = false;                    ///< The last record is incomplete: still being written, or cut off.
   std::vector<damage> damages = {};          ///< At most one: records after it cannot be found.
 };
-/// Inspects an event file, written by Troupe or by another TensorBoard writer. not_found, unavailable; damage is in the
-/// report.
+/// Inspects an event file, written by Troupe or by another TensorBoard writer (TensorFlow 1 and 2, torch): every tag is there,
+/// with what is no summary as `other`. not_found, unavailable; damage is in the report.
 TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
 
 struct event_point {
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
   summary_value value = {};
+  std::optional<event_value> other = {};     ///< In place of `value`.
 };
 struct event_points_report {
   std::vector<event_point> points = {};      ///< In the order in which they were written.
@@ -66,10 +80,41 @@ struct event_points_report {
 /// are; unavailable.
 TROUPE_API expected<event_points_report> event_points(const std::string& path, std::string_view tag);
 
+// -- exported models ---------------------------------------------------------------
+
+struct export_report {
+  struct value {
+    std::string name;
+    std::string dtype;
+    std::string shape;                       ///< "[batch, 10]"
+  };
+  struct signature {
+    std::string name;
+    std::vector<value> inputs, outputs;
+  };
+  std::string path;
+  std::string model = {};                    ///< Its name. This and what follows is empty where the damage lies before it.
+  int64_t global_step = 0;
+  std::string checkpoint = {};               ///< The prefix that it was exported from.
+  std::map<std::string, double> evaluation = {};  ///< The metrics that led to the export.
+  std::vector<std::string> files = {};       ///< Relative to `path`, those of assets.extra too.
+  int64_t bytes = 0;                         ///< Their total size.
+  int64_t nodes = 0;                         ///< Of the graph.
+  int64_t parameters = 0;                    ///< Number of elements in all variables.
+  std::vector<signature> signatures = {};
+  std::map<std::string, int64_t> words = {}; ///< How many words each label and each prediction of words has.
+  std::vector<tensor_report> tensors = {};   ///< Variables and constants.
+  std::vector<damage> damages = {};          ///< At most one: what comes after it is not looked at.
+};
+/// Inspects a directory that exported_model.hpp opens; every byte is read. not_found: it is none. unimplemented: a later version wrote it, or it
+/// has an operation that this program does not know.
+TROUPE_API expected<export_report> inspect_export(const std::string& path, const inspect_options& options = {});
+
 // -- any path ----------------------------------------------------------------------
 
-using inspection = std::variant<directory_report, checkpoint_report, event_report>;
-/// Chooses by the kind of path: a directory; a checkpoint's prefix, its manifest or a safetensors file; an event file.
+using inspection = std::variant<directory_report, checkpoint_report, event_report, export_report>;
+/// Chooses by the kind of path: a directory, an exported model's or a job's; a checkpoint's prefix, its manifest or a safetensors file; an event
+/// file.
 TROUPE_API expected<inspection> inspect(const std::string& path, const inspect_options& options = {});
 /// Whether the report has no damage. Truncation alone is not damage.
 TROUPE_API bool is_sound(const inspection& report);
@@ -92,8 +137,7 @@ struct plan_report {
   std::vector<std::string> snapshot_parts;   ///< The parts of one checkpoint; empty: none is written.
 };
 /// The actors that a job would have. invalid_argument as `start`.
-TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training,
-                                              const std::optional<eval_spec>& evaluation = {});
+TROUPE_API expected<plan_report> inspect_plan(const estimator& e, const train_spec& training, const eval_specs& evaluations = {});
 
 /// The program that one replica runs for a batch, or for one gradient shard of it.
 struct program_report {
@@ -144,8 +188,8 @@ struct graph_report {
   program_report program;
 };
 /// The graph that the model's functions build for the elements of `input`, without the gradients, and the program that
-/// is planned for a batch of `input`. Returns any error of the model or the dataset.
-TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m);
+/// is planned for a batch of `input`, unless `planned` is false. Returns any error of the model or the dataset.
+TROUPE_API expected<graph_report> inspect_graph(const estimator& e, const dataset& input, mode m, bool planned = true);
 
 /// Time by kernel and operation: wall-clock seconds of one step, the mean of `steps`.
 struct profile_report {
@@ -181,6 +225,7 @@ TROUPE_API expected<profile_report> profile_model(const estimator& e, const data
 TROUPE_API std::string to_text(const checkpoint_report& r);
 TROUPE_API std::string to_text(const directory_report& r);
 TROUPE_API std::string to_text(const event_report& r);
+TROUPE_API std::string to_text(const export_report& r);
 TROUPE_API std::string to_text(const plan_report& r);
 TROUPE_API std::string to_text(const graph_report& r);
 TROUPE_API std::string to_text(const profile_report& r);
@@ -190,6 +235,7 @@ TROUPE_API std::string to_text(const inspection& r);
 TROUPE_API std::string to_json(const checkpoint_report& r);
 TROUPE_API std::string to_json(const directory_report& r);
 TROUPE_API std::string to_json(const event_report& r);
+TROUPE_API std::string to_json(const export_report& r);
 TROUPE_API std::string to_json(const plan_report& r);
 TROUPE_API std::string to_json(const graph_report& r);
 TROUPE_API std::string to_json(const profile_report& r);
@@ -197,5 +243,7 @@ TROUPE_API std::string to_json(const inspection& r);
 
 /// For Graphviz: a cluster for each scope, an edge for each input.
 TROUPE_API std::string to_dot(const graph_report& r);
+/// A GraphDef, the bytes of TensorBoard's page of graphs: nodes under their names, with dtypes and shapes as attributes.
+TROUPE_API std::string to_graph_def(const graph_report& r);
 
 }  // namespace troupe

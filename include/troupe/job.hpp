@@ -19,6 +19,13 @@ class logger;
 
 namespace troupe {
 
+/// An evaluation beside a job, or for which it waits, that is under way.
+struct evaluation_progress {
+  std::string name;                         ///< As in its eval_spec.
+  int64_t step = 0;                         ///< Of the checkpoint that is evaluated.
+  int64_t batches = 0;                      ///< Already done.
+};
+
 struct job_progress {
   enum class phase : uint8_t { starting, restoring, training, draining, recovering, finished, failed };
   phase now = phase::starting;
@@ -27,9 +34,8 @@ struct job_progress {
   double loss = 0;
   double steps_per_second = 0;
   int64_t committed_step = -1;              ///< -1: none by this job yet.
-  std::map<std::string, double> evaluation; ///< The last one.
-  std::optional<int64_t> evaluating = {};   ///< Step of the checkpoint being evaluated.
-  int64_t evaluated_batches = 0;            ///< Batches of that evaluation already done.
+  std::map<std::string, std::map<std::string, double>> evaluations;  ///< Metrics of the last one of each name.
+  std::vector<evaluation_progress> evaluating = {};  ///< Those that are under way, in the order of their eval_specs.
   bool paused = false;                      ///< After `job::pause`, until `job::resume` or a stop.
 };
 TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
@@ -86,7 +92,6 @@ struct start_options {
 };
 
 /// Validates, plans and starts. invalid_argument, state.
-TROUPE_API expected<job> start(const estimator& e, const train_spec& training, std::optional<eval_spec> evaluation = {},
-                               const start_options& options = {});
+TROUPE_API expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations = {}, const start_options& options = {});
 
 }  // namespace troupe

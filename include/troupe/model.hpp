@@ -3,8 +3,10 @@
 //   tr::model_spec mlp(tr::graph& g, const tr::features& x, const tr::labels& y, tr::mode mode) {
 //     auto h = tr::nn::dense(x["pixels"], {.units = 256, .activation = tr::relu});
 //     auto logits = tr::nn::dense(h, {.units = 10});
-//     return tr::multi_class_head(10).spec(g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{}});
+//     return tr::multi_class_head{.classes = 10}.spec(g, {.mode = mode, .logits = logits, .labels = y, .optimizer = tr::adam{}});
 //   }
+//
+// Heads are in heads.hpp, ready-made models in canned_models.hpp and sequential.hpp.
 #pragma once
 
 #include <troupe/nn.hpp>
@@ -46,10 +48,32 @@ class TROUPE_API named_symbols {
 using features = named_symbols;
 using labels = named_symbols;
 
-/// A metric that is a ratio of sums over all examples: Σ total / Σ weight, each added up in float64.
+/// A metric that is a ratio of sums over all examples: Σ total / Σ weight, each added up in float64; 0 where Σ weight is 0.
 struct ratio_metric {
-  symbol total = {};   ///< Scalar of one batch, such as the number of correct rows.
-  symbol weight = {};  ///< Scalar of one batch, such as the number of rows.
+  symbol total = {};   ///< One floating element of one batch, such as the number of correct rows.
+  symbol weight = {};  ///< One floating element of one batch, such as the number of rows.
+};
+
+/// What a metric comes to: a number, or a float64 array.
+using metric_value = std::variant<double, tensor>;
+
+/// The most elements of a sum of a metric, and of an array that it comes to.
+inline constexpr int64_t metric_elements_max = int64_t{1} << 22;
+
+/// Something that is measured over many batches: sums of one batch, and what their totals over all batches come to. Ready-made ones are in
+/// metrics.hpp. A total has an error of at most 1e-12 of the sum of absolute values, and a count none, if the sums are made in float64
+/// (cast the elements before they are summed); in float32 each batch is rounded to about 1e-7.
+struct TROUPE_API metric {
+  using function = std::function<metric_value(std::span<const tensor> totals)>;
+  /// Floating, of known shapes of at most metric_elements_max elements. Each is added up over batches, shards and replicas in float64.
+  std::vector<symbol> sums = {};
+  /// A pure function; any thread may call it. `totals` are float64, in the order and the shapes of `sums`; zeros without a batch.
+  function result = {};
+
+  metric() = default;
+  metric(std::vector<symbol> its_sums, function its_result) : sums(std::move(its_sums)), result(std::move(its_result)) {}
+  metric(ratio_metric ratio);  // NOLINT(google-explicit-constructor): a ratio is a metric.
+  metric(symbol total, symbol weight) : metric(ratio_metric{total, weight}) {}
 };
 
 /// The result of a model function. Fields that a mode does not need are ignored and may be left out. A field that is missing
@@ -59,7 +83,11 @@ struct model_spec {
   symbol loss = {};                                    ///< Scalar or one element. Needed to train and to evaluate.
   std::optional<troupe::optimizer> optimizer = {};     ///< Needed to train; other modes read only its moving_average.
   std::map<std::string, symbol> predictions = {};      ///< Needed to predict.
-  std::map<std::string, ratio_metric> metrics = {};    ///< `loss` and `global_step` are reserved names.
+  /// Of evaluation, and of training where it has any. `loss` and `global_step` are reserved names.
+  std::map<std::string, metric> metrics = {};
+  /// What an export offers to callers: tensors by name, for each signature. One is also "serving_default", of several one must have that name;
+  /// none: the predictions. Only looked at when predicting.
+  std::map<std::string, std::map<std::string, symbol>> export_outputs = {};
   std::source_location at = std::source_location::current();  ///< Where it was made: braces know it, `model_spec s;` does not.
 };
 
@@ -79,104 +107,5 @@ struct model {
   /// Where it was made: errors of a spec that does not know its own line point here.
   std::source_location at = std::source_location::current();
 };
-
-/// The labels of a head: a symbol, or the labels of the model function as they are, of which there must be one.
-class TROUPE_API head_labels {
- public:
-  head_labels() = default;
-  head_labels(symbol s) : value_(s) {}                             // NOLINT(google-explicit-constructor): `.labels = y` should read so.
-  head_labels(troupe::labels all) : value_(std::move(all)) {}      // NOLINT(google-explicit-constructor)
-  /// The symbol; that there is none or several is an error of the graph (`named_symbols::only`).
-  symbol get(TROUPE_AT) const;
-
- private:
-  std::variant<symbol, troupe::labels> value_;
-};
-
-struct head_spec_options {
-  troupe::mode mode = troupe::mode::train;
-  symbol logits = {};
-  head_labels labels = {};  ///< As the head specifies; not looked at when predicting, where a model has none.
-  troupe::optimizer optimizer = adam{};
-};
-
-/// Softmax over `classes`; labels are the integer class of each row, [batch]. Loss is the mean cross-entropy over the
-/// batch, with labels smoothed by `label_smoothing` (losses.hpp); metrics `accuracy` and `average_loss`; predictions
-/// `class` (int64 [batch]) and `probabilities` ([batch, classes]).
-class TROUPE_API multi_class_head {
- public:
-  explicit multi_class_head(int64_t classes, double label_smoothing = 0) : classes_(classes), label_smoothing_(label_smoothing) {}
-  /// Logits of another shape than [batch, classes], fewer than 2 classes, or a smoothing outside [0, 1], are an error
-  /// of the graph. Labels may also be [batch, 1].
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
-
- private:
-  int64_t classes_;
-  double label_smoothing_;
-};
-
-/// Regression of [batch, label_dimension]; labels have that shape, or [batch] where the dimension is 1, and any numeric
-/// dtype. One that is not finite is an error of the step.
-/// Loss is the squared error, averaged over rows and dimensions; metrics `average_loss` (the same over all of the
-/// data), `label/mean` and `prediction/mean`; predictions `predictions`.
-class TROUPE_API regression_head {
- public:
-  explicit regression_head(int64_t label_dimension = 1) : dimension_(label_dimension) {}
-  /// Logits or labels of another shape, or a dimension below 1, are an error of the graph.
-  model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const;
-
- private:
-  int64_t dimension_;
-};
-
-// -- canned models ---------------------------------------------------------------
-// Features are float32, each flattened. Invalid options and features are kept and reported when the model is built,
-// naming model, field and value, and the line of the call: invalid_argument for options, type for a feature of another
-// dtype.
-
-struct dnn_classifier_options {
-  std::vector<int64_t> hidden_units = {};
-  int64_t classes = 0;            ///< At least 2; may be left 0 beside a vocabulary.
-  troupe::optimizer optimizer = adam{};
-  troupe::activation activation = relu;
-  double dropout = 0;             ///< After every hidden layer, while training; in [0, 1).
-  bool batch_norm = false;        ///< After the dropout; momentum 0.999: dnn/hiddenlayer_<i>/batchnorm_<i>/...
-  double label_smoothing = 0;     ///< Label smoothing of the head, in [0, 1].
-  /// Names of the classes, in their order; with them, "classes" is predicted too, as words. vocabulary.hpp turns labels
-  /// that are words into numbers.
-  std::vector<std::string> vocabulary = {};
-};
-/// Dense layers over all features side by side in the order of their names, under the Estimator's names:
-/// dnn/hiddenlayer_<i>/{kernel,bias}, dnn/logits/{kernel,bias}; a multi_class_head.
-TROUPE_API model dnn_classifier(dnn_classifier_options options, TROUPE_AT);
-
-struct dnn_regressor_options {
-  std::vector<int64_t> hidden_units = {};
-  int64_t label_dimension = 1;
-  troupe::optimizer optimizer = adam{};
-  troupe::activation activation = relu;
-  double dropout = 0;             ///< As above.
-  bool batch_norm = false;        ///< As above.
-};
-/// The same layers under a regression_head.
-TROUPE_API model dnn_regressor(dnn_regressor_options options, TROUPE_AT);
-
-struct linear_classifier_options {
-  int64_t classes = 0;
-  troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL.
-  std::vector<std::string> vocabulary = {};
-  double label_smoothing = 0;
-};
-/// The sum over features of x · weights, plus a bias, all of them 0 at first, under the Estimator's names:
-/// linear/linear_model/<feature>/weights [n, classes] and linear/linear_model/bias_weights [classes]; a
-/// multi_class_head.
-TROUPE_API model linear_classifier(linear_classifier_options options, TROUPE_AT);
-
-struct linear_regressor_options {
-  int64_t label_dimension = 1;
-  troupe::optimizer optimizer = adam{};  ///< The Estimator's is FTRL.
-};
-/// The same under a regression_head.
-TROUPE_API model linear_regressor(linear_regressor_options options, TROUPE_AT);
 
 }  // namespace troupe

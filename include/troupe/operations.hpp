@@ -103,6 +103,10 @@ TROUPE_API symbol stop_gradient(symbol x, TROUPE_AT);         ///< x; nothing fl
 /// invalid_argument: "<message>: nan at [3, 0] is not finite: tower/check_numerics (model.cpp:12)". tf.check_numerics. Where
 /// nothing uses the result, nothing is checked.
 TROUPE_API symbol check_numerics(symbol x, std::string_view message, TROUPE_AT);
+/// x, number; a step in which it has an element that is outside of [least, greatest] or not finite fails with invalid_argument: "<message>:
+/// 1.5 at [3, 0] is not in [0, 1]: tower/check_range (model.cpp:12)". A bound may be infinite; those of integers are whole numbers of at
+/// most 2^53 otherwise. The gradient passes. Where nothing uses the result, nothing is checked.
+TROUPE_API symbol check_range(symbol x, double least, double greatest, std::string_view message, TROUPE_AT);
 
 // -- activations -----------------------------------------------------------------
 
@@ -184,6 +188,9 @@ TROUPE_API symbol reverse(symbol x, std::vector<int> axes, TROUPE_AT);
 TROUPE_API symbol gather(symbol x, symbol indices, int axis = 0, TROUPE_AT);
 /// Zeros [n, ...] with `updates` [indices..., ...] added to their rows, in the order of the indices. number.
 TROUPE_API symbol scatter_add(symbol indices, symbol updates, int64_t n, TROUPE_AT);
+/// For each element of x, number, how many elements of `sorted` [n], ascending and of x's dtype, are below it: int32 of x's shape, in
+/// [0, n]; 0 for NaN. Unsorted elements give some number in that range. No gradient.
+TROUPE_API symbol search_sorted(symbol sorted, symbol x, TROUPE_AT);
 /// indices int32, int64 or uint8 [...] -> floating [..., depth]: 1 at the index, all zeros for one outside. No gradient.
 TROUPE_API symbol one_hot(symbol indices, int64_t depth, dtype type = dtype::float32, TROUPE_AT);
 

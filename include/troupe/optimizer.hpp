@@ -42,6 +42,9 @@ struct clipping {
 struct variable_group {
   std::string prefix = {};
   std::string suffix = {};
+  /// Updates them in place of the optimizer's rule, with slots of its own; the schedule begins at its rate. Of the groups that fit a
+  /// variable the first that has a rule gives it, so that a group in front may add a factor and leave the rule alone.
+  std::optional<update_rule> rule = {};
   float rate_factor = 1;                    ///< Multiplies the scheduled rate.
   std::optional<float> weight_decay = {};   ///< In place of the optimizer's, or its rule's.
   bool frozen = false;                      ///< They keep their values: no gradient, no slots.
@@ -57,7 +60,7 @@ struct optimizer {
   /// v -= η·weight_decay·v beside the rule's update, where η is the schedule applied to 1. Loshchilov & Hutter 2019,
   /// section 2.
   float weight_decay = 0;
-  std::vector<variable_group> groups = {};  ///< A variable belongs to the first one that matches.
+  std::vector<variable_group> groups = {};  ///< A variable belongs to the first one that matches, but for the rule.
   /// Above 0: a = moving_average·a + (1-moving_average)·v after each update, a being v at first. Slot
   /// "ExponentialMovingAverage". Polyak & Juditsky 1992; tf.train.ExponentialMovingAverage's `decay`. If the model's
   /// spec for evaluation or prediction sets it too, as the heads' do, that mode uses averages in place of variables,
@@ -74,7 +77,7 @@ TROUPE_API expected<void> validate(const optimizer& o);
 /// "adam(rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08)", then whatever is not its default:
 /// ", schedule = cosine(decay_steps = 10000, alpha = 0), warmup_steps = 500, clip.global_norm = 1".
 TROUPE_API std::string to_string(const optimizer& o);
-/// The rate of the update that is made after `step` others. The optimizer must be valid.
+/// The rate of the update that is made after `step` others, for variables under the optimizer's own rule. The optimizer must be valid.
 TROUPE_API double rate_at(const optimizer& o, int64_t step);
 
 inline gradient_descent::operator optimizer() const { return {.rule = *this}; }

@@ -1,9 +1,9 @@
 // Predictions: a model's outputs for each example, as a lazy stream in the order of the input.
 //
-//   auto predictions = tr::predict(estimator, {.input = images.batch(500), .keys = {"class"}});
+//   auto predictions = tr::predict(estimator, {.input = images.batch(500), .keys = {"class_ids"}});
 //   if (!predictions) return tr::report(predictions.error());
 //   for (const auto& one : *predictions)
-//     use(one.values.at("class").as<int64_t>()[0]);
+//     use(one.values.at("class_ids").as<int64_t>()[0]);
 //   if (auto status = predictions->status(); !status) return tr::report(status.error());
 //
 // Nothing is read, built or computed before the first `next` or `begin`. Batches are computed ahead of the consumer, at most as

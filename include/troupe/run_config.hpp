@@ -33,6 +33,13 @@ class setting {
   std::optional<T> value_;
 };
 
+/// The steps whose examples the model's metrics are computed of while training, shown at every log point.
+enum class train_metrics : uint8_t {
+  none,
+  logged,  ///< The step that leads to the log point.
+  all,     ///< Every step since the previous log point, or since the job started or recovered.
+};
+
 struct run_config {
   std::optional<std::string> model_dir = {};            ///< Without one, nothing is kept.
   std::optional<uint64_t> seed = {};                    ///< tf_random_seed.
@@ -42,6 +49,7 @@ struct run_config {
   std::optional<int64_t> keep_checkpoint_max = 5;       ///< 0 or none: all are kept.
   double keep_checkpoint_every_n_hours = 10000;
   std::optional<int64_t> log_step_count_steps = 100;    ///< None: neither steps per second nor the loss is logged.
+  troupe::train_metrics train_metrics = troupe::train_metrics::logged;  ///< Of models whose spec has metrics while training.
   int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
   std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides, 2^20 at most; none: `replicas`.
   int64_t replicas = 1;                                 ///< 1024 at most.
@@ -106,6 +114,7 @@ struct run_config_changes {
   change<std::optional<int64_t>> keep_checkpoint_max = {};
   change<double> keep_checkpoint_every_n_hours = {};
   change<std::optional<int64_t>> log_step_count_steps = {};
+  change<troupe::train_metrics> train_metrics = {};
   change<int64_t> steps_per_loop = {};
   change<std::optional<int64_t>> gradient_shards = {};
   change<int64_t> replicas = {};

@@ -23,6 +23,11 @@ expected<void> check_option(std::string_view label, const setting<T>& value, con
   return check_option(label, value.value(), range);
 }
 
+template <> struct option_choices<train_metrics> {
+  static const inline std::pair<std::string_view, train_metrics> all[] = {{"none", train_metrics::none}, {"logged", train_metrics::logged},
+                                                                          {"all", train_metrics::all}};
+};
+
 /// A row that also knows the field of the same name in `run_config_changes`.
 template <class T>
 struct run_config_field : option_field<run_config, T> {
@@ -44,6 +49,7 @@ template <> struct option_fields<run_config> {
     TROUPE_FIELD(keep_checkpoint_max, "how many checkpoints are kept; 0: all", field_range::at_least(0)),
     TROUPE_FIELD(keep_checkpoint_every_n_hours, "and one of every so many hours", field_range::above_number(0).or_infinite()),
     TROUPE_FIELD(log_step_count_steps, "steps between two reports of progress", field_range::at_least(1)),
+    TROUPE_FIELD(train_metrics, "metrics of training at these reports: of their own step, of all steps since the last one, or none"),
     TROUPE_FIELD(steps_per_loop, "of no effect yet", field_range::at_least(1), false),
     TROUPE_FIELD(gradient_shards, "parts of a batch that are summed in a fixed order, a power of two; as many as replicas unless given",
                  field_range::between(1, 1 << 20)),

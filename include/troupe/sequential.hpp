@@ -1,13 +1,13 @@
-// A classifier given as a list of layers, such as a convolutional network.
+// A model given as a list of layers, such as a convolutional network, with any head.
 //
-//   auto model = tr::sequential_classifier({
+//   auto model = tr::sequential_model({
 //     .layers = {tr::layer::conv2d{.filters = 32, .kernel_size = {3, 3}, .activation = tr::relu}, tr::layer::max_pool{},
 //                tr::layer::flatten{}, tr::layer::dense{.units = 128, .activation = tr::relu}, tr::layer::dropout{.rate = 0.5}},
-//     .classes = 10,
+//     .head = tr::multi_class_head{.classes = 10},
 //     .input_shape = {28, 28, 1}});
 #pragma once
 
-#include <troupe/model.hpp>
+#include <troupe/heads.hpp>
 
 #include <variant>
 
@@ -37,22 +37,33 @@ using sequential_layer = std::variant<layer::conv2d, layer::conv2d_transpose, la
 /// "conv2d"; in the order of the variant.
 TROUPE_API std::string_view name_of(const sequential_layer& layer) noexcept;
 
-struct sequential_classifier_options {
+struct sequential_model_options {
   std::vector<sequential_layer> layers = {};
-  int64_t classes = 0;                        ///< At least 2; may be left 0 beside a vocabulary.
+  troupe::head head = {};
   /// Shape of each example without the batch, with as many elements as its features have. Empty: the feature's own
   /// shape.
   std::vector<int64_t> input_shape = {};
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< As in dnn_classifier.
-  double label_smoothing = 0;                 ///< As in dnn_classifier.
+  /// Names of the layers in errors, such as a place in a file; absent: "sequential_model: layers[i]".
+  std::vector<std::string> places = {};
+};
+/// The layers in order, then a dense layer from the whole output of the last one to the logits. Several features are
+/// flattened and concatenated in the order of their names; each must be float32; those that weigh examples (heads.hpp)
+/// are left out. Variables are those of the layers, `conv2d/kernel`, `conv2d_1/kernel`, ..., and
+/// `logits/{kernel,bias}`. Layers that do not fit are kept and reported when the model is built, with place and name.
+TROUPE_API model sequential_model(sequential_model_options options, TROUPE_AT);
+
+struct sequential_classifier_options {
+  std::vector<sequential_layer> layers = {};
+  int64_t classes = 0;                        ///< At least 2; may be left 0 beside a vocabulary.
+  std::vector<int64_t> input_shape = {};      ///< As above.
+  troupe::optimizer optimizer = adam{};
+  std::vector<std::string> vocabulary = {};   ///< As in multi_class_head, as is the smoothing.
+  double label_smoothing = 0;
   /// Names of the layers in errors, such as a place in a file; absent: "sequential_classifier: layers[i]".
   std::vector<std::string> places = {};
 };
-/// The layers in order, then a dense layer from the whole output of the last one to the logits; a multi_class_head.
-/// Several features are flattened and concatenated in the order of their names; each must be float32. Variables are
-/// those of the layers, `conv2d/kernel`, `conv2d_1/kernel`, ..., and `logits/{kernel,bias}`. Layers that do not fit are
-/// kept and reported when the model is built, with place and name.
+/// A sequential_model with a multi_class_head, also for two classes.
 TROUPE_API model sequential_classifier(sequential_classifier_options options, TROUPE_AT);
 
 }  // namespace troupe

@@ -20,6 +20,7 @@ template <> struct option_fields<train_spec> {
   static constexpr std::tuple all{
     TROUPE_FIELD(train_spec, max_steps, "the step to end at, those of earlier runs included", field_range::at_least(1)),
     TROUPE_FIELD(train_spec, steps, "how many steps to make, whatever was done before", field_range::at_least(1)),
+    TROUPE_FIELD(train_spec, max_secs, "stops, to go on later, after training for so many seconds", field_range::above_number(0)),
     TROUPE_FIELD(train_spec, epochs, "passes over the training data; with max_steps too, the earlier wins", field_range::at_least(1))};
 };
 
@@ -27,7 +28,9 @@ template <> struct option_fields<eval_spec> {
   static constexpr std::tuple all{
     TROUPE_FIELD(eval_spec, steps, "batches; all of the data unless given", field_range::at_least(1)),
     TROUPE_FIELD(eval_spec, name, "results go to eval_<name>"),
+    TROUPE_FIELD(eval_spec, start_delay_secs, "no evaluation begins before, but for the last", field_range::at_least(0).or_infinite()),
     TROUPE_FIELD(eval_spec, throttle_secs, "least time between two evaluations", field_range::at_least(0).or_infinite()),
+    TROUPE_FIELD(eval_spec, sanity_batches, "batches evaluated before the first step of a new job, to find what cannot work", field_range::at_least(0)),
     TROUPE_FIELD(eval_spec, when, "training waits, or goes on beside it"),
     TROUPE_FIELD(eval_spec, on_evaluator_failure, "an evaluation that fails ends the job, or is a warning")};
 };

@@ -60,6 +60,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan.programs[*node.program].mode;
   options.debug_numerics = job.basis().config.debug_numerics;
+  options.log_every = job.basis().config.log_steps;
   for (const auto* e : job.plan.edges_to(node.id)) {
     options.in_edges.push_back(e->id);
     auto& row_bytes = options.in_row_bytes.emplace_back();
@@ -75,6 +76,8 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
         readers.push_back(e->id);
   }
   options.engine = program.engines[static_cast<size_t>(node.index)];
+  if (options.mode == mode::train && program.measures)
+    options.measure = measuring_of(job.basis().config);
   return options;
 }
 
@@ -94,6 +97,8 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
       group.name = job.plan.find(job.plan.programs[p].group)->name;
       group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
       group.observables = engine.observables();
+      group.measured = engine.measured();
+      group.metrics = engine.metrics();
     }
     if (job.plan.find(role::summary_writer, node.driver))
       group.summaries = engine.summaries();
@@ -110,7 +115,7 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   options.of_evaluations = of_evaluations;
   options.awaits_start = !of_evaluations;
   options.files = basis.files;
-  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation().folder) : *basis.config.model_dir;
+  options.directory = of_evaluations ? join_path(*basis.config.model_dir, job.evaluation(node.index).folder()) : *basis.config.model_dir;
   options.claim = job.claim;
   options.host = job.host;
   options.wall_offset = job.wall_offset;
@@ -134,6 +139,7 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
       options.layouts.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.find(program.group)->name});
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
+  options.start = job.start;
   options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
                         {"gradient_shards", std::to_string(config.gradient_shards)}, {"replicas", std::to_string(config.replicas)},
                         {"seed", std::to_string(config.seed)}};
@@ -142,18 +148,23 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
 
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node) {
   const auto& basis = job.basis();
-  const auto& program = job.in(mode::evaluate);
+  const auto& program = job.driven_by(node.id);
   evaluator_options options;
   options.name = node.name;
+  options.index = node.index;
   options.files = basis.files;
   options.directory = basis.config.model_dir.value_or("");
   options.parameters = program.parameters;
   const auto outputs = program.engines.front()->outputs();
   options.outputs.assign(outputs.begin(), outputs.end());
-  options.steps = job.evaluation().steps;
+  options.metrics = program.engines.front()->metrics();
+  options.steps = job.evaluation(node.index).steps;
   options.silence_max = basis.deadlines.silence;
+  if (const auto* training = std::get_if<training_job>(&job.job))
+    options.exports = training->evaluations[static_cast<size_t>(node.index)].exports;
   options.board = job.board;
   options.seed = basis.config.seed;
+  options.start = job.start;
   return options;
 }
 
@@ -166,8 +177,9 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   options.directory = basis.config.model_dir.value_or("");
   options.step = job.prediction().step.value_or(-1);  // The predictor takes -1 for the newest.
   options.silence_max = basis.deadlines.silence;
-  options.parameters = job.in(mode::predict).parameters;
+  options.parameters = job.driven_by(node.id).parameters;
   options.seed = basis.config.seed;
+  options.start = job.start;
   return options;
 }
 
@@ -189,11 +201,13 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
     options.planned_from = job.books->id;
   options.stops_at_infeeds = job.plan.groups.size() > 1;
   options.summary_steps = config.summary_steps;
-  if (const auto& evaluation = training.evaluation) {
-    options.throttle_secs = evaluation->throttle_secs;
-    options.when = evaluation->when;
-    options.on_evaluator_failure = evaluation->on_evaluator_failure;
-  }
+  for (const auto& e : training.evaluations)
+    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.when, e.on_evaluator_failure, e.exports != nullptr,
+                                   e.exports_at_end});
+  options.judged = {training.stop_early, training.keep_best, {}};
+  for (size_t i = 0; i < job.histories.size(); ++i)
+    options.judged.evaluations.push_back({training.evaluations[i].data.name, job.histories[i]});
+  options.max_secs = training.max_secs;
   options.recovery = config.recovery;
   options.deadlines = training.basis.deadlines;
   return options;

@@ -1,16 +1,19 @@
+#include "compute/graph/graph.hpp"
 #include "compute/graph/model_graph.hpp"
 #include "input/streams/open_input.hpp"
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+#include "storage/examination/examination.hpp"
+#include "words/text.hpp"
 
 #include <algorithm>
 #include <set>
 
 namespace troupe {
 
-const evaluation_data& prepared_job::evaluation() const {
+const evaluation_data& prepared_job::evaluation(int32_t which) const {
   const auto* alone = std::get_if<evaluation_job>(&job);
-  return alone ? alone->data : training().evaluation->data;
+  return alone ? alone->data : training().evaluations[static_cast<size_t>(which)].data;
 }
 
 prepared_program& prepared_job::in(mode m) {
@@ -99,7 +102,49 @@ bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t
   return true;
 }
 
-expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs) {
+/// Tells a warm start which variables the model trains, and freezes those that it takes, where that is wanted.
+expected<void> begin_with(start_values& start, graph& g, mode m) {
+  bool any = false, left = false;
+  for (auto& v : g.internals().variables) {
+    if (!v.options.trainable)
+      continue;
+    start.add_trainable(v.options.name);
+    any = true;
+    if (m == mode::train && start.freezes() && start.takes(v.options.name))
+      v.options.trainable = false;
+    left = left || v.options.trainable;
+  }
+  return !any || left ? expected<void>{} : fail(errc::invalid_argument, "warm_start.freeze: every trainable variable is taken, and none is left to train");
+}
+
+/// The graphs that were built for a job: a model function is called once for each mode and structure of the data.
+class built_graphs {
+ public:
+  /// `start`, which may be null, is told of its variables.
+  expected<std::shared_ptr<const model_graph>> get(const std::shared_ptr<const model>& source, const element_spec& element, mode m, start_values* start) {
+    for (const auto& b : all_)
+      if (b.source == source && b.m == m && b.element == element)
+        return b.graph;
+    auto graph = build_graph(*source, element, m);
+    if (!graph)
+      return fail(graph.error());
+    if (auto left = start ? begin_with(*start, (*graph)->g, m) : expected<void>{}; !left)
+      return fail(left.error());
+    return all_.emplace_back(built{source, element, m, std::move(*graph)}).graph;
+  }
+
+ private:
+  struct built {
+    std::shared_ptr<const model> source;
+    element_spec element;
+    mode m;
+    std::shared_ptr<const model_graph> graph;
+  };
+  std::vector<built> all_;
+};
+
+expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs,
+                                           built_graphs& graphs) {
   const auto& config = job.basis().config;
   const auto& planned = job.plan.programs[number];
   const auto replicas = job.plan.replicas_of(number);
@@ -112,10 +157,10 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   const auto refused = std::make_shared<std::optional<error>>();
   if (planned.mode == mode::predict)
     source = std::make_shared<const model>(choose_predictions(source, job.prediction().choice, in->rows, refused));
-  auto graph = build_graph(*source, in->element, planned.mode);
+  const auto graph = graphs.get(source, in->element, planned.mode, job.start.get());
   if (!graph)
     return fail(refused->value_or(graph.error()));  // The error itself, without the source line that the graph adds.
-  const std::shared_ptr<const model_graph> built = std::move(*graph);
+  const auto& built = *graph;
   auto layout = layout_of(*built);
   if (!layout)
     return fail(layout.error());
@@ -124,7 +169,8 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     return fail(store.error());
   prepared_program program{.parameters = *store};
   const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
-                                       config.intra_op_threads, config.recompute, {}, job.switches.at(replicas.front()->driver).cancel};
+                                       config.intra_op_threads, config.recompute, planned.mode == mode::train ? measuring_of(config) : measuring::never, {},
+                                       job.switches.at(replicas.front()->driver).cancel};
   program.make_engine = [for_all](const plan_node& replica) {
     auto options = for_all;
     options.replica = replica.index;
@@ -139,6 +185,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   }
   const auto exposed = program.engines.front()->exposed();
   program.exposed.assign(exposed.begin(), exposed.end());
+  program.measures = !program.engines.front()->measured().empty();
   if (count > 1 && planned.mode == mode::train) {
     auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, count);
     if (!sums)
@@ -158,6 +205,69 @@ expected<void> check_variables(const prepared_job& job) {
           return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + owner->second + "' and '"
                                                 + job.plan.find(planned.group)->name + "': build each model in a scope of its own");
   return {};
+}
+
+/// The names of the metrics of an evaluation.
+std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
+  const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
+  std::vector<std::string> names{"global_step", "loss"};
+  for (const auto& o : job.driven_by(node.id).engines.front()->outputs())
+    if (o.what == program_output::kind::metric_sum && std::find(names.begin(), names.end(), o.name) == names.end())
+      names.push_back(o.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// invalid_argument where `who` asks for an evaluation or a metric that the job has not.
+expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation, const std::optional<std::string>& metric) {
+  const auto& all = job.training().evaluations;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const evaluation_policy& e) { return e.data.name == evaluation; });
+  if (found == all.end())
+    return fail(errc::invalid_argument, who + " needs an evaluation" + (evaluation.empty() ? " without a name" : " named '" + evaluation + "'") + "; there "
+                                          + (all.empty() ? "is none" : "are: " + joined(all, ", ", [](const evaluation_policy& e) {
+                                              return e.data.name.empty() ? "one without a name" : "'" + e.data.name + "'";
+                                            })));
+  const auto names = metrics_of(job, static_cast<size_t>(found - all.begin()));
+  if (metric && std::find(names.begin(), names.end(), *metric) == names.end())
+    return fail(errc::invalid_argument, who + " asks for the metric '" + *metric + "', which the evaluation does not have; it has " + joined(names));
+  return {};
+}
+
+expected<void> check_judgements(const prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training)
+    return {};
+  for (const auto& rule : training->stop_early) {
+    const auto metric = rule.what == stop_rule::kind::predicate ? std::nullopt : std::optional{rule.metric};
+    if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric); !possible)
+      return possible;
+  }
+  return training->keep_best ? check_metric(job, "keep_best", training->keep_best->evaluation, training->keep_best->metric) : expected<void>{};
+}
+
+/// What earlier runs of the job have left of its evaluations.
+expected<void> read_histories(prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training || training->stop_early.empty())
+    return {};
+  for (const auto& e : training->evaluations) {
+    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, e.data.folder()));
+    if (!history)
+      return fail(history.error());
+    job.histories.push_back(std::move(*history));
+  }
+  return {};
+}
+
+/// A training that will begin anew learns before it does what is wrong with its warm start.
+expected<void> check_start(const prepared_job& job) {
+  if (!job.start || job.books || !std::holds_alternative<training_job>(job.job))
+    return {};
+  std::vector<group_layout> groups;
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (const auto& planned = job.plan.programs[p]; planned.mode == mode::train)
+      groups.push_back({planned.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}});
+  return job.start->check(groups);
 }
 
 /// What cannot be resumed is refused before a model is planned; the checkpoint writer refuses it too, if it comes in between.
@@ -202,6 +312,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
   job->plan = std::move(planned.plan);
   job->books = std::move(planned.books);
+  if (const auto& settings = job->basis().start)
+    job->start = std::make_shared<start_values>(job->basis().files, *settings);
   job->switches[no_node];
   for (const auto& n : job->plan.nodes)
     job->switches[n.driver];
@@ -214,17 +326,22 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
   const auto& models = planned.resources.models;
   std::vector<int64_t> rows_of_programs(models.size());
   job->programs.resize(models.size());
+  built_graphs graphs;
   for (size_t prepared = 0; prepared < models.size();)
     for (size_t p = 0; p < models.size(); ++p)
       if (rows_of_programs[p] == 0 && is_ready(*job, p, rows_of_programs)) {
-        auto program = plan_program_of(*job, p, models[p], rows_of_programs);
+        auto program = plan_program_of(*job, p, models[p], rows_of_programs, graphs);
         if (!program)
           return fail(program.error());
         job->programs[p] = std::move(*program);
         ++prepared;
       }
-  if (auto apart = check_variables(*job); !apart)
-    return fail(apart.error());
+  if (auto possible = check_variables(*job)
+                        .and_then([&] { return check_start(*job); })
+                        .and_then([&] { return check_judgements(*job); })
+                        .and_then([&] { return read_histories(*job); });
+      !possible)
+    return fail(possible.error());
   return job;
 }
 

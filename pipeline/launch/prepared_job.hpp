@@ -4,6 +4,7 @@
 
 #include "actors/job_board.hpp"
 #include "actors/prediction_board.hpp"
+#include "actors/writers/start_values.hpp"
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "pipeline/plan/jobs.hpp"
@@ -34,6 +35,7 @@ struct prepared_program {
   std::function<expected<std::unique_ptr<step_engine>>(const plan_node& replica)> make_engine;
   std::shared_ptr<gradient_reduction> reduction;      ///< Only for several replicas that train.
   std::vector<component> exposed = {};                ///< What each replica makes for other groups, by out-port.
+  bool measures = false;                              ///< It has metrics of training.
 };
 
 /// Interrupts the nodes of one driver from outside.
@@ -51,12 +53,21 @@ struct crew_switch {
   }
 };
 
+/// When training computes the sums of metrics.
+inline measuring measuring_of(const settled_config& config) {
+  if (config.log_steps == 0 || config.train_metrics == train_metrics::none)
+    return measuring::never;
+  return config.train_metrics == train_metrics::all ? measuring::always : measuring::when_recording;
+}
+
 struct prepared_job {
   any_job job;
   job_plan plan;
   job_books books = {};                         ///< Of the checkpoint that the job was planned from; the checkpoint writer may find another one.
+  std::shared_ptr<start_values> start = {};     ///< What variables begin with where there is no checkpoint; null: initial values.
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
   std::vector<prepared_program> programs;       ///< In the plan's order.
+  std::vector<evaluation_history> histories = {};  ///< Evaluations of earlier runs, in the order of the job's evaluations, where rules look at them.
   std::map<node_id, crew_switch> switches;      ///< By driver.
   double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
   std::string host = "simulated";               ///< The host in the names of event files; set by the launcher.
@@ -68,11 +79,13 @@ struct prepared_job {
   /// The caller knows that the job is of that kind.
   const training_job& training() const { return std::get<training_job>(job); }
   const prediction_job& prediction() const { return std::get<prediction_job>(job); }
-  /// The data of an evaluation alone, or of one beside training.
-  const evaluation_data& evaluation() const;
+  /// The data of an evaluation, alone or beside training, by the number of its evaluator.
+  const evaluation_data& evaluation(int32_t which) const;
   /// The first program of that mode; the plan has one.
   prepared_program& in(mode m);
   const prepared_program& in(mode m) const { return const_cast<prepared_job*>(this)->in(m); }
+  /// The program of the replicas that an evaluator or a predictor drives.
+  const prepared_program& driven_by(node_id driver) const { return programs[*plan.find(role::replica, driver)->program]; }
   /// The switch of the nodes that this role drives.
   crew_switch& switch_of(role driver);
 };

@@ -16,18 +16,17 @@ struct planning {
   plan_resources resources;
   std::shared_ptr<const model> source;
 
-  expected<void> read(const dataset& input, std::optional<std::string>& into) {
+  expected<std::string> read(const dataset& input) {
     auto text = text_of(input);
     if (!text)
       return fail(text.error());
-    into = std::move(*text);
     resources.datasets.push_back(input);
     resources.models.push_back(source);
-    return {};
+    return std::move(*text);
   }
   expected<void> evaluate(const evaluation_data& data, const settled_config& config) {
     options.eval_summaries = config.model_dir.has_value();
-    return read(data.input, options.eval_dataset);
+    return read(data.input).map([&](std::string text) { options.evaluations.push_back({data.name, std::move(text)}); });
   }
 
   expected<void> add(const training_job& job) {
@@ -36,10 +35,15 @@ struct planning {
     options.replicas = config.replicas;
     options.summaries = config.summary_steps > 0;
     options.hooks = !job.hooks.empty() || job.log != nullptr;
-    return read(job.input, options.dataset).and_then([&] { return job.evaluation ? evaluate(job.evaluation->data, config) : expected<void>{}; });
+    auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });
+    for (const auto& e : job.evaluations)
+      done = done.and_then([&] { return evaluate(e.data, config); });
+    return done;
   }
   expected<void> add(const evaluation_job& job) { return evaluate(job.data, job.basis.config); }
-  expected<void> add(const prediction_job& job) { return read(job.input, options.predict_dataset); }
+  expected<void> add(const prediction_job& job) {
+    return read(job.input).map([&](std::string text) { options.predict_dataset = std::move(text); });
+  }
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace troupe {
 struct job_basis {
   std::shared_ptr<const model> source;
   settled_config config;
+  std::shared_ptr<const warm_start_settings> start = {};    ///< Valid; null: variables begin with their initial values.
   chief_deadlines deadlines = {};
   std::shared_ptr<file_system> files = posix_file_system();  ///< Never null.
 };
@@ -28,13 +29,21 @@ struct job_basis {
 struct evaluation_data {
   dataset input;
   std::optional<int64_t> steps = {};   ///< Number of batches; absent: until the end of the data.
-  std::string folder = "eval";         ///< Folder of its event file, in the model directory.
+  std::string name = {};               ///< Of its eval_spec.
+  /// The folder of its event file, in the model directory.
+  std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
 };
 
-/// Evaluations beside training.
+/// An evaluation beside training.
 struct evaluation_policy {
   evaluation_data data;
+  /// Runs the exporters that are due; null: there are none.
+  using exporting = std::function<expected<std::vector<std::string>>(const export_occasion& now)>;
+  exporting exports = {};
+  bool exports_at_end = false;         ///< One of them is of the rule `final`.
+  double start_delay_secs = 0;
   double throttle_secs = 600;
+  int64_t sanity_batches = 2;
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
 };
@@ -44,7 +53,10 @@ struct training_job {
   dataset input;
   int32_t hosts = 1;
   std::optional<int64_t> max_steps = {}, steps = {};  ///< The earlier one ends the job; if both are absent, the end of the data does.
-  std::optional<evaluation_policy> evaluation = {};
+  std::vector<evaluation_policy> evaluations = {};
+  std::vector<stop_rule> stop_early = {};
+  std::optional<troupe::keep_best> keep_best = {};
+  std::optional<double> max_secs = {};
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();

@@ -123,8 +123,8 @@ class builder {
     return plan_.datasets.size() - 1;
   }
   /// An evaluator or a predictor, and the nodes that it drives.
-  void sub_plan(role what, std::string name, node_id driver, const std::string& model, const std::string& text, mode m) {
-    const auto head = node(what, name, driver).id;
+  void sub_plan(role what, std::string name, node_id driver, int32_t index, const std::string& model, const std::string& text, mode m) {
+    const auto head = node(what, name, driver, index).id;
     auto& feed = node(role::infeed, name + "/infeed/0", head);
     feed.dataset = dataset(text, m);
     feed.out_ports = {std::string{data_port}};
@@ -181,13 +181,14 @@ expected<job_plan> make_plan(const plan_options& o) {
   const auto chief = o.dataset ? add.number() : no_node;
   if (o.dataset)
     add_training(p, add, o, chief);
-  if (o.eval_dataset) {
-    add.sub_plan(role::evaluator, "evaluator", chief, o.program, *o.eval_dataset, mode::evaluate);
+  for (int32_t i = 0; i < static_cast<int32_t>(o.evaluations.size()); ++i) {
+    const auto& [name, dataset] = o.evaluations[static_cast<size_t>(i)];
+    add.sub_plan(role::evaluator, name.empty() ? "evaluator" : "evaluator/" + name, chief, i, o.program, dataset, mode::evaluate);
     if (o.eval_summaries)
-      add.node(role::eval_summary_writer, "summary_writer/eval", chief);
+      add.node(role::eval_summary_writer, name.empty() ? "summary_writer/eval" : "summary_writer/eval_" + name, chief, i);
   }
   if (o.predict_dataset)
-    add.sub_plan(role::predictor, "predictor", no_node, o.program, *o.predict_dataset, mode::predict);
+    add.sub_plan(role::predictor, "predictor", no_node, 0, o.program, *o.predict_dataset, mode::predict);
   if (o.dataset && o.hooks)
     add.node(role::callbacks, "callbacks", chief);
   if (o.dataset)

@@ -107,6 +107,11 @@ std::string to_text(const job_plan& p);
 /// snapshot part that no node makes, a program or a dataset that is missing.
 expected<void> check(const job_plan& p);
 
+/// An evaluation in a plan: its name, which may be empty, and its dataset as text.
+struct plan_evaluation {
+  std::string name, dataset;
+};
+
 /// The options of a plan for a job of one model.
 struct plan_options {
   int32_t hosts = 1;                          ///< Each has one infeed; replicas are spread over them evenly.
@@ -117,7 +122,7 @@ struct plan_options {
   bool hooks = false;
   std::string program;
   std::optional<std::string> dataset = {};         ///< For a job that trains.
-  std::optional<std::string> eval_dataset = {};    ///< For a job that evaluates, beside training or alone.
+  std::vector<plan_evaluation> evaluations = {};   ///< For a job that evaluates, beside training or alone.
   std::optional<std::string> predict_dataset = {};
 };
 /// invalid_argument if replicas cannot be spread over the hosts evenly.

@@ -7,7 +7,10 @@ import logging
 import sys
 
 import checkpoints_read
+import descriptions_read
+import event_writers
 import killed_runs
+import onnx_reads
 import predictions_read
 import program
 import records_read
@@ -33,10 +36,15 @@ def main():
     checks.stage(tensorboard_reads.tensorboard_reads_histograms, run)
     checks.stage(tensorboard_reads.tensorboard_reads_evaluations, run, evaluated)
     checks.stage(tensorboard_reads.tensorboard_reads_notes, run, [0] + evaluated)
+    checks.stage(descriptions_read.tensorboard_reads_hyperparameters, run)
+    checks.stage(descriptions_read.tensorboard_reads_the_graph, run)
+    checks.stage(descriptions_read.a_directory_describes_itself, run)
+    checks.stage(event_writers.inspect_reads_other_writers, work)
     checks.stage(checkpoints_read.safetensors_reads_checkpoints, run)
     checks.stage(records_read.tfrecord_reads_ours, work)
     checks.stage(records_read.record_file_reads_theirs, work)
     checks.stage(predictions_read.numpy_reads_predictions, flags, work)
+    checks.stage(onnx_reads.onnxruntime_runs_our_models, program.fresh("onnx"))
     checks.stage(killed_runs.killed_runs_make_one_curve)
     if options.screenshot:
         checks.stage(screenshot.tensorboard_shows_the_run, run)

@@ -5,14 +5,14 @@ import numpy
 
 import program
 
-KEYS = "class,probabilities"
+KEYS = "class_ids,probabilities"
 
 
 def numpy_reads_predictions(checks, flags, directory):
     arrays = directory / "predictions"
     program.output("predict", *flags, "--format", "npy", "--keys", KEYS, "--output", arrays)
     lines = [json.loads(line) for line in program.output("predict", *flags, "--format", "jsonl", "--keys", KEYS).splitlines()]
-    checks.check(sorted(path.name for path in arrays.iterdir()) == ["class.npy", "probabilities.npy"], "predict writes a file for each key")
+    checks.check(sorted(path.name for path in arrays.iterdir()) == ["class_ids.npy", "probabilities.npy"], "predict writes a file for each key")
     for name in KEYS.split(","):
         read = numpy.load(arrays / f"{name}.npy", allow_pickle=False)
         wanted = numpy.array([line[name] for line in lines], dtype=read.dtype)

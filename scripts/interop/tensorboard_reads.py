@@ -13,7 +13,9 @@ METRICS = ("accuracy", "average_loss", "loss")
 
 
 def event_files(directory):
-    return sorted(str(path) for path in pathlib.Path(directory).iterdir() if io_wrapper.IsSummaryEventsFile(path.name))
+    """Those of summaries: the file that describes the run has its own stage."""
+    return sorted(str(path) for path in pathlib.Path(directory).iterdir()
+                  if io_wrapper.IsSummaryEventsFile(path.name) and not path.name.endswith(".description"))
 
 
 def curves(directory):

@@ -132,6 +132,22 @@ void checkpoint_store::impl::sweep(commit_result& result) {
   }
 }
 
+expected<void> checkpoint_store::add_verdict(checkpoint_id id, const std::map<std::string, std::string>& properties) {
+  auto& s = *impl_;
+  if (s.options.read_only)
+    return fail(errc::failed_precondition, s.directory + " was opened to be read only");
+  if (auto owned = s.check_owned(); !owned)
+    return owned;
+  if (const auto info = s.fs->info(join_path(s.directory, manifest_name(id))); !info)
+    return fail(info.error());
+  auto all = load_verdict(*s.fs, s.directory, id).value_or(std::map<std::string, std::string>{});
+  for (const auto& [name, value] : properties)
+    all.insert_or_assign(name, value);
+  return write_verdict(*s.fs, s.directory, *s.lock, id, all);
+}
+
+void checkpoint_store::keep(std::optional<checkpoint_id> best) { impl_->kept = best; }
+
 expected<commit_result> checkpoint_store::commit(const checkpoint_content& content) {
   auto& s = *impl_;
   const auto id = content.id;
@@ -153,7 +169,7 @@ expected<commit_result> checkpoint_store::commit(const checkpoint_content& conte
   auto next = s.list;
   std::erase(next, id);
   next.push_back(id);
-  auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours},
+  auto kept_by_policy = decide_retention({s.options.keep_checkpoint_max, s.options.keep_checkpoint_every_n_hours, s.kept},
                                          std::move(next), s.marks, content.wall_time);
   // Listed as doomed before any deletion, so that the next owner finishes it if this process dies in between.
   auto doomed = s.doomed;

@@ -198,7 +198,31 @@ expected<manifest> load_manifest(file_system& fs, const std::string& directory, 
   auto text = read_file(fs, path);
   if (!text)
     return fail(std::move(text.error()));
-  return parse_manifest(std::move(*text), path, id);
+  auto m = parse_manifest(std::move(*text), path, id);
+  if (!m)
+    return m;
+  auto verdict = load_verdict(fs, directory, id);
+  if (verdict) {
+    for (auto& [name, value] : *verdict)
+      m->properties.insert_or_assign(name, std::move(value));
+  } else if (verdict.error().category != errc::not_found) {
+    m->properties[std::string{damaged_verdict_property}] = verdict.error().message;
+  }
+  return m;
+}
+
+expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory, checkpoint_id id) {
+  const std::string path = join_path(directory, verdict_name(id));
+  auto text = read_file(fs, path);
+  if (!text)
+    return fail(std::move(text.error()));
+  return parse_manifest(std::move(*text), path, id).map([](manifest m) { return std::move(m.properties); });
+}
+
+expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock, checkpoint_id id,
+                             const std::map<std::string, std::string>& properties) {
+  const auto text = write_manifest({.id = id, .properties = properties});
+  return text ? write_file_atomically(fs, directory, verdict_name(id), *text, &lock) : expected<void>{fail(text.error())};
 }
 
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
@@ -227,7 +251,7 @@ expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::str
     return fail(files.error());
   std::set<checkpoint_id> ids;
   for (const auto& f : *files)
-    for (const auto id : {id_of_manifest(f.name), id_of_shard(f.name)})
+    for (const auto id : {id_of_manifest(f.name), id_of_verdict(f.name), id_of_shard(f.name)})
       if (id)
         ids.insert(*id);
   return ids;
@@ -240,7 +264,7 @@ expected<void> remove_checkpoint_files(file_system& fs, const std::string& direc
   std::vector<std::string> names;
   for (const auto& f : *files) {
     const auto name = is_temporary(f.name) ? f.name.substr(0, f.name.size() - 4) : f.name;
-    if (id_of_shard(name) == id || id_of_manifest(name) == id)
+    if (id_of_shard(name) == id || id_of_manifest(name) == id || id_of_verdict(name) == id)
       names.push_back(f.name);
   }
   if (names.empty())

@@ -13,8 +13,16 @@ namespace troupe {
 expected<manifest> write_checkpoint_files(file_system& fs, const std::string& directory, const directory_lock& lock,
                                           const checkpoint_content& content, int64_t shard_bytes_max);
 
-/// not_found when there is none, else as `parse_manifest`.
+/// With the properties of the verdict, which take the place of its own. not_found when there is none, else as `parse_manifest`. A verdict
+/// that is damaged is left out, and the property `damaged_verdict_property` says why.
 expected<manifest> load_manifest(file_system& fs, const std::string& directory, checkpoint_id id);
+inline constexpr std::string_view damaged_verdict_property = "damaged_verdict";
+/// Properties that were found after the commit: an evaluation's consequences. They have a file of their own, as readers may hold the manifest.
+/// not_found, data_loss as for a manifest.
+expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const std::string& directory, checkpoint_id id);
+/// Replaces the verdict of a committed checkpoint by these properties; durable on return.
+expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock, checkpoint_id id,
+                             const std::map<std::string, std::string>& properties);
 /// Loads everything that the manifest names and verifies each checksum. data_loss naming file, tensor and offset.
 expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 /// Verifies the same without keeping a byte.

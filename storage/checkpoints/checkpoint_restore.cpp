@@ -53,11 +53,19 @@ void checkpoint_store::impl::forget_warnings(const std::vector<std::string>& tol
   std::erase_if(pending_warnings, [&](const auto& w) { return std::find(told.begin(), told.end(), w) != told.end(); });
 }
 
+/// A checkpoint without a manifest may be TensorFlow's, whose tensors lie elsewhere: it is neither damaged nor missing.
+error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) const {
+  if (missing.category != errc::not_found || !fs->info(prefix(id) + ".index"))
+    return missing;
+  return {errc::failed_precondition, prefix(id) + " is a TensorFlow checkpoint: `troupe convert " + directory
+                                       + " NEW_DIRECTORY` makes one of it that can be gone on from, and a warm start takes its variables as they are"};
+}
+
 expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) const {
   // Taken before the first examination: what is found whole stays so until the last one.
   auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
-    return fail(std::move(lease.error()));
+    return fail(unless_foreign(id, std::move(lease.error())));
   const auto m = load_manifest(*fs, directory, id);
   if (!m)
     return fail(m.error());
@@ -149,7 +157,7 @@ expected<restored_checkpoint> checkpoint_store::restore_step(int64_t step) const
 expected<checkpoint_info> checkpoint_store::inspect(checkpoint_id id) const {
   auto m = load_manifest(*impl_->fs, impl_->directory, id);
   if (!m)
-    return fail(std::move(m.error()));
+    return fail(impl_->unless_foreign(id, std::move(m.error())));
   return checkpoint_info{id, impl_->prefix(id), std::move(m->tensors), std::move(m->blobs), std::move(m->properties), m->wall_time};
 }
 

@@ -129,7 +129,8 @@ expected<void> checkpoint_store::impl::recover() {
   for (const auto& f : *files)
     names.insert(f.name);
   for (const auto& f : *files) {
-    const auto id = reading->state ? id_of_shard(f.name) : std::nullopt;
+    const auto named = id_of_shard(f.name);
+    const auto id = !reading->state ? std::nullopt : named ? named : id_of_verdict(f.name);
     const bool remains =
       id && !names.contains(manifest_name(*id)) && std::find(list.begin(), list.end(), *id) == list.end();
     if (!is_temporary(f.name) && !remains)

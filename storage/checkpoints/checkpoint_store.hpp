@@ -2,6 +2,7 @@
 //
 //   model.ckpt-<id>-0000k-of-0000n.safetensors   tensors, in shards of at most 1 GiB; any safetensors reader opens them
 //   model.ckpt-<id>.manifest.json                files, sizes, CRC-32C of every tensor and of the manifest itself; blobs
+//   model.ckpt-<id>.verdict.json                 what evaluations found of it after the commit; may be absent
 //   checkpoint                                   TensorFlow's text state file; its rename is the commit
 //
 // A store is used by one thread at a time and owns nothing but its directory's lock. Byte layout:
@@ -103,6 +104,12 @@ class checkpoint_store {
   std::vector<checkpoint_id> listed() const;
   /// The newest according to the state file, if its manifest exists; absent otherwise.
   std::optional<checkpoint_id> newest() const;
+
+  /// Adds properties to a committed checkpoint, as its evaluation has shown them: they take the place of those of the same name whenever it
+  /// is read. Durable on return; a crash leaves the ones before. not_found: there is no such checkpoint.
+  expected<void> add_verdict(checkpoint_id id, const std::map<std::string, std::string>& properties);
+  /// Retention keeps this checkpoint beside the newest ones; absent: none.
+  void keep(std::optional<checkpoint_id> best);
 
   /// Removes checkpoints from the list, whatever put them there, and deletes their files; `held` are those deleted once their
   /// readers are done. Fails before anything is changed: not_found naming one without any file or mention;

@@ -23,6 +23,7 @@ struct checkpoint_store::impl {
   retention_marks marks;            ///< The state file's marks for these and for those kept for ever.
   std::map<checkpoint_id, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as in the marks.
   std::map<checkpoint_id, int> leases;
+  std::optional<checkpoint_id> kept;  ///< Retention does not drop it.
   /// A call failed while the state file was being replaced: only the disk knows which list counts.
   bool list_uncertain = false;
   std::vector<std::string> pending_warnings;  ///< Found when opening, reported by the next commit.
@@ -60,6 +61,8 @@ struct checkpoint_store::impl {
   void sweep(commit_result& result);
 
   expected<restored_checkpoint> load(checkpoint_id id) const;
+  /// `missing`, or failed_precondition where TensorFlow's files have the checkpoint's name.
+  error unless_foreign(checkpoint_id id, error missing) const;
   /// The newest checkpoint of a step, as `restore_step` says; iteration 0 if there is none.
   expected<checkpoint_id> newest_of(int64_t step) const;
   /// Names the checkpoints that seem whole (`scan_complete`) and are not `listed`, and how to choose one; empty where

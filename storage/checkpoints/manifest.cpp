@@ -5,6 +5,7 @@
 #include "storage/encodings/crc32c.hpp"
 #include "storage/encodings/json_depth.hpp"
 #include "storage/encodings/safetensors.hpp"
+#include "storage/encodings/sealed_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,9 +19,7 @@ using json = nlohmann::ordered_json;
 
 constexpr std::string_view format_name = "troupe checkpoint";
 constexpr int64_t format_version = 1;
-constexpr std::string_view no_crc = "00000000";
-constexpr std::string_view before_crc = "\"manifest_crc32c\": \"";
-constexpr std::string_view after_crc = "\"\n}\n";
+constexpr std::string_view crc_member = "manifest_crc32c";
 
 tl::unexpected<error> damaged(const std::string& path, const std::string& what) {
   return fail(errc::data_loss, path + ": " + what);
@@ -42,21 +41,6 @@ std::optional<dtype> parse_dtype(std::string_view text) {
   for (const auto t : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8})
     if (to_string(t) == text)
       return t;
-  return {};
-}
-
-/// Verifies the last member and sets it to zeros.
-expected<void> check_own_crc(std::string& text, const std::string& path) {
-  const size_t ending = before_crc.size() + no_crc.size() + after_crc.size();
-  if (text.size() < ending || !text.ends_with(after_crc)
-      || text.compare(text.size() - ending, before_crc.size(), before_crc) != 0)
-    return damaged(path, "it does not end in its checksum (" + std::to_string(text.size()) + " bytes)");
-  const size_t at = text.size() - after_crc.size() - no_crc.size();
-  const std::string wanted = text.substr(at, no_crc.size());
-  text.replace(at, no_crc.size(), no_crc);
-  const std::string found = crc32c_text(crc32c(text));
-  if (found != wanted)
-    return damaged(path, "its checksum is " + found + " and should be " + wanted);
   return {};
 }
 
@@ -110,7 +94,7 @@ expected<std::string> write_manifest(const manifest& m) {
   j["properties"] = json::object();
   for (const auto& [name, text] : m.properties)
     j["properties"][name] = text;
-  j["manifest_crc32c"] = no_crc;
+  j[std::string{crc_member}] = unsealed;
   std::string text;
   try {
     text = j.dump(1) + "\n";
@@ -118,12 +102,12 @@ expected<std::string> write_manifest(const manifest& m) {
     return fail(errc::invalid_argument, "the name of a tensor or blob, or a property, of step " + to_string(m.id)
                                           + " is not UTF-8: " + e.what());
   }
-  return text.replace(text.size() - after_crc.size() - no_crc.size(), no_crc.size(), crc32c_text(crc32c(text)));
+  return seal(std::move(text));
 }
 
 expected<manifest> parse_manifest(std::string text, const std::string& path, checkpoint_id id) {
-  if (auto whole = check_own_crc(text, path); !whole)
-    return fail(std::move(whole.error()));
+  if (const auto whole = unseal(text, crc_member); !whole)
+    return damaged(path, whole.error().message);
   if (const auto deep = too_deep_at(text))
     return damaged(path, "it " + too_deep_text(*deep));
   // From here on, only a writer's mistake or a later version can cause an error.

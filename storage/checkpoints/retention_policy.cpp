@@ -11,6 +11,10 @@ retention_decision decide_retention(const retention_policy& policy, std::vector<
   const auto surplus = static_cast<std::ptrdiff_t>(listed.size() - std::min(listed.size(), listed_max));
   retention_decision decision;
   for (const auto id : std::vector<checkpoint_id>{listed.begin(), listed.begin() + surplus}) {
+    if (id == policy.best) {
+      decision.listed.push_back(id);
+      continue;
+    }
     const auto at = marks.saved_at.extract(id);
     if (marks.preserved.contains(id))
       continue;
@@ -21,7 +25,7 @@ retention_decision decide_retention(const retention_policy& policy, std::vector<
       decision.deleted.push_back(id);
     }
   }
-  decision.listed.assign(listed.begin() + surplus, listed.end());
+  decision.listed.insert(decision.listed.end(), listed.begin() + surplus, listed.end());
   decision.marks = std::move(marks);
   return decision;
 }

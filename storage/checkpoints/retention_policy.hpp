@@ -13,6 +13,7 @@ namespace troupe {
 struct retention_policy {
   int keep_checkpoint_max = 5;                   ///< 0: nothing is ever deleted, and the list holds all.
   double keep_checkpoint_every_n_hours = 10000;
+  std::optional<checkpoint_id> best = {};        ///< Stays listed beside the newest few.
 };
 
 /// The state of retention. Times are in seconds since the epoch.

@@ -70,6 +70,22 @@ class first_error final : public google::protobuf::io::ErrorCollector {
   std::string text;
 };
 
+/// The file as it is; its newest path is not empty.
+expected<proto::CheckpointState> parse_text(const std::string& text, const std::string& path) {
+  proto::CheckpointState state;
+  first_error errors;
+  google::protobuf::TextFormat::Parser parser;
+  parser.AllowUnknownField(true);
+  parser.AllowUnknownExtension(true);
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(depth_max);
+  if (!parser.ParseFromString(text, &state))
+    return fail(errc::data_loss, "cannot understand the state file " + path + ": " + errors.text);
+  if (state.model_checkpoint_path().empty())
+    return fail(errc::data_loss, "the state file " + path + " has no model_checkpoint_path");
+  return state;
+}
+
 }  // namespace
 
 std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_marks& marks) {
@@ -94,18 +110,10 @@ std::string write_state_file(const std::vector<checkpoint_id>& ids, const retent
 }
 
 expected<checkpoint_state> parse_state_file(const std::string& text, const std::string& path) {
-  proto::CheckpointState state;
-  first_error errors;
-  google::protobuf::TextFormat::Parser parser;
-  parser.AllowUnknownField(true);
-  parser.AllowUnknownExtension(true);
-  parser.RecordErrorsTo(&errors);
-  parser.SetRecursionLimit(depth_max);
-  if (!parser.ParseFromString(text, &state))
-    return fail(errc::data_loss, "cannot understand the state file " + path + ": " + errors.text);
-  if (state.model_checkpoint_path().empty())
-    return fail(errc::data_loss, "the state file " + path + " has no model_checkpoint_path");
-
+  const auto parsed = parse_text(text, path);
+  if (!parsed)
+    return fail(parsed.error());
+  const auto& state = *parsed;
   checkpoint_state result{.marks = parse_marks(state, text)};
   for (const auto& entry : state.all_model_checkpoint_paths()) {
     const auto id = id_of_checkpoint(entry);
@@ -131,6 +139,10 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
                                    + "\", which is not called like a checkpoint");
   result.newest = result.ids.back();
   return result;
+}
+
+expected<std::string> parse_newest_path(const std::string& text, const std::string& path) {
+  return parse_text(text, path).map([](const proto::CheckpointState& state) { return state.model_checkpoint_path(); });
 }
 
 }  // namespace troupe

@@ -24,4 +24,7 @@ std::string write_state_file(const std::vector<checkpoint_id>& ids, const retent
 /// newest checkpoint.
 expected<checkpoint_state> parse_state_file(const std::string& text, const std::string& path);
 
+/// The newest path as the file has it, whatever it is called: other programs name their checkpoints otherwise. data_loss as above.
+expected<std::string> parse_newest_path(const std::string& text, const std::string& path);
+
 }  // namespace troupe

@@ -132,13 +132,25 @@ std::optional<int64_t> byte_size_of(dtype type, std::span<const int64_t> extents
 }
 
 expected<std::string> lay_out_safetensors(std::span<tensor_place> tensors) {
+  std::vector<raw_place> raw;
+  for (auto& t : tensors) {
+    t.bytes = t.dims.elements() * size_of(t.type);
+    const auto extents = t.dims.extents();
+    raw.push_back({t.name, safetensors_name(t.type), {extents.begin(), extents.end()}, 0, t.bytes});
+  }
+  auto before = lay_out_safetensors(std::span{raw});
+  for (size_t i = 0; before && i < raw.size(); ++i)
+    tensors[i].offset = raw[i].offset;
+  return before;
+}
+
+expected<std::string> lay_out_safetensors(std::span<raw_place> tensors) {
   auto header = json::object();
   int64_t at = 0;
   for (auto& t : tensors) {
     if (t.name.empty() || t.name == "__metadata__")
       return fail(errc::invalid_argument, "a tensor cannot be called \"" + t.name + "\"");
-    t.bytes = t.dims.elements() * size_of(t.type);
-    header[t.name] = {{"dtype", safetensors_name(t.type)}, {"shape", t.dims.extents()}, {"data_offsets", {at, at + t.bytes}}};
+    header[t.name] = {{"dtype", t.type_name}, {"shape", t.extents}, {"data_offsets", {at, at + t.bytes}}};
     t.offset = at;
     at += t.bytes;
   }

@@ -21,6 +21,17 @@ struct tensor_place {
 /// "F32", "F64", "I32", "I64", "BOOL", "U8".
 std::string_view safetensors_name(dtype type) noexcept;
 
+/// A tensor of any dtype that safetensors has.
+struct raw_place {
+  std::string name;
+  std::string_view type_name;          ///< "F16"
+  std::vector<int64_t> extents;
+  int64_t offset = 0;
+  int64_t bytes = 0;                   ///< As dtype and extents say.
+};
+/// Lays `tensors` end to end in their order, sets their offsets, and returns the bytes before them, as below.
+expected<std::string> lay_out_safetensors(std::span<raw_place> tensors);
+
 /// Lays `tensors` end to end in their order, sets their offsets and bytes, and returns the bytes before them: a
 /// multiple of 64, padded with spaces. invalid_argument: a name is not UTF-8, is empty or is reserved.
 expected<std::string> lay_out_safetensors(std::span<tensor_place> tensors);

@@ -9,6 +9,7 @@
 
 #include "storage/files/directory_claim.hpp"
 
+#include <troupe/event_value.hpp>
 #include <troupe/summary.hpp>
 
 namespace troupe {
@@ -23,13 +24,24 @@ struct session_note {
   std::string message = {};
 };
 
-/// A version, values or a note: the format allows one of the three.
+/// What an event may have instead: for TensorBoard's pages of graphs and profiles, or for the log.
+struct event_attachment {
+  enum class kind : uint8_t { graph, meta_graph, run_metadata, message };
+  kind what = kind::graph;
+  std::string name = {};                      ///< run_metadata: its tag; message: its text.
+  std::string bytes = {};                     ///< graph: a GraphDef.
+  int64_t nodes = 0;                          ///< graph.
+};
+
+/// A version, values, a note or an attachment: the format allows one of the four.
 struct log_event {
   double wall_time = 0;                       ///< Seconds since the epoch.
   int64_t step = 0;
   std::string file_version = {};              ///< In the first event of a file only.
   std::vector<summary_value> values = {};
+  std::vector<event_value> others = {};       ///< Values that are no summaries.
   std::optional<session_note> note = {};
+  std::optional<event_attachment> attachment = {};  ///< Only graphs can be written.
 };
 
 struct event_log_options {
@@ -52,7 +64,8 @@ class event_log_writer {
   ~event_log_writer();  ///< Records that are not flushed are lost.
 
   /// invalid_argument: an image of an invalid shape, a text or tag that is not UTF-8, an empty tag, a histogram with
-  /// more or fewer limits than counts, a file version, values beside a note; the event then leaves nothing behind.
+  /// more or fewer limits than counts, another value of several texts or without a plugin, a file version, an attachment that is no
+  /// graph, two of values, note and attachment; the event then leaves nothing behind.
   expected<void> add(const log_event& event);
   /// Hands all whole records to the file system in one append. A failure may have left half a record, after which
   /// nothing could be read: every later call returns the same error, and a new writer makes a new file.
@@ -76,8 +89,8 @@ struct event_log {
   bool truncated = false;
   std::optional<error> damage;
 };
-/// Values of unsupported kinds (graphs, JPEGs, tensors of plugins) are left out. Lengths are checked against the file
-/// before memory is allocated. Errors: not_found, unavailable; everything else is in the result.
+/// Every value is there: what no summary is, is among the others and says what it is. Lengths are checked against the file before
+/// memory is allocated. Errors: not_found, unavailable; everything else is in the result.
 expected<event_log> read_event_log(file_system& files, const std::string& path);
 
 /// Paths of the event files of a directory, in the order in which they were written; empty if there are none, or no

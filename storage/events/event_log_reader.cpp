@@ -9,11 +9,11 @@ namespace troupe {
 namespace {
 
 /// The error's message is the reason alone.
-expected<log_event> parse_event(std::string_view payload, bool first) {
+expected<log_event> parse_event(std::string_view payload, bool first, plugins_of_tags& plugins) {
   proto::Event message;
   if (payload.size() > std::numeric_limits<int>::max() || !message.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
     return fail(errc::data_loss, "its " + std::to_string(payload.size()) + " bytes are no event");
-  auto event = from_message(message);
+  auto event = from_message(message, plugins);
   // Otherwise a file of records of another kind would pass for one of empty events.
   if (event && first && event->file_version != event_file_version)
     return fail(errc::data_loss, "the first event of a file has to say " + std::string{event_file_version});
@@ -30,6 +30,7 @@ expected<event_log> read_event_log(file_system& files, const std::string& path) 
   if (!content)
     return fail(content.error());
   event_log log;
+  plugins_of_tags plugins;
   record_parser records{**content, path};
   for (;;) {
     log.bytes_read = records.offset();
@@ -46,7 +47,7 @@ expected<event_log> read_event_log(file_system& files, const std::string& path) 
       log.damage = payload.error();
       return log;
     }
-    auto event = parse_event(**payload, log.events.empty());
+    auto event = parse_event(**payload, log.events.empty(), plugins);
     if (!event) {
       log.damage = error{event.error().category, path + ": the record at offset " + std::to_string(log.bytes_read)
                                                    + " is damaged: " + event.error().message};

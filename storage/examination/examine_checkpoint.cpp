@@ -4,6 +4,7 @@
 #include "storage/encodings/json_depth.hpp"
 #include "storage/encodings/safetensors.hpp"
 #include "storage/encodings/utf8.hpp"
+#include "storage/examination/damage_of.hpp"
 #include "storage/examination/examination.hpp"
 
 #include <nlohmann/json.hpp>
@@ -17,22 +18,6 @@ namespace {
 bool is_text(std::string_view bytes) {
   return is_utf8(bytes)
          && std::none_of(bytes.begin(), bytes.end(), [](char c) { return (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 127; });
-}
-
-/// A report names the file once; messages of errors begin with it.
-std::string reason_of(const error& e, const std::string& path) {
-  return e.message.starts_with(path + ": ") ? e.message.substr(path.size() + 2) : e.message;
-}
-
-/// Damage from an error of the file system: a truncated file is damaged, an unreadable one may be whole.
-damage damage_of(const error& e, const std::string& path, const std::string& tensor, std::optional<int64_t> offset) {
-  if (e.category == errc::not_found)
-    return {path, tensor, offset, "is missing"};
-  if (e.category == errc::data_loss)
-    return {path, tensor, offset, reason_of(e, path)};
-  const size_t named = e.message.find(path + ": ");  // "cannot open <path>: permission denied"
-  const auto why = named == std::string::npos ? e.message : e.message.substr(named + path.size() + 2);
-  return {path, tensor, offset, (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
 }
 
 /// An open file of a checkpoint and its name.
@@ -162,6 +147,21 @@ void add_manifest(file_system& fs, const std::string& directory, const manifest&
   }
 }
 
+/// What evaluations found after the commit takes the place of the manifest's own properties.
+void add_verdict(file_system& fs, const std::string& directory, checkpoint_id id, checkpoint_report& report) {
+  const std::string path = join_path(directory, verdict_name(id));
+  const auto info = fs.info(path);
+  if (!info)
+    return;
+  report.files.push_back(verdict_name(id));
+  report.bytes += info->size;
+  auto verdict = load_verdict(fs, directory, id);
+  if (!verdict)
+    return report.damages.push_back(damage_of(verdict.error(), path, "", std::nullopt));
+  for (auto& [name, value] : *verdict)
+    report.properties.insert_or_assign(name, std::move(value));
+}
+
 expected<std::vector<std::string>> shards_of(file_system& fs, const std::string& directory, checkpoint_id id) {
   const auto files = fs.list(directory);
   if (!files)
@@ -174,6 +174,20 @@ expected<std::vector<std::string>> shards_of(file_system& fs, const std::string&
 }
 
 }  // namespace
+
+std::string reason_of(const error& e, const std::string& path) {
+  return e.message.starts_with(path + ": ") ? e.message.substr(path.size() + 2) : e.message;
+}
+
+damage damage_of(const error& e, const std::string& path, const std::string& tensor, std::optional<int64_t> offset) {
+  if (e.category == errc::not_found)
+    return {path, tensor, offset, "is missing"};
+  if (e.category == errc::data_loss)
+    return {path, tensor, offset, reason_of(e, path)};
+  const size_t named = e.message.find(path + ": ");  // "cannot open <path>: permission denied"
+  const auto why = named == std::string::npos ? e.message : e.message.substr(named + path.size() + 2);
+  return {path, tensor, offset, (e.category == errc::failed_precondition ? "may not be read: " : "could not be read: ") + why, true};
+}
 
 expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::string& directory, checkpoint_id id,
                                                const inspect_options& options) {
@@ -192,6 +206,7 @@ expected<checkpoint_report> examine_checkpoint(file_system& fs, const std::strin
   }
   if (m) {
     add_manifest(fs, directory, *m, options, report);
+    add_verdict(fs, directory, id, report);
     return report;
   }
   const auto shards = shards_of(fs, directory, id);

@@ -3,6 +3,7 @@
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/events/event_log.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/runs/run_record.hpp"
 
 #include <algorithm>
 
@@ -36,6 +37,8 @@ expected<void> add_files(file_system& fs, directory_report& report, const std::s
   return {};
 }
 
+bool is_scalar(const tag_report& t) { return !t.other && t.last.what == summary_value::kind::scalar; }
+
 /// The scalars of the last step of the newest event file of each "eval" and "eval_<name>".
 void add_evaluations(file_system& fs, directory_report& report) {
   std::map<std::string, std::string> newest;
@@ -52,13 +55,21 @@ void add_evaluations(file_system& fs, directory_report& report) {
       report.warnings.push_back(d.file + " is damaged: " + d.reason);
     int64_t step = -1;
     for (const auto& t : events->tags)
-      step = t.last.what == summary_value::kind::scalar ? std::max(step, t.last_step) : step;
+      step = is_scalar(t) ? std::max(step, t.last_step) : step;
     for (const auto& t : events->tags)
-      if (t.last.what == summary_value::kind::scalar && t.last_step == step)
+      if (is_scalar(t) && t.last_step == step)
         report.evaluations[folder][t.tag] = t.last.scalar;
     if (step >= 0)
       report.evaluations[folder]["global_step"] = static_cast<double>(step);
   }
+}
+
+void add_record(file_system& fs, directory_report& report) {
+  auto record = load_run_record(fs, report.path);
+  if (record)
+    report.record = std::move(*record);
+  else if (record.error().category != errc::not_found)
+    report.warnings.push_back(record.error().message);
 }
 
 /// Reads the state file; nothing, with a warning, if it cannot be parsed.
@@ -87,14 +98,17 @@ std::optional<checkpoint_entry> examine_entry(file_system& fs, const std::string
     entry.listed = std::find(state->ids.begin(), state->ids.end(), id) != state->ids.end();
     entry.preserved = state->marks.preserved.contains(id);
   }
-  const auto found = examine_checkpoint(fs, directory, id, {.verify = options.verify});
+  const std::string prefix = join_path(directory, checkpoint_name(id));
+  entry.foreign = is_tensorflow_checkpoint(fs, prefix);
+  const inspect_options how{.verify = options.verify};
+  const auto found = entry.foreign ? examine_tensorflow(fs, prefix, how) : examine_checkpoint(fs, directory, id, how);
   if (!found && !entry.listed && found.error().category == errc::not_found)
     return {};
   if (found) {
     const bool has_manifest = std::find(found->files.begin(), found->files.end(), manifest_name(id)) != found->files.end();
     // An owner deletes the files of a checkpoint removed from the list one by one.
     const bool in_hand = owned && !entry.preserved && !found->damages.empty();
-    entry.unfinished = !entry.listed && (state || owned) && (!has_manifest || in_hand);
+    entry.unfinished = !entry.foreign && !entry.listed && (state || owned) && (!has_manifest || in_hand);
     entry.wall_time = found->wall_time;
     entry.bytes = found->bytes;
     if (!entry.unfinished)
@@ -118,12 +132,17 @@ expected<directory_report> examine_once(file_system& fs, const std::string& dire
   if (auto added = add_files(fs, report, "", 0); !added)
     return fail(std::move(added.error()));
   add_evaluations(fs, report);
+  add_record(fs, report);
   const auto state = read_state(fs, report);
   if (!state)
     return fail(state.error());
   auto ids = ids_with_files(fs, directory);
   if (!ids)
     return fail(ids.error());
+  auto foreign = tensorflow_ids(fs, directory);
+  if (!foreign)
+    return fail(foreign.error());
+  ids->merge(*foreign);
   // After the names: a process that has written a shard of its first save was the owner before that.
   if (auto owner = fs.lock_owner(directory))
     report.owner = std::move(*owner);

@@ -17,13 +17,32 @@ std::string_view to_string(session_note::kind k) {
   return "unknown";
 }
 
-void add_value(std::map<std::string, tag_report>& tags, int64_t step, const summary_value& value) {
-  const auto [place, fresh] = tags.try_emplace(value.tag + '\0' + std::string{to_string(value.what)}, tag_report{value.tag, 0, step, step});
-  auto& tag = place->second;
-  ++tag.count;
-  tag.first_step = std::min(tag.first_step, step);
-  tag.last_step = std::max(tag.last_step, step);
-  tag.last = value;
+std::string_view to_string(event_attachment::kind k) {
+  switch (k) {
+    case event_attachment::kind::graph: return "graph";
+    case event_attachment::kind::meta_graph: return "meta graph";
+    case event_attachment::kind::run_metadata: return "run metadata";
+    case event_attachment::kind::message: return "message";
+  }
+  return "unknown";
+}
+
+/// All values of one tag and kind, by both.
+using tag_reports = std::map<std::string, tag_report>;
+
+tag_report& report_of(tag_reports& tags, int64_t step, const std::string& tag, std::string_view kind) {
+  auto& found = tags.try_emplace(tag + '\0' + std::string{kind}, tag_report{tag, 0, step, step}).first->second;
+  ++found.count;
+  found.first_step = std::min(found.first_step, step);
+  found.last_step = std::max(found.last_step, step);
+  return found;
+}
+
+void add_values(tag_reports& tags, const log_event& e) {
+  for (const auto& value : e.values)
+    report_of(tags, e.step, value.tag, to_string(value.what)).last = value;
+  for (const auto& value : e.others)
+    report_of(tags, e.step, value.tag, to_string(value.as)).other = value;
 }
 
 }  // namespace
@@ -37,15 +56,17 @@ expected<event_report> examine_event_file(file_system& fs, const std::string& pa
     return fail(std::move(log.error()));
   event_report report{.path = path, .events = static_cast<int64_t>(log->events.size()), .bytes = info->size, .bytes_read = log->bytes_read,
                       .truncated = log->truncated};
-  std::map<std::string, tag_report> tags;
+  tag_reports tags;
   for (const auto& e : log->events) {
     if (!e.file_version.empty())
       report.file_version = e.file_version;
     if (report.first_wall_time == 0)
       report.first_wall_time = e.wall_time;
     report.last_wall_time = e.wall_time;
-    for (const auto& value : e.values)
-      add_value(tags, e.step, value);
+    add_values(tags, e);
+    if (e.attachment)
+      report.attachments.push_back({std::string{to_string(e.attachment->what)}, e.step, e.wall_time, e.attachment->name,
+                                    std::ssize(e.attachment->bytes), e.attachment->nodes});
     if (e.note)
       report.sessions.push_back({std::string{to_string(e.note->what)}, e.step, e.wall_time, e.note->checkpoint_path, e.note->message});
   }
@@ -54,6 +75,29 @@ expected<event_report> examine_event_file(file_system& fs, const std::string& pa
   if (log->damage)
     report.damages.push_back({path, "", log->bytes_read, log->damage->message});
   return report;
+}
+
+expected<evaluation_history> read_evaluations(file_system& fs, const std::string& directory) {
+  const auto info = fs.info(directory);
+  if (!info)
+    return info.error().category == errc::not_found ? expected<evaluation_history>{} : fail(info.error());
+  const auto paths = list_event_logs(fs, directory);
+  if (!paths)
+    return fail(paths.error());
+  std::map<int64_t, std::map<std::string, double>> by_step;
+  for (const auto& path : *paths) {
+    const auto log = read_event_log(fs, path);
+    if (!log)
+      return fail(log.error());
+    for (const auto& e : log->events)
+      for (const auto& value : e.values)
+        if (value.what == summary_value::kind::scalar)
+          by_step[e.step].insert_or_assign(value.tag, static_cast<double>(value.scalar));
+  }
+  evaluation_history history;
+  for (auto& [step, metrics] : by_step)
+    history.push_back({step, std::move(metrics)});
+  return history;
 }
 
 expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag) {
@@ -77,6 +121,11 @@ expected<event_points_report> examine_event_points(file_system& fs, const std::s
       for (auto& value : e.values)
         if (value.tag == tag)
           report.points.push_back({e.step, e.wall_time, std::move(value)});
+        else
+          others.insert(value.tag);
+      for (auto& value : e.others)
+        if (value.tag == tag)
+          report.points.push_back({e.step, e.wall_time, {.tag = value.tag}, std::move(value)});
         else
           others.insert(value.tag);
     }

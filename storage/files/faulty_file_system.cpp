@@ -144,6 +144,12 @@ class faulty final : public faulty_file_system {
   expected<void> create_directories(const std::string& path) override {
     return trouble_->admit(file_operation::create_directories, path).and_then([&] { return inner_->create_directories(path); });
   }
+  expected<bool> create_directory(const std::string& path) override {
+    return trouble_->admit(file_operation::create_directories, path).and_then([&] { return inner_->create_directory(path); });
+  }
+  expected<void> remove_empty_directory(const std::string& path) override {
+    return trouble_->admit(file_operation::remove, path).and_then([&] { return inner_->remove_empty_directory(path); });
+  }
   expected<void> sync_directory(const std::string& path) override {
     return trouble_->admit(file_operation::sync_directory, path).and_then([&] { return inner_->sync_directory(path); });
   }

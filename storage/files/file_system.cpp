@@ -39,4 +39,21 @@ expected<void> write_file_atomically(file_system& fs, const std::string& directo
   return fs.sync_directory(directory.empty() ? "." : directory);
 }
 
+expected<void> remove_tree(file_system& fs, const std::string& path) {
+  const auto entries = fs.list(path);
+  if (!entries)
+    return entries.error().category == errc::not_found ? expected<void>{} : fail(entries.error());
+  for (const auto& e : *entries) {
+    const std::string inner = join_path(path, e.name);
+    // A link to a directory looks like one, and cannot be entered for removal: it is tried as a file first.
+    auto removed = fs.remove(inner);
+    if (!removed && e.directory)
+      removed = remove_tree(fs, inner);
+    if (!removed && removed.error().category != errc::not_found)
+      return removed;
+  }
+  auto removed = fs.remove_empty_directory(path);
+  return !removed && removed.error().category == errc::not_found ? expected<void>{} : removed;
+}
+
 }  // namespace troupe

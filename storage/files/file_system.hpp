@@ -63,7 +63,8 @@ class file_system {
   /// Opens a file for reading in any order: failed_precondition for a directory, a pipe or a device, without waiting
   /// for a writer.
   virtual expected<std::unique_ptr<readable_file>> open(const std::string& path) = 0;
-  virtual expected<void> rename(const std::string& from, const std::string& to) = 0;     ///< Atomic; replaces `to`.
+  /// Atomic; replaces a file `to`. A directory moves with its contents, within its parent, to a name that is free.
+  virtual expected<void> rename(const std::string& from, const std::string& to) = 0;
   /// The name to which `rename` must move a file so that `path` leads to it: `path`, or the end of its symbolic links.
   /// Nothing if the target can only be written to: a device, a pipe, a socket, or the target of a link in /proc, such
   /// as that of standard output.
@@ -85,6 +86,10 @@ class file_system {
   virtual expected<std::unique_ptr<file_hold>> hold(const std::string& path) = 0;
   /// Removes a file that nobody holds; false, without effect, if it is held.
   virtual expected<bool> remove_unless_held(const std::string& path) = 0;
+  /// Creates one directory; false, without effect, if the name exists.
+  virtual expected<bool> create_directory(const std::string& path) = 0;
+  /// failed_precondition unless it is a directory without entries.
+  virtual expected<void> remove_empty_directory(const std::string& path) = 0;
 };
 
 /// The disk. Opens with O_CLOEXEC and repeats interrupted calls.
@@ -98,6 +103,8 @@ expected<std::string> read_file(file_system& fs, const std::string& path);
 /// With `lock`, nothing is renamed once that is no longer the directory's.
 expected<void> write_file_atomically(file_system& fs, const std::string& directory, const std::string& name, std::string_view bytes,
                                      const directory_lock* lock = nullptr);
+/// Removes a directory with all in it, which may be gone in part. A symbolic link in it is removed, not followed.
+expected<void> remove_tree(file_system& fs, const std::string& path);
 /// "a/b" from "a" and "b"; `b` alone when absolute.
 std::string join_path(std::string_view directory, std::string_view name);
 

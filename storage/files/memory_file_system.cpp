@@ -166,9 +166,10 @@ class disk final : public memory_disk {
     auto target = place_of("rename", to);
     if (!target)
       return fail(std::move(target.error()));
-    if (source->found->directory || (target->found && target->found->directory) || source->in != target->in)
-      return fail_at(errc::unimplemented, "rename", from + " to " + to,
-                     "only a file within its directory can be renamed in memory");
+    if (source->in != target->in)
+      return fail_at(errc::unimplemented, "rename", from + " to " + to, "in memory nothing can be moved out of its directory");
+    if (target->found && target->found != source->found && (source->found->directory || target->found->directory))
+      return fail_at(errc::failed_precondition, "rename", from + " to " + to, "the name is taken, and one of the two is a directory");
     if (source->name != target->name)
       source->in->make({source->name, target->name, source->found});
     return {};
@@ -194,6 +195,31 @@ class disk final : public memory_disk {
       }
       at = in.now[part];
     }
+    return {};
+  }
+
+  expected<bool> create_directory(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = place_of("create directory", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    if (place->found)
+      return false;
+    auto fresh = std::make_shared<node>(node{.directory = true, .modified = ++world_->clock});
+    world_->directories[fresh.get()];
+    place->in->make({.set = place->name, .what = fresh});
+    return true;
+  }
+
+  expected<void> remove_empty_directory(const std::string& path) override {
+    const std::lock_guard guard{world_->mutex};
+    auto place = existing("remove", path);
+    if (!place)
+      return fail(std::move(place.error()));
+    if (!place->found->directory || !world_->directories[place->found.get()].now.empty())
+      return fail_at(errc::failed_precondition, "remove", path, place->found->directory ? "it is not empty" : "it is not a directory");
+    world_->removed.push_back(place->found);
+    place->in->make({.erased = place->name});
     return {};
   }
 

@@ -249,6 +249,20 @@ class posix final : public file_system {
     return {};
   }
 
+  expected<bool> create_directory(const std::string& path) override {
+    if (::mkdir(path.c_str(), 0755) == 0)
+      return true;
+    if (errno == EEXIST)
+      return false;
+    return fail_at("create directory", path, errno);
+  }
+
+  expected<void> remove_empty_directory(const std::string& path) override {
+    if (uninterrupted([&] { return ::rmdir(path.c_str()); }) < 0)
+      return fail_at("remove", path, errno);
+    return {};
+  }
+
   expected<void> sync_directory(const std::string& path) override {
     auto fd = open_file(path, O_RDONLY | O_DIRECTORY);
     if (!fd.valid())

@@ -26,7 +26,7 @@ std::string_view view(const std::byte* bytes, size_t n) noexcept {
 }  // namespace
 
 uint32_t masked_crc32c(std::string_view bytes) noexcept {
-  return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
+  return masked(crc32c(bytes));
 }
 
 size_t begin_record(std::string& to) {

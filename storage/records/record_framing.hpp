@@ -9,7 +9,6 @@ namespace troupe {
 inline constexpr int64_t record_header_bytes = 12;
 inline constexpr int64_t record_footer_bytes = 4;
 
-/// Rotated right by 15 bits, plus 0xa282ead8: otherwise the checksum of bytes that contain checksums would be weak.
 uint32_t masked_crc32c(std::string_view bytes) noexcept;
 
 /// Appends a whole record.

@@ -26,7 +26,8 @@ struct evaluator_alone : simulation {
     g.variable({.name = "v", .dims = {2}, .initial = init::ones()});
     parameters = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
     options = {.nodes = nodes, .files = disk, .parameters = parameters,
-               .outputs = {{}, {program_output::kind::metric_total, "accuracy"}, {program_output::kind::metric_weight, "accuracy"}}};
+               .outputs = {{}, {program_output::kind::metric_sum, "accuracy"}, {program_output::kind::metric_sum, "accuracy", 0, 1}},
+               .metrics = functions_of({{"accuracy", ratio_metric{}}})};
   }
   void start() { judge = spawn(evaluator, options, asker.as<evaluation_sink_actor>()); }
   void evaluate(int64_t step = -1) { tell(judge, evaluate_at{1, {step}, ""}); }

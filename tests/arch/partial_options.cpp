@@ -18,7 +18,10 @@ void of_jobs() {
   leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.step = 3}, start_options{.executor_deadline = {}},
                      estimator{.config = {}}, run_config{.replicas = 2}, run_config_changes{.replicas = 2}, checkpoint_trigger{.steps = 3},
                      needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
-                     field_range{.least = 0}, option_values{.kind = option_kind::text});
+                     field_range{.least = 0}, option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true}, vocab_info{.axis = 1},
+                     convert_options{.step = 3}, stop_rule_options{.min_steps = 3}, keep_best{.smaller = false});
+  leave_out_the_rest(export_options{.step = 3}, export_occasion{.is_final = true}, exporter{.metric = "loss"}, caller_options{.rows = {1}},
+                     export_signature{.outputs = {}}, onnx_options{.signature = "scores"});
 }
 
 void of_data() {
@@ -29,12 +32,17 @@ void of_data() {
 
 void of_models() {
   leave_out_the_rest(model{.build = {}}, model_spec{.loss = {}}, ratio_metric{.weight = {}}, text_prediction{.words = {}},
-                     head_spec_options{.logits = {}}, dnn_classifier_options{.classes = 2}, dnn_regressor_options{.dropout = 0},
+                     head_spec_options{.logits = {}}, head{.logits = 2}, binary_head{.thresholds = {0.5}}, multi_class_head{.classes = 2},
+                     multi_label_head{.classes = 2}, regression_head{.label_dimension = 2}, poisson_head{.full_loss = false}, named_head{.name = "a"},
+                     multi_head{.heads = {}}, dnn_model_options{.dropout = 0}, linear_model_options{.head = {}}, baseline_model_options{.head = {}},
+                     dnn_linear_combined_model_options{.linear_rule = {}}, sequential_model_options{.input_shape = {}},
+                     dnn_classifier_options{.classes = 2}, dnn_regressor_options{.dropout = 0},
                      linear_classifier_options{.label_smoothing = 0}, linear_regressor_options{.label_dimension = 1},
                      sequential_classifier_options{.classes = 2}, variable_options{.dims = {}}, initializer{.a = 1});
   leave_out_the_rest(matmul_options{.transpose_b = true}, reduce_options{.keep = true}, cumsum_options{.reverse = true},
                      strided_slice_options{.step = {1}}, pad_options{.value = 1}, conv2d_options{.groups = 1}, pool_options{.size = {2, 2}},
-                     losses::options{.label_smoothing = 0.1});
+                     losses::options{.label_smoothing = 0.1}, metrics::options{.weights = {}}, metrics::binary_accuracy_options{.threshold = 0.5},
+                     metrics::curve_options{.thresholds = 2}, metrics::auc_options{.thresholds = 2});
 }
 
 void of_layers() {

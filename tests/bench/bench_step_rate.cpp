@@ -4,10 +4,9 @@
 #include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
+#include "tests/bench/turnstile.hpp"
 #include "tests/support/temporary_directory.hpp"
 
-#include <condition_variable>
-#include <mutex>
 #include <string_view>
 
 namespace troupe::bench {
@@ -16,37 +15,6 @@ namespace {
 struct classifier_shape {
   int64_t inputs, hidden, classes, batch;
   measured_model model() const { return dense_model({inputs, hidden, classes}, batch); }
-};
-
-/// Opens the next `n` steps of a job, and waits until they are done: a gate at every multiple of `stride`.
-class turnstile final : public hook {
- public:
-  explicit turnstile(int64_t stride) : stride_(stride) {}
-  needs begin(int64_t step) override { return {.steps = {{step + stride_, stride_, true}}}; }
-  void on_step(const step_facts& facts, job_control&) override {
-    std::unique_lock lock{guard_};
-    reached_ = facts.step;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return allowed_ > facts.step; });
-  }
-  void pass(int64_t steps) {
-    std::unique_lock lock{guard_};
-    const int64_t target = reached_ + steps / stride_ * stride_;
-    allowed_ = target;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return reached_ >= target; });
-  }
-  void open() {
-    std::lock_guard lock{guard_};
-    allowed_ = INT64_MAX;
-    changed_.notify_all();
-  }
-
- private:
-  const int64_t stride_;
-  std::mutex guard_;
-  std::condition_variable changed_;
-  int64_t reached_ = 0, allowed_ = 0;
 };
 
 /// The same program behind infeed, replica, outfeed and chief, reading the same batches from a dataset.

@@ -44,6 +44,8 @@ class forgetful_file_system final : public file_system {
   expected<void> rename(const std::string&, const std::string&) override { return {}; }
   expected<void> remove(const std::string&) override { return {}; }
   expected<void> create_directories(const std::string&) override { return {}; }
+  expected<bool> create_directory(const std::string&) override { return true; }
+  expected<void> remove_empty_directory(const std::string&) override { return {}; }
   expected<void> sync_directory(const std::string&) override { return {}; }
   expected<std::vector<file_info>> list(const std::string&) override { return std::vector<file_info>{}; }
   expected<file_info> info(const std::string& path) override { return none(path); }

@@ -96,6 +96,7 @@ void add_elementwise(checks_of& c) {
   c["scale"] = {{{{2, 3}}, [](graph&, list x) { return scale_per(x[0], 2.5, {extent{2}}, here); }}};
   c["clip"] = unary<[](symbol x, std::source_location at) { return clip(x, -0.3, 0.6, at); }>();
   c["check_numerics"] = unary<[](symbol x, std::source_location at) { return check_numerics(x, "x", at); }>();
+  c["check_range"] = unary<[](symbol x, std::source_location at) { return check_range(x, -100, 100, "x", at); }>();
   c["cast"] = {{{{2}}, [](graph&, list x) { return cast(cast(x[0], dtype::float32), dtype::float64); }, 1, 0, false}};
 }
 

@@ -38,13 +38,30 @@ TEST_CASE("a training's wishes are settled: when it saves, its seed, its shards,
   CHECK(job->basis.config.seed == 0);
   CHECK(job->basis.config.gradient_shards == 4);
   CHECK(job->basis.files);
-  REQUIRE(job->evaluation);
-  CHECK(job->evaluation->data.folder == "eval_test");
-  CHECK(job->evaluation->data.steps == 2);
-  CHECK(job->evaluation->throttle_secs == 5);
-  CHECK(job->evaluation->when == evaluation_mode::beside);
-  CHECK(job->evaluation->on_evaluator_failure == failure_policy::fail);
-  CHECK_FALSE(describe(over({}), training(9), {})->evaluation);
+  REQUIRE(job->evaluations.size() == 1);
+  const auto& settled = job->evaluations.front();
+  CHECK(settled.data.folder() == "eval_test");
+  CHECK(settled.data.steps == 2);
+  CHECK(settled.throttle_secs == 5);
+  CHECK(settled.when == evaluation_mode::beside);
+  CHECK(settled.on_evaluator_failure == failure_policy::fail);
+  CHECK(describe(over({}), training(9), {})->evaluations.empty());
+}
+
+TEST_CASE("several evaluations keep their order, and two of one name are refused") {
+  auto first = evaluation(), second = evaluation();
+  second.name = "train";
+  second.start_delay_secs = 3;
+  const auto job = describe(over({.model_dir = "m"}), training(9), {first, second});
+  REQUIRE_MESSAGE(job, why(job));
+  REQUIRE(job->evaluations.size() == 2);
+  CHECK(job->evaluations[0].data.folder() == "eval");
+  CHECK(job->evaluations[1].data.folder() == "eval_train");
+  CHECK(job->evaluations[1].start_delay_secs == 3);
+  CHECK(why(describe(over({.model_dir = "m"}), training(9), {second, first, second}))
+        == "two evaluations have the name 'train': give each a name of its own, which its results go by");
+  CHECK(why(describe(over({.model_dir = "m"}), training(9), {first, first}))
+        == "two evaluations have no name: give each a name of its own, which its results go by");
 }
 
 TEST_CASE("the earlier of max_steps and the end of the epochs is the end of a training") {
@@ -79,7 +96,7 @@ TEST_CASE("a wish that cannot be is refused with its field, its value and what w
 TEST_CASE("an evaluation or a prediction of a step is of that one, and without a step of the newest") {
   CHECK(describe(over({}), evaluation(), 0)->step == 0);
   CHECK_FALSE(describe(over({}), evaluation(), {})->step);
-  CHECK(describe(over({}), evaluation(), {})->data.folder == "eval");
+  CHECK(describe(over({}), evaluation(), {})->data.folder() == "eval");
   const auto job = describe(over({.seed = 5}), predict_spec{.input = dataset_over(fake_batches(3)), .keys = {"row"}, .step = 7, .single_examples = false});
   REQUIRE_MESSAGE(job, why(job));
   CHECK(job->step == 7);

@@ -34,6 +34,11 @@ TEST_CASE("progress says how far, how fast and how long still, as far as that is
   CHECK(to_text(e) == "step 5/1866  0%  12 steps/s  loss 2  ETA 2:31");
   e.steps_per_second = 0.25;
   CHECK(to_text(e).ends_with("ETA 2:04:04"));
+  e = {.what = kind::progress, .step = 5, .loss = 2, .metrics = {{"accuracy", 0.5}, {"auc", 0.75}, {"average_loss", 2}}};
+  CHECK(to_text(e) == "step 5  loss 2  accuracy 0.5  auc 0.75");
+  e.metrics["precision"] = 0.25;
+  e.metrics["recall"] = 1;
+  CHECK_MESSAGE(to_text(e) == "step 5  loss 2  accuracy 0.5  auc 0.75  precision 0.25", "no more than three");
 }
 
 }  // namespace troupe::test

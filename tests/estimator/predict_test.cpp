@@ -1,4 +1,5 @@
 // Prediction streams as a program uses them, on real threads.
+#include <troupe/canned_models.hpp>
 #include <troupe/predict.hpp>
 
 #include "support/prediction_case.hpp"

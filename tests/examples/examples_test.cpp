@@ -95,6 +95,16 @@ TEST_CASE("the custom model records its scalar and its histogram, and learns") {
   CHECK(histogram);
 }
 
+TEST_CASE("the example of two heads learns both, and says an order's class in words") {
+  temporary_directory directory;
+  example_program program{{EXAMPLE_TWO_HEADS, directory / "model"}};
+  CHECK(program.finish() == 0);
+  const auto at = program.text().find("late/auc ");
+  REQUIRE_MESSAGE(at != std::string::npos, program.text());
+  CHECK(std::stod(program.text().substr(at + 9)) > 0.8);
+  says(program, "the fourth order is paid late");
+}
+
 TEST_CASE("two jobs in one program both finish, and their hooks meet on its main thread") {
   temporary_directory directory;
   example_program program{{EXAMPLE_TWO_JOBS, directory / "both"}};

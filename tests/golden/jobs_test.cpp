@@ -32,7 +32,7 @@ model_spec read_rows(graph& g, const features& x, const labels& y, mode m) {
   const auto last = nn::lstm(rows, {.units = 24}).last.h;
   const auto logits = nn::dense(last, {.units = 10});
   g.scalar("last/mean", reduce_mean(last));
-  return multi_class_head(10).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
+  return multi_class_head{.classes = 10}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
 }
 
 std::vector<kept_job> jobs() {

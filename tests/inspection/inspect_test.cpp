@@ -1,3 +1,4 @@
+#include <troupe/canned_models.hpp>
 #include <troupe/inspect.hpp>
 
 #include "tests/support/checkpoint_ids.hpp"
@@ -197,6 +198,17 @@ TEST_CASE("DOT has a cluster for each scope, within those it is in, and an edge 
   "a/b/kernel" -> "a/b/matmul";
 }
 )dot");
+}
+
+TEST_CASE("a GraphDef has every node under its name with its inputs, its dtype and its shape, an unknown extent as -1") {
+  const graph_report r{.nodes = {{"x", "", "placeholder", "float32", "[batch, 4]", {}}, {"a/y", "a", "matmul", "int64", "[]", {"x"}}}};
+  const std::string bytes = to_graph_def(r);
+  const auto has_bytes = [&](const std::string& part) { CHECK(has(bytes, part)); };
+  has_bytes(std::string("\x0a\x01x\x12\x0bplaceholder"));
+  has_bytes(std::string("\x0a\x03" "a/y\x12\x06matmul\x1a\x01x"));
+  has_bytes(std::string("dtype\x12\x02\x30\x01"));
+  has_bytes(std::string("dtype\x12\x02\x30\x09"));
+  has_bytes(std::string("\x3a\x11\x12\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x12\x02\x08\x04"));
 }
 
 TEST_CASE_FIXTURE(finished_job, "a path says by itself what is shown of it") {

@@ -1,3 +1,4 @@
+#include <troupe/canned_models.hpp>
 #include <troupe/checkpoints.hpp>
 #include <troupe/estimator.hpp>
 

@@ -44,12 +44,16 @@ template <> connect_source sample(simulation& world) { return {7_edge, world.rec
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
-template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86"}; }
-template <> evaluated sample(simulation&) { return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37"}; }
+template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86", 102, 103}; }
+template <> evaluated sample(simulation&) {
+  return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37", 104, {{"confusion", floats()}}};
+}
+template <> export_at sample(simulation&) { return {105, {106, 107}, "/m/model.ckpt-106-iteration-107", 108, {{"loss", 0.5}}, true}; }
+template <> exported sample(simulation&) { return {109, {110, 111}, 112, true, {"/m/export/best/1795417474"}, trouble()}; }
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
-                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .text = "a sentence", .checkpoint = checkpoint_id{38, 88}, .failure = trouble(),
-                 .attempt = 4};
+                 .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .arrays = {{"confusion", floats()}}, .text = "a sentence",
+                 .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
   return {fact::step, news, some_values(), 39, true, 60};
 }
 template <> failure sample(simulation&) { return {10, role::summary_writer, trouble()}; }
@@ -80,7 +84,9 @@ template <> record sample(simulation&) {
 }
 template <> room sample(simulation&) { return {28, 58}; }
 template <> released sample(simulation&) { return {18, 45}; }
-template <> step_report sample(simulation&) { return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125}; }
+template <> step_report sample(simulation&) {
+  return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
+}
 template <> request sample(simulation&) { return {request::abort, true}; }
 template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}}; }
 template <> restored sample(simulation&) {
@@ -103,6 +109,8 @@ template <> state_part sample(simulation&) {
 template <> state_taken sample(simulation&) { return {94, 95}; }
 template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }
+template <> verdict sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
+template <> verdict_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
 
 // -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------
@@ -125,7 +133,7 @@ constexpr size_t fields_of() {
 template <class T>
 auto fields(const T& x) {
   constexpr size_t count = fields_of<T>();
-  static_assert(count >= 1 && count <= 8, "teach this function more fields");
+  static_assert(count >= 1 && count <= 10, "teach this function more fields");
   if constexpr (count == 1) {
     const auto& [a] = x;
     return std::tie(a);
@@ -147,16 +155,25 @@ auto fields(const T& x) {
   } else if constexpr (count == 7) {
     const auto& [a, b, c, d, e, g, h] = x;
     return std::tie(a, b, c, d, e, g, h);
-  } else {
+  } else if constexpr (count == 8) {
     const auto& [a, b, c, d, e, g, h, i] = x;
     return std::tie(a, b, c, d, e, g, h, i);
+  } else if constexpr (count == 9) {
+    const auto& [a, b, c, d, e, g, h, i, j] = x;
+    return std::tie(a, b, c, d, e, g, h, i, j);
+  } else {
+    const auto& [a, b, c, d, e, g, h, i, j, k] = x;
+    return std::tie(a, b, c, d, e, g, h, i, j, k);
   }
 }
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
 bool same(const job_event& a, const job_event& b) {
-  return std::tie(a.what, a.step, a.seconds, a.max_steps, a.loss, a.steps_per_second, a.metrics, a.text, a.checkpoint, a.failure)
-         == std::tie(b.what, b.step, b.seconds, b.max_steps, b.loss, b.steps_per_second, b.metrics, b.text, b.checkpoint, b.failure);
+  const auto all = [](const job_event& e) {
+    return std::tie(e.what, e.step, e.seconds, e.max_steps, e.loss, e.steps_per_second, e.metrics, e.arrays, e.text, e.checkpoint, e.failure, e.attempt,
+                    e.evaluation);
+  };
+  return all(a) == all(b);
 }
 template <class T>
 bool same(const T& a, const T& b);

@@ -1,5 +1,5 @@
 // The canned dense models: which variables they have, what they refuse, and that they learn.
-#include "models/dense_layers.hpp"
+#include <troupe/canned_models.hpp>
 
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
@@ -95,11 +95,12 @@ TEST_CASE("dense models have the Estimator's variables: a dnn over all features 
 
 TEST_CASE("options of dense models that cannot be are told with the model's name, the field and the value") {
   has(refusal(dnn_regressor({.hidden_units = {4, 0}}), mode::train, dtype::float32), "dnn_regressor: hidden_units[1] must be at least 1, not 0");
-  has(refusal(dnn_regressor({.label_dimension = 0}), mode::train, dtype::float32), "label_dimension of at least 1, not 0");
-  has(refusal(linear_regressor({.label_dimension = -1}), mode::train, dtype::float32), "label_dimension of at least 1, not -1");
-  has(refusal(linear_classifier({}), mode::train), "linear_classifier: classes must be at least 2, not 0");
-  has(refusal(linear_classifier({.classes = 3, .vocabulary = {"a", "b"}})), "linear_classifier: 3 classes cannot be called by the 2 words");
-  has(refusal(dnn_classifier({.vocabulary = {"a", "b", "a"}})), "dnn_classifier: the vocabulary has 'a' twice");
+  has(refusal(dnn_regressor({.label_dimension = 0}), mode::train, dtype::float32), "dnn_regressor: regression_head: label_dimension must be at least 1, not 0");
+  has(refusal(linear_regressor({.label_dimension = -1}), mode::train, dtype::float32),
+      "linear_regressor: regression_head: label_dimension must be at least 1, not -1");
+  has(refusal(linear_classifier({}), mode::train), "linear_classifier: multi_class_head: classes must be at least 2, not 0");
+  has(refusal(linear_classifier({.classes = 3, .vocabulary = {"a", "b"}})), "linear_classifier: multi_class_head: 3 classes cannot be called by the 2 words");
+  has(refusal(dnn_classifier({.vocabulary = {"a", "b", "a"}})), "dnn_classifier: multi_class_head: the vocabulary has 'a' twice");
   has(refusal(dnn_classifier({.vocabulary = {"a"}})), "at least 2 words, not 1");
   graph g;
   linear_regressor({}).build(g, features{&g, {}}, labels{&g, {}}, mode::predict);
@@ -127,11 +128,13 @@ TEST_CASE("the loss of a regression head is the mean squared error, and its metr
   REQUIRE_MESSAGE(p, (p ? "" : to_string(p.error())));
   REQUIRE((*p)->run({}) == step_status::ok);
   std::map<std::string, float> out;
-  for (size_t i = 0; i < (*p)->outputs().size(); ++i)
-    out[to_string((*p)->outputs()[i])] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
+  for (size_t i = 0; i < (*p)->outputs().size(); ++i) {
+    const auto value = (*p)->output(static_cast<int32_t>(i));  // Sums of metrics may be float64.
+    out[to_string((*p)->outputs()[i])] = value.type() == dtype::float64 ? static_cast<float>(value.as<double>()[0]) : value.as<float>()[0];
+  }
   CHECK((*p)->loss() == doctest::Approx((4 + 9) / 4.0));
-  CHECK(out == std::map<std::string, float>{{"loss", 3.25f}, {"average_loss/total", 13}, {"average_loss/weight", 4}, {"label/mean/total", 7},
-                                            {"label/mean/weight", 4}, {"prediction/mean/total", 12}, {"prediction/mean/weight", 4}});
+  CHECK(out == std::map<std::string, float>{{"loss", 3.25f}, {"average_loss/0", 13}, {"average_loss/1", 4}, {"label/mean/0", 7},
+                                            {"label/mean/1", 4}, {"prediction/mean/0", 12}, {"prediction/mean/1", 4}});
 }
 
 TEST_CASE("a label of a regression head that is not finite is an error of the step, which names its row") {
@@ -209,13 +212,13 @@ TEST_CASE("a classifier with a vocabulary is trained on words, and predicts them
     const auto trained = train({what, {.seed = 1}}, {.input = data.batch(30).repeat(), .max_steps = 100});
     REQUIRE_MESSAGE(trained, (trained ? "" : to_string(trained.error())));
     CHECK(trained->metrics.at("loss") < 0.1);
-    auto stream = predict({what, {.seed = 1}}, {.input = data.batch(30), .keys = {"class", "classes"}});
+    auto stream = predict({what, {.seed = 1}}, {.input = data.batch(30), .keys = {"class_ids", "classes"}});
     REQUIRE(stream);
     for (int i = 0; i < 3; ++i) {
       const auto next = stream->next();
       REQUIRE_MESSAGE(next, (next ? "" : to_string(next.error())));
       const auto& one = **next;
-      CHECK(one.texts.at("classes") == std::vector<std::string>{kinds[static_cast<size_t>(one.values.at("class").as<int64_t>()[0])]});
+      CHECK(one.texts.at("classes") == std::vector<std::string>{kinds[static_cast<size_t>(one.values.at("class_ids").as<int64_t>()[0])]});
     }
   }
 }

@@ -1,4 +1,4 @@
-#include <troupe/model.hpp>
+#include <troupe/canned_models.hpp>
 
 #include "models/model_spec.hpp"
 

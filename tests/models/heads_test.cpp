@@ -1,4 +1,4 @@
-#include <troupe/model.hpp>
+#include <troupe/heads.hpp>
 
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
@@ -22,7 +22,7 @@ struct fed_head {
     symbol_shape dims{batch};
     dims.insert(dims.end(), label_dims.begin(), label_dims.end());
     const symbol label = m == mode::predict ? symbol{} : g.placeholder("label", dtype::int32, dims);
-    spec = multi_class_head(classes).spec(g, {.mode = m, .logits = logits, .labels = label});
+    spec = multi_class_head{.classes = classes}.spec(g, {.mode = m, .logits = logits, .labels = label});
   }
 };
 
@@ -35,12 +35,12 @@ double log_sum_exp(std::initializer_list<double> x) {
 
 }  // namespace
 
-TEST_CASE("a head trains on the mean cross-entropy and asks for no more") {
+TEST_CASE("a head trains on the mean cross-entropy, and measures what it does when it evaluates") {
   fed_head h{mode::train};
   REQUIRE(h.g.status());
   CHECK(check(h.spec, h.g, mode::train));
   CHECK(h.spec.optimizer);
-  CHECK(h.spec.metrics.empty());
+  CHECK((h.spec.metrics.size() == 2 && h.spec.metrics.contains("accuracy") && h.spec.metrics.contains("average_loss")));
   CHECK(h.spec.predictions.empty());
 }
 
@@ -63,10 +63,10 @@ TEST_CASE("accuracy and average_loss are sums over rows, the loss is the mean of
     for (size_t i = 0; i < outputs.size(); ++i)
       out[to_string(outputs[i])] = (*p)->output(static_cast<int32_t>(i)).as<float>()[0];
     const double sum = (log_sum_exp({2, 1, 0}) - 2) + (log_sum_exp({0, 3, 0}) - 3) + (log_sum_exp({1, 1, 4}) - 1) + log_sum_exp({0, 0, 0});
-    CHECK(out.at("accuracy/total") == 2);
-    CHECK(out.at("accuracy/weight") == 4);
-    CHECK(out.at("average_loss/total") == doctest::Approx(sum));
-    CHECK(out.at("average_loss/weight") == 4);
+    CHECK(out.at("accuracy/0") == 2);
+    CHECK(out.at("accuracy/1") == 4);
+    CHECK(out.at("average_loss/0") == doctest::Approx(sum));
+    CHECK(out.at("average_loss/1") == 4);
     CHECK((*p)->loss() == doctest::Approx(sum / 4));
   }
 }
@@ -75,7 +75,7 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
   const auto loss_of = [](double smoothing) {
     graph g;
     const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), extent{3}});
-    const auto spec = multi_class_head(3, smoothing)
+    const auto spec = multi_class_head{.classes = 3, .label_smoothing = smoothing}
                           .spec(g, {.mode = mode::evaluate, .logits = logits, .labels = g.placeholder("label", dtype::int32, {g.unknown("batch")})});
     if (!g.status())
       return to_string(g.status().error());
@@ -98,9 +98,10 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
 TEST_CASE("predictions are the likeliest class and the probabilities of all, and need no label") {
   fed_head h{mode::predict};
   REQUIRE(check(h.spec, h.g, mode::predict));
-  CHECK(h.spec.predictions.at("class").type() == dtype::int64);
-  CHECK(h.spec.predictions.at("class").rank() == 1);
+  CHECK(h.spec.predictions.at("class_ids").type() == dtype::int64);
+  CHECK(h.spec.predictions.at("class_ids").rank() == 1);
   CHECK(h.spec.predictions.at("probabilities").dims()[1] == extent{3});
+  CHECK(h.spec.predictions.at("logits").dims()[1] == extent{3});
   CHECK_FALSE(h.spec.loss.valid());
 }
 
@@ -109,12 +110,12 @@ TEST_CASE("a head takes the labels of the model function as they are, and asks f
   const extent batch = g.unknown("batch");
   const symbol logits = g.placeholder("logits", dtype::float32, {batch, 3}), label = g.placeholder("label", dtype::int32, {batch});
   const labels one{&g, {{"label", label}}}, none{&g, {}}, two{&g, {{"a", label}, {"b", label}}};
-  const auto of = [&](const labels& y, mode m) { return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y}); };
+  const auto of = [&](const labels& y, mode m) { return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y}); };
   CHECK(check(of(one, mode::train), g, mode::train));
   CHECK(check(of(none, mode::predict), g, mode::predict));
   CHECK(check(of(two, mode::predict), g, mode::predict));
   REQUIRE(g.status());
-  regression_head().spec(g, {.logits = slice(logits, 1, 0, 1), .labels = two});
+  regression_head{}.spec(g, {.logits = slice(logits, 1, 0, 1), .labels = two});
   const std::string line = "heads_test.cpp:" + std::to_string(__LINE__ - 1) + ")";
   CHECK(g.status().error().message.starts_with("exactly one component is needed; there are: 'a', 'b' ("));
   CHECK(g.status().error().message.ends_with(line));
@@ -123,7 +124,7 @@ TEST_CASE("a head takes the labels of the model function as they are, and asks f
 TEST_CASE("an error of a head's spec points to the line of the call") {
   const model late{"late", [](graph& g, const features&, const labels&, mode) {
     const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), 1});
-    auto spec = regression_head().spec(g, {.mode = mode::predict, .logits = logits});
+    auto spec = regression_head{}.spec(g, {.mode = mode::predict, .logits = logits});
     spec.predictions.clear();
     return spec;
   }};
@@ -139,10 +140,10 @@ TEST_CASE("logits of another width than the classes are an error of the graph wi
   fed_head h{mode::train, {}, 4, 3};
   const auto e = h.g.status().error();
   CHECK(e.category == errc::invalid_argument);
-  CHECK(e.message.find("of 3 classes must be [batch, 3], not of rank 2 with 4 at the end") != std::string::npos);
+  CHECK(e.message.find("the logits of a multi_class_head must be floating [batch, 3], not float32 [batch, 4]") != std::string::npos);
   CHECK(e.message.find("heads_test.cpp") != std::string::npos);
   fed_head one{mode::train, {}, 1, 1};
-  CHECK(one.g.status().error().message.find("at least 2 classes, not 1") != std::string::npos);
+  CHECK(one.g.status().error().message.find("multi_class_head: classes must be at least 2, not 1") != std::string::npos);
 }
 
 }  // namespace troupe

@@ -26,7 +26,7 @@ TEST_CASE("[EST-16] a spec lacks nothing that its mode needs, and the error name
   CHECK(refused({.mode = mode::train, .loss = number(g)}, g) == "a model needs an optimizer to train");
   CHECK(refused({.mode = mode::evaluate, .loss = number(g)}, g) == "");
   CHECK(refused({.mode = mode::evaluate}, g) == "a model needs a loss to evaluate");
-  CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(g)}}}, g) == "");
+  CHECK(refused({.mode = mode::predict, .predictions = {{"class_ids", number(g)}}}, g) == "");
   CHECK(refused({.mode = mode::predict}, g) == "a model needs predictions to predict");
 }
 
@@ -48,24 +48,31 @@ TEST_CASE("[EST-32] a metric cannot be called loss or global_step") {
   CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"loss_1", {number(g), number(g)}}}}, g) == "");
 }
 
-TEST_CASE("both parts of a metric are one floating number") {
+TEST_CASE("the sums of a metric are floating and of a known shape, and those of a ratio one number each") {
   graph g;
-  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {number(g), ones(g, {3})}}}}, g)
-        == "the weight of metric 'recall' must be a scalar or one element, not [3]");
-  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {symbol{}, number(g)}}}}, g)
-        == "the total of metric 'recall' is not a symbol of any graph");
+  const auto with = [&](metric m) { return refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", std::move(m)}}}, g); };
+  CHECK(with({symbol{}, number(g)}) == "sum 0 of metric 'recall' is not a symbol of any graph");
   const symbol yes = equal(number(g), number(g));
-  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {yes, number(g)}}}}, g)
-        == "the total of metric 'recall' must be floating, not boolean");
+  CHECK(with({yes, number(g)}) == "sum 0 of metric 'recall' must be floating, not boolean");
   const symbol count = cast(number(g), dtype::int64);
-  CHECK(refused({.mode = mode::evaluate, .loss = number(g), .metrics = {{"recall", {number(g), count}}}}, g)
-        == "the weight of metric 'recall' must be floating, not int64");
+  CHECK(with({number(g), count}) == "sum 1 of metric 'recall' must be floating, not int64");
+
+  const auto nothing = [](std::span<const tensor>) -> metric_value { return 0.0; };
+  CHECK(with({{ones(g, {3, 2})}, nothing}) == "");
+  const symbol rows = g.placeholder("rows", dtype::float32, {g.unknown("batch")});
+  CHECK(with({{rows}, nothing}) == "sum 0 of metric 'recall' must have a known shape of at most 4194304 elements, not [unknown]");
+  CHECK(with({{ones(g, {2049, 2048})}, nothing}) == "sum 0 of metric 'recall' must have a known shape of at most 4194304 elements, not [2049, 2048]");
+  CHECK(with(metric{}) == "metric 'recall' has no sums: make it by a function of troupe::metrics, or give both");
+  CHECK(with({{number(g)}, nullptr}) == "metric 'recall' has no function of its sums: make it by a function of troupe::metrics, or give both");
+  const auto whole = with({number(g), ones(g, {3})});
+  CHECK(whole.starts_with("the weight of a ratio_metric must be a scalar or one element, not [3] ("));
+  CHECK_MESSAGE(whole.find("model_spec_test.cpp:") != std::string::npos, "where it was made");
 }
 
 TEST_CASE("symbols of another graph are refused by name") {
   graph g, other;
   CHECK(refused({.mode = mode::train, .loss = number(other), .optimizer = adam{}}, g) == "the loss belongs to another graph");
-  CHECK(refused({.mode = mode::predict, .predictions = {{"class", number(other)}}}, g) == "prediction 'class' belongs to another graph");
+  CHECK(refused({.mode = mode::predict, .predictions = {{"class_ids", number(other)}}}, g) == "prediction 'class_ids' belongs to another graph");
 }
 
 TEST_CASE("a spec of another mode, a bad optimizer and an error of the graph are each reported") {
@@ -118,7 +125,7 @@ TEST_CASE("an error of a spec points to the braces that it was made with, and wi
 
 TEST_CASE("what a mode does not need is not looked at") {
   graph g, other;
-  CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{}, .predictions = {{"p", number(other)}}, .metrics = {{"loss", {}}}}, g) == "");
+  CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{}, .predictions = {{"p", number(other)}}}, g) == "");
   CHECK(refused({.mode = mode::predict, .loss = ones(g, {7}), .predictions = {{"p", number(g)}}}, g) == "");
 }
 

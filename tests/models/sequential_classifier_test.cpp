@@ -134,7 +134,7 @@ TEST_CASE("an input shape and classes that cannot be are refused with what was g
   has(refusal({.classes = 2, .input_shape = {-6, -8}}), "input_shape must be at least 1 on every axis, not [-6, -8]");
   has(refusal({.classes = 2, .input_shape = {1, 1, 1, 1, 1, 1, 6, 8}}), "input_shape can have 7 axes, not 8");
   has(refusal({.classes = 2, .input_shape = {INT64_MAX, INT64_MAX}}), "does not hold the 48 numbers");
-  has(refusal({.classes = 1}), "sequential_classifier: classes must be at least 2, not 1");
+  has(refusal({.classes = 1}), "sequential_classifier: multi_class_head: classes must be at least 2, not 1");
   has(refusal({.classes = 2}, {}), "sequential_classifier: the data have no features");
 }
 

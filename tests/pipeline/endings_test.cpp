@@ -265,8 +265,8 @@ TEST_CASE("with the policy go_on an evaluation that always fails is a warning ea
   for (const auto when : {evaluation_mode::waits, evaluation_mode::beside}) {
     small_job_options o{.max_steps = 20, .evaluates = true, .when = when};
     auto description = describe_small(o);
-    description.evaluation->on_evaluator_failure = failure_policy::go_on;
-    description.evaluation->data.input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 1, [] {
+    description.evaluations.front().on_evaluator_failure = failure_policy::go_on;
+    description.evaluations.front().data.input = dataset{std::make_shared<troubled_node>(small_dataset(20).batch(8).node(), 1, [] {
       return expected<void>{fail(errc::data_loss, "the evaluation's data are damaged")};
     })};
     simulated_job job{*prepare(std::move(description)), 1};

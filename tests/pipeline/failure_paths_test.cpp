@@ -130,7 +130,8 @@ TEST_CASE("an evaluator that dies fails the job after a last save") {
 TEST_CASE("a node of the evaluation that dies fails the job and names the evaluation's checkpoint") {
   small_job_options o{.max_steps = 400, .save_steps = 10, .evaluates = true};
   simulated_job job{prepare_small(o), 4};
-  REQUIRE(job.crank_until([&] { return job.kill("evaluator/replica/0"); }));
+  REQUIRE(job.crank_until([&] { return job.progress().step == 10 && !job.progress().evaluating.empty(); }));
+  REQUIRE(job.kill("evaluator/replica/0"));
   const auto e = fail_of(job, o.files);
   CHECK(e.category == errc::aborted);
   CHECK(e.source == "evaluator");
@@ -259,7 +260,7 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
         small_job_options o{.max_steps = 40, .save_steps = 1, .replicas = replicas, .input = data->batch(4).repeat()};
         o.source = model{"logarithm", [](graph& g, const features& f, const labels& y, mode m) {
           const auto logits = nn::dense(log(f["x"]), {.units = 3});
-          return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = gradient_descent{}});
+          return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = gradient_descent{}});
         }};
         auto description = describe_small(o);
         description.basis.config.debug_numerics = true;
@@ -357,7 +358,7 @@ TEST_CASE("[EST-57] a checkpoint of another model is refused with every variable
   const auto before = newest_checkpoint(o.files).content;
   o.source = model{"other", [](graph& g, const features& x, const labels& y, mode m) {
     const auto h = nn::dense(x["x"], {.units = 6, .activation = relu});
-    return multi_class_head(3).spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
   }};
   simulated_job job{prepare_small(o), 1};
   const auto e = fail_of(job, o.files);

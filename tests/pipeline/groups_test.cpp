@@ -33,8 +33,8 @@ std::map<std::string, tensor> by_hand(const small_job_options& o, int64_t steps)
     const std::byte* const fed[] = {into[0], into[1], shown_a[0], shown_b[0]};
     const std::span<const std::byte* const> all{fed};
     auto &mixture = *job->programs[0].engines[0], &a = *job->programs[1].engines[0], &b = *job->programs[2].engines[0];
-    REQUIRE(a.gradients(step, {all.first(2), 4, false, false, shown_a}, 0) == step_status::ok);
-    REQUIRE(b.gradients(step, {all.first(2), 4, false, false, shown_b}, 0) == step_status::ok);
+    REQUIRE(a.gradients(step, {all.first(2), 4, false, false, false, shown_a}, 0) == step_status::ok);
+    REQUIRE(b.gradients(step, {all.first(2), 4, false, false, false, shown_b}, 0) == step_status::ok);
     REQUIRE(mixture.gradients(step, {all, 4}, 0) == step_status::ok);
     for (auto* engine : {&a, &b, &mixture})
       engine->apply(step, engine->gradient(), 0, 0);

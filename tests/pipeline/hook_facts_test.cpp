@@ -46,7 +46,7 @@ model observed_model() {
     const auto logits = nn::dense(x["x"], {.units = 3});
     g.observe("input", x["x"]);
     g.observe("mean logit", reduce_mean(logits));
-    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y, .optimizer = adam{.rate = 0.05f}});
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y, .optimizer = adam{.rate = 0.05f}});
   }};
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal"
 TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 replicas of them, are bit-equal") {
   const model wide{"wide", [](graph& g, const features& x, const labels& y, mode m) {  // Its products are large enough for three threads.
     const auto h = dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
-    return multi_class_head(3).spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
   }};
   std::optional<checkpoint_content> one;
   for (int64_t replicas : {1, 2, 4})
@@ -73,7 +73,7 @@ TEST_CASE("a model of words is the same for one replica, two and four, whatever 
     const model source{"words", [by](graph& g, const features& x, const labels& labels, mode m) {
       const auto h = nn::embedding(x["x"], {.entries = 40, .units = 7});
       const auto logits = nn::dense(reshape(h, {extent{-1}, extent{21}}), {.units = 3});
-      return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = labels.only(), .optimizer = by});
+      return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = labels.only(), .optimizer = by});
     }};
     check_replicas({.input = input.shuffle().batch(4).repeat(), .source = source});
   }

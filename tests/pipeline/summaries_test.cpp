@@ -209,7 +209,7 @@ TEST_CASE("points that a crash left beyond the last commit are replaced by those
 TEST_CASE("[EST-34] an evaluation leaves its metrics without the step, then the checkpoint's path, in a folder of its name") {
   small_job_options o{.max_steps = 10, .evaluates = true};
   auto d = described(o);
-  d.evaluation->data.folder = "eval_test";
+  d.evaluations.front().data.name = "test";
   run_to_end(std::move(d));
   const auto events = events_in(*o.files, "/run/eval_test");
   REQUIRE(events.size() == 5);  // The version, then two for each evaluation.

@@ -27,7 +27,7 @@ estimator middling(const std::string& directory) {
             const auto hidden = nn::dense(x["x"], {.units = hidden_units, .activation = relu});
             if (m == mode::predict)
               return model_spec{.mode = m, .predictions = {{"hidden", hidden}}};
-            return multi_class_head(10).spec(g, {.mode = m, .logits = nn::dense(hidden, {.units = 10}), .labels = y.only(),
+            return multi_class_head{.classes = 10}.spec(g, {.mode = m, .logits = nn::dense(hidden, {.units = 10}), .labels = y.only(),
                                                  .optimizer = momentum{.rate = 0.01f}});
           }},
           {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};
@@ -39,7 +39,7 @@ estimator reading(const std::string& directory) {
   return {model{"reading", [](graph& g, const features& x, const labels& y, mode m) {
             const auto words = nn::embedding(x["ids"], {.entries = vocabulary, .units = 8});
             const auto last = nn::lstm(words, {.units = 16}).last.h;
-            return multi_class_head(10).spec(g, {.mode = m, .logits = nn::dense(last, {.units = 10}), .labels = y.only(),
+            return multi_class_head{.classes = 10}.spec(g, {.mode = m, .logits = nn::dense(last, {.units = 10}), .labels = y.only(),
                                                  .optimizer = momentum{.rate = 0.01f}});
           }},
           {.model_dir = directory, .seed = 7, .save_summary_steps = 100, .save_checkpoints_steps = 1'000, .replicas = 2}};

@@ -26,14 +26,14 @@ struct shown_job final : job_board {
 /// Has a recorder for every node, which accepts every message of a chief.
 struct crew_of_stand_ins final : crew {
   using stand_in = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon,
-                            name_missing, settle, unlease, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
+                            name_missing, settle, unlease, verdict, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
   std::vector<member> members() const override { return plan; }
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
     nodes.insert_or_assign(id, world.record<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore,
-                                            troupe::stand_in, abandon, name_missing, settle, unlease, snapshot_part, gone, flush,
+                                            troupe::stand_in, abandon, name_missing, settle, unlease, verdict, snapshot_part, gone, flush,
                                             evaluate_at, request, note, troupe::record, finish_log, fact>());
     return nodes.at(id).address();
   }
@@ -78,11 +78,12 @@ struct chief_alone : simulation {
   bool has(role what) const {
     return std::any_of(crew->plan.begin(), crew->plan.end(), [what](const member& m) { return m.what == what; });
   }
-  crew_of_stand_ins::stand_in& node(role what) {
-    const auto m = std::find_if(crew->plan.begin(), crew->plan.end(), [what](const member& x) { return x.what == what; });
+  crew_of_stand_ins::stand_in& nth(role what, size_t n) {
+    const auto m = std::find_if(crew->plan.begin(), crew->plan.end(), [&](const member& x) { return x.what == what && n-- == 0; });
     REQUIRE(m != crew->plan.end());
     return crew->nodes.at(m->id);
   }
+  crew_of_stand_ins::stand_in& node(role what) { return nth(what, 0); }
 
   void start() {
     boss = spawn(chief, options);
@@ -138,14 +139,17 @@ struct chief_alone : simulation {
           steps.push_back(m.step);
     return steps;
   }
-  /// Runs the job to its end, with nodes that fulfil every request.
-  void let_finish() {
+  /// Runs the job to its end, with nodes that fulfil every request; `evaluate` answers for the evaluators after each commit.
+  void let_finish(const std::function<void(int64_t)>& evaluate = {}) {
     for (int round = 0; round < 200 && !board->result; ++round) {
       if (!board->phases.empty() && granted() > reached_so_far)
         reach(reached_so_far = granted());
       for (const auto step : marked(mark_snapshot))
-        if (committed_so_far.insert(step).second)
+        if (committed_so_far.insert(step).second) {
           commit(step);
+          if (evaluate)
+            evaluate(step);
+        }
       if (has(role::callbacks))
         answer_hooks();
       for (const auto what : {role::summary_writer, role::eval_summary_writer})

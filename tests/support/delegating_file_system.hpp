@@ -15,6 +15,8 @@ class delegating_file_system : public file_system {
   expected<void> rename(const std::string& from, const std::string& to) override { return inner_->rename(from, to); }
   expected<void> remove(const std::string& path) override { return inner_->remove(path); }
   expected<void> create_directories(const std::string& path) override { return inner_->create_directories(path); }
+  expected<bool> create_directory(const std::string& path) override { return inner_->create_directory(path); }
+  expected<void> remove_empty_directory(const std::string& path) override { return inner_->remove_empty_directory(path); }
   expected<void> sync_directory(const std::string& path) override { return inner_->sync_directory(path); }
   expected<std::vector<file_info>> list(const std::string& path) override { return inner_->list(path); }
   expected<file_info> info(const std::string& path) override { return inner_->info(path); }

@@ -74,7 +74,7 @@ inline model candidate(const std::string& name, int64_t units) {
   return {name, [name, units](graph& g, const features& x, const labels& y, mode m) {
     const auto scope = g.scope(name);
     const auto logits = nn::dense(nn::dense(x["x"], {.units = units, .activation = relu}), {.units = 3});
-    auto spec = multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
+    auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
     spec.predictions = {{"logits", logits}};
     return spec;
   }};
@@ -86,7 +86,7 @@ inline model mixture_of_two() {
     const auto scope = g.scope("mixture");
     const auto weight = [&](const char* name) { return g.variable({.name = name, .dims = {3}, .initial = init::ones()}); };
     const auto logits = add(mul(x["a"], weight("a")), mul(x["b"], weight("b")));
-    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = 0.05f}});
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = adam{.rate = 0.05f}});
   }};
 }
 

@@ -8,7 +8,7 @@
 #include "tests/support/simulated_job.hpp"
 
 #include <troupe/dataset_iterator.hpp>
-#include <troupe/model.hpp>
+#include <troupe/heads.hpp>
 
 namespace troupe::test {
 
@@ -33,7 +33,7 @@ inline model small_model(double dropout, const optimizer& by) {
     auto h = nn::dense(x["x"], {.units = 5, .activation = relu});
     h = troupe::dropout(h, dropout, m == mode::train);
     const auto logits = nn::dense(h, {.units = 3});
-    return multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = by});
   }};
 }
 inline model small_model(double dropout = 0.2, double rate = 0.01) { return small_model(dropout, adam{.rate = static_cast<float>(rate)}); }
@@ -77,7 +77,7 @@ inline evaluation_data small_evaluation() { return {.input = small_dataset(20).b
 inline training_job describe_small(const small_job_options& o) {
   training_job job{.basis = small_basis(o), .input = o.input, .hosts = o.hosts, .max_steps = o.max_steps, .hooks = o.hooks};
   if (o.evaluates)
-    job.evaluation = evaluation_policy{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when};
+    job.evaluations = {{.data = small_evaluation(), .throttle_secs = o.throttle_secs, .when = o.when}};
   return job;
 }
 

@@ -11,6 +11,9 @@ class wrapped_engine : public step_engine {
 
   std::span<const component> inputs() const override { return inner_->inputs(); }
   std::span<const program_output> outputs() const override { return inner_->outputs(); }
+  metric_functions metrics() const override { return inner_->metrics(); }
+  std::vector<program_output> measured() const override { return inner_->measured(); }
+  std::vector<tensor> take_measured() override { return inner_->take_measured(); }
   std::span<const component> exposed() const override { return inner_->exposed(); }
   step_status gradients(int64_t step, const batch_feeds& in, int arena) override { return inner_->gradients(step, in, arena); }
   step_status expose(int64_t step, const batch_feeds& in, int arena) override { return inner_->expose(step, in, arena); }

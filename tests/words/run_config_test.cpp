@@ -99,6 +99,9 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK(replace(run_config{}, "log_step_count_steps", "none")->log_step_count_steps == std::nullopt);
   CHECK_FALSE(run_config{}.debug_numerics);
   CHECK(replace(run_config{}, "debug_numerics", "true")->debug_numerics);
+  CHECK(run_config{}.train_metrics == train_metrics::logged);
+  CHECK(replace(run_config{}, "train_metrics", "all")->train_metrics == train_metrics::all);
+  CHECK_FALSE(replace(run_config{}, "train_metrics", "some"));
   CHECK_FALSE(run_config{}.recompute);
   CHECK(replace(run_config{}, "recompute", "true")->recompute);
   CHECK_FALSE(replace(run_config{.debug_numerics = true}, "debug_numerics", "false")->debug_numerics);

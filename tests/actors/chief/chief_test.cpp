@@ -146,73 +146,6 @@ TEST_CASE_FIXTURE(chief_alone, "a gate holds the horizon until the hooks have an
   CHECK(granted() > 4);
 }
 
-TEST_CASE_FIXTURE(chief_alone, "an evaluation that training waits for is a gate at its checkpoint") {
-  add(role::evaluator);
-  options.throttle_secs = 0;
-  train();
-  for (int i = 0; i < 20; ++i)
-    reach(granted());
-  CHECK(granted() == 10);
-  commit(0);
-  commit(10);
-  CHECK(node(role::evaluator).last<evaluate_at>().which.step == 10);
-  CHECK(granted() == 10);
-  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
-  CHECK(granted() > 10);
-  CHECK(node(role::checkpoint_writer).last<unlease>().id.step == 10);
-}
-
-TEST_CASE_FIXTURE(chief_alone, "no report is awaited while training waits for an evaluation, though the last report showed hooks a step") {
-  add(role::evaluator);
-  add(role::callbacks);
-  options.throttle_secs = 0;
-  start();
-  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
-  answer_hooks({.steps = {{.first = 10, .every = 10}}});
-  commit(0);
-  answer_hooks();
-  for (int i = 0; i < 20 && granted() < 10; ++i)
-    reach(granted());
-  REQUIRE(granted() == 10);
-  tell(boss, progress{1, 10, 1, 0.001, {10, 0.5, 0.5, {}}, {}, {{.step = 10, .values = {}, .observed = {}}}});
-  commit(10);
-  answer_hooks();
-  REQUIRE(node(role::evaluator).last<evaluate_at>().which.step == 10);
-  let_pass(options.deadlines.silence + std::chrono::seconds{10});
-  CHECK_FALSE(board->result);
-  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
-  answer_hooks();
-  CHECK(granted() > 10);
-}
-
-TEST_CASE_FIXTURE(chief_alone, "a job that grew a model commits it at the step that it came from, as news, and names its iteration") {
-  add(role::evaluator);
-  options.throttle_secs = 0;
-  options.iteration = 1;
-  start();
-  tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
-  CHECK(marked(mark_snapshot) == std::vector<int64_t>{20});
-  tell(boss, committed{1, {20, 1}, "/m/model.ckpt-20-iteration-1", {}});
-  const auto told = [&](job_event::kind what) {
-    std::vector<checkpoint_id> all;
-    for (const auto& e : board->events)
-      if (e.what == what)
-        all.push_back(e.checkpoint.value_or(checkpoint_id{-1}));
-    return all;
-  };
-  CHECK(told(job_event::kind::saved) == std::vector<checkpoint_id>{{20, 1}});
-  CHECK(node(role::checkpoint_writer).last<unlease>().id == checkpoint_id{20, 1});
-  for (int i = 0; i < 20; ++i)
-    reach(granted());
-  CHECK(granted() == 30);
-  tell(boss, committed{1, {30, 1}, "/m/model.ckpt-30-iteration-1", {}});
-  CHECK(node(role::evaluator).last<evaluate_at>().which.step == 30);
-  CHECK(node(role::evaluator).last<evaluate_at>().which.iteration == 1);
-  tell(boss, evaluated{1, {30, 1}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-30-iteration-1"});
-  CHECK(told(job_event::kind::evaluated) == std::vector<checkpoint_id>{{30, 1}});
-  CHECK(node(role::checkpoint_writer).last<unlease>().id == checkpoint_id{30, 1});
-}
-
 TEST_CASE_FIXTURE(chief_alone, "nothing is granted past a save that a hook holds before the hook has heard of it, and a stop there ends the job there") {
   add(role::callbacks);
   start();
@@ -245,62 +178,6 @@ TEST_CASE_FIXTURE(chief_alone, "nothing is granted past a save that a hook holds
     REQUIRE_FALSE(board->result->has_value());
     CHECK(board->result->error().message == "chief waited too long for a hook's answer at step 10");
   }
-}
-
-TEST_CASE_FIXTURE(chief_alone, "evaluations that a hook holds are gates, though they take place beside training; others' saves are none") {
-  add(role::evaluator);
-  add(role::callbacks);
-  options.throttle_secs = 0;
-  options.when = evaluation_mode::beside;
-  start();
-  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
-  const auto reach_ten = [&] {
-    commit(0);
-    answer_hooks();
-    for (int i = 0; i < 20 && granted() < 10; ++i)
-      reach(granted());
-    reach(10);
-    commit(10);
-    REQUIRE(node(role::evaluator).last<evaluate_at>().which.step == 10);
-  };
-  SUBCASE("held") {
-    answer_hooks({.holds = {.evaluated = true}});
-    reach_ten();
-    answer_hooks();
-    CHECK_MESSAGE(granted() == 10, "that it was saved is not held, its evaluation is");
-    tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
-    CHECK(granted() == 10);
-    answer_hooks();
-    CHECK(granted() > 10);
-  }
-  SUBCASE("only saves are held") {
-    answer_hooks({.holds = {.saved = true}});
-    reach_ten();
-    CHECK(granted() == 10);
-    answer_hooks();
-    CHECK_MESSAGE(granted() > 10, "the evaluation goes on beside training");
-  }
-}
-
-TEST_CASE_FIXTURE(chief_alone, "an evaluator that may fail takes its gates with it") {
-  add(role::evaluator);
-  add(role::callbacks);
-  options.throttle_secs = 0;
-  options.on_evaluator_failure = failure_policy::go_on;
-  start();
-  tell(boss, restored{1, false, {0}, "", {}, {}, {}});
-  answer_hooks({.holds = {.evaluated = true}});
-  commit(0);
-  for (int i = 0; i < 20 && granted() < 10; ++i)
-    reach(granted());
-  reach(10);
-  commit(10);
-  answer_hooks();
-  REQUIRE(granted() == 10);
-  kill(role::evaluator);
-  answer_hooks();
-  CHECK(granted() > 10);
-  CHECK(board->warned());
 }
 
 TEST_CASE_FIXTURE(chief_alone, "without an outfeed a state is reached when the slowest replica has reported it, whoever reports last") {

@@ -11,7 +11,7 @@ struct draining {
   ending how;
   horizon ahead;
   saves saving;
-  evaluations evaluating{600};
+  evaluations evaluating{{{}}};
   gates closed;
   drain_situation there;
 
@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(draining, "a job ends when every step is reported, every save 
   SUBCASE("an evaluation runs") {
     commit(20);
     evaluating.offer({10});
-    evaluating.begin({});
+    evaluating.at(0).begin({});
     CHECK(next() == drain_next::wait);
   }
 }
@@ -69,8 +69,8 @@ TEST_CASE_FIXTURE(draining, "the last checkpoint is evaluated once, if anything 
     commit(20);
     CHECK(next() == drain_next::evaluate);
     evaluating.offer({20});
-    evaluating.begin({});
-    evaluating.end();
+    evaluating.at(0).begin({});
+    evaluating.at(0).end();
     CHECK(next() == drain_next::end);
   }
   SUBCASE("there is none of the last state") {

@@ -5,77 +5,84 @@
 namespace troupe::test {
 
 using namespace std::chrono_literals;
-using next = evaluations::next;
 
-TEST_CASE("of the commits that wait only the newest is evaluated") {
-  evaluations e{0};
-  CHECK(e.decide({}) == next::nothing);
-  CHECK_FALSE(e.offer({10}));
-  CHECK(e.offer({20}) == checkpoint_id{10});
-  CHECK(e.waiting() == checkpoint_id{20});
-  CHECK(e.decide({}) == next::begin);
+namespace {
+
+constexpr bool held = true, not_held = false;
+
+/// One that training waits for, and one beside it.
+evaluations two() {
+  return evaluations{{{.name = "waits", .throttle_secs = 0}, {.name = "beside", .throttle_secs = 0, .when = evaluation_mode::beside}}};
 }
 
-TEST_CASE("a commit supersedes one of the same step in an earlier iteration, and itself never") {
-  evaluations e{0};
-  CHECK_FALSE(e.offer({10}));
-  CHECK_FALSE(e.offer({10}));
-  CHECK(e.offer({10, 1}) == checkpoint_id{10});
-  CHECK(e.waiting() == checkpoint_id{10, 1});
+}  // namespace
+
+TEST_CASE("a checkpoint is needed until every evaluation is done with it, and holds training until those are that it waits for") {
+  auto all = two();
+  CHECK(all.are_gates(not_held));
+  CHECK(all.offer({10}).empty());
+  CHECK(all.hold({10}, not_held));
+  all.at(0).begin(0s);
+  all.at(0).end();
+  CHECK_FALSE(all.hold({10}, not_held));
+  CHECK_MESSAGE(all.hold({10}, held), "a hook holds the other one's fact");
+  CHECK(all.concern({10}));
+  CHECK_FALSE(all.have_ended({10}));
+  all.at(1).begin(0s);
+  all.at(1).end();
+  CHECK_FALSE(all.concern({10}));
+  CHECK(all.have_ended({10}));
+  CHECK(all.idle());
 }
 
-TEST_CASE("one evaluation runs at a time") {
-  evaluations e{0};
-  e.offer({10});
-  e.begin(0s);
-  e.offer({20});
-  CHECK(e.decide({}) == next::nothing);
-  CHECK(e.end() == checkpoint_id{10});
-  CHECK_FALSE(e.end());
-  CHECK(e.last() == checkpoint_id{10});
-  CHECK(e.decide({}) == next::begin);
+TEST_CASE("a superseded checkpoint is given up when no other evaluation needs it") {
+  auto all = two();
+  all.offer({10});
+  all.at(0).begin(0s);
+  CHECK_MESSAGE(all.offer({20}).empty(), "the first one evaluates it");
+  all.at(0).end();
+  all.at(0).begin(0s);
+  CHECK(all.offer({30}) == std::vector<checkpoint_id>{});
+  all.at(0).end();
+  CHECK(all.offer({40}) == std::vector<checkpoint_id>{{30}});
 }
 
-TEST_CASE("an evaluation too soon after the one before is skipped, but for the last") {
-  evaluations e{600};
-  e.offer({10});
-  e.begin(100s);
-  e.end();
-  e.offer({20});
-  CHECK(e.decide({.now = 699s}) == next::skip);
-  CHECK(e.decide({.now = 699s, .at_the_end = true}) == next::begin);
-  CHECK(e.decide({.now = 700s}) == next::begin);
+TEST_CASE("an evaluation that is lost holds nothing, is offered nothing, and what it needed is told") {
+  auto all = two();
+  all.offer({10});
+  all.at(0).begin(0s);
+  all.offer({20});
+  CHECK(all.lose(0) == std::vector<checkpoint_id>{{20}, {10}});
+  CHECK_FALSE(all.are_gates(not_held));
+  CHECK(all.are_gates(held));
+  CHECK(all.any());
+  all.offer({30});
+  CHECK_FALSE(all.at(0).waiting());
+  CHECK(all.at(1).waiting() == checkpoint_id{30});
+  all.at(1).begin(0s);
+  all.at(1).end();
+  CHECK_MESSAGE(all.have_ended({30}), "the lost one is not awaited");
+  all.lose(1);
+  CHECK_FALSE(all.any());
 }
 
-TEST_CASE("nothing is evaluated where nobody evaluates") {
-  evaluations e{0};
-  e.offer({10});
-  CHECK(e.decide({.possible = false, .at_the_end = true}) == next::skip);
+TEST_CASE("the last checkpoint is offered only to those that have not evaluated it") {
+  auto all = two();
+  all.offer({10});
+  all.at(0).begin(0s);
+  all.at(0).end();
+  all.at(1).drop_waiting();
+  all.offer_last({10});
+  CHECK_FALSE(all.at(0).waiting());
+  CHECK(all.at(1).waiting() == checkpoint_id{10});
 }
 
-TEST_CASE("only an evaluation that is to be made waits for its event file") {
-  evaluations e{600};
-  while (e.number_record() < record_window - 2) {}
-  e.offer({10});
-  CHECK(e.decide({.recorded = true}) == next::need_room);
-  CHECK(e.decide({.recorded = false}) == next::begin);
-  CHECK(e.decide({.possible = false, .recorded = true}) == next::skip);
-  e.room_until(record_window + 1);
-  CHECK(e.decide({.recorded = true}) == next::begin);
-  e.room_until(0);
-  CHECK_MESSAGE(e.decide({.recorded = true}) == next::begin, "room is never taken back");
-}
-
-TEST_CASE("one that is lost has not ended, and one is cancelled once") {
-  evaluations e{0};
-  CHECK_FALSE(e.cancel());
-  e.offer({10});
-  e.begin(0s);
-  CHECK(e.cancel());
-  CHECK_FALSE(e.cancel());
-  CHECK(e.lose() == checkpoint_id{10});
-  CHECK_FALSE(e.last());
-  CHECK(e.idle());
+TEST_CASE("a job without evaluations waits for none") {
+  evaluations none;
+  CHECK_FALSE(none.any());
+  CHECK_FALSE(none.are_gates(held));
+  CHECK(none.idle());
+  CHECK(none.offer({10}).empty());
 }
 
 }  // namespace troupe::test

@@ -15,9 +15,7 @@ struct failing_chief : chief_alone {
     for (const auto what : {role::reducer, role::summary_writer, role::evaluator, role::eval_summary_writer, role::callbacks})
       add(what);
     options.max_steps = 1'000;
-    options.on_evaluator_failure = go_on ? failure_policy::go_on : failure_policy::fail;
-    options.when = evaluation_mode::beside;
-    options.throttle_secs = 0;
+    options.evaluations = {{.throttle_secs = 0, .when = evaluation_mode::beside, .on_failure = go_on ? failure_policy::go_on : failure_policy::fail}};
     start();
     tell(boss, restored{1, false, {0}, "", {}, {}, {}});
     answer_hooks({.steps = {{.first = 4, .every = 0, .gate = true}}});

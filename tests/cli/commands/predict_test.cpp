@@ -58,11 +58,11 @@ struct trained_project : small_project {
 
 TEST_CASE("predict writes a line for each test image in their order, and nothing else to standard output") {
   const trained_project project;
-  const auto result = run_program(project.predict({"--keys", "class"}));
+  const auto result = run_program(project.predict({"--keys", "class_ids"}));
   CHECK(result.status == 0);
   const auto lines = lines_of(result.out);
   REQUIRE(lines.size() == 65);
-  CHECK(lines[0] == "class");
+  CHECK(lines[0] == "class_ids");
   int right = 0;
   for (size_t i = 0; i < 64; ++i)
     right += std::stoll(lines[i + 1]) == label_of(i);
@@ -71,7 +71,7 @@ TEST_CASE("predict writes a line for each test image in their order, and nothing
   CHECK(has(result.err, "from " + project.path("model") + "/model.ckpt-64\n"));
 
   const auto all = lines_of(run_program(project.predict()).out);
-  CHECK(all[0].starts_with("class,probabilities_0,probabilities_1,"));
+  CHECK(all[0].starts_with("class_ids,logits_0,logits_1,"));
   CHECK(run_program(project.predict({"--quiet"})).err == "");
 }
 
@@ -81,14 +81,14 @@ TEST_CASE("predict --limit, --step and --format choose how many, of which checkp
   CHECK(result.status == 0);
   REQUIRE(result.events().size() == 3);
   for (size_t i = 0; i < 3; ++i) {
-    CHECK(result.events()[i]["class"] == label_of(i));
+    CHECK(result.events()[i]["class_ids"] == label_of(i));
     REQUIRE(result.events()[i]["probabilities"].size() == 10);
     CHECK(result.events()[i]["probabilities"][static_cast<size_t>(label_of(i))].get<double>() > 0.5);
   }
   const auto earlier = run_program(project.predict({"--step", "56", "--format", "jsonl", "--limit", "3"}));
   CHECK(has(earlier.err, "model.ckpt-56\n"));
   CHECK(earlier.out != result.out);
-  CHECK(run_program(project.predict({"--limit", "1000", "--keys", "class"})).out == run_program(project.predict({"--keys", "class"})).out);
+  CHECK(run_program(project.predict({"--limit", "1000", "--keys", "class_ids"})).out == run_program(project.predict({"--keys", "class_ids"})).out);
 }
 
 TEST_CASE("predict --output has the file under its name once it is whole, and npy one file a key") {
@@ -102,8 +102,8 @@ TEST_CASE("predict --output has the file under its name once it is whole, and np
 
   const auto arrays = run_program(project.predict({"--format", "npy", "--output", project.path("arrays")}));
   CHECK(arrays.status == 0);
-  CHECK(files_in(project.path("arrays")) == std::set<std::string>{"class.npy", "probabilities.npy"});
-  const auto classes = contents(project.path("arrays/class.npy"));
+  CHECK(files_in(project.path("arrays")) == std::set<std::string>{"class_ids.npy", "logits.npy", "probabilities.npy"});
+  const auto classes = contents(project.path("arrays/class_ids.npy"));
   CHECK(has(classes, "'descr': '<i8', 'fortran_order': False, 'shape': (64,)"));
   CHECK(static_cast<int64_t>(classes[classes.size() - 8]) == label_of(63));
 }
@@ -167,7 +167,7 @@ TEST_CASE("a vocabulary gives classes as words, in text but not in arrays, where
   const auto arrays = run_program(arguments);
   CHECK(arrays.status == 0);
   CHECK(has(arrays.err, "warning: 'classes' is made of words, which npy files do not hold"));
-  CHECK(files_in(project.path("arrays")).size() == 2);
+  CHECK(files_in(project.path("arrays")).size() == 3);
   const auto wrong = run_program(project.predict({"--set", "model.vocabulary=zero,one"}));
   CHECK(wrong.status == 2);
   CHECK_MESSAGE(has(wrong.err, "10 classes cannot be called by the 2 words"), wrong.err);
@@ -201,10 +201,10 @@ TEST_CASE("misuse of predict exits with 2, and what is not there with 1; either 
   };
   ends({"--format", "xml"}, 2, "--format must be csv, jsonl or npy, not 'xml'");
   ends({"--limit", "0"}, 2, "--limit must be a whole number of at least 1, not '0'");
-  ends({"--step", "-1"}, 2, "--step must be a whole number of at least 0, not '-1'");
-  ends({"--keys", "class,"}, 2, "--keys must be names with commas between them, not 'class,'");
-  ends({"--keys", "class,class"}, 2, "the key 'class' is given twice");
-  ends({"--keys", "logits"}, 2, "the model predicts no 'logits'; there are 'class', 'probabilities'");
+  ends({"--step", "-1"}, 2, "--step must be a whole number of at least 0, or best, not '-1'");
+  ends({"--keys", "class_ids,"}, 2, "--keys must be names with commas between them, not 'class_ids,'");
+  ends({"--keys", "class_ids,class_ids"}, 2, "the key 'class_ids' is given twice");
+  ends({"--keys", "scores"}, 2, "the model predicts no 'scores'; there are 'class_ids', 'logits', 'probabilities'");
   ends({"--jsno"}, 2, "unknown flag --jsno");
   ends({"--step", "9"}, 1, "9");
   ends({"--model-dir", project.path("empty")}, 1, "empty has no checkpoint to predict with");

@@ -50,7 +50,7 @@ TEST_CASE("a key is listed once, beside the others of its table, and accepts its
     const auto standard = key.standard.substr(0, key.standard.find(';'));
     CHECK_MESSAGE((standard.empty() || key.name == "evaluate.when" || accepts(key, standard, value_kind::untyped)), key.name);
   }
-  CHECK(tables == std::set<std::string>{"evaluate", "input", "model", "optimizer", "run"});
+  CHECK(tables == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "run", "stop_early", "stop_early[]", "warm_start"});
 }
 
 TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {
@@ -65,6 +65,9 @@ TEST_CASE("--help has the defaults that the structs have, and says whose a key i
   CHECK(help("model.layers[].filters") == "conv2d, conv2d_transpose, separable_conv2d: outputs at each place");
   CHECK(help("model.layers[].strides").ends_with("[1; 0 for max_pool, average_pool]"));
   CHECK(help("model.layers[].name").ends_with("its type unless given"));
+  CHECK(help("head.thresholds").starts_with("binary_head, multi_label_head: probabilities from which on"));
+  CHECK(help("head.heads[].weight") == "the factor of its loss in the sum of all [1]");
+  CHECK(help("optimizer.groups[].l1") == "ftrl, proximal_gradient_descent: strength of the L1 norm's pull towards 0 [0]");
   const auto line = parse_command_line("train", {"--help"});
   REQUIRE(line);
   REQUIRE(line->help);

@@ -140,12 +140,14 @@ TEST_CASE("a wrong key, type or value of a layer is told with its line, its numb
 TEST_CASE("what belongs to one type of model is refused in the other, unless a flag has put that one aside") {
   CHECK(trouble("type = \"sequential_classifier\"\n").starts_with("model.layers is missing: "));
   CHECK(trouble("hidden_units = [3]\nlayers = [{type = \"flatten\"}]\n")
-        == "my.toml:4: model.layers[0].type belongs to sequential_classifier, and model.type is dnn_classifier");
+        == "my.toml:4: model.layers[0].type belongs to sequential_classifier, sequential_model, and model.type is dnn_classifier");
   CHECK(trouble("hidden_units = [3]\ninput_shape = [3]\n")
-        == "my.toml:4: model.input_shape belongs to sequential_classifier, and model.type is dnn_classifier");
+        == "my.toml:4: model.input_shape belongs to sequential_classifier, sequential_model, and model.type is dnn_classifier");
   CHECK(trouble("type = \"sequential_classifier\"\ndropout = 0.5\nlayers = [{type = \"flatten\"}]\n")
-        == "my.toml:4: model.dropout belongs to dnn_classifier, and model.type is sequential_classifier");
-  CHECK(trouble("type = \"linear\"\n") == "my.toml:3: model.type must be one of dnn_classifier, sequential_classifier, not 'linear'");
+        == "my.toml:4: model.dropout belongs to dnn_classifier, dnn_model, dnn_linear_combined_model, and model.type is sequential_classifier");
+  CHECK(trouble("type = \"linear\"\n")
+        == "my.toml:3: model.type must be one of dnn_classifier, sequential_classifier, dnn_model, linear_model, dnn_linear_combined_model, "
+           "baseline_model, sequential_model, not 'linear'");
   const auto put_aside = merged("[model]\nclasses = 2\nhidden_units = [3]\nlayers = [{type = \"flatten\"}]\n", {"model.type=sequential_classifier"});
   CHECK(make_model(*put_aside)->name == "sequential_classifier");
   CHECK(make_model(*merged("[model]\nclasses = 2\nhidden_units = [3]\nbatch_norm = true\nactivation = \"gelu\"\n"))->name == "dnn_classifier");

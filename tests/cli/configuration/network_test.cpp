@@ -44,9 +44,9 @@ TEST_CASE_FIXTURE(network_project, "a network of a file is trained, evaluated, p
   const auto evaluated = run("evaluate", {"--json"});
   REQUIRE(evaluated.status == 0);
   CHECK(evaluated.events().at(0)["metrics"] == last["metrics"]);
-  const auto predicted = run("predict", {"--keys", "class", "--limit", "3"});
+  const auto predicted = run("predict", {"--keys", "class_ids", "--limit", "3"});
   CHECK(predicted.status == 0);
-  CHECK(predicted.out.starts_with("class\n"));
+  CHECK(predicted.out.starts_with("class_ids\n"));
   const auto shown = run_program({"inspect", path("model") + "/model.ckpt-64"});
   for (const char* name : {"conv2d/kernel", "conv2d/bias", "batch_norm/moving_mean", "logits/kernel"})
     CHECK_MESSAGE(has(shown.out, name), shown.out);

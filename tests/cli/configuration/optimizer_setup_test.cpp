@@ -94,7 +94,7 @@ TEST_CASE("groups of variables are listed as tables, behind those that are froze
 TEST_CASE("a group without variables or without anything to do to them is refused with its place") {
   CHECK(text_of("[[optimizer.groups]]\nrate_factor = 2\n") == "my.toml:3: optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
   CHECK(text_of("[[optimizer.groups]]\nprefix = \"dnn\"\n")
-        == "my.toml:3: optimizer.groups[0] says nothing of its variables: give it rate_factor, weight_decay or frozen");
+        == "my.toml:3: optimizer.groups[0] says nothing of its variables: give it rate_factor, weight_decay, frozen or name");
   CHECK(text_of("", {"optimizer.groups[3].prefix=dnn"}) == "optimizer.groups[0] has neither prefix nor suffix: which variables belong to it?");
   CHECK(text_of("[[optimizer.groups]]\n") == "my.toml:2: optimizer.groups[0].prefix must be text, not nothing");
   CHECK(text_of("rate = 0.1\n[[optimizer.groups]]\nprefix = \"dnn\"\nrate_factor = 0\n")
@@ -102,6 +102,19 @@ TEST_CASE("a group without variables or without anything to do to them is refuse
   CHECK(text_of("", {"optimizer.groups[0].prefix=dnn", "optimizer.groups[0].rate_factor=1e300"})
         == "--set: optimizer.groups[0].rate_factor must be a 32-bit number above 0, not '1e300'");
   CHECK(text_of("groups = 3\n") == "my.toml:2: optimizer.groups must be a list of tables, each begun by [[optimizer.groups]], not 3");
+}
+
+TEST_CASE("a group may have a rule of its own, with its fields, which are refused where no rule is named") {
+  CHECK(text_of("name = \"adagrad\"\nrate = 0.05\n[[optimizer.groups]]\nprefix = \"linear/\"\nname = \"ftrl\"\nrate = 0.2\nl1 = 0.5\n")
+        == to_string(optimizer{.rule = adagrad{.rate = 0.05f}, .groups = {{.prefix = "linear/", .rule = ftrl{.rate = 0.2f, .l1 = 0.5f}}}}));
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"adamw\"\nweight_decay = 0.5\n")
+        == to_string(optimizer{.groups = {{.prefix = "a", .rule = adamw{.weight_decay = 0.5f}, .weight_decay = 0.5f}}}));
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nl1 = 0.5\n")
+        == "my.toml:4: optimizer.groups[0].l1 is the field of a rule: give optimizer.groups[0].name too");
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"adam\"\nl1 = 0.5\n")
+        == "my.toml:5: optimizer.groups[0].l1 belongs to ftrl, proximal_gradient_descent, and optimizer.groups[0].name is adam");
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"ftlr\"\n")
+          .starts_with("my.toml:4: optimizer.groups[0].name must be one of gradient_descent, "));
 }
 
 TEST_CASE("weight_decay is that of a rule that has one, and beside any other") {

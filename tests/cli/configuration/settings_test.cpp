@@ -80,9 +80,39 @@ TEST_CASE("values of every type are read from TOML and from text") {
 
 TEST_CASE("what becomes of an evaluation that fails is said by a key") {
   const std::string job = "[run]\nmodel_dir = \"/m\"\nmax_steps = 5\n";
-  CHECK(setup(job)->evaluation.on_evaluator_failure == failure_policy::fail);
-  CHECK(setup(job, {"on_evaluator_failure=go_on"})->evaluation.on_evaluator_failure == failure_policy::go_on);
+  CHECK(setup(job)->evaluations.front().spec.on_evaluator_failure == failure_policy::fail);
+  CHECK(setup(job, {"on_evaluator_failure=go_on"})->evaluations.front().spec.on_evaluator_failure == failure_policy::go_on);
   CHECK(complaint({}, set({"on_evaluator_failure=ignore"})) == "--set: evaluate.on_evaluator_failure must be one of fail, go_on, not 'ignore'");
+}
+
+TEST_CASE("each [[evaluate]] is an evaluation, and a key of all of them gives way to its own unless it has the higher precedence") {
+  const std::string job = "[run]\nmodel_dir = \"m\"\nmax_steps = 5\n[[evaluate]]\nthrottle_secs = 0\n[[evaluate]]\nname = \"train\"\nsplit = \"train\"\n"
+                          "steps = 3\nthrottle_secs = 60\nbatch_size = 10\n";
+  const auto made = setup(job, {"evaluate.throttle_secs=5", "evaluate[1].throttle_secs=7", "evaluate.batch_size=20"});
+  REQUIRE_MESSAGE(made, made.error().message);
+  REQUIRE(made->evaluations.size() == 2);
+  const auto& [first, second] = std::pair{made->evaluations[0], made->evaluations[1]};
+  CHECK(first.spec.name.empty());
+  CHECK(first.data.split == data_split::test);
+  CHECK(first.spec.throttle_secs == 5);
+  CHECK(second.spec.name == "train");
+  CHECK(second.data.split == data_split::train);
+  CHECK(second.spec.steps == 3);
+  CHECK(second.spec.throttle_secs == 7);
+  CHECK(second.data.batch_size == 20);
+  CHECK(find_evaluation(*made, {})->key == "evaluate[0]");
+  CHECK(find_evaluation(*made, "train")->key == "evaluate[1]");
+  CHECK(find_evaluation(*made, "other").error().message == "there is no evaluation named 'other'; the configuration has one without a name, 'train'");
+  CHECK(setup("[run]\nmodel_dir = \"m\"\nmax_steps = 5\n[[evaluate]]\nwhen = \"never\"\n[[evaluate]]\nname = \"b\"\n")->evaluates());
+  CHECK_FALSE(setup(job, {"evaluate.when=never"})->evaluates());
+  const auto exporting = setup("[run]\nmodel_dir = \"m\"\nmax_steps = 5\n[[evaluate]]\n[[evaluate.exporters]]\nrule = \"best\"\nmetric = \"accuracy\"\n"
+                               "smaller = false\n[[evaluate.exporters]]\nname = \"last\"\nrule = \"final\"\n");
+  REQUIRE_MESSAGE(exporting, exporting.error().message);
+  REQUIRE(exporting->evaluations.front().spec.exporters.size() == 2);
+  CHECK(exporting->evaluations.front().spec.exporters[0].metric == "accuracy");
+  CHECK(exporting->evaluations.front().spec.exporters[1].rule == export_rule::final);
+  CHECK(complaint(file("[[evaluate]]\nsplit = \"dev\"\n")) == "my.toml:2: evaluate[0].split must be one of test, train, not 'dev'");
+  CHECK(complaint(file("[[evaluate]]\nthrotle_secs = 1\n")) == "my.toml:2: unknown key evaluate[0].throtle_secs; did you mean evaluate[0].throttle_secs?");
 }
 
 TEST_CASE("a value of the wrong type is named with its key, its line and what would be right") {
@@ -175,7 +205,7 @@ TEST_CASE("the configuration of a run has what the keys say") {
   CHECK_FALSE(config.keep_checkpoint_max);
   CHECK(config.seed == 7);
   CHECK(made->training.max_steps == 9);
-  CHECK(made->evaluates);
+  CHECK(made->evaluates());
 }
 
 TEST_CASE("seconds between checkpoints on the command line take the place of steps in the file") {
@@ -201,7 +231,7 @@ TEST_CASE("a missing key that a job needs is named") {
 TEST_CASE("where nothing is kept nothing is evaluated") {
   const auto made = setup("[run]\nmodel_dir = \"none\"\nmax_steps = 9\n");
   REQUIRE(made);
-  CHECK_FALSE(made->evaluates);
+  CHECK_FALSE(made->evaluates());
   CHECK_FALSE(made->estimator.config.model_dir);
 }
 

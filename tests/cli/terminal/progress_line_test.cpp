@@ -11,7 +11,7 @@ namespace {
 job_progress training() {
   return {.now = job_progress::phase::training, .step = 1053, .max_steps = 2340, .loss = 0.43211, .steps_per_second = 25.4};
 }
-constexpr job_scale scale{468, 20};
+const job_scale scale{468, {{"", 20}}};
 const std::string evaluation = "accuracy 0.8457 at 936";
 
 std::vector<std::string> fields(const std::string& line) {
@@ -34,8 +34,7 @@ TEST_CASE("a wide terminal is told all there is: bar, share, epoch, step, rate, 
 
 TEST_CASE("as a window narrows whole fields go, the least needed first, and the line never fills it") {
   auto evaluating = training();
-  evaluating.evaluating = 936;
-  evaluating.evaluated_batches = 12;
+  evaluating.evaluating = {{"", 936, 12}};
   auto endless = training();
   endless.max_steps = std::nullopt;
   for (const auto& now : {training(), evaluating, endless, job_progress{}}) {
@@ -63,11 +62,12 @@ TEST_CASE("forty columns have room for the step, the loss and the time that is l
 
 TEST_CASE("an evaluation has its own progress, which is among the last to go, and so has the last save") {
   auto now = training();
-  now.evaluating = 936;
-  now.evaluated_batches = 12;
+  now.evaluating = {{"", 936, 12}};
   CHECK(progress_line(now, scale, 41.5, "", 40) == "step 1053/2340  evaluating 12/20");
   CHECK(progress_line(now, {}, 41.5, "", 41) == "step 1053/2340  evaluating 12  0:51 left");
-  now.evaluating = std::nullopt;
+  now.evaluating = {{"train", 936, 12}};
+  CHECK(progress_line(now, scale, 41.5, "", 40) == "step 1053/2340  evaluating train 12");
+  now.evaluating.clear();
   now.now = job_progress::phase::draining;
   now.step = 2340;
   CHECK(progress_line(now, scale, 92, "", 40) == "step 2340/2340  saving  0:00 left");

@@ -92,6 +92,31 @@ TEST_CASE("each JSON line is an object with an event, and numbers that are not f
   CHECK(r.err == "");
 }
 
+TEST_CASE("[MET-35] arrays are lists within lists in JSON lines, and tables below the line of a result") {
+  const std::map<std::string, tensor> arrays{{"confusion", tensor::of<double>({2, 2}, {3, 1, 0, std::numeric_limits<double>::infinity()})},
+                                             {"recall", tensor::of<double>({3}, {1, 0.5, 0})}};
+  const std::string nested = "\"arrays\":{\"confusion\":[[3.0,1.0],[0.0,null]],\"recall\":[1.0,0.5,0.0]}";
+  recorded json{speech::json};
+  json.event({.what = job_event::kind::progress, .step = 4, .metrics = {{"accuracy", 0.5}}, .arrays = arrays});
+  json.event({.what = job_event::kind::evaluated, .step = 4, .metrics = {{"accuracy", 0.5}}, .arrays = arrays});
+  json.report.finish(evaluation_result{.global_step = 4, .metrics = {{"accuracy", 0.5}}, .batches = 2, .arrays = arrays});
+  CHECK(json.out
+        == "{\"event\":\"progress\",\"global_step\":4,\"loss\":0.0,\"steps_per_second\":0.0,\"metrics\":{\"accuracy\":0.5}," + nested
+             + ",\"seconds\":0.0}\n{\"event\":\"evaluated\",\"global_step\":4,\"metrics\":{\"accuracy\":0.5}," + nested
+             + ",\"seconds\":0.0}\n{\"event\":\"finished\",\"global_step\":4,\"metrics\":{\"accuracy\":0.5},\"seconds\":0.0,\"batches\":2," + nested + "}\n");
+  recorded plain{speech::plain};
+  plain.report.finish(evaluation_result{.global_step = 4, .metrics = {{"accuracy", 0.5}}, .batches = 2, .arrays = arrays});
+  CHECK(plain.out == "step 4, 2 batches in 0.0 s: accuracy 0.5\nconfusion\n         0    1\n    0    3    1\n    1    0  inf\nrecall\n    1  0.5    0\n");
+}
+
+TEST_CASE("the terminal's line has a metric of training where there is room") {
+  recorded r{speech::terminal};
+  r.width = 80;
+  r.event({.what = job_event::kind::progress, .step = 50, .metrics = {{"accuracy", 0.75}, {"auc", 0.5}}});
+  r.report.redraw({job_progress::phase::training, 50, 100, 0.25, 10, -1, {}});
+  CHECK(r.out == "\r50%  step 50/100  10 steps/s  loss 0.25  accuracy 0.75  0:05 left\x1b[K");
+}
+
 TEST_CASE("a JSON line of a checkpoint names its iteration where it is not 0") {
   recorded r{speech::json};
   r.event({.what = job_event::kind::saved, .step = 4, .text = "m/model.ckpt-4", .checkpoint = checkpoint_id{4}});

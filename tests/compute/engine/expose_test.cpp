@@ -1,6 +1,6 @@
 // What a group that applies nothing any more still computes: its loss and the outputs that others read.
 #include <troupe/dataset.hpp>
-#include <troupe/model.hpp>
+#include <troupe/heads.hpp>
 
 #include "compute/engine/step_engine.hpp"
 
@@ -18,7 +18,7 @@ model shown_model() {
     h = dropout(nn::batch_norm(h, m == mode::train, {}), 0.3, m == mode::train);
     const auto logits = nn::dense(h, {.units = 3});
     g.scalar("mean", reduce_mean(logits));
-    auto spec = multi_class_head(3).spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.1f}});
+    auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.1f}});
     spec.predictions = {{"hidden", h}, {"logits", logits}};
     return spec;
   }};
@@ -57,7 +57,7 @@ struct exposing {
     seen s;
     const std::byte* feeds[] = {x.data(), y.data()};
     std::byte* into[] = {reinterpret_cast<std::byte*>(s.logits.data()), reinterpret_cast<std::byte*>(s.hidden.data())};
-    const batch_feeds in{feeds, count, false, false, into};
+    const batch_feeds in{feeds, count, false, false, false, into};
     REQUIRE((forward ? engine->expose(step, in, 0) : engine->gradients(step, in, 0)) == step_status::ok);
     s.loss = engine->loss();
     return s;

@@ -121,6 +121,12 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(message({.rule = adamw{}, .weight_decay = 0.1f}) == "optimizer: weight_decay is given to adamw, which has a weight_decay of its own");
   CHECK(message({.rule = ftrl{}, .weight_decay = 0.1f}).find("weight_decay means nothing to ftrl") != std::string::npos);
   CHECK(message({.rule = ftrl{}, .schedule = cosine_decay{.decay_steps = 5}}).find("ftrl divides by the rate") != std::string::npos);
+  const auto grouped = [](variable_group g) { return optimizer{.schedule = cosine_decay{.decay_steps = 5}, .weight_decay = 0.1f, .groups = {std::move(g)}}; };
+  CHECK(message(grouped({.prefix = "a", .rule = momentum{.decay = 1}})) == "optimizer: groups[0].rule.decay must be in [0, 1), not 1");
+  CHECK(message(grouped({.prefix = "a", .rule = momentum{}, .frozen = true})) == "optimizer: groups[0] has a rule, which means nothing to frozen variables");
+  CHECK(message(grouped({.prefix = "a", .rule = ftrl{}})).find("weight_decay means nothing to ftrl") != std::string::npos);
+  CHECK(message(grouped({.prefix = "a", .rule = ftrl{}, .weight_decay = 0.0f})).find("ftrl divides by the rate") != std::string::npos);
+  CHECK(message(grouped({.prefix = "a", .rule = adamw{}})).empty());
 }
 
 TEST_CASE("an optimizer prints its rule, and of the rest what is not the default") {
@@ -136,6 +142,8 @@ TEST_CASE("an optimizer prints its rule, and of the rest what is not the default
         == "ftrl(rate = 0.01, initial_accumulator = 0.1, l1 = 0, l2 = 0, l2_shrinkage = 0, learning_rate_power = -0.5), "
            "schedule = piecewise(boundaries = [5], values = [1, 0.5]), warmup_steps = 3, clip.value = 2, clip.global_norm = 1, "
            "group(\"a*/bias\", rate_factor = 2, weight_decay = 0), group(\"b*\", frozen), moving_average = 0.99, moving_average_ramps");
+  CHECK(to_string(optimizer{.rule = gradient_descent{}, .groups = {{.prefix = "a", .rule = adagrad{.rate = 0.5f}}}})
+        == "gradient_descent(rate = 0.01), group(\"a*\", adagrad(rate = 0.5, initial_accumulator = 0.1))");
 }
 
 }  // namespace troupe

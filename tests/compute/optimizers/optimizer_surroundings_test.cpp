@@ -12,6 +12,8 @@ using namespace test;
 
 namespace {
 
+const char* const names[] = {"a/kernel", "a/bias", "b/kernel", "b/scale"};
+
 /// Variables of both dtypes, some longer than a chunk of a norm, whose gradients are made up.
 struct made_up {
   graph g;
@@ -39,13 +41,14 @@ struct made_up {
   tensor value(std::string_view name) const { return store->view(0, layout.find(name)); }
   tensor copy(std::string_view name) const { return tensor::copy_of(value(name).type(), value(name).dims(), value(name).bytes()); }
 
-  /// Noise times `size` in every element.
+  /// Noise times `size` in every element, the same wherever the variable lies.
   void draw(int64_t step, double size) {
     std::memset(gradient.get(), 0, static_cast<size_t>(layout.gradient_bytes()));
     for (const auto& e : layout.entries()) {
       if (e.gradient_offset < 0)
         continue;
-      const tensor x = noise<double>(e.dims, static_cast<uint64_t>(step * 100000 + e.gradient_offset));
+      const auto number = std::find(std::begin(names), std::end(names), e.name) - std::begin(names);
+      const tensor x = noise<double>(e.dims, static_cast<uint64_t>(step * 10 + number));
       for (int64_t i = 0; i < e.dims.elements(); ++i)
         if (const double v = size * x.as<double>()[static_cast<size_t>(i)]; e.type == dtype::float64)
           reinterpret_cast<double*>(gradient.get() + e.gradient_offset)[i] = v;
@@ -86,8 +89,6 @@ struct made_up {
   }
 };
 
-const char* const names[] = {"a/kernel", "a/bias", "b/kernel", "b/scale"};
-
 optimizer descent() { return gradient_descent{.rate = 1}; }
 
 }  // namespace
@@ -97,7 +98,11 @@ TEST_CASE("one, two, three, four and seven slices of an update have the same bit
                              optimizer{.rule = momentum{}, .clip = {.value = 0.3f, .norm = 3, .global_norm = 0.7f}},
                              optimizer{.rule = lamb{.weight_decay = 0.01f}, .clip = {.global_norm = 1}, .moving_average = 0.9f},
                              optimizer{.rule = adamw{}, .schedule = cosine_decay{.decay_steps = 9}, .groups = {{.prefix = "a/", .rate_factor = 0.5f}}},
-                             optimizer{.rule = rmsprop{.centered = true}, .weight_decay = 0.01f, .moving_average = 0.9f}}) {
+                             optimizer{.rule = rmsprop{.centered = true}, .weight_decay = 0.01f, .moving_average = 0.9f},
+                             optimizer{.rule = adagrad{}, .groups = {{.prefix = "a/", .rule = lamb{}}}},
+                             optimizer{.rule = ftrl{.l1 = 0.01f}, .clip = {.global_norm = 1}, .groups = {{.suffix = "/kernel", .rule = amsgrad{}},
+                                                                                                        {.prefix = "b/", .rule = gradient_descent{}}},
+                                       .moving_average = 0.9f}}) {
     CAPTURE(to_string(o));
     made_up whole{o};
     for (int replicas : {2, 3, 4, 7}) {
@@ -238,6 +243,45 @@ TEST_CASE("a group's rate is a factor of the scheduled one, and the first group 
   const double factors[] = {0.5, 3, 1, 1};
   for (size_t i = 0; i < 4; ++i)
     CHECK(m.moved(names[i], before[i]) == doctest::Approx(factors[i] * m.gradient_norm(names[i])).epsilon(1e-4));
+}
+
+TEST_CASE("variables of a group with a rule have the bits and slots of that rule alone, and the others those of the optimizer's own") {
+  const update_rule wide = ftrl{.rate = 0.2f, .l1 = 0.01f}, deep = momentum{.rate = 0.05f};
+  made_up both{{.rule = deep, .groups = {{.prefix = "a/", .rule = wide}}, .moving_average = 0.9f}};
+  made_up only_wide{{.rule = wide, .moving_average = 0.9f}}, only_deep{{.rule = deep, .moving_average = 0.9f}};
+  for (int64_t step = 0; step < 5; ++step)
+    for (auto* m : {&both, &only_wide, &only_deep}) {
+      m->draw(step, 1);
+      m->apply(step);
+    }
+  for (const auto& e : both.layout.entries()) {
+    CAPTURE(e.name);
+    const auto& alone = e.name.starts_with("a/") ? only_wide : only_deep;
+    REQUIRE(alone.layout.find(e.name) >= 0);
+    CHECK(both.value(e.name) == alone.value(e.name));
+  }
+  CHECK(both.layout.find("a/bias/Ftrl_1") >= 0);
+  CHECK(both.layout.find("a/bias/Momentum") < 0);
+  CHECK(both.layout.find("b/scale/Momentum") >= 0);
+  CHECK(both.layout.find("b/scale/Ftrl") < 0);
+  CHECK(both.layout.runs().size() == 3);  // float32 under both rules, float64 under one.
+}
+
+TEST_CASE("the schedule begins at the rate of a group's own rule, and a group in front of it adds its factor") {
+  auto o = descent();
+  o.schedule = exponential_decay{.decay_steps = 1, .decay_rate = 0.5f};
+  o.groups = {{.suffix = "/bias", .rate_factor = 3}, {.prefix = "a/", .rule = gradient_descent{.rate = 0.1f}}};
+  made_up m{o};
+  const double rates[] = {0.1, 0.3, 1, 1};
+  for (int64_t step = 0; step < 3; ++step) {
+    m.draw(step, 1);
+    std::vector<tensor> before;
+    for (const char* name : names)
+      before.push_back(m.copy(name));
+    m.apply(step);
+    for (size_t i = 0; i < 4; ++i)
+      CHECK(m.moved(names[i], before[i]) == doctest::Approx(rates[i] * std::pow(0.5, step) * m.gradient_norm(names[i])).epsilon(1e-4));
+  }
 }
 
 TEST_CASE("a frozen variable has no slots and no gradient, lies in the shared part and keeps its value") {

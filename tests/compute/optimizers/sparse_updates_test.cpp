@@ -373,4 +373,15 @@ TEST_CASE("a step with an index outside of the table is refused, and the next is
   CHECK(std::memcmp(m.t.gradient.get(), other.t.gradient.get(), static_cast<size_t>(m.t.layout.gradient_bytes())) == 0);
 }
 
+TEST_CASE("a table under the rule of a group has the bits of an optimizer of that rule, row by row") {
+  for (const update_rule& rule : {update_rule{momentum{.rate = 0.1f}}, update_rule{adagrad{}}, update_rule{adam{}}}) {
+    table<float> alone{40, 3, {.rule = rule}}, grouped{40, 3, {.rule = adadelta{}, .groups = {{.prefix = "w", .rule = rule}}}};
+    for (int64_t step = 0; step < 5; ++step) {
+      alone.step(step);
+      grouped.step(step, 2);
+    }
+    CHECK(alone.same_as(grouped));
+  }
+}
+
 }  // namespace troupe

@@ -184,8 +184,10 @@ TEST_CASE("a program that evaluates binds the store of the one that trains") {
   CHECK((*p)->loss() == doctest::Approx(s.t.run->loss()));
   REQUIRE((*p)->outputs().size() == 3);
   CHECK((*p)->outputs()[0].what == program_output::kind::loss);
-  CHECK((*p)->outputs()[1].what == program_output::kind::metric_total);
-  CHECK((*p)->outputs()[2].what == program_output::kind::metric_weight);
+  for (int32_t part = 0; part < 2; ++part) {
+    const auto& sum = (*p)->outputs()[static_cast<size_t>(part) + 1];
+    CHECK((sum.what == program_output::kind::metric_sum && sum.index == 0 && sum.part == part));
+  }
   CHECK((*p)->outputs()[1].name == "rows");
   CHECK((*p)->output(2).as<float>()[0] == doctest::Approx((*p)->loss()));
 }

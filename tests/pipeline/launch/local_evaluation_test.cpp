@@ -38,7 +38,7 @@ std::shared_ptr<file_system> trained() {
 evaluation_job evaluation_on(std::shared_ptr<file_system> files, const std::string& name = "") {
   evaluation_job job{.basis = small_basis({.files = std::move(files)}), .data = small_evaluation()};
   if (!name.empty())
-    job.data.folder += "_" + name;
+    job.data.name = name;
   return job;
 }
 

@@ -329,8 +329,8 @@ TEST_CASE("a text of a prediction that is not there or no integer is an error th
     CHECK(refused.error().category == errc::invalid_argument);
     return refused.error().message;
   };
-  o.what.texts = {{"place", {"class", {"a"}}}};
-  CHECK(message() == "the text 'place' is of 'class', which is no prediction; there are 'pair', 'row', 'scaled'");
+  o.what.texts = {{"place", {"class_ids", {"a"}}}};
+  CHECK(message() == "the text 'place' is of 'class_ids', which is no prediction; there are 'pair', 'row', 'scaled'");
   o.what.texts = {{"place", {"scaled", {"a"}}}};
   CHECK(message() == "the text 'place' is of 'scaled', which is float32 and not an integer");
   o.what.texts = {{"pair", {"row", {"a"}}}};

@@ -3,6 +3,8 @@
 #include "support/prediction_case.hpp"
 #include "support/small_job.hpp"
 
+#include <troupe/canned_models.hpp>
+
 #include <doctest/doctest.h>
 
 namespace troupe::test {

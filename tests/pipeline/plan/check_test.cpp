@@ -38,7 +38,7 @@ TEST_CASE("a plan that can be is not refused") {
   for (int32_t hosts : {1, 2})
     for (int32_t replicas : {2, 4}) {
       const auto plan = make_plan({.hosts = hosts, .replicas = replicas, .summaries = true, .eval_summaries = true, .hooks = true, .program = "m",
-                                   .dataset = "d", .eval_dataset = "e"});
+                                   .dataset = "d", .evaluations = {{"", "e"}, {"other", "f"}}});
       REQUIRE(plan);
       CHECK(check(*plan));
     }

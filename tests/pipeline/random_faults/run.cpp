@@ -48,8 +48,8 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
   config.summary_steps = r.keeps ? r.summary_steps : 0;
   config.log_steps = r.log_steps;
   if (r.evaluates) {
-    d.evaluation = evaluation_policy{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when};
-    d.evaluation->data.steps = r.eval_steps;
+    d.evaluations = {{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when}};
+    d.evaluations.front().data.steps = r.eval_steps;
   }
   return d;
 }
@@ -69,8 +69,8 @@ class process {
     seen_.run = run;
     auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }));
     d.input = troubled(d.input, input_, false);
-    if (d.evaluation)
-      d.evaluation->data.input = troubled(d.evaluation->data.input, input_, true);
+    for (auto& e : d.evaluations)
+      e.data.input = troubled(e.data.input, input_, true);
     if (r.hooks)
       d.hooks.push_back(hook_);
     auto job = prepared(std::move(d));

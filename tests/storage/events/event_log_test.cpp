@@ -206,6 +206,11 @@ TEST_CASE("an event that the format cannot hold is refused by name and leaves no
           "2 limits and 1 counts");
   refused({.file_version = "brain.Event:2"}, "file version");
   refused({.step = 7, .values = {{.tag = "a"}}, .note = session_note{}}, "step 7 has more than one");
+  refused({.step = 7, .note = session_note{}, .attachment = event_attachment{}}, "step 7 has more than one");
+  refused({.step = 7, .attachment = event_attachment{.what = event_attachment::kind::meta_graph}}, "step 7 is no graph");
+  refused({.others = {{.tag = "t"}}}, "the value \"t\" names no plugin");
+  refused({.others = {{.as = event_value::form::texts, .tag = "t", .plugin = "text"}}}, "the value \"t\" is several texts");
+  refused({.others = {{.plugin = "x"}}}, "the tag of the value \"\" is empty");
 }
 
 TEST_CASE("names of event files are new and sort after those that are there, whatever the clock does") {
@@ -358,7 +363,7 @@ TEST_CASE("records that are sound and hold no event, or values that are none, ar
   CHECK(contains(damage_of("\x2a\x11\x0a\x0f\x0a\x01i\x22\x0a\x22\x08\x89PNG\r\n\x1a\n"), "the image \"i\": a PNG image cannot be read"));
 }
 
-TEST_CASE("values of kinds that are not ours are left out") {
+TEST_CASE("what is no value of ours is named: a graph as an attachment, an image that is no PNG as another value") {
   std::string bytes = file_of(0);
   append_record(bytes, std::string_view("\x10\x05\x22\x02xx"));                       // A graph at step 5.
   append_record(bytes, "\x2a\x0d\x0a\x0b\x0a\x01i\x22\x06\x22\x04JFIF");              // An image that is no PNG.
@@ -367,7 +372,13 @@ TEST_CASE("values of kinds that are not ours are left out") {
   REQUIRE(log.events.size() == 3);
   CHECK(log.events[1].step == 5);
   CHECK(log.events[1].values.empty());
+  REQUIRE(log.events[1].attachment);
+  CHECK(log.events[1].attachment->what == event_attachment::kind::graph);
+  CHECK(log.events[1].attachment->bytes == "xx");
   CHECK(log.events[2].values.empty());
+  REQUIRE(log.events[2].others.size() == 1);
+  CHECK(log.events[2].others[0].as == event_value::form::opaque);
+  CHECK(log.events[2].others[0].text == "an unknown image of 0 x 0, 4 bytes");
 }
 
 TEST_CASE("reading an event file that is not there is not_found") {

@@ -91,6 +91,25 @@ void check_contract(file_system& fs, const std::string& root) {
   fails(fs.list(path), errc::failed_precondition, path);
   fails(fs.open(directory), errc::failed_precondition, directory);
   fails(fs.create(directory), errc::failed_precondition, directory);
+
+  const std::string inner = root + "/a/c";
+  CHECK(fs.create_directory(inner) == true);
+  CHECK(fs.create_directory(inner) == false);
+  CHECK(fs.create_directory(path) == false);
+  fails(fs.create_directory(gone + "/c"), errc::not_found, "create directory " + gone);
+  REQUIRE(fs.create(inner + "/x"));
+  fails(fs.remove_empty_directory(inner), errc::failed_precondition, "remove " + inner);
+  fails(fs.remove_empty_directory(path), errc::failed_precondition, "remove " + path);
+  fails(fs.rename(inner, path.substr(0, path.rfind('/'))), errc::failed_precondition, "rename " + inner);
+  REQUIRE(fs.rename(inner, root + "/a/d"));
+  CHECK(names_in(fs, root + "/a/d") == std::vector<std::string>{"x"});
+  CHECK(fs.create_directory(root + "/a/d/e") == true);
+  REQUIRE(remove_tree(fs, root + "/a/d"));
+  fails(fs.info(root + "/a/d"), errc::not_found, root + "/a/d");
+  CHECK(remove_tree(fs, root + "/a/d"));
+  CHECK(fs.create_directory(inner) == true);
+  REQUIRE(fs.remove_empty_directory(inner));
+  fails(fs.remove_empty_directory(inner), errc::not_found, "remove " + inner);
 }
 
 }  // namespace
@@ -181,6 +200,34 @@ TEST_CASE("a crash forgets bytes and names that were not synced, each on its own
   CHECK(read_file(*disk, "/d/name") == "");
   CHECK(open->append(bytes_of("x")).error().category == errc::unavailable);
   CHECK(disk->lock("/d"));
+}
+
+TEST_CASE("a renamed directory keeps one of its names over a crash, with the files that were synced before") {
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    auto disk = memory_disk::make();
+    REQUIRE(disk->create_directories("/d/old"));
+    for (const char* at : {"/", "/d"})
+      REQUIRE(disk->sync_directory(at));
+    REQUIRE(write_file_atomically(*disk, "/d/old", "x", "abc"));
+    REQUIRE(disk->rename("/d/old", "/d/new"));
+    disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = seed});
+    const auto names = names_in(*disk, "/d");
+    REQUIRE(names.size() == 1);
+    CHECK(read_file(*disk, "/d/" + names.front() + "/x") == "abc");
+  }
+}
+
+TEST_CASE("a tree is removed without following links out of it") {
+  const temporary_directory disk;
+  auto fs = posix_file_system();
+  REQUIRE(fs->create_directories(disk.path + "/tree/inner"));
+  REQUIRE(fs->create_directories(disk.path + "/kept"));
+  REQUIRE(write_file_atomically(*fs, disk.path + "/kept", "x", "abc"));
+  REQUIRE(write_file_atomically(*fs, disk.path + "/tree/inner", "y", "abc"));
+  REQUIRE(::symlink((disk.path + "/kept").c_str(), (disk.path + "/tree/link").c_str()) == 0);
+  REQUIRE(remove_tree(*fs, disk.path + "/tree"));
+  CHECK(names_in(*fs, disk.path) == std::vector<std::string>{"kept"});
+  CHECK(read_file(*fs, disk.path + "/kept/x") == "abc");
 }
 
 TEST_CASE("a file that was created anew and not synced is the old one after a crash") {

@@ -15,7 +15,7 @@ namespace troupe {
 namespace {
 
 prediction one_result(int64_t i) {
-  return {{{"class", tensor::scalar<int64_t>(i)}, {"x", tensor::of<float>({3}, {0.1f, std::numeric_limits<float>::infinity(), -1e-9f})},
+  return {{{"class_ids", tensor::scalar<int64_t>(i)}, {"x", tensor::of<float>({3}, {0.1f, std::numeric_limits<float>::infinity(), -1e-9f})},
            {"z", tensor::of<bool>({2, 1}, {true, false})}},
           {{"kind", {"a \"b\", c"}}, {"words", {"one", "two"}}}};
 }
@@ -44,7 +44,7 @@ std::shared_ptr<file_system> disk_with_directory() {
 }  // namespace
 
 TEST_CASE("a line of CSV has the names and elements in one order, shortest digits, and quotes where they are needed") {
-  CHECK(csv_header(one_result(1)) == "class,kind,words_0,words_1,x_0,x_1,x_2,z_0_0,z_1_0\n");
+  CHECK(csv_header(one_result(1)) == "class_ids,kind,words_0,words_1,x_0,x_1,x_2,z_0_0,z_1_0\n");
   CHECK(csv_line(one_result(7)) == "7,\"a \"\"b\"\", c\",one,two,0.1,inf,-1e-09,true,false\n");
   prediction bare;
   bare.texts["kind"] = {""};
@@ -58,7 +58,7 @@ TEST_CASE("a JSON line is an object that a parser reads back, with null for what
   const auto line = json_line(one);
   CHECK(line.back() == '\n');
   const auto read = nlohmann::json::parse(line);
-  CHECK(read["class"] == -3);
+  CHECK(read["class_ids"] == -3);
   CHECK(read["kind"] == "tab\t\xef\xbf\xbd");
   CHECK(read["words"] == nlohmann::json{"one", "two"});
   CHECK(read["x"][1].is_null());
@@ -99,11 +99,11 @@ TEST_CASE("npy files hold all results of a key behind a header that says how man
   {
     auto file = created(disk, "/d/arrays", prediction_format::npy);
     for (int64_t i = 0; i < 12; ++i)
-      REQUIRE(file.write({{{"class", tensor::scalar<int64_t>(i)}, {"a/wide", wide}}, {{"kind", {"left out"}}}}));
+      REQUIRE(file.write({{{"class_ids", tensor::scalar<int64_t>(i)}, {"a/wide", wide}}, {{"kind", {"left out"}}}}));
     REQUIRE(file.finish());
   }
-  CHECK(names_in(*disk, "/d/arrays") == std::vector<std::string>{"a_wide.npy", "class.npy"});
-  const auto classes = *read_file(*disk, "/d/arrays/class.npy");
+  CHECK(names_in(*disk, "/d/arrays") == std::vector<std::string>{"a_wide.npy", "class_ids.npy"});
+  const auto classes = *read_file(*disk, "/d/arrays/class_ids.npy");
   const auto header = npy_header(dtype::int64, {12});
   REQUIRE(classes.size() == header.size() + 12 * 8);
   CHECK(classes.starts_with(header));
@@ -124,7 +124,7 @@ TEST_CASE("a result that is not like the first one cannot go into the same array
 TEST_CASE("a disk that is full is told, and what was under the name before is still there") {
   for (prediction_format format : {prediction_format::csv, prediction_format::npy}) {
     const auto disk = faulty_file_system::around(memory_disk::make());
-    const std::string path = format == prediction_format::npy ? "/d" : "/d/out.csv", name = format == prediction_format::npy ? "/d/class.npy" : path;
+    const std::string path = format == prediction_format::npy ? "/d" : "/d/out.csv", name = format == prediction_format::npy ? "/d/class_ids.npy" : path;
     REQUIRE(disk->create_directories("/d"));
     REQUIRE(write_file_atomically(*disk, "/d", name.substr(3), "before"));
     disk->inject({.operation = file_operation::append, .path_contains = ".tmp"});

@@ -1,0 +1,235 @@
+// The chief's evaluations, what follows from them, and the exporters that run after them.
+#include "actors/chief/chief.hpp"
+#include "actors/chief/decisions.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/files/file_system.hpp"
+#include "words/planted.hpp"
+#include "words/text.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+/// Whether a new job begins, and evaluates some batches of each evaluation before its first step.
+bool chief_state::checks_evaluations() const {
+  bool any = false;
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    any = any || (evaluator(i) && evaluations.settings(i).sanity_batches > 0);
+  return any && !came_from && attempt == 1 && causes.empty() && !ending.stopping;
+}
+
+void chief_state::check_evaluations(checkpoint_id id) {
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    if (const auto batches = evaluations.settings(i).sanity_batches; evaluator(i) && batches > 0) {
+      evaluations.at(i).check(id);
+      arm(evaluation_wait(i), options.deadlines.evaluation);
+      self->send(evaluator(i), evaluate_at{attempt, {id.step, id.iteration}, saves.prefix(), static_cast<int32_t>(i), batches});
+    }
+}
+
+void chief_state::on_checked(size_t which, checkpoint_id id, const evaluated& x) {
+  release(id);
+  if (!x.ok && !evaluations.at(which).cancelled()) {
+    auto cause = x.cause;
+    const auto& settings = evaluations.settings(which);
+    const auto whose = settings.name.empty() ? std::string{} : " for '" + settings.name + "'";
+    cause.notes.push_back("while evaluating " + std::to_string(settings.sanity_batches) + " batches" + whose + " before the first step (sanity_batches)");
+    if (settings.on_failure == failure_policy::fail)
+      return fail_after_save(std::move(cause));
+    warn(id.step, to_string(cause));
+  }
+  evaluate_next();
+  extend();
+  check_end();
+}
+
+/// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
+void chief_state::record_evaluation(size_t which, const evaluated& x) {
+  if (!eval_summaries(which))
+    return;
+  for (auto& kept : evaluation_records(x)) {
+    kept.number = evaluations.at(which).number_record();
+    self->send(eval_summaries(which), std::move(kept));
+  }
+}
+
+/// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
+void chief_state::on_eval_room(const room& x) {
+  const auto* writer = nodes.find(caf::actor_cast<caf::actor_addr>(self->current_sender()));
+  if (ends() || !writer)
+    return;
+  const auto which = nodes.place_of(writer->id);
+  evaluations.at(which).room_until(x.until_number);
+  evaluate_next(which);
+}
+
+void chief_state::evaluate_next() {
+  for (size_t i = 0; i < evaluations.size() && !ends(); ++i)
+    evaluate_next(i);
+}
+
+void chief_state::evaluate_next(size_t which) {
+  auto& schedule = evaluations.at(which);
+  const auto id = schedule.waiting();
+  const auto next = schedule.decide({.now = now_ns(),
+                                     .possible = evaluator(which) && !ending.by_signal,
+                                     .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
+                                     .recorded = eval_summaries(which) != nullptr});
+  if (next == evaluation_schedule::next::nothing)
+    return;
+  if (next == evaluation_schedule::next::need_room) {
+    if (!waiting.armed(room_wait(which)))
+      arm(room_wait(which), options.deadlines.save);
+    return;
+  }
+  disarm(room_wait(which));
+  if (next == evaluation_schedule::next::skip) {
+    schedule.drop_waiting();
+    release(*id);
+    extend();
+    return check_end();
+  }
+  schedule.begin(now_ns());
+  arm(evaluation_wait(which), options.deadlines.evaluation);
+  self->send(evaluator(which), evaluate_at{attempt, {id->step, id->iteration}, saves.prefix(), static_cast<int32_t>(which)});
+}
+
+void chief_state::on_evaluated(const evaluated& x) {
+  const auto which = static_cast<size_t>(x.evaluation);
+  if (ends() || which >= evaluations.size())
+    return;
+  auto& schedule = evaluations.at(which);
+  const bool checked = schedule.checks();
+  const auto ended = schedule.end();  // A failed evaluation is not repeated.
+  if (!ended)
+    return;
+  if (checked) {
+    disarm(evaluation_wait(which));
+    return on_checked(which, *ended, x);
+  }
+  const int64_t step = ended->step;
+  const auto& settings = evaluations.settings(which);
+  disarm(evaluation_wait(which));
+  bool ends_early = false;
+  if (x.ok) {
+    auto found = judgements.judge(settings.name, *ended, x.metrics);
+    if (!found)
+      return fail_after_save(std::move(found.error()));
+    if (found->is_best)
+      tell_verdict(*ended);  // Before the lease ends: retention keeps it from now on.
+    ends_early = found->ends && now == phase::training && !ending.stopping;
+  }
+  if (x.ok) {
+    metrics[settings.name] = x.metrics;
+    if (settings.exports)
+      begin_export(which, *ended, false);
+  }
+  if (planted(planted_fault::lease_forgotten))
+    gates.commit_done(step);
+  else
+    release(*ended);
+  if (x.ok) {
+    if (which == 0)
+      arrays = x.arrays;
+    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays, .checkpoint = *ended, .evaluation = settings.name});
+    if (step != start_step)  // Without a new step the event file has the point already.
+      record_evaluation(which, x);
+  } else if (!schedule.cancelled()) {
+    auto cause = x.cause;
+    cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*ended) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    if (settings.on_failure == failure_policy::fail)
+      return fail_after_save(std::move(cause));
+    warn(step, to_string(cause));
+  }
+  if (ends_early && now == phase::training)
+    end_early();  // Before the gate opens.
+  show_status();
+  evaluate_next();
+  extend();
+  check_end();
+}
+
+void chief_state::begin_export(size_t which, checkpoint_id id, bool is_final) {
+  evaluations.at(which).begin_export(id);
+  arm(evaluation_wait(which), options.deadlines.evaluation);
+  const auto& of_last = metrics[evaluations.settings(which).name];
+  const auto prefix = join_path(parent_of(saves.prefix()), checkpoint_name(id));
+  self->send(evaluator(which), export_at{attempt, id, prefix, static_cast<int32_t>(which), of_last, is_final});
+}
+
+/// Whether exporters of the end have something to do: the job has reached its goal, or a rule has ended it.
+bool chief_state::exports_at_end() const {
+  bool any = false;
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    any = any || (evaluations.settings(i).exports_at_end && evaluator(i) && saves.last_commit() && evaluations.at(i).last() == saves.last_commit());
+  return any && horizon.end_is_final() && (ending.early || (goal() && *horizon.end() >= *goal()));
+}
+
+/// The checkpoint is not leased any more, but the newest is never deleted, and the best one is exempt.
+void chief_state::export_last() {
+  ending.exported = true;
+  const auto id = judgements.uses_best() ? *judgements.best() : *saves.last_commit();
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    if (evaluations.settings(i).exports_at_end && evaluator(i) && evaluations.at(i).last() == saves.last_commit())
+      begin_export(i, id, true);
+}
+
+void chief_state::on_exported(const exported& x) {
+  const auto which = static_cast<size_t>(x.evaluation);
+  if (ends() || which >= evaluations.size())
+    return;
+  const auto done = evaluations.at(which).end_export();
+  if (!done)
+    return;
+  disarm(evaluation_wait(which));
+  release(*done);
+  const auto& settings = evaluations.settings(which);
+  if (x.ok) {
+    auto& paths = exports[settings.name];
+    paths.resize(x.paths.size());
+    for (size_t i = 0; i < paths.size(); ++i)
+      if (!x.paths[i].empty() || !ending.exported)
+        paths[i] = x.paths[i];
+  } else {
+    auto cause = x.cause;
+    cause.notes.push_back("while exporting the checkpoint of step " + to_string(*done) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    if (settings.on_failure == failure_policy::fail)
+      return fail_after_save(std::move(cause));
+    warn(done->step, to_string(cause));
+  }
+  evaluate_next();
+  extend();
+  check_end();
+}
+
+/// The job ends at the horizon: where training waits for evaluations, that is the evaluated state.
+void chief_state::end_early() {
+  ending.early = true;
+  ending.remark = "ended early: " + judgements.why_ended();
+  drain(horizon.until(), true);
+}
+
+void chief_state::tell_verdict(checkpoint_id id) {
+  if (ending.early && horizon.end() == id.step)
+    arm(chief_wait::verdict, options.deadlines.save);
+  self->send(writer(), verdict{attempt, id, judgements.books(ending.early && horizon.end() == id.step)});
+}
+
+void chief_state::on_verdict_kept(const verdict_kept& x) {
+  if (x.attempt != attempt || ends() || !waiting.armed(chief_wait::verdict))
+    return;
+  disarm(chief_wait::verdict);
+  ending.early_kept = true;
+  check_end();
+}
+
+/// The evaluator will not finish its evaluation, nor begin another.
+void chief_state::lose_evaluator(size_t which) {
+  disarm(evaluation_wait(which));
+  disarm(room_wait(which));
+  for (const auto id : evaluations.lose(which))
+    release(id);
+}
+
+}  // namespace troupe

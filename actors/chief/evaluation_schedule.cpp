@@ -1,0 +1,39 @@
+#include "actors/chief/evaluation_schedule.hpp"
+
+#include "actors/chief/decisions.hpp"
+
+namespace troupe {
+
+std::optional<checkpoint_id> evaluation_schedule::offer(checkpoint_id id) {
+  const auto superseded = waiting_ != id ? waiting_ : std::nullopt;
+  waiting_ = id;
+  return superseded;
+}
+
+evaluation_schedule::next evaluation_schedule::decide(const situation& s) const {
+  constexpr int64_t records_each = 2;
+  if (running_ || exporting_ || !waiting_)
+    return next::nothing;
+  std::optional<double> since;
+  if (began_)
+    since = std::chrono::duration<double>(s.now - *began_).count();
+  const bool too_early = !s.at_the_end && std::chrono::duration<double>(s.now).count() < start_delay_secs_;
+  if (!s.possible || too_early || !evaluation_due(since, throttle_secs_, s.at_the_end))
+    return next::skip;
+  return s.recorded && records_ + records_each > room_ ? next::need_room : next::begin;
+}
+
+void evaluation_schedule::begin(nanoseconds now) {
+  began_ = now;
+  running_ = std::exchange(waiting_, std::nullopt);
+}
+
+std::optional<checkpoint_id> evaluation_schedule::end() {
+  const bool checked = checks_;
+  const auto ended = lose();
+  if (ended && !checked)
+    last_ = ended;
+  return ended;
+}
+
+}  // namespace troupe

@@ -1,0 +1,75 @@
+// The schedule of one evaluation: which checkpoint its evaluator evaluates next, and when. Plain data.
+#pragma once
+
+#include "messages/evaluation.hpp"
+#include "messages/summary.hpp"
+
+#include <chrono>
+
+namespace troupe {
+
+/// Allows one evaluation at a time. Only the newest checkpoint waits; it supersedes older ones.
+class evaluation_schedule {
+ public:
+  using nanoseconds = std::chrono::nanoseconds;
+  explicit evaluation_schedule(double throttle_secs = 600, double start_delay_secs = 0) : throttle_secs_(throttle_secs), start_delay_secs_(start_delay_secs) {}
+
+  /// Adds a checkpoint that may be evaluated. Returns the one that it supersedes, whose lease ends.
+  std::optional<checkpoint_id> offer(checkpoint_id id);
+  std::optional<checkpoint_id> waiting() const noexcept { return waiting_; }
+  std::optional<checkpoint_id> running() const noexcept { return running_; }
+  std::optional<checkpoint_id> last() const noexcept { return last_; }  ///< The newest that ended, with or without an error.
+  /// Whether that checkpoint waits or is being evaluated.
+  bool concern(checkpoint_id id) const noexcept { return waiting_ == id || running_ == id || exporting_ == id; }
+  /// No checkpoint waits, and no evaluation and no exporter runs.
+  bool idle() const noexcept { return !waiting_ && !running_ && !exporting_; }
+
+  enum class next : uint8_t {
+    nothing,   ///< An evaluation or an exporter runs, or no checkpoint waits.
+    skip,      ///< It is too soon, or there is no evaluator: the waiting checkpoint is dropped.
+    need_room, ///< The event file has no room for the results yet.
+    begin,
+  };
+  struct situation {
+    nanoseconds now{};           ///< Since the job started.
+    bool possible = true;  ///< There is an evaluator, and the job was not stopped by a signal.
+    bool at_the_end = false;  ///< The waiting checkpoint is the job's last and is not throttled.
+    bool recorded = false; ///< Results go to an event file.
+  };
+  next decide(const situation& s) const;
+  /// The evaluation of the waiting checkpoint begins.
+  void begin(nanoseconds now);
+  /// Some batches are evaluated before training begins, and nothing else of the schedule changes.
+  void check(checkpoint_id id) { running_ = id, checks_ = true; }
+  bool checks() const noexcept { return checks_; }
+  /// The exporters run on an evaluated checkpoint, which `end_export` returns.
+  void begin_export(checkpoint_id id) { exporting_ = id; }
+  bool exports() const noexcept { return exporting_.has_value(); }
+  std::optional<checkpoint_id> end_export() { return std::exchange(exporting_, std::nullopt); }
+  /// The waiting checkpoint is not evaluated.
+  void drop_waiting() { waiting_.reset(); }
+  /// The running evaluation has ended. Returns its checkpoint; absent: none was running.
+  std::optional<checkpoint_id> end();
+  /// The evaluator is lost. Returns the checkpoint of the running evaluation, whose outcome is unknown.
+  std::optional<checkpoint_id> lose() {
+    checks_ = false;
+    return std::exchange(running_, std::nullopt);
+  }
+  /// After a stop by signal: whether to cancel the running evaluation; true only once.
+  bool cancel() { return running_ && !std::exchange(cancelled_, true); }
+  bool cancelled() const noexcept { return cancelled_; }
+
+  /// Numbers a record; each evaluation sends two, on credit of the summary writer.
+  int64_t number_record() { return records_++; }
+  void room_until(int64_t number) { room_ = std::max(room_, number); }
+
+ private:
+  double throttle_secs_, start_delay_secs_;
+  std::optional<checkpoint_id> waiting_, running_, last_, exporting_;
+  std::optional<nanoseconds> began_;  ///< When the newest one began.
+  bool cancelled_ = false, checks_ = false;
+  int64_t records_ = 0;
+  int64_t room_ = record_window;
+};
+
+}  // namespace troupe

@@ -1,0 +1,59 @@
+// Judgements: what follows from the evaluations of a job. The rules that end it early, and the best checkpoint so far. Plain data.
+#pragma once
+
+#include <troupe/checkpoint_id.hpp>
+#include <troupe/early_stopping.hpp>
+
+namespace troupe {
+
+/// An evaluation whose results are judged, and those of earlier runs.
+struct judged_evaluation {
+  std::string name;
+  evaluation_history history = {};
+};
+
+struct judgement_settings {
+  std::vector<stop_rule> rules = {};
+  std::optional<keep_best> best = {};
+  std::vector<judged_evaluation> evaluations = {};
+};
+
+class judgements {
+ public:
+  using properties = std::map<std::string, std::string>;
+  judgements() = default;
+  explicit judgements(judgement_settings settings);
+
+  /// An attempt begins at a checkpoint with these properties: later evaluations are made again.
+  void begin(int64_t step, const properties& of_checkpoint);
+
+  /// What a result leads to.
+  struct verdict {
+    bool is_best = false;                   ///< The checkpoint is the best so far.
+    std::optional<std::string> ends = {};   ///< Why the job ends.
+  };
+  /// key_missing, or the error of a predicate.
+  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics);
+
+  /// For the books of every checkpoint: the best one so far. `ends_here`: it is the one at which the job ends by a rule.
+  properties books(bool ends_here) const;
+  bool has_ended() const noexcept { return !ended_.empty(); }
+  const std::string& why_ended() const noexcept { return ended_; }
+  /// Why a job that would begin at a checkpoint with these properties has ended there: by one of the rules that it has still.
+  std::optional<std::string> ended_before(const properties& of_checkpoint) const;
+  std::optional<checkpoint_id> best() const noexcept { return best_; }
+  /// The metrics of the best checkpoint, where it was evaluated by this process.
+  const std::map<std::string, double>& best_metrics() const noexcept { return best_metrics_; }
+  bool uses_best() const noexcept { return settings_.best && settings_.best->restore_best && best_; }
+
+ private:
+  bool improves(double value) const;
+
+  judgement_settings settings_;
+  std::string ended_, ended_by_;
+  std::optional<checkpoint_id> best_;
+  double best_value_ = 0;
+  std::map<std::string, double> best_metrics_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,58 @@
+// troupe export: a checkpoint's model as a directory that runs without its configuration. Standard output has its path only.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/job_setup.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <fmt/format.h>
+
+namespace troupe::cli {
+
+namespace {
+
+expected<std::map<std::string, std::string>> parse_assets(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> assets;
+  for (const auto& text : texts) {
+    const size_t at = text.find('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+      return fail(errc::invalid_argument, fmt::format("--asset must be PATH=FILE, not '{}'", text));
+    if (!assets.emplace(text.substr(0, at), text.substr(at + 1)).second)
+      return fail(errc::invalid_argument, fmt::format("--asset {} is given twice", text.substr(0, at)));
+  }
+  return assets;
+}
+
+}  // namespace
+
+int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals) {
+  // An export gets its number by one rename, so that a signal may end it at any point.
+  end_at_first(signals, report, "before the model was exported");
+  const auto assets = parse_assets(line.assets);
+  if (!assets)
+    return failure(*report, assets.error(), true);
+  if ((line.output && line.output->empty()) || (line.onnx && line.onnx->empty()))
+    return failure(*report, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"}, true);
+  const auto given = load_settings(line);
+  if (!given)
+    return failure(*report, given.error(), true);
+  const auto setup = make_job_setup(*given, false);
+  if (!setup)
+    return failure(*report, setup.error(), true);
+  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
+  if (!step)
+    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto data = open_test_data(*setup, setup->evaluations.front());
+  if (!data)
+    return failure(*report, data.error(), false);
+  export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .step = *step, .assets_extra = *assets};
+  const auto path = troupe::export_model(setup->estimator, options);
+  if (!path)
+    return failure(*report, path.error(), false);
+  write_output(*path + "\n");
+  if (line.onnx)
+    if (auto written = exported_model::open(*path).and_then([&](const exported_model& m) { return write_onnx(m, *line.onnx); }); !written)
+      return failure(*report, written.error(), false);
+  signals.at_first({});
+  return succeeded;
+}
+
+}  // namespace troupe::cli

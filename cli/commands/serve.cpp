@@ -1,0 +1,163 @@
+// troupe serve: answers predictions of exported models over HTTP until a signal ends it.
+#include "cli/commands/commands.hpp"
+#include "cli/configuration/nearest.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <troupe/serve_fields.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr const char* usage = R"(
+DIR is an export, a directory of exports (runs/fashion/export/latest) or a model directory with such. The newest export answers; one that
+is added takes over while requests are answered.
+
+Answers, in the forms of TensorFlow Serving's REST interface:
+  POST /v1/models/NAME[/versions/N]:predict   {"instances": [...]} by rows, {"inputs": {...}} by columns
+  GET  /v1/models/NAME[/versions/N][/metadata]
+  GET  /metrics, /healthz
+
+Examples:
+  troupe serve runs/fashion/export/latest
+  troupe serve runs/fashion --name fashion --port 0 --threads 2
+  curl -d '{"instances": [[0.1, 0.2]]}' http://127.0.0.1:8501/v1/models/fashion:predict
+
+Exit status:
+  1    an error: no export, or one that is damaged; the address is taken
+  2    misuse: a flag or a value that cannot be
+  130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP: what had begun was answered; a second signal ends at once
+)";
+
+struct request {
+  std::string directory;
+  serve_options options;
+  bool json = false, quiet = false;
+};
+
+tl::unexpected<error> misuse(std::string message) {
+  return fail({errc::invalid_argument, std::move(message), {"troupe serve --help lists the flags"}});
+}
+
+/// "--batch-rows-max" of "batch_rows_max".
+std::string flag_of(std::string_view field) {
+  std::string flag = "--" + std::string{field};
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+/// Fields that are shown with the value that they have by default.
+template <class T>
+std::string help_of_field(const field_row& field, const T& standard) {
+  const auto text = option_text(standard);
+  return text == "none" ? std::string{field.about} : fmt::format("{} [{}]", field.about, text);
+}
+
+/// The values of flags, as text, in the order of the fields.
+using flag_values = std::deque<std::string>;
+
+expected<void> read_options(const flag_values& values, const std::vector<CLI::Option*>& given, serve_options& into) {
+  expected<void> right;
+  size_t i = 0;
+  each_field(into, [&](const field_row& field, auto& value) {
+    const size_t at = i++;
+    if (!right || given[at]->count() == 0)
+      return;
+    const auto valid = values_of<std::decay_t<decltype(value)>>(field.range);
+    if (!valid.accept(values[at]) || !parse_option(values[at], value))
+      right = misuse(fmt::format("{} must be {}, not '{}'", flag_of(field.name), to_text(valid), values[at]));
+  });
+  return right;
+}
+
+void say(const request& r, const serve_event& e, const std::string& address) {
+  using object = nlohmann::ordered_json;
+  const bool warning = e.what == serve_event::kind::warning;
+  if (warning)
+    write_error("warning: " + e.text + "\n");
+  if (r.json)
+    write_output(object(warning ? object{{"event", "warning"}, {"version", e.version}, {"message", e.text}}
+                                : object{{"event", "serving"}, {"version", e.version}, {"address", address}})
+                   .dump(-1, ' ', false, object::error_handler_t::replace)
+                 + "\n");
+  else if (!r.quiet && !warning)
+    write_output(fmt::format("version {} answers{}\n", e.version, address.empty() ? "" : " on " + address));
+}
+
+/// Serves until the first signal, which it returns.
+expected<int> run(const request& r, signal_watch& signals) {
+  std::mutex guard;
+  std::condition_variable signalled;
+  auto server = model_server::start(r.directory, r.options, [&r, first = true](const serve_event& e) mutable {
+    // The first version is told once the address is known.
+    if (e.what == serve_event::kind::warning || !std::exchange(first, false))
+      say(r, e, "");
+  });
+  if (!server)
+    return fail(server.error());
+  say(r, {serve_event::kind::version, server->version(), {}}, fmt::format("http://{}:{}/v1/models/{}", r.options.host, server->port(), server->name()));
+  bool ended = false;
+  signals.at_first([&] {
+    const std::lock_guard held{guard};
+    ended = true;
+    signalled.notify_all();
+  });
+  {
+    std::unique_lock held{guard};
+    signalled.wait(held, [&] { return ended; });
+  }
+  server->drain();
+  signals.at_first({});
+  return signals.first();
+}
+
+}  // namespace
+
+int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals) {
+  request r;
+  CLI::App app{"Answers predictions of exported models over HTTP.", "troupe serve"};
+  app.allow_extras();
+  app.footer(usage);
+  app.add_option("DIR", r.directory, "an export, a directory of exports, or a model directory")->type_name("");
+  flag_values values;
+  std::vector<CLI::Option*> given;
+  std::vector<std::string> names{"--json", "--quiet"};
+  each_field(defaults_of<serve_options>(), [&](const field_row& field, const auto& standard) {
+    names.push_back(flag_of(field.name));
+    given.push_back(app.add_option(names.back(), values.emplace_back(), help_of_field(field, standard))->type_name("VALUE"));
+  });
+  app.add_flag("--json", r.json, "every line of standard output is a JSON object with an \"event\"");
+  app.add_flag("--quiet", r.quiet, "nothing but warnings and errors");
+  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    write_output(app.help());
+    return succeeded;
+  } catch (const CLI::ParseError& e) {
+    return failure(report, misuse(e.what()).value(), true);
+  }
+  if (const auto extra = app.remaining(); !extra.empty())
+    return failure(report, misuse(fmt::format("unknown flag or argument {}{}", extra.front(), did_you_mean(nearest(extra.front(), names)))).value(), true);
+  if (r.directory.empty())
+    return failure(report, misuse("serve takes a directory with an export").value(), true);
+  if (const auto right = read_options(values, given, r.options); !right)
+    return failure(report, right.error(), true);
+  const auto signal = run(r, signals);
+  if (!signal)
+    return failure(report, signal.error(), signal.error().category == errc::invalid_argument);
+  if (!r.quiet)
+    report.stop("once what had begun was answered", signal_name(*signal));
+  return 128 + *signal;
+}
+
+}  // namespace troupe::cli

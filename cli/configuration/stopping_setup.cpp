@@ -1,0 +1,54 @@
+#include "cli/configuration/stopping_setup.hpp"
+
+#include <fmt/format.h>
+
+namespace troupe::cli {
+
+namespace {
+
+constexpr std::string_view list = "stop_early";
+
+expected<stop_rule> make_rule(const settings& given, const std::string& at) {
+  stop_early_options o;
+  given.read_fields(at + ".", o);
+  const bool by_threshold = o.rule == early_rule::higher || o.rule == early_rule::lower;
+  const auto rule = option_text(o.rule);
+  const auto needed = fmt::format("{}.{}", at, by_threshold ? "threshold" : "max_steps");
+  if (by_threshold ? !o.threshold.has_value() : !o.max_steps.has_value())
+    return fail(errc::invalid_argument, fmt::format("{}{} is missing: {}.rule is {}", given.origin(at + ".rule"), needed, at, rule));
+  for (const char* field : {by_threshold ? "max_steps" : "threshold", by_threshold ? "min_delta" : "", by_threshold ? "patience" : ""})
+    if (const auto key = fmt::format("{}.{}", at, field); *field != 0 && given.has(key))
+      return fail(errc::invalid_argument, fmt::format("{}{} belongs to {}, and {}.rule is {}", given.origin(key), key,
+                                                      by_threshold ? "no_increase, no_decrease" : "higher, lower", at, rule));
+  stop_rule_options options{o.evaluation, o.min_steps, o.min_delta, o.patience};
+  switch (o.rule) {
+    case early_rule::higher: return stop_if_higher(o.metric, *o.threshold, std::move(options));
+    case early_rule::lower: return stop_if_lower(o.metric, *o.threshold, std::move(options));
+    case early_rule::no_increase: return stop_if_no_increase(o.metric, *o.max_steps, std::move(options));
+    case early_rule::no_decrease: break;
+  }
+  return stop_if_no_decrease(o.metric, *o.max_steps, std::move(options));
+}
+
+}  // namespace
+
+expected<std::vector<stop_rule>> make_stop_rules(const settings& given) {
+  std::vector<stop_rule> rules;
+  for (int64_t i = 0; i < given.size_of_list(list); ++i) {
+    auto rule = make_rule(given, fmt::format("{}[{}]", list, i));
+    if (!rule)
+      return fail(rule.error());
+    rules.push_back(std::move(*rule));
+  }
+  return rules;
+}
+
+std::optional<keep_best> make_keep_best(const settings& given) {
+  if (given.keys_beginning("keep_best.").empty())
+    return std::nullopt;
+  keep_best best;
+  given.read_fields("keep_best.", best);
+  return best;
+}
+
+}  // namespace troupe::cli

@@ -1,0 +1,186 @@
+// Making an export: the predict graph as data, with the variables of a checkpoint.
+#include "compute/engine/step_engine.hpp"
+#include "compute/operations/stored_graph.hpp"
+#include "compute/optimizers/update.hpp"
+#include "exports/signature_graphs.hpp"
+#include "exports/surroundings.hpp"
+#include "input/streams/open_input.hpp"
+#include "models/model_spec.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/checkpoints/checkpoint_store.hpp"
+#include "words/settled_config.hpp"
+#include "words/text.hpp"
+
+#include <troupe/estimator.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
+
+/// With the labels of the input, if it has any: a model's function may look at them in any mode.
+expected<element_spec> element_of(const export_options& options) {
+  element_spec element{options.features, {}};
+  if (element.features.empty()) {
+    const auto opened = open_input(options.input, {});
+    if (!opened)
+      return fail({errc::invalid_argument, "an export needs `input` or `features`, which say what the model is fed: " + opened.error().message,
+                   opened.error().notes});
+    element = (*opened)->spec();
+  }
+  std::sort(element.features.begin(), element.features.end(), [](const component& a, const component& b) { return a.name < b.name; });
+  return element;
+}
+
+expected<void> check_inputs(const stored_graph& graph, const element_spec& element) {
+  for (const auto& n : graph.nodes)
+    for (const auto& label : element.labels)
+      if (n.operation == "placeholder" && n.name == label.name)
+        return refuse("the predictions of the model depend on the label '" + label.name + "', which an exported model is not fed");
+  return {};
+}
+
+/// The checkpoint that is asked for, under a lease.
+expected<restored_checkpoint> load(const export_surroundings& in, const settled_config& config, const export_options& options) {
+  if (!options.checkpoint.empty() && options.step)
+    return refuse("an export takes a `step` or a `checkpoint`, not both");
+  const auto id = id_of_checkpoint(options.checkpoint);
+  if (!options.checkpoint.empty() && !id)
+    return refuse("'" + options.checkpoint + "' is no prefix of a checkpoint, such as runs/fashion/model.ckpt-390");
+  if (!id && !config.model_dir)
+    return refuse("without a model_dir there is no checkpoint to export; `checkpoint` names one elsewhere");
+  const std::string directory = id ? parent_of(options.checkpoint) : *config.model_dir;
+  const auto none = [&](const error& e) {
+    return e.category == errc::not_found ? refuse("there is no checkpoint to export in " + directory + ": " + e.message) : fail(e);
+  };
+  const auto store = checkpoint_store::open(in.files, directory, {.read_only = true});
+  if (!store)
+    return none(store.error());
+  auto found = id ? (*store)->restore(*id) : options.step ? (*store)->restore_step(*options.step) : (*store)->restore_newest();
+  if (!found)
+    return none(found.error());
+  return found;
+}
+
+/// Names and nodes of the outputs of each signature.
+expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const model_spec& spec) {
+  const std::string standard{standard_signature};
+  auto all = spec.export_outputs;
+  if (all.empty())
+    all[standard] = spec.predictions;
+  else if (all.size() == 1)
+    all.insert({standard, all.begin()->second});
+  else if (!all.contains(standard))
+    return refuse("of several export outputs one must be '" + standard + "', and there are "
+                  + joined(all, ", ", [](const auto& s) { return quoted(s.first); }));
+  return all;
+}
+
+/// The exported variables, from the checkpoint's tensors; all that do not fit are listed.
+expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, const restored_checkpoint& from, bool averages) {
+  std::map<std::string, const tensor*> stored;
+  for (const auto& t : from.content.tensors)
+    stored[t.name] = &t.value;
+  std::map<std::string, tensor> values;
+  std::vector<std::string> wrong;
+  for (const auto& n : graph.nodes) {
+    if (n.operation != "variable")
+      continue;
+    auto found = averages ? stored.find(n.name + "/" + std::string{moving_average_slot}) : stored.end();
+    if (found == stored.end())
+      found = stored.find(n.name);
+    std::vector<int64_t> extents;
+    for (const extent& e : n.dims)
+      extents.push_back(e.coefficient);
+    const shape dims{std::span<const int64_t>{extents}};
+    if (found == stored.end())
+      wrong.push_back(n.name + " is missing");
+    else if (found->second->type() != n.type || found->second->dims() != dims)
+      wrong.push_back(n.name + " is " + type_text(found->second->type(), found->second->dims()) + " there and " + type_text(n.type, dims) + " in the model");
+    else
+      values.emplace(n.name, *found->second);
+  }
+  if (!wrong.empty())
+    return refuse(from.prefix + " is a checkpoint of another model: " + joined(wrong, "; "));
+  return values;
+}
+
+stored_preparation preparation_of(const model& source, const stored_signature& standard, const export_options& options) {
+  stored_preparation p{.labels = options.label_words, .predictions = {}};
+  for (const auto& [name, text] : source.texts)
+    if (standard.outputs.contains(text.of))
+      p.predictions[name] = {text.of, text.words};
+  return p;
+}
+
+expected<export_content> content_of(const export_surroundings& in, const settled_config& config, const estimator& e, const export_options& options) {
+  const auto source = checked(e.model);
+  if (!source)
+    return fail(source.error());
+  const auto element = element_of(options);
+  if (!element)
+    return fail(element.error());
+  const auto built = build_graph(**source, *element, mode::predict);
+  if (!built)
+    return fail(built.error());
+  const auto layout = layout_of(**built);
+  if (!layout)
+    return fail(layout.error());
+  const auto outputs = outputs_of((*built)->spec);
+  if (!outputs)
+    return fail(outputs.error());
+  std::vector<int32_t> roots;
+  for (const auto& [signature, values] : *outputs)
+    for (const auto& [name, value] : values)
+      roots.push_back(value.node());
+  auto slice = slice_of((*built)->g, roots);
+  if (!slice)
+    return fail(slice.error());
+  if (auto fed = check_inputs(slice->nodes, *element); !fed)
+    return fail(fed.error());
+  const auto checkpoint = load(in, config, options);
+  if (!checkpoint)
+    return fail(checkpoint.error());
+  auto tensors = variables_of(slice->nodes, *checkpoint, layout->reads_averages());
+  if (!tensors)
+    return fail(tensors.error());
+  tensors->merge(slice->constants);
+
+  export_content content{.origin = {(*source)->name, checkpoint->content.id.step, checkpoint->prefix, options.evaluation}, .graph = std::move(slice->nodes),
+                         .tensors = std::move(*tensors), .signatures = {}, .preparation = {}};
+  size_t root = 0;
+  for (const auto& [signature, values] : *outputs) {
+    std::map<std::string, int32_t> nodes;
+    for (const auto& [name, value] : values)
+      nodes[name] = slice->roots[root++];
+    content.signatures[signature] = signature_over(content.graph, nodes);
+  }
+  content.preparation = preparation_of(**source, content.signatures.at(std::string{standard_signature}), options);
+  // What is written can be read: a model that could not be would be noticed by whoever serves it.
+  graph again;
+  if (const auto restored = restore_nodes(content.graph, again, {.tensors = &content.tensors}); !restored)
+    return fail({errc::unimplemented, "the model '" + (*source)->name + "' cannot be exported: " + restored.error().message});
+  return content;
+}
+
+}  // namespace
+
+expected<std::string> export_model(const export_surroundings& in, const estimator& e, const export_options& options) {
+  const auto config = resolve_config(e.config);
+  if (!config)
+    return fail(config.error());
+  if (options.directory.empty() && !config->model_dir)
+    return refuse("an export needs a `directory` where the estimator has no model_dir");
+  const auto content = content_of(in, *config, e, options);
+  if (!content)
+    return fail(content.error());
+  const std::string base = options.directory.empty() ? join_path(*config->model_dir, "export/latest") : options.directory;
+  return write_export(*in.files, base, *content, options.assets_extra, in.clock);
+}
+
+expected<std::string> export_model(const estimator& e, const export_options& options) { return export_model(export_surroundings{}, e, options); }
+
+}  // namespace troupe

@@ -1,0 +1,341 @@
+// What each operation is in ONNX. Operations of gradients have no twin, but for those that layers are made of.
+#include "exports/onnx_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace troupe {
+
+namespace {
+
+using twin = std::optional<onnx_value> (*)(onnx_graph& g);
+using list = std::vector<int64_t>;
+
+// -- attributes; the graph has been checked, so they are there ----------------------------
+
+const stored_value& at(onnx_graph& g, const char* name) { return g.node().attributes.at(name); }
+list ints(onnx_graph& g, const char* name) { return std::get<list>(at(g, name)); }
+int64_t integer(onnx_graph& g, const char* name) { return std::get<int64_t>(at(g, name)); }
+bool flag(onnx_graph& g, const char* name) { return std::get<bool>(at(g, name)); }
+double real(onnx_graph& g, const char* name) {
+  const auto& v = at(g, name);
+  if (const auto* text = std::get_if<std::string>(&v))
+    return *text == "inf" ? std::numeric_limits<double>::infinity() : *text == "-inf" ? -std::numeric_limits<double>::infinity() : std::nan("");
+  if (const auto* whole = std::get_if<int64_t>(&v))
+    return static_cast<double>(*whole);
+  return std::get<double>(v);
+}
+symbol_shape extents(onnx_graph& g, const char* name) {
+  const auto& v = at(g, name);
+  if (const auto* numbers = std::get_if<list>(&v))
+    return symbol_shape(numbers->begin(), numbers->end());
+  return std::get<symbol_shape>(v);
+}
+
+dtype type_of(onnx_graph& g) { return g.node().type; }
+int64_t known(const extent& e) { return e.coefficient; }
+
+// -- element by element --------------------------------------------------------------
+
+std::optional<onnx_value> same(onnx_graph& g, const char* op) {
+  std::vector<onnx_value> inputs;
+  for (size_t i = 0; i < g.node().inputs.size(); ++i)
+    inputs.push_back(g.in(i));
+  return g.emit(op, inputs);
+}
+
+std::optional<onnx_value> not_equal(onnx_graph& g) { return g.emit("Not", {*same(g, "Equal")}); }
+std::optional<onnx_value> square(onnx_graph& g) { return g.emit("Mul", {g.in(0), g.in(0)}); }
+std::optional<onnx_value> rsqrt(onnx_graph& g) { return g.emit("Reciprocal", {g.emit("Sqrt", {g.in(0)})}); }
+std::optional<onnx_value> expm1(onnx_graph& g) { return g.emit("Sub", {g.emit("Exp", {g.in(0)}), g.number(1, type_of(g))}); }
+std::optional<onnx_value> log1p(onnx_graph& g) { return g.emit("Log", {g.emit("Add", {g.in(0), g.number(1, type_of(g))})}); }
+
+std::optional<onnx_value> relu_gradient(onnx_graph& g) {
+  const auto positive = g.emit("Greater", {g.in(1), g.number(0, type_of(g))});
+  return g.emit("Where", {positive, g.in(0), g.number(0, type_of(g))});
+}
+
+/// x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³)))
+std::optional<onnx_value> gelu_tanh(onnx_graph& g) {
+  const auto x = g.in(0), cubed = g.emit("Mul", {g.emit("Mul", {x, x}), x});
+  const auto inner = g.emit("Add", {x, g.emit("Mul", {cubed, g.number(0.044715, type_of(g))})});
+  const auto turned = g.emit("Tanh", {g.emit("Mul", {inner, g.number(std::sqrt(2 / std::numbers::pi), type_of(g))})});
+  const auto half = g.emit("Mul", {x, g.number(0.5, type_of(g))});
+  return g.emit("Mul", {half, g.emit("Add", {turned, g.number(1, type_of(g))})});
+}
+
+std::optional<onnx_value> scale(onnx_graph& g) {
+  const auto y = g.emit("Mul", {g.in(0), g.number(real(g, "number"), type_of(g))});
+  const auto per = extents(g, "per");
+  return per.empty() ? y : g.emit("Div", {y, g.product(per, type_of(g))});
+}
+
+std::optional<onnx_value> clip(onnx_graph& g) {
+  return g.emit("Clip", {g.in(0), g.number(real(g, "number"), type_of(g)), g.number(real(g, "number2"), type_of(g))});
+}
+
+std::optional<onnx_value> cast(onnx_graph& g) {
+  const auto y = g.emit("Cast", {g.in(0)});
+  g.set("to", int64_t{onnx_type(type_of(g))});
+  return y;
+}
+
+// -- products ------------------------------------------------------------------------
+
+std::optional<onnx_value> matmul(onnx_graph& g) {
+  const bool a = flag(g, "transpose_a"), b = flag(g, "transpose_b");
+  if (!a && !b)
+    return g.emit("MatMul", {g.in(0), g.in(1)});
+  const auto y = g.emit("Gemm", {g.in(0), g.in(1)});
+  g.set("transA", int64_t{a});
+  g.set("transB", int64_t{b});
+  return y;
+}
+
+std::optional<onnx_value> batched_matmul(onnx_graph& g) {
+  const auto operand = [&](size_t i, const char* name) { return flag(g, name) ? g.transposed(g.in(i), {0, 2, 1}) : g.in(i); };
+  const auto a = operand(0, "transpose_a"), b = operand(1, "transpose_b");
+  return g.emit("MatMul", {a, b});
+}
+
+// -- reductions and rows -------------------------------------------------------------
+
+std::optional<onnx_value> reduce(onnx_graph& g, const char* op) {
+  const auto axes = ints(g, "axes");
+  if (axes.empty())
+    return g.emit("Identity", {g.in(0)});
+  const bool sum = std::string_view{op} == "ReduceSum";  // The only one whose axes are an operand in this opset.
+  const auto over = sum ? g.numbers(axes) : onnx_value{};
+  const auto y = sum ? g.emit(op, {g.in(0), over}) : g.emit(op, {g.in(0)});
+  if (!sum)
+    g.set("axes", axes);
+  g.set("keepdims", int64_t{flag(g, "keep")});
+  return y;
+}
+
+std::optional<onnx_value> extreme(onnx_graph& g, const char* op) {
+  const auto y = g.emit(op, {g.in(0)});
+  g.set("axis", ints(g, "axes")[0]);
+  g.set("keepdims", int64_t{0});
+  return y;
+}
+
+std::optional<onnx_value> cumsum(onnx_graph& g) {
+  const auto y = g.emit("CumSum", {g.in(0), g.number(static_cast<double>(integer(g, "axis")), dtype::int64)});
+  g.set("exclusive", int64_t{flag(g, "exclusive")});
+  g.set("reverse", int64_t{flag(g, "reverse")});
+  return y;
+}
+
+std::optional<onnx_value> softmax(onnx_graph& g, const char* op) {
+  const auto y = g.emit(op, {g.in(0)});
+  g.set("axis", int64_t{-1});
+  return y;
+}
+
+std::optional<onnx_value> normalise_rows(onnx_graph& g) {
+  const extent& last = g.node().dims.back();
+  if (!last.known())
+    return {};
+  const auto n = static_cast<size_t>(last.coefficient);
+  const std::vector<double> wide(n, 1);
+  const std::vector<float> narrow(n, 1);
+  const shape dims{last.coefficient};
+  const auto ones = type_of(g) == dtype::float64 ? tensor::of<double>(dims, std::span{wide}) : tensor::of<float>(dims, std::span{narrow});
+  const auto y = g.emit("LayerNormalization", {g.in(0), g.constant(ones)});
+  g.set("axis", int64_t{-1});
+  g.set("epsilon", real(g, "number"));
+  return y;
+}
+
+// -- shapes --------------------------------------------------------------------------
+
+std::optional<onnx_value> reshape(onnx_graph& g) {
+  const auto& dims = g.node().dims;
+  const bool empty = std::any_of(dims.begin(), dims.end(), [](const extent& e) { return e.coefficient == 0; });
+  const auto unknowns = std::count_if(dims.begin(), dims.end(), [](const extent& e) { return !e.known(); });
+  list extents_of;
+  for (const extent& e : dims)
+    extents_of.push_back(e.known() ? e.coefficient : -1);
+  const auto to = unknowns == 1 && !empty ? g.numbers(extents_of) : g.shape_of(dims);
+  const auto y = g.emit("Reshape", {g.in(0), to});
+  if (empty)
+    g.set("allowzero", int64_t{1});
+  return y;
+}
+
+std::optional<onnx_value> broadcast_to(onnx_graph& g) {
+  const auto to = g.shape_of(g.node().dims);
+  return g.emit("Expand", {g.in(0), to});
+}
+
+std::optional<onnx_value> transpose(onnx_graph& g) { return g.transposed(g.in(0), ints(g, "axes")); }
+
+std::optional<onnx_value> slices(onnx_graph& g, const list& starts, const list& ends, const list& axes, const list& steps) {
+  if (axes.empty())
+    return g.emit("Identity", {g.in(0)});
+  return g.emit("Slice", {g.in(0), g.numbers(starts), g.numbers(ends), g.numbers(axes), g.numbers(steps)});
+}
+
+std::optional<onnx_value> reverse(onnx_graph& g) {
+  const auto axes = ints(g, "axes");
+  return slices(g, list(axes.size(), -1), list(axes.size(), std::numeric_limits<int64_t>::min()), axes, list(axes.size(), -1));
+}
+
+std::optional<onnx_value> strided_slice(onnx_graph& g) {
+  const auto low = ints(g, "low"), high = ints(g, "high"), step = ints(g, "step");
+  const auto& x = g.input(0).dims;
+  list starts, ends, axes, steps;
+  for (size_t a = 0; a < x.size(); ++a)
+    if (low[a] != 0 || high[a] != 0 || step[a] != 1) {
+      starts.push_back(low[a]);
+      ends.push_back(known(x[a]) - high[a]);
+      axes.push_back(static_cast<int64_t>(a));
+      steps.push_back(step[a]);
+    }
+  return slices(g, starts, ends, axes, steps);
+}
+
+std::optional<onnx_value> pad(onnx_graph& g) {
+  auto pads = ints(g, "low");
+  const auto high = ints(g, "high"), step = ints(g, "step");
+  if (std::any_of(step.begin(), step.end(), [](int64_t s) { return s != 1; }))
+    return {};
+  pads.insert(pads.end(), high.begin(), high.end());
+  return g.emit("Pad", {g.in(0), g.numbers(pads), g.number(real(g, "number"), type_of(g))});
+}
+
+std::optional<onnx_value> tile(onnx_graph& g) { return g.emit("Tile", {g.in(0), g.numbers(ints(g, "step"))}); }
+
+std::optional<onnx_value> concat(onnx_graph& g) {
+  const auto y = same(g, "Concat");
+  g.set("axis", integer(g, "axis"));
+  return y;
+}
+
+std::optional<onnx_value> gather(onnx_graph& g) {
+  const auto y = same(g, "Gather");
+  g.set("axis", integer(g, "axis"));
+  return y;
+}
+
+/// Compared with 0, 1, ...: ONNX's OneHot counts negative indices from the end, and ours are outside.
+std::optional<onnx_value> one_hot(onnx_graph& g) {
+  list counted(static_cast<size_t>(known(g.node().dims.back())));
+  for (size_t i = 0; i < counted.size(); ++i)
+    counted[i] = static_cast<int64_t>(i);
+  const auto wide = g.emit("Cast", {g.in(0)});
+  g.set("to", int64_t{onnx_type(dtype::int64)});
+  const auto column = g.emit("Unsqueeze", {wide, g.numbers({-1})});
+  const auto equal = g.emit("Equal", {column, g.numbers(counted)});
+  const auto y = g.emit("Cast", {equal});
+  g.set("to", int64_t{onnx_type(type_of(g))});
+  return y;
+}
+
+// -- windows: ONNX has the channels before height and width -------------------------------
+
+struct placed {
+  list size, strides, dilation, before, after;
+
+  /// What the last window of an axis lacks beyond its end; what windows leave over there is no padding.
+  placed(onnx_graph& g, const list& window, const list& spread, const symbol_shape& image, const symbol_shape& windows)
+    : size(window), strides(ints(g, "strides")), dilation(spread), before(ints(g, "padding")) {
+    for (size_t a = 0; a < 2; ++a) {
+      const int64_t reach = (size[a] - 1) * dilation[a] + 1;
+      after.push_back(std::max<int64_t>(0, (known(windows[a + 1]) - 1) * strides[a] + reach - known(image[a + 1]) - before[a]));
+    }
+  }
+  list pads() const { return {before[0], before[1], after[0], after[1]}; }
+};
+
+onnx_value channels_first(onnx_graph& g, const onnx_value& x) { return g.transposed(x, {0, 3, 1, 2}); }
+onnx_value channels_last(onnx_graph& g, const onnx_value& x) { return g.transposed(x, {0, 2, 3, 1}); }
+/// [height, width, in, out] as [out, in, height, width]
+onnx_value kernel_first(onnx_graph& g, const onnx_value& k) { return g.transposed(k, {3, 2, 0, 1}); }
+
+std::optional<onnx_value> conv2d(onnx_graph& g) {
+  const placed w{g, ints(g, "size"), ints(g, "dilation"), g.input(0).dims, g.node().dims};
+  const auto x = channels_first(g, g.in(0)), k = kernel_first(g, g.in(1));
+  const auto y = g.emit("Conv", {x, k});
+  g.set("kernel_shape", w.size);
+  g.set("strides", w.strides);
+  g.set("dilations", w.dilation);
+  g.set("pads", w.pads());
+  g.set("group", integer(g, "groups"));
+  return channels_last(g, y);
+}
+
+/// conv2d_transpose: the image whose windows the operand has.
+std::optional<onnx_value> conv2d_image_gradient(onnx_graph& g) {
+  const auto size = ints(g, "size"), strides = ints(g, "strides"), dilation = ints(g, "dilation"), before = ints(g, "padding");
+  list pads(4), more;
+  for (size_t a = 0; a < 2; ++a) {
+    const int64_t whole = (known(g.input(0).dims[a + 1]) - 1) * strides[a] + (size[a] - 1) * dilation[a] + 1;
+    const int64_t over = whole - before[a] - known(g.node().dims[a + 1]);
+    pads[a] = before[a];
+    pads[a + 2] = std::max<int64_t>(0, over);
+    more.push_back(std::max<int64_t>(0, -over));
+  }
+  const auto x = channels_first(g, g.in(0)), k = kernel_first(g, g.in(1));
+  const auto y = g.emit("ConvTranspose", {x, k});
+  g.set("kernel_shape", size);
+  g.set("strides", strides);
+  g.set("dilations", dilation);
+  g.set("pads", pads);
+  g.set("output_padding", more);
+  g.set("group", integer(g, "groups"));
+  return channels_last(g, y);
+}
+
+std::optional<onnx_value> pool(onnx_graph& g, const char* op) {
+  const placed w{g, ints(g, "size"), {1, 1}, g.input(0).dims, g.node().dims};
+  const auto y = g.emit(op, {channels_first(g, g.in(0))});
+  g.set("kernel_shape", w.size);
+  g.set("strides", w.strides);
+  g.set("pads", w.pads());
+  return channels_last(g, y);
+}
+
+// -- the table -----------------------------------------------------------------------
+
+/// One node of that name with the same operands.
+#define TROUPE_SAME(operation, name) {operation, [](onnx_graph& g) { return same(g, name); }}
+
+const std::map<std::string_view, twin>& twins() {
+  static const std::map<std::string_view, twin> all{
+    TROUPE_SAME("add", "Add"), TROUPE_SAME("sub", "Sub"), TROUPE_SAME("mul", "Mul"), TROUPE_SAME("div", "Div"), TROUPE_SAME("pow", "Pow"),
+    TROUPE_SAME("maximum", "Max"), TROUPE_SAME("minimum", "Min"), TROUPE_SAME("equal", "Equal"), TROUPE_SAME("less", "Less"),
+    TROUPE_SAME("less_equal", "LessOrEqual"), TROUPE_SAME("greater", "Greater"), TROUPE_SAME("greater_equal", "GreaterOrEqual"),
+    TROUPE_SAME("logical_and", "And"), TROUPE_SAME("logical_or", "Or"), TROUPE_SAME("logical_not", "Not"), TROUPE_SAME("select", "Where"),
+    TROUPE_SAME("neg", "Neg"), TROUPE_SAME("exp", "Exp"), TROUPE_SAME("log", "Log"), TROUPE_SAME("sqrt", "Sqrt"), TROUPE_SAME("abs", "Abs"),
+    TROUPE_SAME("sign", "Sign"), TROUPE_SAME("floor", "Floor"), TROUPE_SAME("erf", "Erf"), TROUPE_SAME("relu", "Relu"),
+    TROUPE_SAME("sigmoid", "Sigmoid"), TROUPE_SAME("softplus", "Softplus"), TROUPE_SAME("tanh", "Tanh"),
+    TROUPE_SAME("stop_gradient", "Identity"), TROUPE_SAME("check_numerics", "Identity"),
+    {"not_equal", not_equal}, {"square", square}, {"rsqrt", rsqrt}, {"expm1", expm1}, {"log1p", log1p}, {"relu_gradient", relu_gradient},
+    {"gelu_tanh", gelu_tanh}, {"scale", scale}, {"clip", clip}, {"cast", cast}, {"matmul", matmul}, {"batched_matmul", batched_matmul},
+    {"reduce_sum", [](onnx_graph& g) { return reduce(g, "ReduceSum"); }}, {"reduce_max", [](onnx_graph& g) { return reduce(g, "ReduceMax"); }},
+    {"reduce_min", [](onnx_graph& g) { return reduce(g, "ReduceMin"); }}, {"reduce_prod", [](onnx_graph& g) { return reduce(g, "ReduceProd"); }},
+    {"argmax", [](onnx_graph& g) { return extreme(g, "ArgMax"); }}, {"argmin", [](onnx_graph& g) { return extreme(g, "ArgMin"); }},
+    {"cumsum", cumsum}, {"softmax", [](onnx_graph& g) { return softmax(g, "Softmax"); }},
+    {"log_softmax", [](onnx_graph& g) { return softmax(g, "LogSoftmax"); }}, {"normalise_rows", normalise_rows},
+    {"reshape", reshape}, {"broadcast_to", broadcast_to}, {"transpose", transpose}, {"reverse", reverse}, {"strided_slice", strided_slice},
+    {"pad", pad}, {"tile", tile}, {"concat", concat}, {"gather", gather}, {"one_hot", one_hot}, {"conv2d", conv2d},
+    {"conv2d_image_gradient", conv2d_image_gradient}, {"max_pool", [](onnx_graph& g) { return pool(g, "MaxPool"); }},
+    {"average_pool", [](onnx_graph& g) { return pool(g, "AveragePool"); }},
+  };
+  return all;
+}
+
+#undef TROUPE_SAME
+
+}  // namespace
+
+std::optional<onnx_value> onnx_twin(onnx_graph& g) {
+  const auto found = twins().find(g.node().operation);
+  return found == twins().end() ? std::nullopt : found->second(g);
+}
+
+}  // namespace troupe

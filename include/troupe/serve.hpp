@@ -1,0 +1,70 @@
+// Serving exported models over HTTP, in the forms of TensorFlow Serving's REST interface (docs/serving.md).
+//
+//   auto server = tr::model_server::start("runs/fashion/export/latest", {.port = 8501});
+//   ...                                            // POST /v1/models/latest:predict {"instances": [...]}
+//   server->drain();                               // answers what has come, then ends
+//
+// The newest export answers; one that is added later takes over while requests are answered, and none is dropped.
+#pragma once
+
+#include <troupe/error.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace troupe {
+
+struct serve_options {
+  std::string host = "127.0.0.1";
+  int64_t port = 8501;                     ///< 0: any that is free.
+  std::optional<std::string> name = {};    ///< Of the model, in paths; the last part of the directory's, where absent.
+  int64_t batch_rows_max = 64;             ///< Rows of different requests that are computed together.
+  double batch_delay_ms = 0;               ///< What a request waits for others to come; 0: those that wait anyway are computed together.
+  int64_t threads = 1;                     ///< Batches that are computed at one time.
+  int64_t request_rows_max = 4096;
+  int64_t body_bytes_max = int64_t{16} << 20;
+  int64_t connections_max = 64;            ///< Answered at one time, a thread each; more wait to be accepted.
+  int64_t requests_max = 1024;             ///< That wait for a batch; more are refused.
+  double read_secs = 5;                    ///< Between two pieces of a request.
+  double idle_secs = 30;                   ///< A connection without a request is closed.
+  double wait_secs = 10;                   ///< A request that has no turn for so long is refused.
+  double poll_secs = 1;                    ///< Between two looks for a newer export.
+
+  friend bool operator==(const serve_options&, const serve_options&) = default;
+};
+
+/// What a server tells its program: a version that answers from now on, or what is wrong with one.
+struct serve_event {
+  enum class kind : uint8_t { version, warning };
+  kind what = kind::version;
+  int64_t version = 0;
+  std::string text = {};                   ///< The export's directory; the warning.
+};
+
+/// A running server; move-only. Any thread.
+class TROUPE_API model_server {
+ public:
+  /// `directory` is an export, a directory of exports (named by numbers), or a model directory with exports below export/; a fixed export
+  /// stays. invalid_argument: an option out of its range; not_found: no export; unavailable: the address; unimplemented: the module
+  /// for HTTP is not there; errors of the newest export. `told` is called on a thread of the server's.
+  static expected<model_server> start(const std::string& directory, const serve_options& options = {},
+                                      std::function<void(const serve_event&)> told = {});
+  model_server(model_server&&) noexcept;
+  model_server& operator=(model_server&&) noexcept;
+  ~model_server();  ///< Drains.
+
+  int port() const;
+  const std::string& name() const;
+  int64_t version() const;
+  /// Accepts no further connection, answers every request that has begun, and returns then.
+  void drain();
+
+  struct impl;
+  explicit model_server(std::unique_ptr<impl> i);
+
+ private:
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,79 @@
+// Inspects an exported model: what its files say, and whether it can be run.
+#include "exports/served_model.hpp"
+#include "storage/exports/export_directory.hpp"
+#include "words/text.hpp"
+
+#include <troupe/inspect.hpp>
+
+namespace troupe {
+
+namespace {
+
+/// Files below a directory with their sizes, by relative path; entries that vanish meanwhile are left out.
+void add_files(file_system& fs, const std::string& directory, const std::string& prefix, export_report& report) {
+  for (const auto& e : fs.list(directory).value_or(std::vector<file_info>{})) {
+    if (e.directory) {
+      add_files(fs, join_path(directory, e.name), prefix + e.name + "/", report);
+      continue;
+    }
+    report.files.push_back(prefix + e.name);
+    report.bytes += e.size;
+  }
+}
+
+std::string shape_of(const symbol_shape& dims, const std::vector<std::string>& unknowns) {
+  return "[" + joined(dims, ", ", [&](const extent& e) {
+    const std::string number = std::to_string(e.coefficient);
+    return e.known() ? number : (e.coefficient == 1 ? "" : number + "*") + unknowns[static_cast<size_t>(e.unknown)];
+  }) + "]";
+}
+
+void add_content(export_report& report, const export_content& content) {
+  report.model = content.origin.model;
+  report.global_step = content.origin.global_step;
+  report.checkpoint = content.origin.checkpoint;
+  report.evaluation = content.origin.evaluation;
+  report.nodes = std::ssize(content.graph.nodes);
+  const auto values = [&](const std::map<std::string, stored_signature::value>& from) {
+    std::vector<export_report::value> all;
+    for (const auto& [name, v] : from)
+      all.push_back({name, std::string{to_string(v.type)}, shape_of(v.dims, content.graph.unknowns)});
+    return all;
+  };
+  for (const auto& [name, s] : content.signatures)
+    report.signatures.push_back({name, values(s.inputs), values(s.outputs)});
+  for (const auto& [name, words] : content.preparation.labels)
+    report.words[name] = std::ssize(words);
+  for (const auto& [name, words] : content.preparation.predictions)
+    report.words[name] = std::ssize(words.words);
+  for (const auto& n : content.graph.nodes)
+    if (const auto found = content.tensors.find(n.name); n.operation == "variable" && found != content.tensors.end())
+      report.parameters += found->second.elements();
+}
+
+}  // namespace
+
+expected<export_report> inspect_export(const std::string& path, const inspect_options& options) {
+  const auto fs = posix_file_system();
+  export_report report{.path = path};
+  const auto content = read_export(*fs, path);
+  if (!content && content.error().category != errc::data_loss)
+    return fail(content.error());
+  add_files(*fs, path, "", report);
+  auto failure = content ? std::optional<error>{} : content.error();
+  if (content) {
+    add_content(report, *content);
+    if (const auto opened = open_export(*fs, path); !opened)
+      failure = opened.error();
+    if (failure && failure->category != errc::data_loss)
+      return fail(*failure);
+  }
+  const std::string weights = join_path(path, weights_file_name);
+  if (auto stored = inspect_checkpoint(weights, {.verify = true, .values = options.values}))
+    report.tensors = std::move(stored->tensors);
+  if (failure)
+    report.damages.push_back({.file = path, .offset = {}, .reason = failure->message});
+  return report;
+}
+
+}  // namespace troupe

@@ -1,0 +1,121 @@
+// Metrics of many classes.
+#include "models/metrics/counted.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace troupe::metrics {
+
+namespace {
+
+constexpr int64_t classes_max = int64_t{1} << 20, confusion_classes_max = int64_t{1} << 11;
+static_assert(confusion_classes_max * confusion_classes_max == metric_elements_max);
+
+/// Classes of labels and predictions, each along one axis, with their weights; not valid where an error is kept.
+struct classified {
+  symbol labels, predictions, weights;
+  counted all;
+};
+
+/// Class numbers as int64; one outside of [0, classes) fails the step.
+symbol class_numbers(std::string_view what, symbol x, int64_t classes, std::source_location at) {
+  return flat(check_range(cast(x, dtype::int64, at), 0, static_cast<double>(classes - 1), what, at), at);
+}
+
+classified classify(std::string_view name, symbol labels, symbol predictions, int64_t classes, int64_t most, symbol weights, std::source_location at) {
+  classified c{{}, {}, {}, count(name, labels, predictions, weights, at)};
+  if (!c.all.valid())
+    return c;
+  if (!is_integer(labels.type()) || !is_integer(predictions.type()) || classes < 2 || classes > most) {
+    refuse_metric(labels, name, "needs integer labels and predictions, and from 2 to " + std::to_string(most) + " classes, not " + describe(labels) + ", "
+                                  + describe(predictions) + " and " + std::to_string(classes), at);
+    return c;
+  }
+  c.labels = class_numbers("labels", c.all.labels, classes, at);
+  c.predictions = class_numbers("predictions", c.all.predictions, classes, at);
+  c.weights = flat(c.all.whole_weights(), at);
+  return c;
+}
+
+/// The weight of what is right, by class.
+symbol right_by_class(const classified& c, int64_t classes) {
+  const auto at = c.all.at;
+  return scatter_add(c.labels, mul(c.weights, as_double(equal(c.labels, c.predictions, at), at), at), classes, at);
+}
+
+/// The mean of `share(class)` over the classes where it is not negative; 0 without any.
+template <class F>
+double mean_over_classes(size_t classes, F share) {
+  double sum = 0, counted = 0;
+  for (size_t i = 0; i < classes; ++i)
+    if (const double x = share(i); x >= 0) {
+      sum += x;
+      ++counted;
+    }
+  return counted > 0 ? sum / counted : 0;
+}
+
+}  // namespace
+
+metric top_k(symbol labels, symbol scores, int64_t k, options o, std::source_location at) {
+  constexpr std::string_view name = "metrics::top_k";
+  if (!common_graph(name, {labels, scores}, at))
+    return {};
+  const auto wrong = [&] {
+    return refuse_metric(labels, name, "needs integer labels [...], floating scores [..., classes] and k in [1, classes], not " + describe(labels) + ", "
+                                         + describe(scores) + " and " + std::to_string(k), at);
+  };
+  if (!is_integer(labels.type()) || !is_floating(scores.type()) || scores.rank() < 1 || !scores.dims().back().known())
+    return wrong();
+  const int64_t classes = scores.dims().back().coefficient;
+  if (labels.rank() == scores.rank() && labels.dims().back() == extent{1})
+    labels = squeeze(labels, {-1}, at);
+  if (k < 1 || k > classes || !std::equal(labels.dims().begin(), labels.dims().end(), scores.dims().begin(), scores.dims().end() - 1))
+    return wrong();
+  const auto all = count(name, labels, o.weights, at);
+  if (!all.valid())
+    return {};
+  const symbol label = check_range(cast(labels, dtype::int64, at), 0, static_cast<double>(classes - 1), "labels", at);
+  const symbol zero = number_like(scores, 0, at), marked = one_hot(label, classes, scores.type(), at);
+  // Other scores are not multiplied by 0, since they may be infinite.
+  const symbol own = reduce_sum(select(greater(marked, zero, at), scores, zero, at), {.axes = {-1}, .keep = true}, at);
+  const symbol above = reduce_sum(cast(greater(scores, own, at), dtype::int32, at), {.axes = {-1}}, at);
+  const symbol finite = less(abs(squeeze(own, {-1}, at), at), number_like(scores, std::numeric_limits<double>::infinity(), at), at);
+  const symbol in = logical_and(less(above, number_like(above, static_cast<double>(k), at), at), finite, at);
+  return {{all.total(in), all.total_weight()}, ratio_of};
+}
+
+metric mean_per_class_accuracy(symbol labels, symbol predictions, int64_t classes, options o, std::source_location at) {
+  const auto c = classify("metrics::mean_per_class_accuracy", labels, predictions, classes, classes_max, o.weights, at);
+  if (!c.labels.valid())
+    return {};
+  return {{right_by_class(c, classes), scatter_add(c.labels, c.weights, classes, at)}, [](std::span<const tensor> totals) -> metric_value {
+            const auto right = totals[0].as<double>(), of_labels = totals[1].as<double>();
+            return mean_over_classes(right.size(), [&](size_t i) { return of_labels[i] > 0 ? right[i] / of_labels[i] : -1; });
+          }};
+}
+
+metric mean_iou(symbol labels, symbol predictions, int64_t classes, options o, std::source_location at) {
+  const auto c = classify("metrics::mean_iou", labels, predictions, classes, classes_max, o.weights, at);
+  if (!c.labels.valid())
+    return {};
+  return {{right_by_class(c, classes), scatter_add(c.labels, c.weights, classes, at), scatter_add(c.predictions, c.weights, classes, at)},
+          [](std::span<const tensor> totals) -> metric_value {
+            const auto right = totals[0].as<double>(), of_labels = totals[1].as<double>(), of_predictions = totals[2].as<double>();
+            return mean_over_classes(right.size(), [&](size_t i) {
+              const double either = of_labels[i] + of_predictions[i] - right[i];
+              return either > 0 ? right[i] / either : -1;
+            });
+          }};
+}
+
+metric confusion_matrix(symbol labels, symbol predictions, int64_t classes, options o, std::source_location at) {
+  const auto c = classify("metrics::confusion_matrix", labels, predictions, classes, confusion_classes_max, o.weights, at);
+  if (!c.labels.valid())
+    return {};
+  const symbol place = add(mul(c.labels, number_like(c.labels, static_cast<double>(classes), at), at), c.predictions, at);
+  return {{reshape(scatter_add(place, c.weights, classes * classes, at), {classes, classes}, at)},
+          [](std::span<const tensor> totals) -> metric_value { return totals[0]; }};
+}
+
+}  // namespace troupe::metrics

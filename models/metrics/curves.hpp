@@ -1,0 +1,25 @@
+// Pure functions of the four counts of a binary classifier at ascending thresholds; tf.metrics has their formulas.
+#pragma once
+
+#include <troupe/metrics.hpp>
+
+namespace troupe::metrics {
+
+/// The weights of true and false positives and negatives at each threshold.
+struct threshold_counts {
+  std::vector<double> tp, fp, fn, tn;
+};
+
+/// From the weights of positive and negative labels by bucket: bucket j of n + 1 has the predictions that are above exactly the first j of n
+/// thresholds.
+threshold_counts counts_of(std::span<const double> positive, std::span<const double> negative);
+
+/// The points of the curve run from the lowest threshold to the highest.
+double area_under(const threshold_counts& c, curve of, summation how);
+double precision_where_recall_reaches(const threshold_counts& c, double recall);
+double sensitivity_where_specificity_is(const threshold_counts& c, double specificity);
+
+/// n thresholds i/(n-1), the first just below 0 and the last just above 1.
+std::vector<double> even_thresholds(int64_t n);
+
+}  // namespace troupe::metrics

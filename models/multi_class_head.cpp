@@ -1,0 +1,66 @@
+// Softmax cross-entropy, with weights of examples and of classes.
+#include "models/head_parts.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// The rows' classes as [batch].
+symbol classes_of_rows(const head_spec_options& o, std::source_location at) {
+  const symbol classes = o.labels.get(at);
+  return classes.rank() == 2 && classes.dims()[1] == extent{1} ? reshape(classes, {classes.dims()[0]}, at) : classes;
+}
+
+/// The weight of each row's class, [batch]; that of the nearest class for a label outside, which the loss reports.
+symbol weights_of_classes(const multi_class_head& h, graph& g, symbol classes, symbol logits, std::source_location at) {
+  if (h.class_weights.empty() || !classes.valid())
+    return {};
+  const symbol all = reshape(row_like(logits, h.class_weights, at), {extent{h.classes}}, at), index = cast(classes, dtype::int64, at);
+  const symbol least = g.constant(tensor::scalar<int64_t>(0), at), greatest = g.constant(tensor::scalar<int64_t>(h.classes - 1), at);
+  return gather(all, minimum(maximum(index, least, at), greatest, at), 0, at);
+}
+
+/// Without weights, sums in the dtype of the losses, as they have always been: golden jobs keep their bits.
+std::map<std::string, metric> plain_metrics(symbol classes, symbol logits, symbol each, std::source_location at) {
+  const symbol rows = reduce_sum(cast(equal(classes, classes, at), dtype::float32, at), {}, at);
+  const symbol right = cast(equal(argmax(logits, -1, at), cast(classes, dtype::int64, at), at), dtype::float32, at);
+  return {{"accuracy", ratio_metric{reduce_sum(right, {}, at), rows}}, {"average_loss", ratio_metric{reduce_sum(each, {}, at), rows}}};
+}
+
+model_spec build(const multi_class_head& h, graph& g, const head_spec_options& o, std::source_location at) {
+  const symbol logits = o.logits;
+  if (o.mode == mode::predict)
+    return {.predictions = {{"logits", logits}, {"probabilities", softmax(logits, at)}, {"class_ids", argmax(logits, -1, at)}}, .at = at};
+
+  const symbol classes = classes_of_rows(o, at);
+  const symbol column = weights_of_examples(g, "multi_class_head", h.weight_feature, o, at);
+  const symbol weights = column.valid() ? reshape(column, {column.dims()[0]}, at) : column;
+  const symbol each = losses::sparse_softmax_cross_entropy(classes, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
+  const symbol of_losses = times(weights, weights_of_classes(h, g, classes, logits, at), at);
+  model_spec made{.loss = reduced(each, of_losses, h.loss_reduction, at), .at = at};
+  if (!each.valid())
+    return made;
+  if (!of_losses.owner())
+    made.metrics = plain_metrics(classes, logits, each, at);
+  else
+    made.metrics = {{"accuracy", metrics::accuracy(cast(classes, dtype::int64, at), argmax(logits, -1, at), {.weights = weights}, at)},
+                    {"average_loss", metrics::mean(each, {.weights = of_losses}, at)}};
+  return made;
+}
+
+}  // namespace
+
+multi_class_head::operator head() const {
+  auto o = *this;
+  o.classes = classes_of(classes, vocabulary);
+  const auto name = name_of(o);
+  auto wrong = first_of({check_classes(name, o.classes, vocabulary, {}), check_reduction(name, loss_reduction)});
+  if (!wrong && o.classes >= 2)
+    wrong = check_classes(name, o.classes, {}, class_weights);
+  auto made = made_head(o, o.classes, std::move(wrong), build);
+  if (!vocabulary.empty())
+    made.texts = {{"classes", {"class_ids", vocabulary}}};
+  return made;
+}
+
+}  // namespace troupe

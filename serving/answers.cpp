@@ -1,0 +1,171 @@
+#include "serving/answers.hpp"
+
+#include "words/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace troupe {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string quoted_json(std::string_view text) { return json(text).dump(-1, ' ', false, json::error_handler_t::replace); }
+
+void append_element(std::string& to, const tensor& t, size_t i) {
+  const auto number = [&to](auto x) {
+    char digits[32];
+    to.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
+  };
+  const auto real = [&](auto x) { std::isfinite(x) ? number(x) : void(to += "null"); };
+  switch (t.type()) {
+    case dtype::float32: return real(t.as<float>()[i]);
+    case dtype::float64: return real(t.as<double>()[i]);
+    case dtype::int32: return number(t.as<int32_t>()[i]);
+    case dtype::int64: return number(t.as<int64_t>()[i]);
+    case dtype::uint8: return number(static_cast<int>(t.as<uint8_t>()[i]));
+    case dtype::boolean: to += t.as<bool>()[i] ? "true" : "false";
+  }
+}
+
+/// The elements from `at` on as nested lists of the axes from `axis` on.
+void append_lists(std::string& to, const tensor& t, int axis, size_t& at) {
+  if (axis == t.dims().rank())
+    return append_element(to, t, at++);
+  to += '[';
+  for (int64_t i = 0; i < t.dims()[axis]; ++i) {
+    to += i > 0 ? ", " : "";
+    append_lists(to, t, axis + 1, at);
+  }
+  to += ']';
+}
+
+/// Writes rows of outputs and of words alike.
+class writer {
+ public:
+  writer(const served_signature& signature, std::span<const tensor> outputs) : signature_(signature), outputs_(outputs) {}
+
+  size_t count() const { return signature_.outputs.size() + signature_.words.size(); }
+  std::string name(size_t i) const {
+    return quoted_json(i < signature_.outputs.size() ? signature_.outputs[i].name : signature_.words[i - signature_.outputs.size()].name);
+  }
+  /// Row `row`, or all of them as a list.
+  void append(std::string& to, size_t i, std::optional<int64_t> row) const {
+    const bool is_words = i >= outputs_.size();
+    const auto* const words = is_words ? &signature_.words[i - outputs_.size()] : nullptr;
+    const tensor& t = outputs_[is_words ? words->of : i];
+    const size_t per_row = t.dims()[0] > 0 ? static_cast<size_t>(t.elements() / t.dims()[0]) : 0;
+    size_t at = row ? static_cast<size_t>(*row) * per_row : 0;
+    is_words ? append_words(to, *words, t, row ? 1 : 0, at) : append_lists(to, t, row ? 1 : 0, at);
+  }
+
+ private:
+  static void append_words(std::string& to, const served_words& w, const tensor& t, int axis, size_t& at) {
+    if (axis == t.dims().rank()) {
+      const int64_t index = t.type() == dtype::int64 ? t.as<int64_t>()[at] : t.type() == dtype::int32 ? t.as<int32_t>()[at] : -1;
+      ++at;
+      to += index >= 0 && index < std::ssize(w.words) ? quoted_json(w.words[static_cast<size_t>(index)]) : "null";
+      return;
+    }
+    to += '[';
+    for (int64_t i = 0; i < t.dims()[axis]; ++i) {
+      to += i > 0 ? ", " : "";
+      append_words(to, w, t, axis + 1, at);
+    }
+    to += ']';
+  }
+
+  const served_signature& signature_;
+  std::span<const tensor> outputs_;
+};
+
+/// One output without its name, several as an object.
+void append_outputs(std::string& to, const writer& w, std::optional<int64_t> row) {
+  if (w.count() == 1)
+    return w.append(to, 0, row);
+  to += '{';
+  for (size_t i = 0; i < w.count(); ++i) {
+    to.append(i > 0 ? ", " : "").append(w.name(i)).append(": ");
+    w.append(to, i, row);
+  }
+  to += '}';
+}
+
+std::string type_name(dtype type) {
+  switch (type) {
+    case dtype::float32: return "DT_FLOAT";
+    case dtype::float64: return "DT_DOUBLE";
+    case dtype::int32: return "DT_INT32";
+    case dtype::int64: return "DT_INT64";
+    case dtype::boolean: return "DT_BOOL";
+    case dtype::uint8: return "DT_UINT8";
+  }
+  return "DT_INVALID";
+}
+
+json tensor_info(const std::string& name, const std::string& type, const shape& row) {
+  json dims = json::array({{{"size", "-1"}, {"name", ""}}});
+  for (const int64_t extent : row.extents())
+    dims.push_back({{"size", std::to_string(extent)}, {"name", ""}});
+  return {{"dtype", type}, {"tensor_shape", {{"dim", dims}, {"unknown_rank", false}}}, {"name", name}};
+}
+
+std::string dumped(const json& j) { return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs) {
+  const writer w{signature, outputs};
+  std::string body;
+  if (!request.by_rows) {
+    body = "{\"outputs\": ";
+    append_outputs(body, w, {});
+    return body += "}\n";
+  }
+  body = "{\"predictions\": [";
+  for (int64_t row = 0; row < request.rows; ++row) {
+    body += row > 0 ? ", " : "";
+    append_outputs(body, w, row);
+  }
+  return body += "]}\n";
+}
+
+std::string metadata_answer(const std::string& model, int64_t version, const served_signatures& signatures) {
+  json all = json::object();
+  for (const auto& [name, s] : signatures) {
+    json inputs = json::object(), outputs = json::object();
+    for (const auto& c : s.inputs)
+      inputs[c.name] = tensor_info(c.name, type_name(c.type), c.dims);
+    for (const auto& c : s.outputs)
+      outputs[c.name] = tensor_info(c.name, type_name(c.type), c.dims);
+    for (const auto& w : s.words)
+      outputs[w.name] = tensor_info(w.name, "DT_STRING", s.outputs[w.of].dims);
+    all[name] = {{"inputs", inputs}, {"outputs", outputs}, {"method_name", "tensorflow/serving/predict"}};
+  }
+  return dumped({{"model_spec", {{"name", model}, {"signature_name", ""}, {"version", std::to_string(version)}}},
+                 {"metadata", {{"signature_def", {{"signature_def", all}}}}}});
+}
+
+std::string status_answer(int64_t version) {
+  return dumped({{"model_version_status", json::array({{{"version", std::to_string(version)}, {"state", "AVAILABLE"},
+                                                        {"status", {{"error_code", "OK"}, {"error_message", ""}}}}})}});
+}
+
+std::string error_answer(std::string_view message) { return "{\"error\": " + quoted_json(message) + "}\n"; }
+
+int http_status(errc category) noexcept {
+  switch (category) {
+    case errc::invalid_argument: return 400;
+    case errc::not_found: return 404;
+    case errc::resource_exhausted: return 429;
+    case errc::unimplemented: return 501;
+    case errc::unavailable:
+    case errc::cancelled: return 503;
+    case errc::deadline_exceeded: return 504;
+    default: return 500;
+  }
+}
+
+}  // namespace troupe

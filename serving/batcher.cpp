@@ -1,0 +1,141 @@
+#include "serving/batcher.hpp"
+
+#include <cstring>
+
+namespace troupe {
+
+namespace {
+
+/// The rows of all parts, one behind the other.
+expected<tensor> stacked(const std::vector<const tensor*>& parts) {
+  int64_t rows = 0;
+  for (const auto* t : parts)
+    rows += t->dims()[0];
+  const shape dims = parts[0]->dims().inner().prepend(rows);
+  auto buffer = allocate_buffer(std::max<int64_t>(1, dims.elements() * size_of(parts[0]->type())));
+  if (!buffer)
+    return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(rows) + " rows");
+  std::byte* to = buffer.get();
+  for (const auto* t : parts) {
+    if (t->byte_size() > 0)
+      std::memcpy(to, t->data(), static_cast<size_t>(t->byte_size()));
+    to += t->byte_size();
+  }
+  return tensor{parts[0]->type(), dims, std::move(buffer)};
+}
+
+}  // namespace
+
+expected<std::vector<tensor>> batcher::call(std::span<const tensor> inputs, int64_t rows) {
+  lock held{guard_};
+  const uint64_t id = next_id_++;
+  request mine{.inputs = inputs, .rows = rows};
+  const auto came = now(), deadline = came + options_.wait_max;
+  if (!queue_.push(id, rows, came))
+    return fail(errc::resource_exhausted, std::to_string(queue_.requests()) + " requests wait already, as many as may");
+  requests_[id] = &mine;
+  while (!mine.result) {
+    const auto time = now();
+    if (!mine.taken && leaders_ < options_.callers_max && queue_.is_due(time)) {
+      lead(held);
+      continue;
+    }
+    if (mine.taken) {
+      mine.woken.wait(held);
+      continue;
+    }
+    if (time >= deadline) {
+      queue_.remove(id);
+      requests_.erase(id);
+      wake_oldest();
+      return fail(errc::deadline_exceeded, "the request had no turn within " + std::to_string(std::chrono::duration<double>(options_.wait_max).count()) + " s");
+    }
+    const auto due = leaders_ < options_.callers_max ? queue_.due_at().value_or(deadline) : deadline;
+    mine.woken.wait_for(held, std::min(due, deadline) - time);
+  }
+  return std::move(*mine.result);
+}
+
+void batcher::lead(lock& held) {
+  std::vector<request*> batch;
+  int64_t rows = 0;
+  for (const uint64_t id : queue_.take()) {
+    batch.push_back(requests_.at(id));
+    batch.back()->taken = true;
+    rows += batch.back()->rows;
+    requests_.erase(id);
+  }
+  ++leaders_;
+  std::unique_ptr<servable_caller> caller;
+  if (!idle_.empty()) {
+    caller = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  held.unlock();
+  std::vector<results> found;
+  expected<void> ready;
+  if (!caller) {
+    auto made = model_->caller(signature_);
+    if (made)
+      caller = std::move(*made);
+    else
+      ready = fail(std::move(made.error()));
+  }
+  if (options_.on_batch)
+    options_.on_batch(rows);
+  found = ready ? compute(*caller, batch) : std::vector<results>(batch.size(), results{fail(ready.error())});
+  held.lock();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    batch[i]->result = std::move(found[i]);
+    batch[i]->woken.notify_one();
+  }
+  if (caller)
+    idle_.push_back(std::move(caller));
+  --leaders_;
+  wake_oldest();
+}
+
+std::vector<batcher::results> batcher::compute(servable_caller& caller, const std::vector<request*>& batch) const {
+  if (batch.size() == 1)
+    return {caller.call(batch[0]->inputs)};
+  std::vector<tensor> inputs;
+  expected<std::vector<tensor>> all;
+  for (size_t i = 0; i < batch[0]->inputs.size() && all; ++i) {
+    std::vector<const tensor*> parts;
+    for (const auto* r : batch)
+      parts.push_back(&r->inputs[i]);
+    auto joined = stacked(parts);
+    if (joined)
+      inputs.push_back(std::move(*joined));
+    else
+      all = fail(std::move(joined.error()));
+  }
+  if (all)
+    all = caller.call(inputs);
+  std::vector<results> found;
+  int64_t first = 0;
+  for (const auto* r : batch) {
+    if (!all) {
+      found.push_back(caller.call(r->inputs));  // Perhaps only one of them is refused.
+      continue;
+    }
+    std::vector<tensor> outputs;
+    for (const auto& t : *all)
+      outputs.push_back(t.slice(first, r->rows));
+    first += r->rows;
+    found.push_back(std::move(outputs));
+  }
+  return found;
+}
+
+void batcher::wake_oldest() {
+  if (const auto id = queue_.oldest())
+    requests_.at(*id)->woken.notify_one();
+}
+
+int64_t batcher::waiting() const {
+  const lock held{guard_};
+  return queue_.requests();
+}
+
+}  // namespace troupe

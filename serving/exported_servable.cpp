@@ -1,0 +1,139 @@
+#include "serving/exported_servable.hpp"
+
+#include "storage/files/file_system.hpp"
+#include "words/text.hpp"
+
+#include <troupe/exported_model.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace troupe {
+
+namespace {
+
+class exported_caller final : public servable_caller {
+ public:
+  explicit exported_caller(model_caller caller) : caller_(std::move(caller)) {}
+  expected<std::vector<tensor>> call(std::span<const tensor> inputs) override { return caller_.call(inputs); }
+
+ private:
+  model_caller caller_;
+};
+
+class exported_servable final : public servable {
+ public:
+  explicit exported_servable(exported_model model) : model_(std::move(model)) {
+    for (const auto& [name, s] : model_.signatures()) {
+      served_signature made{.inputs = s.inputs, .outputs = s.outputs};
+      for (const auto& [words, text] : model_.texts())
+        for (size_t i = 0; i < s.outputs.size(); ++i)
+          if (s.outputs[i].name == text.of)
+            made.words.push_back({words, i, text.words});
+      signatures_.emplace(name, std::move(made));
+    }
+  }
+  const served_signatures& signatures() const noexcept override { return signatures_; }
+  expected<std::unique_ptr<servable_caller>> caller(const std::string& signature) const override {
+    auto made = model_.caller({.signature = signature});
+    if (!made)
+      return fail(std::move(made.error()));
+    return std::make_unique<exported_caller>(std::move(*made));
+  }
+
+ private:
+  exported_model model_;
+  served_signatures signatures_;
+};
+
+expected<std::shared_ptr<const servable>> open_servable(const std::string& path) {
+  auto model = exported_model::open(path);
+  if (!model)
+    return fail(std::move(model.error()));
+  return std::make_shared<const exported_servable>(std::move(*model));
+}
+
+/// The number that names an export, if its name is one.
+std::optional<int64_t> number_of(const std::string& path) {
+  const std::string name = file_name_of(path);
+  int64_t number = 0;
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return failed == std::errc{} && end == name.data() + name.size() && number >= 0 ? std::optional{number} : std::nullopt;
+}
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
+  return path;
+}
+
+/// One export, whatever its name.
+class one_export final : public version_source {
+ public:
+  explicit one_export(std::string path) : path_(std::move(path)) {}
+  expected<std::vector<int64_t>> list() override { return std::vector{number_of(path_).value_or(1)}; }
+  expected<std::shared_ptr<const servable>> open(int64_t) override { return open_servable(path_); }
+
+ private:
+  std::string path_;
+};
+
+/// The exports in directories that each have them by number. Of two with one number the first directory's counts.
+class numbered_exports final : public version_source {
+ public:
+  explicit numbered_exports(std::string directory) : directory_(std::move(directory)) {}
+
+  expected<std::vector<int64_t>> list() override {
+    found_.clear();
+    for (const auto& base : bases()) {
+      auto paths = list_exports(base);
+      if (!paths)
+        return fail(std::move(paths.error()));
+      for (auto& path : *paths)
+        if (const auto number = number_of(path))
+          found_.emplace(*number, std::move(path));
+    }
+    std::vector<int64_t> numbers;
+    for (const auto& [number, path] : found_)
+      numbers.push_back(number);
+    if (numbers.empty())
+      return fail(errc::not_found, directory_ + " has no export: neither directories that are named by numbers nor export/NAME/ with such");
+    return numbers;
+  }
+  expected<std::shared_ptr<const servable>> open(int64_t number) override { return open_servable(found_.at(number)); }
+
+ private:
+  /// The directory, and those of the exporters of a model directory.
+  std::vector<std::string> bases() const {
+    std::vector<std::string> all{directory_};
+    const auto fs = posix_file_system();
+    const std::string exporters = join_path(directory_, "export");
+    if (const auto found = fs->list(exporters))
+      for (const auto& f : *found)
+        if (f.directory)
+          all.push_back(join_path(exporters, f.name));
+    return all;
+  }
+
+  std::string directory_;
+  std::map<int64_t, std::string> found_;
+};
+
+}  // namespace
+
+expected<std::unique_ptr<version_source>> exports_of(const std::string& directory) {
+  const auto fs = posix_file_system();
+  const auto path = without_slash(directory);
+  if (auto info = fs->info(path); !info)
+    return fail(std::move(info.error()));
+  if (fs->info(join_path(path, "signature.json")))
+    return std::make_unique<one_export>(path);
+  return std::make_unique<numbered_exports>(path);
+}
+
+std::string model_name_of(const std::string& directory) {
+  const auto path = without_slash(directory);
+  return number_of(path) ? file_name_of(parent_of(path)) : file_name_of(path);
+}
+
+}  // namespace troupe

@@ -1,0 +1,48 @@
+// A server of HTTP, as the module libtroupe_http implements it: whoever makes one needs no library for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace troupe {
+
+struct http_request {
+  const std::string& method;            ///< "GET"
+  const std::string& path;              ///< Decoded, without the query: "/v1/models/a:predict".
+  const std::string& body;
+};
+
+struct http_response {
+  int status = 200;
+  std::string body = {};
+  std::string content_type = "application/json";
+};
+
+using http_handler = std::function<http_response(const http_request&)>;  ///< Called on many threads.
+
+struct http_options {
+  std::string host = "127.0.0.1";
+  int port = 0;                         ///< 0: any that is free.
+  int64_t body_bytes_max = 0;
+  int64_t connections_max = 0;          ///< Answered at one time, a thread each; more wait to be accepted.
+  double read_secs = 0;                 ///< Between two pieces of a request, and of an answer.
+  double idle_secs = 0;                 ///< A connection without a request is closed after so long.
+  /// The answer to what is no request of HTTP, or too large: its status, in the form of the other answers.
+  std::function<http_response(int status)> refuse = {};
+};
+
+class http_listener {
+ public:
+  virtual ~http_listener() = default;
+  virtual int port() const = 0;
+  /// Accepts until `stop`, then returns once every request that has begun is answered.
+  virtual void run() = 0;
+  /// Any thread, also before `run`.
+  virtual void stop() = 0;
+};
+
+/// What the module exports under the name "troupe_http_listen": null, with the reason, where the address cannot be taken.
+using http_listen = http_listener* (*)(const http_options& options, const http_handler& handler, std::string& reason);
+
+}  // namespace troupe

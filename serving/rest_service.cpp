@@ -1,0 +1,112 @@
+#include "serving/rest_service.hpp"
+
+#include "serving/answers.hpp"
+#include "words/guarded.hpp"
+#include "words/text.hpp"
+
+#include <charconv>
+
+namespace troupe {
+
+namespace {
+
+constexpr std::string_view models_path = "/v1/models/";
+
+http_response refused(const error& e) { return {http_status(e.category), error_answer(e.message)}; }
+http_response refused(int status, std::string_view message) { return {status, error_answer(message)}; }
+
+std::optional<int64_t> number_in(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failed == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional{number} : std::nullopt;
+}
+
+http_response only(const std::string& method, const char* wanted) { return refused(405, method + " is not answered here: use " + wanted); }
+
+}  // namespace
+
+http_response rest_service::health() const {
+  const auto now = versions_.current();
+  if (draining_)
+    return refused(503, "the server is about to end");
+  return now ? http_response{200, "{\"status\": \"ok\", \"version\": " + std::to_string(now->number()) + "}\n"} : refused(503, "no version is loaded");
+}
+
+http_response rest_service::predict(const std::string& body, const served_version& version) const {
+  const auto request = parse_predict_request(body, version.signatures(), request_rows_max_);
+  if (!request)
+    return refused(request.error());
+  const auto outputs = version.batches(request->signature).call(request->inputs, request->rows);
+  if (!outputs)
+    return refused(outputs.error());
+  return {200, predict_answer(*request, version.signatures().at(request->signature), *outputs)};
+}
+
+/// `rest` follows "/v1/models/": NAME[/versions/N][:predict|/metadata].
+http_response rest_service::answer_model(const http_request& request, const std::string& rest, std::string& method) {
+  std::string path = rest;
+  enum class ask { status, metadata, predict } what = ask::status;
+  if (const size_t colon = path.find(':', path.rfind('/') == std::string::npos ? 0 : path.rfind('/')); colon != std::string::npos) {
+    if (path.substr(colon) != ":predict")
+      return refused(404, "a model answers :predict, not " + printable(path.substr(colon)));
+    what = ask::predict;
+    path.resize(colon);
+  } else if (constexpr std::string_view metadata = "/metadata"; path.ends_with(metadata)) {
+    what = ask::metadata;
+    path.resize(path.size() - metadata.size());
+  }
+  std::optional<int64_t> number;
+  if (constexpr std::string_view versions = "/versions/"; path.find(versions) != std::string::npos) {
+    const size_t at = path.find(versions);
+    const auto text = path.substr(at + versions.size());
+    number = number_in(text);
+    if (!number)
+      return refused(400, "a version is a whole number, not " + troupe::quoted(printable(text)));
+    path.resize(at);
+  }
+  if (path != model_)
+    return refused(404, "there is no model " + troupe::quoted(printable(path)) + ": this server has " + troupe::quoted(model_));
+  method = what == ask::predict ? "predict" : what == ask::metadata ? "metadata" : "status";
+  if ((what == ask::predict) != (request.method == "POST"))
+    return only(request.method, what == ask::predict ? "POST" : "GET");
+  const auto version = versions_.current();
+  if (!version)
+    return refused(503, "no version is loaded");
+  if (number && *number != version->number())
+    return refused(404, "version " + std::to_string(*number) + " of " + model_ + " is not loaded: version " + std::to_string(version->number()) + " is");
+  switch (what) {
+    case ask::predict: return predict(request.body, *version);
+    case ask::metadata: return {200, metadata_answer(model_, version->number(), version->signatures())};
+    case ask::status: break;
+  }
+  return {200, status_answer(version->number())};
+}
+
+http_response rest_service::answer(const http_request& request) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::string method = "other";
+  auto made = guarded("the answer", [&]() -> expected<http_response> {
+    if (request.path.starts_with(models_path))
+      return answer_model(request, request.path.substr(models_path.size()), method);
+    const bool known = request.path == "/healthz" || request.path == "/metrics";
+    if (!known)
+      return refused(404, printable(request.path) + " is no path of this server: there are /v1/models/" + model_ + ", /metrics and /healthz");
+    if (request.method != "GET" && request.method != "HEAD")
+      return only(request.method, "GET");
+    if (request.path == "/healthz")
+      return health();
+    const auto now = versions_.current();
+    return http_response{200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0), "text/plain; version=0.0.4"};
+  });
+  auto response = made ? std::move(*made) : refused(made.error());
+  metrics_.answered(method, response.status, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+  return response;
+}
+
+http_response rest_service::refuse(int status) {
+  metrics_.answered("other", status, 0);
+  return refused(status, status == 413 ? "the body is larger than this server takes" : status == 400 ? "this is no request of HTTP/1.1"
+                                                                                                       : "the request cannot be answered");
+}
+
+}  // namespace troupe

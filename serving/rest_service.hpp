@@ -1,0 +1,34 @@
+// What a server answers: TensorFlow Serving's REST paths, /metrics and /healthz, as a function of a request. docs/serving.md.
+#pragma once
+
+#include "serving/http_listener.hpp"
+#include "serving/served_versions.hpp"
+#include "serving/server_metrics.hpp"
+
+namespace troupe {
+
+/// Any thread may ask. `versions` and `metrics` outlive it.
+class rest_service {
+ public:
+  rest_service(std::string model, int64_t request_rows_max, const served_versions& versions, server_metrics& metrics)
+    : model_(std::move(model)), request_rows_max_(request_rows_max), versions_(versions), metrics_(metrics) {}
+
+  http_response answer(const http_request& request);
+  /// The answer to what is no request, as `http_options::refuse` wants it.
+  http_response refuse(int status);
+  /// From now on /healthz says that no further requests should come; those that come are answered.
+  void drain() noexcept { draining_ = true; }
+
+ private:
+  http_response answer_model(const http_request& request, const std::string& rest, std::string& method);
+  http_response predict(const std::string& body, const served_version& version) const;
+  http_response health() const;
+
+  std::string model_;
+  int64_t request_rows_max_;
+  const served_versions& versions_;
+  server_metrics& metrics_;
+  std::atomic<bool> draining_{false};
+};
+
+}  // namespace troupe

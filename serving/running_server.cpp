@@ -1,0 +1,86 @@
+#include "serving/running_server.hpp"
+
+#include "serving/http_module.hpp"
+#include "words/guarded.hpp"
+
+namespace troupe {
+
+namespace {
+
+std::chrono::nanoseconds seconds(double s) { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(s)); }
+
+batcher_options batches_of(const serve_options& options, server_metrics& metrics) {
+  return {.limits = {.rows_max = options.batch_rows_max, .delay_max = seconds(options.batch_delay_ms / 1000), .requests_max = options.requests_max},
+          .callers_max = options.threads, .wait_max = seconds(options.wait_secs), .on_batch = [&metrics](int64_t rows) { metrics.computed(rows); }};
+}
+
+}  // namespace
+
+running_server::running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
+                               std::function<void(const serve_event&)> told)
+  : name_(std::move(name)), told_(std::move(told)), versions_(std::move(versions), batches_of(options, metrics_)),
+    service_(name_, options.request_rows_max, versions_, metrics_) {}
+
+expected<std::unique_ptr<running_server>> running_server::start(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
+                                                                std::function<void(const serve_event&)> told) {
+  std::unique_ptr<running_server> made{new running_server{std::move(versions), std::move(name), options, std::move(told)}};
+  if (auto found = made->look(); !found)
+    return fail(std::move(found.error()));
+  auto* const self = made.get();
+  const http_options http{.host = options.host, .port = static_cast<int>(options.port), .body_bytes_max = options.body_bytes_max,
+                          .connections_max = options.connections_max, .read_secs = options.read_secs, .idle_secs = options.idle_secs,
+                          .refuse = [self](int status) { return self->service_.refuse(status); }};
+  auto listener = listen_for_http(http, [self](const http_request& request) { return self->service_.answer(request); });
+  if (!listener)
+    return fail(std::move(listener.error()));
+  made->listener_ = std::move(*listener);
+  const auto begun = guarded("the threads of the server", [&] {
+    made->accepting_ = std::thread{[self] { self->listener_->run(); }};
+    made->looking_ = std::thread{[self, every = seconds(options.poll_secs)] { self->look_again(every); }};
+  });
+  if (!begun)
+    return fail(errc::resource_exhausted, begun.error().message);
+  return made;
+}
+
+expected<void> running_server::look() {
+  auto change = versions_.refresh();
+  if (!change)
+    return fail(std::move(change.error()));
+  if (change->opened)
+    metrics_.swapped();
+  if (!told_)
+    return {};
+  for (auto& w : change->warnings)
+    told_({serve_event::kind::warning, version(), std::move(w)});
+  if (change->opened)
+    told_({serve_event::kind::version, *change->opened, {}});
+  return {};
+}
+
+void running_server::look_again(std::chrono::nanoseconds every) {
+  std::unique_lock held{guard_};
+  while (!ended_changed_.wait_for(held, every, [this] { return ended_; })) {
+    held.unlock();
+    (void)guarded("the look for versions", [this] { return look(); });  // What answers now stays.
+    held.lock();
+  }
+}
+
+void running_server::drain() {
+  {
+    const std::lock_guard held{guard_};
+    if (std::exchange(ended_, true))
+      return;
+  }
+  service_.drain();
+  ended_changed_.notify_all();
+  if (listener_)
+    listener_->stop();
+  if (accepting_.joinable())
+    accepting_.join();
+  if (looking_.joinable())
+    looking_.join();
+}
+
+}  // namespace troupe

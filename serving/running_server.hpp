@@ -1,0 +1,45 @@
+// A server with its threads: one that accepts, one that looks for newer versions. Made by `model_server::start`; tests give it
+// versions of their own.
+#pragma once
+
+#include "serving/http_listener.hpp"
+#include "serving/rest_service.hpp"
+
+#include <troupe/serve.hpp>
+
+#include <thread>
+
+namespace troupe {
+
+class running_server {
+ public:
+  /// Opens the newest version and listens. `options` are checked. Errors of both.
+  static expected<std::unique_ptr<running_server>> start(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
+                                                         std::function<void(const serve_event&)> told);
+  ~running_server() { drain(); }
+  running_server(const running_server&) = delete;
+  running_server& operator=(const running_server&) = delete;
+
+  int port() const { return listener_->port(); }
+  const std::string& name() const noexcept { return name_; }
+  int64_t version() const { return versions_.current()->number(); }
+  void drain();
+
+ private:
+  running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options, std::function<void(const serve_event&)> told);
+  expected<void> look();
+  void look_again(std::chrono::nanoseconds every);
+
+  std::string name_;
+  std::function<void(const serve_event&)> told_;
+  server_metrics metrics_;
+  served_versions versions_;
+  rest_service service_;
+  std::unique_ptr<http_listener> listener_;
+  std::thread accepting_, looking_;
+  std::mutex guard_;
+  std::condition_variable ended_changed_;
+  bool ended_ = false;
+};
+
+}  // namespace troupe

@@ -1,0 +1,63 @@
+#include "serving/served_versions.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+served_version::served_version(int64_t number, std::shared_ptr<const servable> model, const batcher_options& options)
+  : number_(number), model_(std::move(model)) {
+  for (const auto& [name, signature] : model_->signatures())
+    batchers_.emplace(name, std::make_unique<batcher>(model_, name, options));
+}
+
+int64_t served_version::waiting() const {
+  int64_t all = 0;
+  for (const auto& [name, one] : batchers_)
+    all += one->waiting();
+  return all;
+}
+
+std::shared_ptr<const served_version> served_versions::current() const {
+  const std::lock_guard held{guard_};
+  return current_;
+}
+
+expected<served_versions::change> served_versions::refresh() {
+  change done;
+  const auto before = current();
+  auto numbers = source_->list();
+  if (!numbers && !before)
+    return fail(std::move(numbers.error()));
+  if (!numbers)
+    numbers = std::vector<int64_t>{};  // What answers is in memory.
+  std::sort(numbers->begin(), numbers->end(), std::greater{});
+  std::erase_if(refused_, [&](int64_t n) { return std::find(numbers->begin(), numbers->end(), n) == numbers->end(); });
+  std::optional<error> first;
+  for (const int64_t number : *numbers) {
+    if (before && number <= before->number())
+      break;
+    if (refused_.contains(number))
+      continue;
+    auto opened = source_->open(number);
+    if (!opened) {
+      done.warnings.push_back("version " + std::to_string(number) + " cannot be served: " + opened.error().message);
+      refused_.insert(number);
+      first = first.value_or(opened.error());
+      continue;
+    }
+    auto made = std::make_shared<const served_version>(number, std::move(*opened), options_);
+    const std::lock_guard held{guard_};
+    current_ = std::move(made);
+    done.opened = number;
+    break;
+  }
+  if (!before && !done.opened)
+    return fail(first.value_or(error{errc::not_found, "there is no version to serve"}));
+  const bool gone = !done.opened && std::find(numbers->begin(), numbers->end(), before->number()) == numbers->end();
+  if (gone && !vanished_)
+    done.warnings.push_back("version " + std::to_string(before->number()) + " has vanished from the disk: it answers until there is a newer one");
+  vanished_ = gone;
+  return done;
+}
+
+}  // namespace troupe

@@ -1,0 +1,47 @@
+// Members of JSON objects as the files of an export have them: all of those that are expected, and no others.
+#pragma once
+
+#include <troupe/graph.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <initializer_list>
+#include <map>
+
+namespace troupe::export_fields {
+
+using json = nlohmann::ordered_json;
+
+/// What a parser throws, within storage/exports/ alone: the text of a data_loss.
+struct damage_found {
+  std::string what;
+};
+
+/// The text of the file that begins with `format` and `version`, as an object; unimplemented for a later version.
+expected<json> parse_file(std::string_view text, const std::string& path, std::string_view format);
+inline constexpr int64_t format_version = 1;
+/// The first two members of a file.
+json begin_file(std::string_view format);
+/// One line a member. invalid_argument: a text is not UTF-8.
+expected<std::string> dump_file(const json& j, const std::string& file);
+
+// The rest throws damage_found, naming `where`.
+
+/// Refuses any member beside `names`, and an object without one of them.
+void require_members(const json& j, const std::string& where, std::initializer_list<std::string_view> names);
+std::string text_in(const json& j, const std::string& where);
+int64_t integer_in(const json& j, const std::string& where, int64_t least, int64_t most);
+std::vector<std::string> texts_in(const json& j, const std::string& where);
+dtype dtype_in(const json& j, const std::string& where);
+
+/// Numbers that JSON does not have are "inf", "-inf" and "nan".
+json as_json(double x);
+double number_in(const json& j, const std::string& where);
+json as_json(const std::map<std::string, double>& numbers);
+std::map<std::string, double> numbers_in(const json& j, const std::string& where);
+
+/// [128, "batch", "3*batch"]
+json as_json(const symbol_shape& dims, const std::vector<std::string>& unknowns);
+symbol_shape shape_in(const json& j, const std::vector<std::string>& unknowns, const std::string& where);
+
+}  // namespace troupe::export_fields

@@ -1,0 +1,97 @@
+#include "actors/chief/judgements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace troupe::test {
+
+namespace {
+
+judgement_settings with(std::vector<stop_rule> rules, std::optional<keep_best> best = {}) {
+  return {std::move(rules), std::move(best), {{"", {}}, {"train", {}}}};
+}
+
+judgements::verdict judged(judgements& all, int64_t step, double loss, const std::string& evaluation = "") {
+  auto found = all.judge(evaluation, {step}, {{"loss", loss}, {"global_step", static_cast<double>(step)}});
+  REQUIRE_MESSAGE(found, found.error().message);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a rule looks at the results of its own evaluation only") {
+  judgements all{with({stop_if_lower("loss", 0.5, {.evaluation = "train"})})};
+  all.begin(0, {});
+  CHECK_FALSE(judged(all, 10, 0.1).ends);
+  CHECK_FALSE(judged(all, 10, 0.9, "train").ends);
+  CHECK(judged(all, 20, 0.4, "train").ends);
+  CHECK(all.why_ended() == "loss lower than 0.5 in evaluation 'train': loss was 0.4 at step 20");
+}
+
+TEST_CASE("evaluations of earlier runs count, but for those of states that are made again") {
+  auto settings = with({stop_if_no_decrease("loss", 20)});
+  settings.evaluations[0].history = {{10, {{"loss", 0.5}}}, {20, {{"loss", 0.6}}}, {30, {{"loss", 0.1}}}};
+  judgements all{settings};
+  all.begin(20, {});
+  CHECK_MESSAGE(judged(all, 30, 0.6).ends, "best at step 10, and that of 30 is made anew");
+}
+
+TEST_CASE("an attempt that goes back forgets what was evaluated beyond, and that it ended there") {
+  judgements all{with({stop_if_lower("loss", 0.5)}, keep_best{})};
+  all.begin(0, {});
+  judged(all, 10, 0.7);
+  CHECK(judged(all, 20, 0.4).ends);
+  CHECK(all.best() == checkpoint_id{20});
+  all.begin(10, {{"best", "10"}, {"best_value", "0.7"}});
+  CHECK_FALSE(all.has_ended());
+  CHECK(all.best() == checkpoint_id{10});
+  CHECK_FALSE(judged(all, 20, 0.8).is_best);
+  CHECK(judged(all, 30, 0.6).is_best);
+}
+
+TEST_CASE("the best checkpoint is the first with the smallest value, or the greatest") {
+  judgements small{with({}, keep_best{})}, great{with({}, keep_best{.smaller = false, .restore_best = true})};
+  for (auto* all : {&small, &great})
+    all->begin(0, {});
+  const double values[] = {0.5, 0.4, 0.4, 0.6};
+  for (int64_t i = 0; i < 4; ++i)
+    for (auto* all : {&small, &great})
+      judged(*all, i, values[i]);
+  CHECK(small.best() == checkpoint_id{1});
+  CHECK(great.best() == checkpoint_id{3});
+  CHECK_FALSE(small.uses_best());
+  CHECK(great.uses_best());
+  CHECK(great.best_metrics().at("loss") == 0.6);
+  CHECK_FALSE(judged(small, 5, std::numeric_limits<double>::quiet_NaN()).is_best);
+}
+
+TEST_CASE("books name the best checkpoint, and an end by a rule only where it is") {
+  judgements all{with({stop_if_lower("loss", 0.5)}, keep_best{.restore_best = true})};
+  all.begin(0, {});
+  CHECK(all.books(true).empty());
+  judged(all, 10, 0.25);
+  CHECK(all.books(false) == judgements::properties{{"best", "10"}, {"best_value", "0.25"}, {"use_best", "true"}});
+  const auto books = all.books(true);
+  CHECK(books.at("ended") == "early: loss lower than 0.5: loss was 0.25 at step 10");
+  CHECK(books.at("ended_by") == "loss lower than 0.5");
+}
+
+TEST_CASE("a job has ended before where one of its rules has ended it, and not by a rule that it has no more") {
+  const judgements::properties ended{{"ended", "early: so"}, {"ended_by", "loss lower than 0.5"}};
+  CHECK(judgements{with({stop_if_lower("loss", 0.5)})}.ended_before(ended) == "early: so");
+  CHECK_FALSE(judgements{with({stop_if_lower("loss", 0.4)})}.ended_before(ended));
+  CHECK_FALSE(judgements{with({})}.ended_before(ended));
+  CHECK_FALSE(judgements{with({stop_if_lower("loss", 0.5)})}.ended_before({}));
+}
+
+TEST_CASE("a metric that is asked for and not there is an error that lists those that are") {
+  judgements all{with({}, keep_best{.metric = "auc"})};
+  all.begin(0, {});
+  const auto found = all.judge("", {10}, {{"loss", 0.5}, {"accuracy", 1}});
+  REQUIRE_FALSE(found);
+  CHECK(found.error().category == errc::key_missing);
+  CHECK(found.error().message == "keep_best asks for the metric 'auc'; the evaluation has accuracy, loss");
+}
+
+}  // namespace troupe::test

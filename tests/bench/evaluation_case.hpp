@@ -1,0 +1,87 @@
+// An evaluation that benchmarks measure: 784-256-128-10, made-up data, metrics by choice.
+#pragma once
+
+#include "pipeline/launch/launcher.hpp"
+#include "pipeline/launch/prepared_job.hpp"
+#include "tests/bench/bench.hpp"
+#include "tests/bench/our_step.hpp"
+
+#include <troupe/metrics.hpp>
+
+namespace troupe::bench {
+
+/// The metrics of labels, int32 [batch], and logits [batch, 10].
+using chosen_metrics = std::function<std::map<std::string, metric>(symbol labels, symbol logits)>;
+
+inline std::map<std::string, metric> accuracy_alone(symbol y, symbol logits) { return {{"accuracy", metrics::accuracy(y, argmax(logits))}}; }
+
+inline std::map<std::string, metric> confusion_too(symbol y, symbol logits) {
+  auto all = accuracy_alone(y, logits);
+  all["confusion"] = metrics::confusion_matrix(y, argmax(logits), 10);
+  return all;
+}
+
+/// Class 0 against the others, as two classes: 200 thresholds.
+inline std::map<std::string, metric> auc_too(symbol y, symbol logits) {
+  auto all = accuracy_alone(y, logits);
+  all["auc"] = metrics::auc(equal(y, number_like(y, 0)), reshape(slice(softmax(logits), 1, 0, 1), {extent{-1}}));
+  return all;
+}
+
+class evaluation_case {
+ public:
+  static constexpr int64_t batch = 512, held = 40 * batch, rows = 10 * held;  ///< The data in memory are read ten times.
+
+  explicit evaluation_case(chosen_metrics which)
+    : source_(std::make_shared<const model>(model{"dense", [which](graph&, const features& f, const labels& l, mode m) {
+        symbol h = nn::dense(f["x"], {.units = 256, .activation = relu});
+        const symbol logits = nn::dense(nn::dense(h, {.units = 128, .activation = relu}), {.units = 10});
+        return model_spec{.mode = m, .loss = reduce_mean(sparse_softmax_cross_entropy(l["y"], logits)), .optimizer = adam{},
+                          .metrics = which(l["y"], logits)};
+      }})) {
+    uint32_t state = 1;
+    const auto next = [&state] { return (state = state * 1664525 + 1013904223) >> 8; };
+    std::vector<float> x(static_cast<size_t>(held) * 784);
+    std::vector<int32_t> y(static_cast<size_t>(held));
+    for (auto& v : x)
+      v = static_cast<float>(next()) * 0x1p-24f;
+    for (auto& v : y)
+      v = static_cast<int32_t>(next() % 10);
+    x_ = tensor::of<float>({held, 784}, std::span<const float>{x});
+    y_ = tensor::of<int32_t>({held}, std::span<const int32_t>{y});
+    data_ = must(dataset::from_tensors({{"x", x_}}, {{"y", y_}}));
+    built_ = must(build_graph(*source_, {.features = {{"x", dtype::float32, {784}}}, .labels = {{"y", dtype::int32, {}}}}, mode::evaluate));
+    store_ = must(parameter_store::create(must(layout_of(*built_)), 1));
+    store_->initialise(1);
+    program_ = must(program::plan(built_->g, built_->spec, store_->layout(), {.batch = batch}));
+  }
+
+  /// Whole evaluations over `rows` rows each, on this machine's threads.
+  void evaluate(int64_t times) const {
+    for (; times > 0; --times) {
+      evaluation_job job{.basis = {.source = source_, .config = must(resolve_config({.seed = 1}))}, .data = {.input = data_.repeat(rows / held).batch(batch)}};
+      must(local_launcher{}.evaluate(must(prepare(std::move(job))))->wait());
+    }
+  }
+  /// Batches of the program, one after the other.
+  void loop(int64_t batches) const {
+    for (int64_t b = 0; b < batches; ++b) {
+      const int64_t first = b % (held / batch) * batch;
+      std::vector<const std::byte*> feeds;
+      for (const auto& c : program_->inputs())
+        feeds.push_back((c.name == "x" ? x_ : y_).slice(first, batch).data());
+      if (program_->run({.step = b, .parameters = store_->arena(0), .shared = store_->shared(), .feeds = feeds}) != step_status::ok)
+        std::abort();
+    }
+  }
+
+ private:
+  std::shared_ptr<const model> source_;
+  tensor x_, y_;
+  dataset data_;
+  std::unique_ptr<model_graph> built_;
+  std::shared_ptr<parameter_store> store_;
+  std::unique_ptr<program> program_;
+};
+
+}  // namespace troupe::bench

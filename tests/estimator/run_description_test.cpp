@@ -1,0 +1,96 @@
+#include <troupe/run_description.hpp>
+
+#include "tests/estimator/small_start.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+namespace troupe::test {
+
+namespace {
+
+/// What the description files of a directory say, by tag.
+std::map<std::string, std::string> described(const std::string& directory) {
+  std::map<std::string, std::string> said;
+  const auto report = inspect_directory(directory);
+  for (const auto& name : report->event_files)
+    if (name.ends_with(".description")) {
+      const auto log = inspect_event_file(directory + "/" + name);
+      REQUIRE(log);
+      CHECK(log->damages.empty());
+      for (const auto& t : log->tags)
+        said[t.tag] = t.other ? t.other->text : "";
+      for (const auto& a : log->attachments)
+        said[a.what] = std::to_string(a.nodes);
+    }
+  return said;
+}
+
+run_description description_of(const estimator& e) {
+  run_description about{.record = {.command = {"mine"}, .settings = {{"rate", "0.5"}}, .resolved = {{"rate", "0.5"}}}, .values = {{"rate", 0.5}}};
+  about.graph = [e] { return inspect_graph(e, small_training(1).input, mode::train, false); };
+  return about;
+}
+
+}  // namespace
+
+TEST_CASE("a program's own job keeps its record with the library's versions, and is described for TensorBoard") {
+  temporary_directory directory;
+  const auto path = directory / "run";
+  const auto e = small_estimator(path);
+  const auto result = train(e, small_training(4, {describe_run(path, description_of(e))}));
+  REQUIRE_MESSAGE(result, why(result));
+  const auto record = read_run_record(path);
+  REQUIRE_MESSAGE(record, why(record));
+  CHECK(record->command == std::vector<std::string>{"mine"});
+  CHECK(record->settings.at("rate") == "0.5");
+  CHECK(record->wall_time > 1e9);
+  for (const char* name : {"troupe", "numerics", "cpu"})
+    CHECK(record->versions.contains(name));
+  const auto said = described(path);
+  CHECK(said.at("_hparams_/session_start_info") == "rate = 0.5");
+  CHECK(said.at("_hparams_/session_end_info") == "ended");
+  CHECK(std::stoi(said.at("graph")) == std::ssize(inspect_graph(e, small_training(1).input, mode::train, false)->nodes));
+}
+
+TEST_CASE("a job that fails is described as failed, and what cannot be written is told while the job goes on") {
+  temporary_directory directory;
+  const auto path = directory / "run";
+  const auto e = small_estimator(path);
+  SUBCASE("a failure") {
+    struct bomb : hook {
+      needs begin(int64_t) override { return {.steps = {{.first = 2}}}; }
+      void on_step(const step_facts&, job_control&) override { throw std::runtime_error{"boom"}; }
+    };
+    CHECK_FALSE(train(e, small_training(4, {describe_run(path, description_of(e)), std::make_shared<bomb>()})));
+    CHECK(described(path).at("_hparams_/session_end_info") == "failed");
+  }
+  SUBCASE("a directory in the place of the record, and a graph that fails") {
+    REQUIRE(std::filesystem::create_directories(path + "/run.json"));
+    std::vector<std::string> told;
+    auto about = description_of(e);
+    about.graph = [] { return expected<graph_report>{fail(errc::state, "no graph today")}; };
+    about.warn = [&told](const std::string& text) { told.push_back(text); };
+    CHECK(train(e, small_training(4, {describe_run(path, about)})));
+    REQUIRE(told.size() == 2);
+    CHECK(told[0].ends_with(": the record of the run is not kept"));
+    CHECK(told[1] == "no graph today: TensorBoard is told neither of the hyperparameters nor of the graph");
+    CHECK(described(path).contains("_hparams_/session_start_info"));
+  }
+}
+
+TEST_CASE("a job that trains nothing leaves the record of the run that made the state") {
+  temporary_directory directory;
+  const auto path = directory / "run";
+  const auto e = small_estimator(path);
+  REQUIRE(train(e, small_training(4, {describe_run(path, description_of(e))})));
+  auto other = description_of(e);
+  other.record.resolved["rate"] = other.record.settings["rate"] = "0.7";
+  auto running = start(e, small_training(4, {describe_run(path, other)}));
+  REQUIRE(running);
+  REQUIRE(running->wait(soon));
+  CHECK(read_run_record(path)->settings.at("rate") == "0.5");
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,201 @@
+#include <troupe/exported_model.hpp>
+
+#include "storage/files/file_system.hpp"
+#include "tests/exports/exported_case.hpp"
+
+#include <troupe/inspect.hpp>
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class T>
+void refused(const expected<T>& x, errc category, const std::string& names) {
+  REQUIRE_FALSE(x);
+  CHECK(x.error().category == category);
+  CHECK_MESSAGE(contains(x.error().message, names), x.error().message);
+}
+
+void replace_in(const std::string& path, const std::string& from, const std::string& to) {
+  auto text = *read_file(*posix_file_system(), path);
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  const size_t slash = path.rfind('/');
+  REQUIRE(write_file_atomically(*posix_file_system(), path.substr(0, slash), path.substr(slash + 1), text));
+}
+
+/// A model of two inputs and several signatures, with `outputs` of them.
+model signatures_model(std::vector<std::string> outputs) {
+  return {"several", [outputs = std::move(outputs)](graph&, const features& x, const labels&, mode m) {
+            const symbol a = nn::dense(x["a"], {.units = 2, .name = "left"}), b = scale(x["b"], 3);
+            model_spec spec{.mode = m, .loss = reduce_mean(square(a)), .optimizer = gradient_descent{}, .predictions = {{"sum", add(a, b)}}};
+            for (const auto& name : outputs)
+              if (name == "b")
+                spec.export_outputs[name] = {{"tripled", b}};
+              else
+                spec.export_outputs[name] = {{"left", a}, {"sum", add(a, b)}};
+            return spec;
+          }};
+}
+
+dataset two_features() {
+  return *dataset::from_tensors({{"a", tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})}, {"b", tensor::of<float>({2, 2}, {1, 2, 3, 4})}});
+}
+
+struct several {
+  temporary_directory directory;
+  estimator e;
+  explicit several(std::vector<std::string> outputs) : e{signatures_model(std::move(outputs)), small_estimator(directory / "run").config} {
+    const auto trained = train(e, {.input = two_features().batch(2).repeat(), .max_steps = 1});
+    REQUIRE_MESSAGE(trained, why(trained));
+  }
+  expected<std::string> written() { return export_model(e, {.input = two_features().batch(2)}); }
+};
+
+}  // namespace
+
+TEST_CASE("an exported model says where it came from, what it is fed and what it yields") {
+  exported_case c;
+  c.how.label_words = {{"y", {"first", "second", "third"}}};
+  c.how.evaluation = {{"loss", 0.5}};
+  const auto m = opened(c.written());
+  CHECK(m.name() == "small");
+  CHECK(m.global_step() == 3);
+  CHECK(m.checkpoint() == c.checkpoint());
+  CHECK(m.evaluation() == std::map<std::string, double>{{"loss", 0.5}});
+  CHECK(m.label_words().at("y").size() == 3);
+  REQUIRE(m.signatures().size() == 1);
+  const auto& s = m.signatures().at("serving_default");
+  CHECK(s.inputs == std::vector<component>{{"x", dtype::float32, {8}}});
+  REQUIRE(s.outputs.size() >= 2);
+  CHECK(list_exports(c.directory / "run/export/latest") == std::vector<std::string>{m.path()});
+}
+
+TEST_CASE("an exported model predicts the bits of its checkpoint, without the model's function and without a checkpoint") {
+  exported_case c;
+  const auto path = c.written();
+  const auto before = predicted(c.e, small_dataset(), 4);
+  std::filesystem::remove_all(c.directory / "run/checkpoint");
+  c.e.model.build = nullptr;
+  const auto after = predicted({opened(path).as_model(), {}}, small_dataset(), 4);
+  CHECK(after == before);
+  CHECK(predicted({opened(path).as_model(), {}}, small_dataset(), 5) == before);
+}
+
+TEST_CASE("with a head an exported model is evaluated to the metrics of its checkpoint") {
+  exported_case c;
+  const auto m = opened(c.written());
+  const auto want = evaluate(c.e, {.input = small_dataset(20).batch(8)});
+  REQUIRE_MESSAGE(want, why(want));
+  const auto got = evaluate({m.as_model(multi_class_head{.classes = 3}), {}}, {.input = small_dataset(20).batch(8)});
+  REQUIRE_MESSAGE(got, why(got));
+  auto metrics = want->metrics;
+  metrics["global_step"] = 0;
+  CHECK(got->metrics == metrics);
+}
+
+TEST_CASE("an exported model has no loss without a head, cannot be trained, and takes the features of its signature") {
+  exported_case c;
+  const auto m = opened(c.written());
+  refused(evaluate({m.as_model(), {}}, {.input = small_dataset(20).batch(8)}), errc::invalid_argument, "has no loss; as_model(head) gives it one");
+  refused(train({m.as_model(multi_class_head{.classes = 3}), {}}, small_training(1)), errc::invalid_argument, "cannot be trained");
+  const auto predict_with = [&](const std::string& name, const shape& row) {
+    const auto data = *dataset::from_tensors({{name, tensor::zeros(dtype::float32, row.prepend(2))}});
+    auto stream = predict({m.as_model(), {}}, {.input = data.batch(2)});
+    REQUIRE(stream);
+    return stream->next();
+  };
+  refused(predict_with("x", {9}), errc::type, "'x' is float32 [batch, 9], and the exported model takes float32 [batch, 8]");
+  refused(predict_with("z", {8}), errc::key_missing, "'x'");
+  auto stream = predict({m.as_model("none"), {}}, {.input = small_dataset().batch(2)});
+  REQUIRE(stream);
+  refused(stream->next(), errc::invalid_argument, "has no signature 'none', but 'serving_default'");
+}
+
+TEST_CASE("an exported model is inspected as any other") {
+  exported_case c;
+  const auto m = opened(c.written());
+  const auto data = small_dataset().batch(4);
+  const auto before = inspect_graph(c.e, data, mode::predict), after = inspect_graph({m.as_model(), {}}, data, mode::predict);
+  REQUIRE(before);
+  REQUIRE_MESSAGE(after, why(after));
+  CHECK(after->parameters == before->parameters);
+  CHECK(after->program.kernels.size() == before->program.kernels.size());
+}
+
+TEST_CASE("[EST-17] of several export outputs one must be the default; a single one is there under both names") {
+  several none{{}}, one{{"left"}}, two{{"b", "left"}}, named{{"b", "serving_default"}};
+  CHECK(opened(*none.written()).signatures().size() == 1);
+  const auto single = opened(*one.written());
+  REQUIRE(single.signatures().size() == 2);
+  CHECK(single.signatures().at("left").outputs == single.signatures().at("serving_default").outputs);
+  refused(two.written(), errc::invalid_argument, "of several export outputs one must be 'serving_default', and there are 'b', 'left'");
+  const auto both = opened(*named.written());
+  REQUIRE(both.signatures().size() == 2);
+  CHECK(both.signatures().at("b").inputs == std::vector<component>{{"b", dtype::float32, {2}}});
+  CHECK(both.signatures().at("serving_default").inputs.size() == 2);
+}
+
+TEST_CASE("a signature takes the inputs that its outputs need, and no others") {
+  several s{{"b", "serving_default"}};
+  const auto m = opened(*s.written());
+  auto call = m.caller({.signature = "b"});
+  REQUIRE_MESSAGE(call, why(call));
+  const auto y = call->call({{"b", tensor::of<float>({1, 2}, {5, 7})}});
+  REQUIRE_MESSAGE(y, why(y));
+  CHECK(y->at("tripled") == tensor::of<float>({1, 2}, {15, 21}));
+  const auto data = *dataset::from_tensors({{"b", tensor::of<float>({1, 2}, {5, 7})}});
+  CHECK(predicted({m.as_model("b"), {}}, data, 1).at("tripled")[0] == tensor::of<float>({2}, {15, 21}));
+}
+
+TEST_CASE("an export that is damaged, of a later format or with an unknown operation is refused, naming the file and the node") {
+  exported_case c;
+  const auto path = c.written();
+  const auto changed = [&](const std::string& file, const std::string& from, const std::string& to, errc category, const std::string& names) {
+    CAPTURE(to);
+    const auto whole = *read_file(*posix_file_system(), path + "/" + file);
+    replace_in(path + "/" + file, from, to);
+    refused(exported_model::open(path), category, names);
+    REQUIRE(write_file_atomically(*posix_file_system(), path, file, whole));
+    REQUIRE(exported_model::open(path));
+  };
+  changed("graph.json", "\"operation\":\"relu\"", "\"operation\":\"sparkle\"", errc::unimplemented,
+          "has the operation 'sparkle', which this program does not know");
+  changed("graph.json", "\"operation\":\"relu\"", "\"operation\":\"matmul\"", errc::data_loss, path + "/graph.json: node ");
+  changed("graph.json", "\"format_version\": 1", "\"format_version\": 2", errc::unimplemented,
+          path + "/graph.json: format version 2, and this program reads 1");
+  changed("graph.json", "[8,5]", "[8,6]", errc::data_loss, "'dense/kernel'");
+  changed("signature.json", "\"serving_default\"", "\"default\"", errc::data_loss, path + "/signature.json: there is no signature 'serving_default'");
+  changed("signature.json", "[\"batch\",8]", "[\"batch\",9]", errc::data_loss, "signature 'serving_default': 'x' is of another dtype or shape than node ");
+  refused(exported_model::open(c.directory / "run"), errc::not_found, "is not an exported model: it has no graph.json");
+  refused(exported_model::open(c.directory / "nowhere"), errc::not_found, "is not an exported model");
+}
+
+TEST_CASE("no byte that is changed in graph.json or signature.json does worse than an error") {
+  exported_case c;
+  const auto path = c.written();
+  int64_t accepted = 0, all = 0;
+  for (const std::string file : {"graph.json", "signature.json"}) {
+    const auto whole = *read_file(*posix_file_system(), path + "/" + file);
+    for (size_t at = 0; at < whole.size(); at += 7) {
+      auto text = whole;
+      text[at] = text[at] == '1' ? '9' : '1';
+      REQUIRE(write_file_atomically(*posix_file_system(), path, file, text));
+      if (const auto m = exported_model::open(path)) {
+        ++accepted;  // A name, or a number that does not matter.
+        if (auto call = m->caller())
+          (void)call->call({{"x", small_rows(3)}});
+      }
+      ++all;
+    }
+    REQUIRE(write_file_atomically(*posix_file_system(), path, file, whole));
+  }
+  CHECK(accepted < all / 2);
+}
+
+}  // namespace troupe

@@ -1,0 +1,230 @@
+#include <troupe/exporter.hpp>
+
+#include "storage/files/faulty_file_system.hpp"
+#include "tests/exports/exported_case.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+using metrics = std::map<std::string, double>;
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class T>
+void refused(const expected<T>& x, errc category, const std::string& names) {
+  REQUIRE_FALSE(x);
+  CHECK(x.error().category == category);
+  CHECK_MESSAGE(contains(x.error().message, names), x.error().message);
+}
+
+export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
+
+/// Exports of the small model by rule, with a clock that goes on with every export.
+struct exporting : exported_case {
+  std::shared_ptr<int64_t> now = std::make_shared<int64_t>(1'700'000'000);
+  export_surroundings in{.clock = {[now = now] { return *now; }, [now = now](double seconds) { *now += static_cast<int64_t>(seconds); }}};
+
+  std::optional<std::string> run(const exporter& one, const export_occasion& occasion) {
+    auto path = run_exporter(in, one, e, how, occasion);
+    REQUIRE_MESSAGE(path, why(path));
+    return *path;
+  }
+  std::vector<std::string> exports(const std::string& name) const { return *list_exports(directory / ("run/export/" + name)); }
+};
+
+}  // namespace
+
+TEST_CASE("[EST-38] an export's directory has digits for a name, and its temporary directory is gone; without a checkpoint the directory is named") {
+  exported_case c;
+  const auto path = c.written();
+  const auto name = path.substr(path.rfind('/') + 1);
+  CHECK(path.starts_with(c.directory / "run/export/latest/"));
+  CHECK(name.size() == 10);
+  CHECK(std::all_of(name.begin(), name.end(), [](char ch) { return ch >= '0' && ch <= '9'; }));
+  const auto again = c.written();
+  CHECK(again != path);
+  CHECK(list_exports(c.directory / "run/export/latest") == std::vector<std::string>{path, again});
+  CHECK(posix_file_system()->list(c.directory / "run/export/latest")->size() == 2);
+  const auto empty = small_estimator(c.directory / "empty");
+  refused(export_model(empty, c.how), errc::invalid_argument, "there is no checkpoint to export in " + (c.directory / "empty"));
+  c.how.step = 99;
+  refused(export_model(c.e, c.how), errc::invalid_argument, "there is no checkpoint to export in " + (c.directory / "run"));
+}
+
+TEST_CASE("an export takes the checkpoint of a step, or any checkpoint by its prefix, and refuses both at once") {
+  exported_case c;
+  c.how.step = 0;
+  CHECK(opened(c.written()).global_step() == 0);
+  c.how.step.reset();
+  c.how.checkpoint = c.directory / "run/model.ckpt-3";
+  auto elsewhere = small_estimator(c.directory / "other");
+  const auto path = export_model(elsewhere, c.how);
+  REQUIRE_MESSAGE(path, why(path));
+  CHECK(path->starts_with(c.directory / "other/export/latest/"));
+  CHECK(opened(*path).global_step() == 3);
+  c.how.step = 3;
+  refused(export_model(c.e, c.how), errc::invalid_argument, "takes a `step` or a `checkpoint`, not both");
+  c.how.step.reset();
+  c.how.checkpoint = "somewhere";
+  refused(export_model(c.e, c.how), errc::invalid_argument, "'somewhere' is no prefix of a checkpoint");
+}
+
+TEST_CASE("an export without an input, without a place, of another model or of a model that is wrong is refused, and leaves nothing") {
+  exported_case c;
+  refused(export_model(c.e, {}), errc::invalid_argument, "an export needs `input` or `features`");
+  refused(export_model({c.e.model, {}}, c.how), errc::invalid_argument, "an export needs a `directory`");
+  auto wider = c.e;
+  wider.model = {"wider", [](graph& g, const features& x, const labels& y, mode m) {
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(nn::dense(x["x"], {.units = 6}), {.units = 3}), .labels = y});
+  }};
+  const auto other = export_model(wider, c.how);
+  refused(other, errc::invalid_argument, "is a checkpoint of another model");
+  CHECK(contains(other.error().message, "dense/kernel is float32[8, 5] there and float32[8, 6] in the model"));
+  CHECK(contains(other.error().message, "dense_1/kernel is float32[5, 3] there and float32[6, 3] in the model"));
+  CHECK_FALSE(posix_file_system()->info(c.directory / "run/export"));
+  auto looks = c.e;
+  looks.model.build = [](graph& g, const features& x, const labels& y, mode m) {
+    const symbol w = g.variable({.name = "dense/kernel", .dims = {8, 5}});
+    return model_spec{.mode = m, .predictions = {{"p", matmul(x["x"], w)}, {"label", y["y"]}}};
+  };
+  refused(export_model(looks, c.how), errc::invalid_argument, "the predictions of the model depend on the label 'y', which an exported model is not fed");
+  CHECK_FALSE(posix_file_system()->info(c.directory / "run/export"));
+  looks.model.build = [](graph& g, const features& x, const labels&, mode m) {
+    const symbol w = g.variable({.name = "dense/kernel", .dims = {8, 5}});
+    return model_spec{.mode = m, .predictions = {{"p", matmul(x["x"], w)}}};
+  };
+  const auto by_features = export_model(looks, {.features = {{"x", dtype::float32, {8}}}});
+  REQUIRE_MESSAGE(by_features, why(by_features));
+  CHECK(opened(*by_features).signatures().at("serving_default").inputs.size() == 1);
+}
+
+TEST_CASE("an export takes moving averages where the optimizer keeps them") {
+  temporary_directory directory;
+  auto e = small_estimator(directory / "run");
+  e.model = small_model(0, {.rule = adam{.rate = 0.1f}, .moving_average = 0.5});
+  REQUIRE(train(e, small_training(4)));
+  const auto path = export_model(e, {.input = small_dataset().batch(4)});
+  REQUIRE_MESSAGE(path, why(path));
+  CHECK(predicted({opened(*path).as_model(), {}}, small_dataset(), 4) == predicted(e, small_dataset(), 4));
+}
+
+TEST_CASE("[EST-65] the latest exporter exports each time and keeps five; all without a number, and 0 is refused") {
+  exporting c;
+  for (int i = 0; i < 7; ++i)
+    CHECK(c.run(latest_exporter("five"), with_loss(0.5)));
+  CHECK(c.exports("five").size() == 5);
+  for (int i = 0; i < 7; ++i)
+    CHECK(c.run({.name = "all", .exports_to_keep = std::nullopt}, with_loss(0.5)));
+  CHECK(c.exports("all").size() == 7);
+  refused(run_exporter(c.in, {.name = "none", .exports_to_keep = 0}, c.e, c.how, with_loss(0.5)), errc::invalid_argument,
+          "exporter 'none': exports_to_keep must be at least 1, not 0");
+}
+
+TEST_CASE("[EST-66] losses 0.5, 0.6, 0.4 are two exports; after a restart 0.45 is none") {
+  exporting c;
+  const auto best = best_exporter();
+  CHECK(best.name == "best_exporter");
+  const auto first = c.run(best, with_loss(0.5)), second = c.run(best, with_loss(0.6)), third = c.run(best, with_loss(0.4));
+  CHECK(first);
+  CHECK_FALSE(second);
+  REQUIRE(third);
+  CHECK(c.exports("best_exporter") == std::vector<std::string>{*first, *third});
+  CHECK(opened(*third).evaluation().at("loss") == 0.4);
+  // An exporter remembers nothing itself: every run is one after a restart.
+  CHECK_FALSE(c.run(best_exporter(), with_loss(0.45)));
+  CHECK_FALSE(c.run(best_exporter(), with_loss(0.4)));
+  CHECK(c.run(best_exporter(), with_loss(0.39)));
+}
+
+TEST_CASE("[EST-66] a process that died after its export and before it noted the best one is not asked to do better than an older best") {
+  exporting c;
+  c.run(best_exporter(), with_loss(0.5));
+  c.in.files = faulty_file_system::around(posix_file_system());
+  static_cast<faulty_file_system&>(*c.in.files).inject({.operation = file_operation::create, .path_contains = "best.json"});
+  const auto died = run_exporter(c.in, best_exporter(), c.e, c.how, with_loss(0.3));
+  REQUIRE_FALSE(died);
+  CHECK(c.exports("best_exporter").size() == 2);
+  c.in.files = posix_file_system();
+  CHECK_FALSE(c.run(best_exporter(), with_loss(0.4)));
+  CHECK(c.run(best_exporter(), with_loss(0.2)));
+}
+
+TEST_CASE("a state file of the best exporter that is damaged is an error, which names it, and no export") {
+  exporting c;
+  REQUIRE(posix_file_system()->create_directories(c.directory / "run/export/best_exporter"));
+  REQUIRE(write_file_atomically(*posix_file_system(), c.directory / "run/export/best_exporter", "best.json", "{}"));
+  refused(run_exporter(c.in, best_exporter(), c.e, c.how, with_loss(0.3)), errc::data_loss, "export/best_exporter/best.json: it is not a troupe best export");
+  CHECK(c.exports("best_exporter").empty());
+}
+
+TEST_CASE("the decision of the best exporter looks at its metric in its direction, and NaN is never better") {
+  const auto best = best_exporter("b", "accuracy", false);
+  CHECK(best.decide({.metrics = {{"accuracy", 0.5}}}, {}) == true);
+  CHECK(best.decide({.metrics = {{"accuracy", 0.6}}}, metrics{{"accuracy", 0.5}}) == true);
+  CHECK(best.decide({.metrics = {{"accuracy", 0.5}}}, metrics{{"accuracy", 0.5}}) == false);
+  CHECK(best.decide({.metrics = {{"accuracy", 0.4}}}, metrics{{"accuracy", 0.5}}) == false);
+  CHECK(best.decide({.metrics = {{"accuracy", std::nan("")}}}, {}) == false);
+  CHECK(best.decide({.metrics = {{"accuracy", std::nan("")}}}, metrics{{"accuracy", 0.5}}) == false);
+}
+
+TEST_CASE("[EST-67] results without the loss are refused by the best exporter, and a comparison takes the best and then the current result") {
+  const auto lacking = best_exporter().decide({.metrics = {{"accuracy", 0.5}, {"auc", 0.7}}}, {});
+  refused(lacking, errc::invalid_argument, "the exporter 'best_exporter' compares 'loss', and the evaluation has accuracy, auc");
+  refused(best_exporter().decide({.metrics = {{"loss", 0.5}}}, metrics{{"auc", 0.7}}), errc::invalid_argument, "and the best evaluation so far has auc");
+  exporter own{.name = "own", .rule = export_rule::best};
+  own.better = [](const metrics& best, const metrics& current) { return current.at("f1") > best.at("f1") + 0.1; };
+  CHECK(own.decide({.metrics = {{"f1", 0.75}}}, metrics{{"f1", 0.5}}) == true);
+  CHECK(own.decide({.metrics = {{"f1", 0.55}}}, metrics{{"f1", 0.5}}) == false);
+  CHECK(own.decide({.metrics = {{"f1", 0.1}}}, {}) == true);
+  own.better = [](const metrics&, const metrics& current) { return current.at("none") > 0; };
+  refused(own.decide({.metrics = {{"f1", 0.75}}}, metrics{{"f1", 0.5}}), errc::state, "an exception left the comparison of the exporter 'own'");
+}
+
+TEST_CASE("[EST-68] the final exporter exports with the flag alone, which is never set without max_steps") {
+  CHECK_FALSE(is_final_evaluation({}, 1'000'000));
+  CHECK_FALSE(is_final_evaluation(22, 21));
+  CHECK(is_final_evaluation(22, 22));
+  exporting c;
+  CHECK_FALSE(c.run(final_exporter(), with_loss(0.5)));
+  auto last = with_loss(0.5);
+  last.is_final = true;
+  CHECK(c.run(final_exporter(), last));
+  CHECK(c.exports("final").size() == 1);
+  // It removes nothing.
+  for (int i = 0; i < 6; ++i)
+    CHECK(c.run({.name = "final", .rule = export_rule::final, .exports_to_keep = 1}, last));
+  CHECK(c.exports("final").size() == 7);
+}
+
+TEST_CASE("[EST-87] exporters run in order, and results keep their places where nothing was exported") {
+  exported_case c;
+  const std::vector<exporter> all{final_exporter(), latest_exporter("a"), best_exporter("b", "accuracy", false), final_exporter("end")};
+  const auto paths = run_exporters(all, c.e, c.how, {.metrics = {{"accuracy", 0.5}}});
+  REQUIRE_MESSAGE(paths, why(paths));
+  REQUIRE(paths->size() == 4);
+  CHECK_FALSE((*paths)[0]);
+  CHECK((*paths)[1]->starts_with(c.directory / "run/export/a/"));
+  CHECK((*paths)[2]->starts_with(c.directory / "run/export/b/"));
+  CHECK_FALSE((*paths)[3]);
+}
+
+TEST_CASE("exporters of one evaluation need names of their own, which can be names of directories") {
+  const auto wrong = [](std::vector<exporter> all) {
+    const auto right = validate(all);
+    REQUIRE_FALSE(right);
+    CHECK(right.error().category == errc::invalid_argument);
+    return right.error().message;
+  };
+  CHECK(wrong({latest_exporter("a"), best_exporter("b"), final_exporter("a")}) == "two exporters of one evaluation have the name 'a'");
+  for (const auto* name : {"", ".", "..", "a/b"})
+    CHECK(contains(wrong({latest_exporter(name)}), std::string{"an exporter needs a name that can be a directory's, not '"} + name + "'"));
+  CHECK(validate(std::vector<exporter>{latest_exporter(), best_exporter(), final_exporter()}));
+}
+
+}  // namespace troupe

@@ -1,0 +1,113 @@
+#include <troupe/onnx.hpp>
+
+#include "storage/files/memory_file_system.hpp"
+#include "storage/proto/onnx.pb.h"
+#include "tests/exports/exported_case.hpp"
+#include "tests/support/initialised_export.hpp"
+#include "tests/support/predicting_models.hpp"
+
+#include <set>
+
+namespace troupe {
+
+using namespace test;
+
+namespace {
+
+/// An export of a model with its initial values.
+struct initialised {
+  temporary_directory directory;
+  exported_model m;
+
+  explicit initialised(const predicting_model& one) : m(make(one, directory / "m")) {}
+  static exported_model make(const predicting_model& one, const std::string& model_dir) {
+    const auto path = export_initialised(one.model(), one.features, model_dir);
+    REQUIRE_MESSAGE(path, why(path));
+    return opened(*path);
+  }
+  proto::OnnxModel written(const onnx_options& options = {}) {
+    const auto done = write_onnx(m, directory / "m.onnx", options);
+    REQUIRE_MESSAGE(done, why(done));
+    proto::OnnxModel model;
+    REQUIRE(model.ParseFromString(*read_file(*posix_file_system(), directory / "m.onnx")));
+    return model;
+  }
+};
+
+predicting_model only(std::function<symbol(graph&, symbol)> f) {
+  return {"only", {{"x", dtype::float32, {4}}}, [f](graph& g, const features& x) { return std::map<std::string, symbol>{{"y", f(g, x["x"])}}; }};
+}
+
+}  // namespace
+
+TEST_CASE("every model of the comparison with onnxruntime has an ONNX file whose nodes read what comes before them") {
+  for (const auto& one : predicting_models()) {
+    CAPTURE(one.name);
+    initialised e{one};
+    const auto model = e.written();
+    CHECK(model.ir_version() == 8);
+    REQUIRE(model.opset_import_size() == 1);
+    CHECK(model.opset_import(0).version() == 17);
+    std::set<std::string> known;
+    for (const auto& v : model.graph().input())
+      known.insert(v.name());
+    for (const auto& t : model.graph().initializer())
+      CHECK(known.insert(t.name()).second);
+    for (const auto& n : model.graph().node()) {
+      for (const auto& x : n.input())
+        CHECK_MESSAGE(known.contains(x), n.op_type() << " reads " << x);
+      for (const auto& y : n.output())
+        CHECK_MESSAGE(known.insert(y).second, y);
+    }
+    std::set<std::string> outputs, wanted;
+    for (const auto& v : model.graph().output())
+      outputs.insert(v.name());
+    for (const auto& o : e.m.signatures().at("serving_default").outputs)
+      wanted.insert(o.name);
+    CHECK(outputs == wanted);
+    const auto& dims = model.graph().input(0).type().tensor_type().shape();
+    CHECK(dims.dim(0).dim_param() == "batch");
+    CHECK(dims.dim(1).dim_value() == one.features[0].dims[0]);
+  }
+}
+
+TEST_CASE("an operation without a twin in ONNX is named with its node, and no file is written") {
+  initialised e{only([](graph&, symbol x) { return pad(x, {.low = {0, 0}, .high = {0, 0}, .between = {0, 1}}); })};
+  const auto none = write_onnx(e.m, e.directory / "m.onnx");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().category == errc::unimplemented);
+  CHECK(none.error().message == "node 'pad': the operation pad has no twin in ONNX with these operands and attributes (opset 17)");
+  CHECK_FALSE(posix_file_system()->info(e.directory / "m.onnx"));
+}
+
+TEST_CASE("weights past the limit are in a file beside the model, each at a multiple of 64 bytes") {
+  initialised e{dense_predictor({10, 16, 2})};
+  const auto inside = e.written();
+  const auto outside = e.written({.inside_bytes_max = 100});
+  const auto data = *read_file(*posix_file_system(), e.directory / "m.onnx.data");
+  int found = 0;
+  for (const auto& t : outside.graph().initializer())
+    if (t.data_location() == 1) {
+      std::map<std::string, std::string> entries;
+      for (const auto& entry : t.external_data())
+        entries[entry.key()] = entry.value();
+      CHECK(entries.at("location") == "m.onnx.data");
+      CHECK(std::stoll(entries.at("offset")) % 64 == 0);
+      CHECK(t.raw_data().empty());
+      for (const auto& same : inside.graph().initializer())
+        if (same.name() == t.name())
+          found += same.raw_data() == data.substr(std::stoull(entries.at("offset")), std::stoull(entries.at("length"))) ? 1 : 0;
+    }
+  CHECK(found == 4);
+}
+
+TEST_CASE("a signature that is not there, and an output of an input's name, are refused") {
+  initialised e{only([](graph&, symbol x) { return relu(x); })};
+  CHECK(write_onnx(e.m, e.directory / "m.onnx", {.signature = "none"}).error().category == errc::invalid_argument);
+  initialised same{{"same", {{"x", dtype::float32, {4}}}, [](graph&, const features& x) { return std::map<std::string, symbol>{{"x", relu(x["x"])}}; }}};
+  const auto none = write_onnx(same.m, same.directory / "m.onnx");
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message == "'x' is the name of an input and of an output, which ONNX does not allow");
+}
+
+}  // namespace troupe

@@ -1,0 +1,100 @@
+#include <troupe/metrics.hpp>
+
+#include "tests/models/metrics/measure.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+constexpr size_t classes = 5;
+
+/// The weight of rows with label i and prediction j, at i · classes + j.
+std::vector<double> table_of(const columns& c) {
+  std::vector<double> table;
+  for (size_t i = 0; i < classes; ++i)
+    for (size_t j = 0; j < classes; ++j)
+      table.push_back(sum_over(c, [&](size_t row) { return c.label[row] == static_cast<float>(i) && c.prediction[row] == static_cast<float>(j); }));
+  return table;
+}
+
+/// The mean of share(right, of the label, of the prediction) over the classes where it is not NaN.
+template <class F>
+double mean_of_classes(const columns& c, F share) {
+  const auto table = table_of(c);
+  double sum = 0, counted = 0;
+  for (size_t k = 0; k < classes; ++k) {
+    double labels = 0, predictions = 0;
+    for (size_t j = 0; j < classes; ++j) {
+      labels += table[k * classes + j];
+      predictions += table[j * classes + k];
+    }
+    if (const double x = share(table[k * classes + k], labels, predictions); !std::isnan(x)) {
+      sum += x;
+      ++counted;
+    }
+  }
+  return sum / counted;
+}
+
+/// Scores of 4 classes of which ties, infinite ones and NaN are some, made of both columns.
+symbol scores_of(symbol l, symbol p) {
+  const symbol nan = div(number_like(p, 0), number_like(p, 0));
+  const symbol third = select(equal(l, number_like(l, 2)), select(equal(p, number_like(p, 3)), nan, p), number_like(p, 1));
+  return stack({p, l, third, number_like(p, 1) - 0 * p}, 1);
+}
+
+}  // namespace
+
+TEST_CASE("[MET-6] top_k is the share of labels with fewer than k scores above their own, so that ties are in") {
+  for (const int64_t k : {1, 2, 4})
+    check_metric(class_rows(), [=](symbol l, symbol p, symbol w) { return metrics::top_k(whole(l), scores_of(l, p), k, {.weights = w}); },
+                 [=](const columns& c) -> std::vector<double> {
+                   return {mean_over(c, [&](size_t i) {
+                     const double l = static_cast<double>(c.label[i]), p = static_cast<double>(c.prediction[i]);
+                     const double scores[] = {p, l, l == 2 ? p == 3 ? std::nan("") : p : 1, 1};
+                     const double own = scores[static_cast<size_t>(l)];
+                     return std::isfinite(own) && std::count_if(std::begin(scores), std::end(scores), [own](double s) { return s > own; }) < k;
+                   })};
+                 });
+}
+
+TEST_CASE("[MET-7] mean_per_class_accuracy weighs each class alike, and skips one that is never a label") {
+  check_metric(class_rows(), [](symbol l, symbol p, symbol w) { return metrics::mean_per_class_accuracy(whole(l), whole(p), 5, {.weights = w}); },
+               [](const columns& c) -> std::vector<double> {
+                 return {mean_of_classes(c, [](double right, double labels, double) { return right / labels; })};
+               });
+}
+
+TEST_CASE("[MET-19] confusion_matrix has the weight of each label's rows by prediction") {
+  check_metric(class_rows(), [](symbol l, symbol p, symbol w) { return metrics::confusion_matrix(whole(l), cast(p, dtype::int32), 5, {.weights = w}); },
+               table_of);
+}
+
+TEST_CASE("[MET-20] mean_iou is the mean of intersection over union, without a class that is neither a label nor a prediction") {
+  check_metric(class_rows(), [](symbol l, symbol p, symbol w) { return metrics::mean_iou(whole(l), whole(p), 5, {.weights = w}); },
+               [](const columns& c) -> std::vector<double> {
+                 return {mean_of_classes(c, [](double right, double labels, double predictions) { return right / (labels + predictions - right); })};
+               });
+}
+
+TEST_CASE("[MET-32] a label or a prediction outside of the classes is an error of the step that names its place and value") {
+  columns data = class_rows(9);
+  const metric_builder all[] = {[](symbol l, symbol p, symbol w) { return metrics::confusion_matrix(whole(l), whole(p), 4, {.weights = w}); },
+                                [](symbol l, symbol p, symbol w) { return metrics::mean_iou(whole(l), whole(p), 4, {.weights = w}); },
+                                [](symbol l, symbol p, symbol w) { return metrics::mean_per_class_accuracy(whole(l), whole(p), 4, {.weights = w}); }};
+  for (const auto& build : all) {
+    measured m{build, false};
+    columns wrong = data;
+    wrong.label[7] = 4;
+    CHECK(m.error_of(wrong).find("labels: 4 at [7] is not in [0, 3]: check_range") != std::string::npos);
+    wrong = data;
+    wrong.prediction[0] = -1;
+    CHECK(m.error_of(wrong).find("predictions: -1 at [0] is not in [0, 3]: check_range") != std::string::npos);
+  }
+  measured of_scores{[](symbol l, symbol p, symbol w) { return metrics::top_k(whole(l), stack({p, l}, 1), 1, {.weights = w}); }, false};
+  data.label.assign(9, 0.0f);
+  data.label[8] = 2;
+  CHECK(of_scores.error_of(data).find("labels: 2 at [8] is not in [0, 1]: check_range") != std::string::npos);
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,93 @@
+#include "serving/rest_service.hpp"
+
+#include "tests/serving/fake_servable.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+namespace {
+
+struct small_service {
+  std::shared_ptr<test::fake_exports> exports = std::make_shared<test::fake_exports>();
+  served_versions versions{std::make_unique<test::fake_source>(exports), {}};
+  server_metrics metrics;
+  rest_service service{"half", 10, versions, metrics};
+
+  small_service() {
+    exports->factors = {{9, 2.f}};
+    REQUIRE(versions.refresh());
+  }
+  http_response ask(const std::string& method, const std::string& path, const std::string& body = {}) { return service.answer({method, path, body}); }
+  /// The message of an answer that is an error.
+  std::string error_of(const http_response& r) { return nlohmann::json::parse(r.body).at("error"); }
+  void refused(int status, const std::string& message, const std::string& method, const std::string& path, const std::string& body = {}) {
+    const auto answer = ask(method, path, body);
+    CAPTURE(path);
+    CHECK(answer.status == status);
+    CHECK(answer.content_type == "application/json");
+    CHECK(error_of(answer) == message);
+  }
+};
+
+constexpr const char* one_row = R"({"instances": [[1, 2]]})";
+
+}  // namespace
+
+TEST_CASE_FIXTURE(small_service, "a model predicts, by its name and by its version") {
+  for (const auto* path : {"/v1/models/half:predict", "/v1/models/half/versions/9:predict"}) {
+    const auto answer = ask("POST", path, one_row);
+    CHECK(answer.status == 200);
+    CHECK(answer.body == "{\"predictions\": [{\"y\": [2, 4], \"parity\": 1, \"parity_word\": \"odd\"}]}\n");
+  }
+  CHECK(ask("POST", "/v1/models/half:predict", R"({"signature_name": "sum", "inputs": {"a": [1], "b": [[[1, 1], [1, 1]]]}})").body == "{\"outputs\": [5]}\n");
+}
+
+TEST_CASE_FIXTURE(small_service, "status and metadata are those of the version that answers") {
+  for (const auto* path : {"/v1/models/half", "/v1/models/half/versions/9"})
+    CHECK(nlohmann::json::parse(ask("GET", path).body)["model_version_status"][0]["version"] == "9");
+  for (const auto* path : {"/v1/models/half/metadata", "/v1/models/half/versions/9/metadata"})
+    CHECK(nlohmann::json::parse(ask("GET", path).body)["model_spec"]["version"] == "9");
+}
+
+TEST_CASE_FIXTURE(small_service, "what cannot be answered is an error that says what would be right") {
+  refused(404, "there is no model 'other': this server has 'half'", "POST", "/v1/models/other:predict", one_row);
+  refused(404, "version 8 of half is not loaded: version 9 is", "POST", "/v1/models/half/versions/8:predict", one_row);
+  refused(400, "a version is a whole number, not 'new'", "GET", "/v1/models/half/versions/new");
+  refused(404, "a model answers :predict, not :classify", "POST", "/v1/models/half:classify", one_row);
+  refused(405, "GET is not answered here: use POST", "GET", "/v1/models/half:predict");
+  refused(405, "POST is not answered here: use GET", "POST", "/v1/models/half");
+  refused(405, "PUT is not answered here: use GET", "PUT", "/metrics");
+  refused(404, "/ is no path of this server: there are /v1/models/half, /metrics and /healthz", "GET", "/");
+  refused(400, "the body is no JSON at byte 1", "POST", "/v1/models/half:predict", "x");
+  refused(400, "x must not be below 0", "POST", "/v1/models/half:predict", R"({"instances": [[-1, 0]]})");
+}
+
+TEST_CASE_FIXTURE(small_service, "health is that of a server with a version, until it drains; what still comes is answered") {
+  CHECK(ask("GET", "/healthz").body == "{\"status\": \"ok\", \"version\": 9}\n");
+  service.drain();
+  refused(503, "the server is about to end", "GET", "/healthz");
+  CHECK(ask("POST", "/v1/models/half:predict", one_row).status == 200);
+}
+
+TEST_CASE_FIXTURE(small_service, "metrics count requests by method and status, rows and batches") {
+  metrics.computed(3);
+  ask("POST", "/v1/models/half:predict", one_row);
+  ask("POST", "/v1/models/half:predict", "x");
+  ask("GET", "/v1/models/half");
+  const auto text = ask("GET", "/metrics");
+  CHECK(text.content_type == "text/plain; version=0.0.4");
+  const auto has = [&](const std::string& line) { CHECK_MESSAGE(("\n" + text.body).find("\n" + line + "\n") != std::string::npos, line); };
+  has("troupe_serve_requests_total{method=\"predict\",code=\"200\"} 1");
+  has("troupe_serve_requests_total{method=\"predict\",code=\"400\"} 1");
+  has("troupe_serve_requests_total{method=\"status\",code=\"200\"} 1");
+  has("troupe_serve_request_seconds_bucket{method=\"predict\",le=\"+Inf\"} 2");
+  has("troupe_serve_request_seconds_count{method=\"predict\"} 2");
+  has("troupe_serve_rows_total 3");
+  has("troupe_serve_batches_total 1");
+  has("troupe_serve_model_version 9");
+  has("troupe_serve_waiting_requests 0");
+}
+
+}  // namespace troupe

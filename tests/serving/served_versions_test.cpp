@@ -1,0 +1,66 @@
+#include "serving/served_versions.hpp"
+
+#include "tests/serving/fake_servable.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe {
+
+namespace {
+
+struct with_exports {
+  std::shared_ptr<test::fake_exports> exports = std::make_shared<test::fake_exports>();
+  served_versions versions{std::make_unique<test::fake_source>(exports), {}};
+};
+
+using warnings = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE_FIXTURE(with_exports, "the newest version answers, and a newer one takes over; the older one goes with the last who holds it") {
+  exports->factors = {{3, 2.f}, {11, 3.f}, {7, 4.f}};
+  CHECK(versions.current() == nullptr);
+  CHECK(versions.refresh()->opened == 11);
+  auto held = versions.current();
+  CHECK_FALSE(versions.refresh()->opened);
+  exports->factors[12] = 5;
+  CHECK(versions.refresh()->opened == 12);
+  CHECK(versions.current()->number() == 12);
+  CHECK(held->number() == 11);
+  CHECK(exports->facts->living == 2);
+  held.reset();
+  CHECK(exports->facts->living == 1);
+}
+
+TEST_CASE_FIXTURE(with_exports, "a version that cannot be opened is told once, and the next newer one takes its place") {
+  exports->factors = {{1, 2.f}};
+  REQUIRE(versions.refresh());
+  exports->factors[2] = exports->factors[3] = 2;
+  exports->broken = {3};
+  auto change = versions.refresh();
+  CHECK(change->opened == 2);
+  CHECK(change->warnings == warnings{"version 3 cannot be served: export 3 is damaged"});
+  change = versions.refresh();
+  CHECK_FALSE(change->opened);
+  CHECK(change->warnings.empty());
+}
+
+TEST_CASE_FIXTURE(with_exports, "a version that vanishes goes on answering, which is told once") {
+  exports->factors = {{5, 2.f}, {4, 2.f}};
+  REQUIRE(versions.refresh());
+  exports->factors.erase(5);
+  const auto gone = versions.refresh();
+  CHECK_FALSE(gone->opened);
+  CHECK(gone->warnings == warnings{"version 5 has vanished from the disk: it answers until there is a newer one"});
+  CHECK(versions.refresh()->warnings.empty());
+  CHECK(versions.current()->number() == 5);
+}
+
+TEST_CASE_FIXTURE(with_exports, "without any version that can be opened there is the error of the newest, or that there is none") {
+  CHECK(versions.refresh().error().category == errc::not_found);
+  exports->factors = {{1, 2.f}, {2, 2.f}};
+  exports->broken = {1, 2};
+  CHECK(versions.refresh().error() == error{errc::data_loss, "export 2 is damaged"});
+}
+
+}  // namespace troupe

@@ -1,0 +1,90 @@
+// Event files that other writers made, in tests/golden/events: TensorFlow's of version 1 and 2, torch's (by tensorboardX, the same
+// code) and TensorBoard's plugins, as scripts/interop/event_writers.py has them write.
+#include "storage/examination/examination.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe {
+
+namespace {
+
+event_report shown(const std::string& name) {
+  auto report = examine_event_file(*posix_file_system(), std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents");
+  REQUIRE_MESSAGE(report, (report ? "" : to_string(report.error())));
+  CHECK(report->damages.empty());
+  CHECK_FALSE(report->truncated);
+  return std::move(*report);
+}
+
+/// "tag: kind count", in the order of the tags.
+std::vector<std::string> lines_of(const event_report& report) {
+  std::vector<std::string> lines;
+  for (const auto& t : report.tags)
+    lines.push_back(t.tag + ": " + std::string{t.other ? to_string(t.other->as) : to_string(t.last.what)} + " " + std::to_string(t.count));
+  return lines;
+}
+
+const tag_report& tag_of(const event_report& report, const std::string& tag) {
+  for (const auto& t : report.tags)
+    if (t.tag == tag)
+      return t;
+  FAIL("no tag " << tag);
+  return report.tags[0];
+}
+
+using lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("every tag of TensorFlow 2's writer is there, and tensors are the scalars, histograms, images and texts that they mean") {
+  const auto report = shown("tensorflow2");
+  CHECK(lines_of(report)
+        == lines{"half: scalar 2", "histogram: histogram 2", "images: image 4", "scalar: scalar 2", "strings: texts 2", "table: texts 2", "text: text 2"});
+  CHECK(tag_of(report, "scalar").last.scalar == 0.5);
+  CHECK(tag_of(report, "half").last.scalar == 1.5);
+  CHECK(tag_of(report, "histogram").last.histogram.count == 10);
+  CHECK(tag_of(report, "histogram").last.histogram.greatest == 18);
+  CHECK(tag_of(report, "images").last.image.dims() == shape{3, 4, 1});
+  CHECK(tag_of(report, "text").last.text == "said");
+  CHECK(tag_of(report, "table").other->dims == shape{2, 2});
+  CHECK(tag_of(report, "table").other->plugin == "text");
+  CHECK(tag_of(report, "strings").other->texts == lines{"a", "b"});
+}
+
+TEST_CASE("every tag of TensorFlow 1's writer is there, with its graph, meta graph and run metadata") {
+  const auto report = shown("tensorflow1");
+  CHECK(lines_of(report)
+        == lines{"audio/audio/0: other 2", "histogram: histogram 2", "image/image/0: image 2", "raw: tensor 2", "scalar: scalar 2", "table: texts 2"});
+  CHECK(tag_of(report, "raw").other->numbers == tensor::of<int64_t>({3}, {1, 2, 3}));
+  CHECK(tag_of(report, "table").other->plugin == "text");  // Named at its first value alone.
+  CHECK(tag_of(report, "audio/audio/0").other->text.starts_with("a sound of 100 frames, audio/wav, "));
+  REQUIRE(report.attachments.size() == 3);
+  CHECK(report.attachments[0].what == "graph");
+  CHECK(report.attachments[0].nodes > 10);
+  CHECK(report.attachments[1].what == "meta graph");
+  CHECK(report.attachments[2].what == "run metadata");
+  CHECK(report.attachments[2].name == "step 2");
+}
+
+TEST_CASE("every tag of torch's writer is there") {
+  const auto report = shown("torch");
+  CHECK(lines_of(report)
+        == lines{"histogram: histogram 2", "image: image 2", "new/scalar: scalar 2", "pr: tensor 2", "scalar: scalar 2", "text/text_summary: text 2"});
+  CHECK(tag_of(report, "image").last.image.dims() == shape{4, 5, 3});
+  CHECK(tag_of(report, "pr").other->numbers.dims() == shape{6, 5});
+  CHECK(tag_of(report, "text/text_summary").last.text == "said");
+}
+
+TEST_CASE("every tag of TensorBoard's plugins is there, and hyperparameters are said in words") {
+  const auto report = shown("plugins");
+  CHECK(lines_of(report)
+        == lines{"_hparams_/experiment: other 1", "_hparams_/session_end_info: other 1", "_hparams_/session_start_info: other 1", "pr/pr_curves: tensor 2",
+                 "v1/gif: other 1", "v1/scalar/scalar_summary: scalar 2", "v1/table/text_summary: texts 2", "v2/histogram: histogram 2", "v2/scalar: scalar 2",
+                 "v2/text: text 2"});
+  CHECK(tag_of(report, "_hparams_/experiment").other->text == "hyperparameters rate; metrics v2/scalar");
+  CHECK(tag_of(report, "_hparams_/session_start_info").other->text == "rate = 0.5, rule = adam, shuffle = true");
+  CHECK(tag_of(report, "_hparams_/session_end_info").other->text == "ended");
+  CHECK(tag_of(report, "v1/gif").other->text == "a GIF image of 4 x 3, 6 bytes");
+}
+
+}  // namespace troupe

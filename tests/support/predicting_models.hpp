@@ -1,0 +1,112 @@
+// Models of each kind that is exported, with what they are fed: for comparisons with other runtimes.
+#pragma once
+
+#include <troupe/troupe.hpp>
+
+namespace troupe::test {
+
+struct predicting_model {
+  std::string name;
+  std::vector<component> features;  ///< An int32 feature holds indices below `entries`.
+  std::function<std::map<std::string, symbol>(graph&, const troupe::features&)> predictions;
+  int32_t entries = 1;
+
+  troupe::model model() const {
+    return {name, [f = predictions](graph& g, const troupe::features& x, const labels&, mode m) { return model_spec{.mode = m, .predictions = f(g, x)}; }};
+  }
+};
+
+inline std::map<std::string, symbol> classes_of(symbol logits) {
+  return {{"class_ids", argmax(logits)}, {"logits", logits}, {"probabilities", softmax(logits)}};
+}
+
+inline predicting_model dense_predictor(const std::vector<int64_t>& widths) {
+  std::string name = std::to_string(widths[0]);
+  for (size_t i = 1; i < widths.size(); ++i)
+    name += "-" + std::to_string(widths[i]);
+  return {name, {{"x", dtype::float32, {widths[0]}}}, [widths](graph&, const features& x) {
+            symbol h = x["x"];
+            for (size_t i = 1; i + 1 < widths.size(); ++i)
+              h = nn::dense(h, {.units = widths[i], .activation = relu});
+            return classes_of(nn::dense(h, {.units = widths.back()}));
+          }};
+}
+
+inline predicting_model lenet_predictor() {
+  return {"LeNet", {{"x", dtype::float32, {28, 28, 1}}}, [](graph&, const features& x) {
+            symbol h = x["x"];
+            for (const int64_t filters : {32, 64})
+              h = max_pool(nn::conv2d(h, {.filters = filters, .kernel_size = {5, 5}, .padding = padding::same, .activation = relu}));
+            h = nn::dense(reshape(h, {h.dims()[0], 7 * 7 * 64}), {.units = 512, .activation = relu});
+            return classes_of(nn::dense(h, {.units = 10}));
+          }};
+}
+
+/// Strides that do not divide, groups, averages and a transposed convolution.
+inline predicting_model pictures_predictor() {
+  return {"pictures", {{"x", dtype::float32, {13, 9, 4}}}, [](graph&, const features& x) {
+            symbol h = nn::conv2d(x["x"], {.filters = 8, .kernel_size = {3, 3}, .strides = {2, 2}, .activation = elu});
+            h = average_pool(h, {.size = {3, 3}, .strides = {2, 2}, .padding = padding::same});
+            const symbol kernel = h.owner()->variable({.name = "kernel", .dims = {3, 3, 5, 8}, .initial = init::glorot_uniform()});
+            h = conv2d_transpose(h, kernel, {.strides = {2, 2}});
+            return std::map<std::string, symbol>{{"picture", sigmoid(h)}, {"mean", global_average_pool(h)}};
+          }};
+}
+
+inline predicting_model lstm_predictor() {
+  return {"LSTM", {{"x", dtype::int32, {12}}}, [](graph&, const features& x) {
+            symbol h = one_hot(x["x"], 20);
+            for (int layer = 0; layer < 2; ++layer)
+              h = nn::lstm(h, {.units = 24}).outputs;
+            return classes_of(nn::dense(reshape(slice(h, 1, 11, 1), {h.dims()[0], 24}), {.units = 20}));
+          }, 20};
+}
+
+inline predicting_model transformer_predictor() {
+  return {"transformer", {{"x", dtype::int32, {16}}}, [](graph& g, const features& x) {
+            symbol h = add(nn::embedding(x["x"], {.entries = 20, .units = 32}), nn::sinusoids(g, 16, 32));
+            for (int layer = 0; layer < 2; ++layer) {
+              const auto scope = g.scope("block");
+              h = nn::residual(h, nn::multi_head_attention(nn::layer_norm(h), {.heads = 4, .causal = true}));
+              h = nn::residual(h, nn::feed_forward(nn::layer_norm(h), {.hidden = 64, .activation = gelu_tanh}));
+            }
+            return std::map<std::string, symbol>{{"logits", nn::dense(nn::layer_norm(h), {.units = 20})}};
+          }, 20};
+}
+
+/// Two inputs and several outputs, of which each has its own layers.
+inline predicting_model heads_predictor() {
+  return {"heads", {{"numbers", dtype::float32, {10}}, {"word", dtype::int32, {3}}}, [](graph&, const features& x) {
+            const symbol words = reduce_mean(nn::embedding(x["word"], {.entries = 20, .units = 6}), {{1}});
+            const symbol h = nn::dense(concat({x["numbers"], words}), {.units = 16, .activation = gelu});
+            const symbol a = nn::dense(h, {.units = 3, .name = "digits"}), b = nn::dense(h, {.units = 1, .name = "price"});
+            return std::map<std::string, symbol>{{"digits/class_ids", argmax(a)}, {"digits/probabilities", softmax(a)}, {"price/predictions", softplus(b)},
+                                                 {"price/rank", cast(greater(b, scale(b, 0)), dtype::int32)}};
+          }, 20};
+}
+
+inline std::vector<predicting_model> predicting_models() {
+  return {dense_predictor({784, 256, 128, 10}), lenet_predictor(), pictures_predictor(), lstm_predictor(), transformer_predictor(), heads_predictor()};
+}
+
+/// Numbers in [-1, 1), or indices, that depend on the seed.
+inline tensor random_rows(const component& c, int64_t rows, int32_t entries, uint64_t seed) {
+  uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
+  const auto next = [&state] {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return static_cast<uint32_t>(state >> 33);
+  };
+  const shape dims = c.dims.prepend(rows);
+  if (c.type == dtype::int32) {
+    std::vector<int32_t> x(static_cast<size_t>(dims.elements()));
+    for (auto& v : x)
+      v = static_cast<int32_t>(next() % static_cast<uint32_t>(entries));
+    return tensor::of<int32_t>(dims, std::span<const int32_t>{x});
+  }
+  std::vector<float> x(static_cast<size_t>(dims.elements()));
+  for (auto& v : x)
+    v = static_cast<float>(next()) * 0x1p-30f - 1;
+  return tensor::of<float>(dims, std::span<const float>{x});
+}
+
+}  // namespace troupe::test
