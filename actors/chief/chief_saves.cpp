@@ -97,9 +97,13 @@ void chief_state::deal_with(const committed& x, bool is_new) {
       gates.commit_done(x.id.step);
     evaluate_next();
   } else {
-    if (is_new && x.id.step == start_step && checks_evaluations())
+    const bool checked = is_new && x.id.step == start_step && checks_evaluations();
+    if (checked)
       check_evaluations(x.id);
-    release(x.id);
+    if (!checked || !evaluations.concern(x.id))
+      self->send(writer(), unlease{x.id});  // Leases are counted: one that an evaluation has on it from before stays.
+    if (!evaluations.hold(x.id, gates.holds().evaluated))
+      gates.commit_done(x.id.step);
   }
   show_status();
 }
