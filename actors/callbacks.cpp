@@ -16,6 +16,7 @@ class control final : public job_control {
   explicit control(callbacks_state& state) : state_(state) {}
   void save() override { caf::anon_send(state_.driver, request{request::save}); }
   void stop() override { caf::anon_send(state_.driver, request{request::stop}); }
+  void scale_rate(double factor) override { caf::anon_send(state_.driver, request{request::scale_rate, false, factor}); }
 
  private:
   callbacks_state& state_;
@@ -28,7 +29,7 @@ void callbacks_state::on_fact(const fact& x) {
     show(x);
   ended = ended || x.what == fact::end_at;
   if (x.what == fact::begin_at)
-    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes()});
+    self->send(driver, hooks_ready{x.number, hooks.steps(), hooks.holds(), hooks.observes(), hooks.last(), !listeners.empty()});
   else if (x.what == fact::end_at)
     self->send(driver, hooks_ended{x.number});
   else
@@ -41,12 +42,16 @@ void callbacks_state::show(const fact& x) {
   if (options.log && (x.what == fact::event || x.what == fact::end_at))
     if (auto told = guarded("the job's logger", [&] { options.log->on_event(x.news, job); }); !told)
       fail_at(x.at, std::move(told.error()));
-  if (hooks.empty())
+  if (hooks.empty() && listeners.empty())
     return;
   // This actor waits meanwhile, so the calling thread may use its state; the actor sends nothing before the call
   // returns.
   std::vector<error> thrown;
-  const auto called = options.turns->call([&] { thrown = hooks.show(x, job); });
+  const auto called = options.turns->call([&] {
+    thrown = listeners.show(x, job);
+    for (auto& e : hooks.show(x, job))
+      thrown.push_back(std::move(e));
+  });
   for (auto& e : thrown)
     fail_at(x.at, std::move(e));
   if (!called)
@@ -67,6 +72,7 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   state.self = self;
   state.options = std::move(options);
   state.hooks = hook_roll{state.options.hooks, state.options.outputs, state.options.observed};
+  state.listeners = listener_roll{state.options.listeners};
   state.driver = std::move(driver);
   return {
     [&state](const fact& x) { state.on_fact(x); },

@@ -4,6 +4,7 @@
 
 #include "actors/hook_roll.hpp"
 #include "actors/hook_turns.hpp"
+#include "actors/listener_roll.hpp"
 #include "messages/interfaces.hpp"
 
 namespace troupe {
@@ -11,6 +12,7 @@ namespace troupe {
 struct callbacks_options {
   std::string name = "callbacks";
   std::vector<std::shared_ptr<hook>> hooks;  ///< None is null.
+  std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; none is null.
   std::vector<std::string> outputs;  ///< Names of the first values in a step's facts, which every hook sees.
   std::vector<std::string> observed = {};  ///< Names of the others, which hooks see that ask for them.
   std::shared_ptr<hook> log;         ///< Receives events before the hooks, on the callbacks' own thread; may be null.
@@ -23,6 +25,7 @@ struct callbacks_state {
   callbacks_options options;
   hook_listener_actor driver;
   hook_roll hooks;
+  listener_roll listeners;
   bool ended = false;                        ///< The hooks have seen the end; later facts are answered unseen.
 
   void on_fact(const fact& x);

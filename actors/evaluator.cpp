@@ -1,13 +1,16 @@
 #include "actors/evaluator.hpp"
 
 #include "actors/exit_reason.hpp"
-#include "words/guarded.hpp"
 #include "actors/writers/start_values.hpp"
+#include "compute/optimizers/update.hpp"
+#include "compute/parameters/assign_run.hpp"
+#include "words/guarded.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -15,6 +18,19 @@ namespace {
 
 /// Limit on evaluated steps that the sub-plan sends before this actor has handled them; it bounds the mailbox.
 constexpr int64_t ahead_max = 4096;
+/// The same with hooks, one of which may end the evaluation at any batch.
+constexpr int64_t ahead_of_hooks_max = 16;
+
+/// What a hook may ask of an evaluation.
+class evaluation_control final : public job_control {
+ public:
+  explicit evaluation_control(bool& stopped) : stopped_(stopped) {}
+  void save() override {}
+  void stop() override { stopped_ = true; }
+
+ private:
+  bool& stopped_;
+};
 
 }  // namespace
 
@@ -23,19 +39,83 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   started = self->clock().now();
   totals.emplace(options.outputs, options.metrics);
   running = true;
+  stopped = false;
+  hooks = hook_roll{options.hooks, {"loss"}};
+  loss_at = static_cast<size_t>(std::find_if(options.outputs.begin(), options.outputs.end(), [](const program_output& o) {
+                                  return o.what == program_output::kind::loss;
+                                }) - options.outputs.begin());
   at = {};
-  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters, options.start.get());
-  if (!loaded)
+  if (auto loaded = current.shown ? expected<void>{} : load(); !loaded)
     return finish(loaded.error());
-  at = loaded->id;
-  current.prefix = loaded->prefix;
-  lease = std::move(loaded->lease);
+  if (current.shown)
+    at = {current.which.step, current.which.iteration};
   if (!nodes.started())
     nodes.start(*self, options.nodes);
   nodes.begin_attempt(++attempt);
   show();
   until = 0;
+  if (calls_hooks() && !begin_hooks())
+    return;
+  if (stopped)
+    return finish({});
   extend(0);
+}
+
+bool evaluator_state::begin_hooks() {
+  fact first, news;
+  first.what = fact::begin_at;
+  news.news.what = job_event::kind::started;
+  news.news.step = at.step;
+  news.news.max_steps = limit();
+  news.news.text = current.prefix;
+  return show_hooks(std::move(first)) && show_hooks(std::move(news));
+}
+
+bool evaluator_state::show_batch(const step_values& batch) {
+  fact x;
+  x.what = fact::step;
+  x.values = {batch.step, {batch.values[loss_at]}};
+  x.at = totals->batches();
+  x.last = limit() == x.at;
+  return show_hooks(std::move(x));
+}
+
+bool evaluator_state::show_hooks(fact x) {
+  evaluation_control control{stopped};
+  x.news.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
+  auto thrown = hooks.show(x, control);
+  if (thrown.empty())
+    return true;
+  finish(std::move(thrown.front()));
+  return false;
+}
+
+expected<void> evaluator_state::load() {
+  auto loaded = load_or_initialise(options.files, options.directory, current.which, options.seed, options.parameters, options.start.get());
+  if (!loaded)
+    return fail(loaded.error());
+  at = loaded->id;
+  current.prefix = loaded->prefix;
+  lease = std::move(loaded->lease);
+  return {};
+}
+
+/// Of a state that is not saved. Training stands still, so that no evaluation reads the store now. A moving average follows its variable, whose
+/// place it takes where the model is evaluated with averages.
+void evaluator_state::on_state_part(const state_part& x) {
+  if (running)
+    throw std::logic_error{"a state was shown while an evaluation runs"};
+  const auto& layout = options.parameters->layout();
+  const std::string ending = "/" + std::string{moving_average_slot};
+  for (const auto& piece : x.pieces) {
+    std::string_view name = piece.name;
+    if (layout.reads_averages() && name.ends_with(ending))
+      name.remove_suffix(ending.size());
+    if (layout.find(name) >= 0)
+      if (auto written = assign_run(*options.parameters, name, piece.first, piece.elements); !written)
+        throw std::runtime_error{to_string(written.error())};  // Both layouts are of one model.
+  }
+  self->send(caf::actor_cast<state_source_actor>(self->current_sender()), state_taken{x.attempt, x.number});
 }
 
 std::optional<int64_t> evaluator_state::limit() const {
@@ -44,8 +124,12 @@ std::optional<int64_t> evaluator_state::limit() const {
   return std::min(current.batches, options.steps.value_or(current.batches));
 }
 
+int64_t evaluator_state::ahead() const {
+  return calls_hooks() ? ahead_of_hooks_max : ahead_max;
+}
+
 void evaluator_state::extend(int64_t reached) {
-  until = std::min(limit().value_or(INT64_MAX), reached + ahead_max);
+  until = std::min(limit().value_or(INT64_MAX), reached + ahead());
   nodes.grant(attempt, until);
   waiting.await(reached);
 }
@@ -53,12 +137,17 @@ void evaluator_state::extend(int64_t reached) {
 void evaluator_state::on_progress(const progress& x) {
   if (!running || x.attempt != attempt)
     return;
-  for (const auto& step : x.watched)
+  for (const auto& step : x.watched) {
+    if (stopped)
+      break;
     totals->add(step.values);
+    if (calls_hooks() && !show_batch(step))
+      return;
+  }
   show();
-  if (const auto end = limit(); end && x.step >= *end)
+  if (const auto end = stopped ? until : limit(); end && x.step >= *end)
     finish({});
-  else if (x.step + ahead_max / 2 >= until)
+  else if (!stopped && x.step + ahead() / 2 >= until)
     extend(x.step);
   else
     waiting.await(x.step);
@@ -67,7 +156,9 @@ void evaluator_state::on_progress(const progress& x) {
 void evaluator_state::on_end(const stream_end& x) {
   if (!running || x.attempt != attempt)
     return;
-  if (x.kind == end_kind::data && totals->batches() == 0)
+  if (stopped)
+    finish({});
+  else if (x.kind == end_kind::data && totals->batches() == 0)
     finish(error{errc::out_of_range, "the dataset of the evaluation has no batches", {}, x.cause.source});
   else if (x.kind == end_kind::data)
     finish({});
@@ -118,7 +209,33 @@ void evaluator_state::finish(std::optional<error> cause) {
   result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
   result.checkpoint = current.prefix;
   result.evaluation = current.evaluation;
+  if (calls_hooks())
+    end_hooks(result);
   self->send(asker, std::move(result));
+}
+
+/// The last call of each hook. One that throws fails an evaluation that was well until then.
+void evaluator_state::end_hooks(evaluated& result) {
+  fact last;
+  last.what = fact::end_at;
+  last.at = result.batches;
+  last.news.what = result.ok ? job_event::kind::finished : job_event::kind::failed;
+  last.news.step = at.step;
+  last.news.seconds = result.seconds;
+  last.news.max_steps = limit();
+  last.news.metrics = result.metrics;
+  last.news.arrays = result.arrays;
+  last.news.text = current.prefix;
+  if (!result.ok)
+    last.news.failure = result.cause;
+  evaluation_control control{stopped};
+  auto thrown = hooks.show(last, control);
+  hooks = {};
+  if (thrown.empty() || !result.ok)
+    return;
+  result.ok = false;
+  result.cause = std::move(thrown.front());
+  result.cause.source = options.name;
 }
 
 evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,
@@ -141,6 +258,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
         state.on_evaluate(x);
     },
     [&state](const export_at& x) { state.on_export(x); },
+    [&state](const state_part& x) { state.on_state_part(x); },
     [&state](const request&) {
       if (state.running)
         state.finish(error{errc::cancelled, "the evaluation was stopped", {}, state.options.name});

@@ -1,6 +1,7 @@
 // The evaluator: a small chief over an `evaluate` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
+#include "actors/hook_roll.hpp"
 #include "actors/job_board.hpp"
 #include "actors/sub_plan_wait.hpp"
 #include "actors/writers/checkpoint_loading.hpp"
@@ -18,6 +19,7 @@ struct evaluator_options {
   std::vector<program_output> outputs;             ///< Outputs of the evaluation program.
   metric_functions metrics;                        ///< The functions of the metrics among them, by their index.
   std::optional<int64_t> steps;                 ///< Number of batches; absent: until the end of the data.
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called on this actor's own thread; none is null.
   uint64_t seed = 0;
   std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
@@ -45,14 +47,26 @@ struct evaluator_state {
   int64_t until = 0;
   sub_plan_wait<evaluator_actor::stateful_pointer<evaluator_state>> waiting;
   std::optional<metric_totals> totals;
+  hook_roll hooks;
+  size_t loss_at = 0;                           ///< The loss among the outputs of a batch.
+  bool stopped = false;                         ///< A hook has ended the evaluation at the batch that it was shown; the nodes still make what was granted.
   caf::actor_clock::time_point started{};
 
   void on_evaluate(const evaluate_at& x);
+  expected<void> load();
+  void on_state_part(const state_part& x);
   std::optional<int64_t> limit() const;         ///< On the number of batches.
+  int64_t ahead() const;                        ///< Batches that are granted beyond those that were handled.
   void extend(int64_t reached);
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
   void on_export(const export_at& x);
+  /// Shows the hooks a fact. False: one of them threw, and the evaluation has ended.
+  bool show_hooks(fact x);
+  bool begin_hooks();
+  bool show_batch(const step_values& batch);
+  void end_hooks(evaluated& result);
+  bool calls_hooks() const { return !hooks.empty() && current.batches < 0; }
   void finish(std::optional<error> cause);
   void show() const;
 };

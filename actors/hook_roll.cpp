@@ -50,9 +50,9 @@ void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
 void hook_roll::show_step(const fact& x, job_control& job, std::vector<error>& thrown) {
   const auto& values = x.values.values;
   for (const auto& h : hooks_) {
-    if (!h.begun || !wants(h.needs.steps, x.at))
+    if (!h.begun || !(wants(h.needs.steps, x.at) || (x.last && h.needs.last)))
       continue;
-    step_facts facts{x.at, {}};
+    step_facts facts{x.at, x.news.seconds, {}};
     for (size_t i = 0; i < std::min(outputs_.size(), values.size()); ++i)
       facts.values[outputs_[i]] = values[i];
     for (size_t i = 0; i < observed_.size() && outputs_.size() + i < values.size(); ++i)
@@ -81,6 +81,7 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
     case fact::step:
       show_step(x, job, thrown);
       break;
+    case fact::saving: break;  // For listeners.
     case fact::end_at:
       for (const auto& h : hooks_)
         if (h.begun)
@@ -113,6 +114,10 @@ std::vector<need> hook_roll::steps() const {
 
 bool hook_roll::observes() const {
   return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return !h.needs.values.empty(); });
+}
+
+bool hook_roll::last() const {
+  return std::any_of(hooks_.begin(), hooks_.end(), [](const entry& h) { return h.needs.last; });
 }
 
 held_facts hook_roll::holds() const {

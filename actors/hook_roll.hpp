@@ -27,6 +27,8 @@ class hook_roll {
   /// All steps that the hooks that have begun need, and the facts that any of them holds.
   std::vector<need> steps() const;
   held_facts holds() const;
+  /// Whether any of them wants to see the last step.
+  bool last() const;
   /// Whether any of them wants observed values.
   bool observes() const;
 

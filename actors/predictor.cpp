@@ -20,7 +20,7 @@ void predictor_state::on_pull(const pull& x) {
   const bool first = until == 0;
   until = x.until_step;
   if (first) {
-    auto loaded = load_or_initialise(options.files, options.directory, {options.step}, options.seed, options.parameters, options.start.get());
+    auto loaded = load_or_initialise(options.files, options.directory, options.which, options.seed, options.parameters, options.start.get());
     if (!loaded)
       return finish(loaded.error());
     loaded->lease.reset();  // The whole checkpoint is in memory.

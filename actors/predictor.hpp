@@ -12,7 +12,7 @@ struct predictor_options {
   std::shared_ptr<prediction_board> board;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables.
-  int64_t step = -1;                            ///< Step of the checkpoint; negative: the newest.
+  checkpoint_choice which = {};
   std::shared_ptr<parameter_store> parameters;  ///< The predictor's own store; its replica is the only reader.
   uint64_t seed = 0;
   std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.

@@ -3,6 +3,8 @@
 #include "input/streams/open_input.hpp"
 #include "input/streams/refused.hpp"
 #include "models/model_spec.hpp"
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "words/text.hpp"
 
 #include <troupe/spec_fields.hpp>
 
@@ -28,12 +30,35 @@ expected<job_basis> settled_basis(const estimator& e) {
   return basis;
 }
 
+/// `what`: "hooks"; `whose`: "the training".
+template <class T>
+expected<void> none_is_null(const std::vector<std::shared_ptr<T>>& all, std::string_view what, const std::string& whose) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!all[i])
+      return fail(errc::invalid_argument, std::string{what} + "[" + std::to_string(i) + "] of " + whose + " is null; leave it out");
+  return {};
+}
+
 expected<evaluation_data> data_of(const eval_spec& evaluation) {
   if (auto valid = check_fields(evaluation, "evaluation: "); !valid)
     return fail(valid.error());
   if (evaluation.name.find('/') != std::string::npos)
     return fail(errc::invalid_argument, "the name of an evaluation becomes part of a directory's: '" + evaluation.name + "' has a slash");
-  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name};
+  if (auto whole = none_is_null(evaluation.hooks, "hooks", "an evaluation"); !whole)
+    return fail(whole.error());
+  return evaluation_data{evaluation.input, evaluation.steps, evaluation.name, evaluation.hooks};
+}
+
+/// Absent for an empty prefix.
+expected<std::optional<stored_checkpoint>> checkpoint_at(const std::string& prefix, std::optional<int64_t> step) {
+  if (prefix.empty())
+    return std::optional<stored_checkpoint>{};
+  if (step)
+    return fail(errc::invalid_argument, "a step (" + std::to_string(*step) + ") and a checkpoint ('" + prefix + "') cannot both be given");
+  const auto id = id_of_checkpoint(prefix);
+  if (!id)
+    return fail(errc::invalid_argument, "'" + prefix + "' names no checkpoint; a prefix is dir/model.ckpt-<step>, as inspect lists them");
+  return std::optional{stored_checkpoint{parent_of(prefix), *id}};
 }
 
 /// On the final occasion only those of the rule `final` run, and these on no other.
@@ -89,10 +114,15 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
                                           + std::to_string(*training.max_steps) + ") cannot both be given");
   if (auto valid = check_fields(training); !valid)
     return fail(valid.error());
-  for (size_t i = 0; i < training.hooks.size(); ++i)
-    if (!training.hooks[i])
-      return fail(errc::invalid_argument, "hooks[" + std::to_string(i) + "] of the training is null; leave it out");
-  training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks};
+  if (auto whole = none_is_null(training.hooks, "hooks", "the training"); !whole)
+    return fail(whole.error());
+  if (auto whole = none_is_null(training.saving_listeners, "saving_listeners", "the training"); !whole)
+    return fail(whole.error());
+  if (!training.saving_listeners.empty() && !basis->config.saves())
+    return fail(errc::invalid_argument, "saving_listeners need checkpoints: give a model_dir, and a save_checkpoints_steps or "
+                                        "save_checkpoints_secs that is not none");
+  training_job job{.basis = std::move(*basis), .input = training.input, .max_steps = training.max_steps, .steps = training.steps, .hooks = training.hooks,
+                   .saving_listeners = training.saving_listeners};
   for (const auto& rule : training.stop_early)
     if (auto valid = check(rule); !valid)
       return fail(valid.error());
@@ -118,17 +148,20 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
       if (other.data.name == spec.name)
         return fail(errc::invalid_argument, "two evaluations have " + (spec.name.empty() ? "no name" : "the name '" + spec.name + "'")
                                               + ": give each a name of its own, which its results go by");
+    if (spec.every_steps && spec.when == evaluation_mode::beside)
+      return fail(errc::invalid_argument, "evaluation: every_steps (" + std::to_string(*spec.every_steps)
+                                            + ") is for evaluations that training waits for, and when is beside");
     if (auto valid = validate(spec.exporters); !valid)
       return fail(valid.error());
     auto exports = exporting_of(e, spec);
     const bool at_end = std::any_of(spec.exporters.begin(), spec.exporters.end(), [](const exporter& x) { return x.rule == export_rule::final; });
-    job.evaluations.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs, spec.sanity_batches, spec.when,
-                               spec.on_evaluator_failure});
+    job.evaluations.push_back({std::move(*data), std::move(exports), at_end, spec.start_delay_secs, spec.throttle_secs, spec.sanity_batches, spec.every_steps,
+                               spec.when, spec.on_evaluator_failure});
   }
   return job;
 }
 
-expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step, const std::string& prefix) {
   auto basis = settled_basis(e);
   if (!basis)
     return fail(basis.error());
@@ -137,7 +170,10 @@ expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluatio
     return fail(data.error());
   if (auto valid = check_option("evaluation: step", step, field_range::at_least(0)); !valid)
     return fail(valid.error());
-  return evaluation_job{std::move(*basis), std::move(*data), step};
+  auto from = checkpoint_at(prefix, step);
+  if (!from)
+    return fail(from.error());
+  return evaluation_job{std::move(*basis), std::move(*data), step, std::move(*from)};
 }
 
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction) {
@@ -146,14 +182,21 @@ expected<prediction_job> describe(const estimator& e, const predict_spec& predic
     return fail(basis.error());
   if (auto valid = check_fields(prediction, "prediction: "); !valid)
     return fail(valid.error());
+  if (auto whole = none_is_null(prediction.hooks, "hooks", "the prediction"); !whole)
+    return fail(whole.error());
   for (size_t i = 0; i < prediction.keys.size(); ++i)
     if (std::count(prediction.keys.begin(), prediction.keys.end(), prediction.keys[i]) > 1)
       return fail(errc::invalid_argument, "the key '" + prediction.keys[i] + "' is given twice");
+  auto from = checkpoint_at(prediction.checkpoint, prediction.step);
+  if (!from)
+    return fail(from.error());
   return prediction_job{.basis = std::move(*basis),
                         .input = prediction.input,
                         .choice = {.keys = prediction.keys, .single_examples = prediction.single_examples},
                         .step = prediction.step,
-                        .batches_ahead = prediction.batches_ahead};
+                        .from = std::move(*from),
+                        .batches_ahead = prediction.batches_ahead,
+                        .hooks = prediction.hooks};
 }
 
 }  // namespace troupe

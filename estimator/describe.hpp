@@ -11,8 +11,8 @@ namespace troupe {
 /// evaluation of a job that never saves; two evaluations of one name; a step below 0; a key given twice. Fills in what is a default: where
 /// `epochs` end, when checkpoints are saved, the seed, the number of gradient shards.
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations);
-/// `step` of the checkpoint; the newest when absent.
-expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step);
+/// `step` of the checkpoint, or its prefix; the newest without both.
+expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step, const std::string& prefix = {});
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 
 /// The step at which `epochs` passes over the source end: whole batches of each pass, without the partial last one.

@@ -120,8 +120,9 @@ expected<train_result> train_and_evaluate(const estimator& e, const train_spec& 
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }
 
-expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
-  auto settled = describe(e, evaluation, step);
+expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step,
+                                        const std::string& prefix) {
+  auto settled = describe(e, evaluation, step, prefix);
   if (!settled)
     return fail(settled.error());
   auto prepared = prepare(std::move(*settled));
@@ -133,6 +134,13 @@ expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const 
 expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
   local_launcher local;
   return evaluate_by(local, e, evaluation, step);
+}
+
+expected<evaluation_result> evaluate_checkpoint(const estimator& e, const eval_spec& evaluation, const std::string& prefix) {
+  if (prefix.empty())
+    return fail(errc::invalid_argument, "the prefix of the checkpoint is empty");
+  local_launcher local;
+  return evaluate_by(local, e, evaluation, {}, prefix);
 }
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // Prediction streams: batches from the pipeline, handed out row by row, with words where the model has them.
 #include <troupe/predict.hpp>
 
+#include "actors/hook_roll.hpp"
 #include "estimator/describe.hpp"
 #include "estimator/launched_by.hpp"
 #include "input/streams/open_input.hpp"
@@ -53,10 +54,24 @@ std::string remark_on(const loaded_state& from, const settled_config& config) {
                           : "without a model_dir these are predictions of freshly initialised variables";
 }
 
+/// What a hook may ask of a prediction.
+class prediction_control final : public job_control {
+ public:
+  explicit prediction_control(bool& stopped) : stopped_(stopped) {}
+  void save() override {}
+  void stop() override { stopped_ = true; }
+
+ private:
+  bool& stopped_;
+};
+
 }  // namespace
 
 struct prediction_stream::impl {
   impl(std::shared_ptr<launcher> l, prediction_job j) : by(std::move(l)), job(std::move(j)) {}
+  impl(const impl&) = delete;
+  /// A stream that is abandoned has ended for its hooks, too; nobody hears what they throw then.
+  ~impl() { static_cast<void>(end_hooks()); }
 
   std::shared_ptr<launcher> by;
   prediction_job job;
@@ -71,7 +86,13 @@ struct prediction_stream::impl {
   std::unique_ptr<running_prediction> running;
   bool cancelled = false;
 
+  hook_roll hooks;
+  bool hooks_begun = false, stopped = false;   ///< Stopped: a hook has ended the stream with the batch that it was shown.
+  int64_t batches = 0;                         ///< Those that were taken.
+
   expected<void> start();
+  expected<void> show_hooks(const fact& x);
+  expected<void> end_hooks();
   expected<bool> fetch();
   expected<prediction> make(const std::function<tensor(const tensor&)>& part) const;
   expected<std::optional<prediction>> result();
@@ -97,13 +118,41 @@ expected<void> prediction_stream::impl::start() {
   if (cancelled)
     launched->cancel();
   running = std::move(launched);
-  return {};
+  if (job.hooks.empty())
+    return {};
+  hooks = hook_roll{job.hooks, names};
+  hooks_begun = true;
+  fact first;
+  first.what = fact::begin_at;
+  return show_hooks(first);
+}
+
+expected<void> prediction_stream::impl::show_hooks(const fact& x) {
+  prediction_control control{stopped};
+  auto thrown = hooks.show(x, control);
+  return thrown.empty() ? expected<void>{} : fail(std::move(thrown.front()));
+}
+
+/// The last call of each hook that has begun.
+expected<void> prediction_stream::impl::end_hooks() {
+  if (!std::exchange(hooks_begun, false))
+    return {};
+  fact last;
+  last.what = fact::end_at;
+  last.at = batches;
+  last.news.what = failure ? job_event::kind::failed : job_event::kind::finished;
+  last.news.step = from.id.step;
+  last.news.text = from.prefix;
+  last.news.failure = failure;
+  return show_hooks(last);
 }
 
 /// Whether there is a row to return now; false at the end of the data.
 expected<bool> prediction_stream::impl::fetch() {
   if (batch)
     return true;
+  if (stopped)
+    return false;
   auto next = running->next();
   if (!loaded) {
     from = running->from();
@@ -113,7 +162,16 @@ expected<bool> prediction_stream::impl::fetch() {
     return fail(next.error());
   batch = std::move(*next);
   row = 0;
-  return batch.has_value();
+  if (!batch)
+    return false;
+  ++batches;
+  if (!hooks_begun)
+    return true;
+  fact taken;
+  taken.what = fact::step;
+  taken.values = *batch;
+  taken.at = batches;
+  return show_hooks(taken).map([] { return true; });
 }
 
 expected<prediction> prediction_stream::impl::make(const std::function<tensor(const tensor&)>& part) const {
@@ -188,6 +246,10 @@ expected<std::optional<prediction>> prediction_stream::next() {
   if (!result || !*result) {
     i.ended = true;
     i.release();
+    if (auto told = i.end_hooks(); !told && result) {
+      i.failure = told.error();
+      return fail(told.error());
+    }
   }
   return result;
 }

@@ -16,6 +16,7 @@ enum mark_kind : uint8_t {
   mark_watch = 2,     ///< The values of the step that leads to it are reported.
   mark_end = 4,       ///< Nothing follows.
   mark_summary = 8,   ///< The summaries that the model records in the step that leads to it are reported.
+  mark_show = 32,     ///< Replicas send the state to the checkpoint writer, which shows it to evaluators.
   mark_observe = 16,  ///< With mark_watch: the values that the model observes are reported, too.
 };
 
@@ -29,15 +30,17 @@ typename Inspector::result_type inspect(Inspector& f, mark& x) {
   return f(caf::meta::type_name("mark"), x.step, x.kinds);
 }
 
-/// A new attempt: all nodes begin at state `step`. `positions` are iterator positions by infeed name.
+/// A new attempt: all nodes begin at state `step`. `positions` are iterator positions by infeed name, and learning rates are multiplied by
+/// `rate_factor`.
 struct begin {
   int32_t attempt = 0;
   int64_t step = 0;
   std::map<std::string, std::string> positions;
+  double rate_factor = 1;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, begin& x) {
-  return f(caf::meta::type_name("begin"), x.attempt, x.step, x.positions);
+  return f(caf::meta::type_name("begin"), x.attempt, x.step, x.positions, x.rate_factor);
 }
 
 /// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt, until the data end or a stop cuts it
@@ -75,6 +78,18 @@ struct rewind {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, rewind& x) {
   return f(caf::meta::type_name("rewind"), x.attempt, x.step);
+}
+
+/// To replicas and the outfeed: from the update of step `step` on, which none has made, learning rates are multiplied by `factor`, in place of
+/// any factor before.
+struct scale_rate {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  double factor = 1;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, scale_rate& x) {
+  return f(caf::meta::type_name("scale_rate"), x.attempt, x.step, x.factor);
 }
 
 /// To an infeed, or to a replica with out-ports: the reader of `edge`.
@@ -263,13 +278,14 @@ typename Inspector::result_type inspect(Inspector& f, standing& x) {
 
 /// A request of the user to a running job.
 struct request {
-  enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5 };
+  enum kind : uint8_t { save = 1, stop = 2, abort = 3, pause = 4, resume = 5, scale_rate = 6 };
   uint8_t what = stop;
   bool by_signal = false;  ///< A stop by signal: no evaluation follows.
+  double value = 0;        ///< scale_rate: the factor.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, request& x) {
-  return f(caf::meta::type_name("request"), x.what, x.by_signal);
+  return f(caf::meta::type_name("request"), x.what, x.by_signal, x.value);
 }
 
 }  // namespace troupe

@@ -12,10 +12,11 @@ struct evaluate_at {
   std::string prefix;
   int32_t evaluation = 0;
   int64_t batches = -1;  ///< Limit on the number of batches; negative: that of the evaluation.
+  bool shown = false;    ///< Not a checkpoint, but the state that the evaluator was sent, of step `which.step`.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
-  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches);
+  return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches, x.shown);
 }
 
 /// Run the exporters of an evaluation on a committed checkpoint, which is held meanwhile. Answered by `exported`.

@@ -48,7 +48,9 @@ struct retire;
 struct rewind;
 struct room;
 struct run;
+struct scale_rate;
 struct settle;
+struct show_state;
 struct stand_in;
 struct stop;
 struct unlease;
@@ -72,6 +74,7 @@ struct save_failed;
 struct verdict;
 struct verdict_kept;
 struct standing;
+struct state_shown;
 struct state_taken;
 
 }  // namespace troupe
@@ -130,6 +133,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::room))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::scale_rate))
+  CAF_ADD_TYPE_ID(troupe, (troupe::show_state))
+  CAF_ADD_TYPE_ID(troupe, (troupe::state_shown))
   CAF_ADD_TYPE_ID(troupe, (troupe::verdict))
   CAF_ADD_TYPE_ID(troupe, (troupe::verdict_kept))
   CAF_ADD_TYPE_ID(troupe, (troupe::settle))

@@ -39,6 +39,7 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<pull>,           // Credit, from a reader of one of its out-ports.
   caf::reacts_to<leave>,          // A reader or a source has left an edge.
   caf::reacts_to<retire>,         // The group retires: compute, and apply nothing.
+  caf::reacts_to<scale_rate>,     // Another learning rate from a step on.
   caf::reacts_to<begin>,          // A new attempt: begin at its step.
   caf::reacts_to<run>,            // The horizon: nothing is computed past `until`.
   caf::reacts_to<connect_source>, // The source of an edge to an in-port; it receives `pull`.
@@ -62,6 +63,7 @@ using outfeed_actor = report_sink_actor::extend<
   caf::reacts_to<room>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop the reports of older ones.
   caf::reacts_to<departed>,       // A group has left: its reports are awaited no more.
+  caf::reacts_to<scale_rate>,     // Another learning rate from a step on, to record.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<flush>>;         // Pass on all complete steps, then answer `flushed`.
 
@@ -73,6 +75,7 @@ using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<abandon>,        // Snapshots that will not be complete.
   caf::reacts_to<name_missing>,   // A snapshot has waited too long: name its missing part.
   caf::reacts_to<settle>,         // The job has failed: report for each snapshot whether it is committed or cannot be.
+  caf::reacts_to<show_state>,     // A snapshot that is for a reader, and not to be committed; answered by `state_shown`.
   caf::reacts_to<verdict>,        // What an evaluation has shown of a committed checkpoint; answered by `verdict_kept`.
   caf::reacts_to<unlease>>;       // The lease of that checkpoint ends.
 
@@ -84,7 +87,8 @@ using summary_writer_actor = part_sink_actor::extend<  // A part is passed on on
   caf::reacts_to<finish_log>>;    // Close the file, then end.
 
 using evaluator_actor = caf::typed_actor<
-  caf::reacts_to<evaluate_at>,    // Evaluate one checkpoint; answered by `evaluated`.
+  caf::reacts_to<evaluate_at>,    // Evaluate one checkpoint, or the state that was sent before; answered by `evaluated`.
+  caf::reacts_to<state_part>,     // A part of that state; answered by `state_taken`.
   caf::reacts_to<export_at>,      // Run the exporters on one; answered by `exported`.
   caf::reacts_to<request>,        // Stop: the running evaluation is cancelled.
   caf::reacts_to<progress>,       // The sub-plan's replicas reached a state.
@@ -114,6 +118,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<standing>,       // A node's answer to `probe`.
   caf::reacts_to<committed>,      // A snapshot is durable.
   caf::reacts_to<verdict_kept>,   // A verdict on a checkpoint is durable.
+  caf::reacts_to<state_shown>,    // A snapshot has been sent to its reader.
   caf::reacts_to<save_failed>,    // A snapshot will not be committed.
   caf::reacts_to<evaluated>,      // An evaluation ended.
   caf::reacts_to<exported>,       // The exporters of an evaluation have run.

@@ -63,6 +63,7 @@ using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<restored>,       // The parameter stores are filled.
   caf::reacts_to<committed>,      // A snapshot is durable.
   caf::reacts_to<verdict_kept>,   // A verdict is durable.
+  caf::reacts_to<state_shown>,    // A snapshot has been sent to its reader.
   caf::reacts_to<save_failed>>;   // A snapshot will not be committed.
 
 using evaluation_sink_actor = caf::typed_actor<

@@ -26,10 +26,11 @@ struct snapshot_part {
   std::vector<variable_piece> pieces;
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;
+  bool shown = false;                        ///< For `show_state`, and not to be committed.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, snapshot_part& x) {
-  return f(caf::meta::type_name("snapshot_part"), x.attempt, x.step, x.part, x.pieces, x.blobs, x.properties);
+  return f(caf::meta::type_name("snapshot_part"), x.attempt, x.step, x.part, x.pieces, x.blobs, x.properties, x.shown);
 }
 
 /// From the checkpoint writer, directly to the owner of an arena: the memory lent at `step` is no longer read.
@@ -181,6 +182,29 @@ struct state_taken {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, state_taken& x) {
   return f(caf::meta::type_name("state_taken"), x.attempt, x.number);
+}
+
+/// From the chief: once the parts of state `step` that are marked as shown have come from all these replicas, its variables are sent to the
+/// readers, and nothing is committed; answered by `state_shown` once the readers have taken the last of them, or by `save_failed`.
+struct show_state {
+  int32_t attempt = 0;
+  int64_t step = 0;
+  std::vector<departed::replica> replicas;
+  std::vector<state_owner> readers;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, show_state& x) {
+  return f(caf::meta::type_name("show_state"), x.attempt, x.step, x.replicas, x.readers);
+}
+
+/// The readers have all variables of state `step`.
+struct state_shown {
+  int32_t attempt = 0;
+  int64_t step = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, state_shown& x) {
+  return f(caf::meta::type_name("state_shown"), x.attempt, x.step);
 }
 
 /// Opens the directory in place of a writer that died, and loads nothing, as the parameter stores are in use.

@@ -32,17 +32,19 @@ typename Inspector::result_type inspect(Inspector& f, job_event& x) {
 
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.
 struct fact {
-  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4 };
+  /// saving: state `at` has been reached, and will not be committed before this is answered.
+  enum kind : uint8_t { begin_at = 1, event = 2, step = 3, end_at = 4, saving = 5 };
   uint8_t what = event;
-  job_event news;        ///< event; end_at: finished, stopped or failed.
+  job_event news;        ///< event; end_at: finished, stopped or failed; step: only its time.
   step_values values;    ///< step.
   int64_t at = 0;        ///< begin_at, step, end_at: the state.
   bool gate = false;     ///< step: the horizon waits for `answered`.
+  bool last = false;     ///< step: the job ends there.
   uint64_t number = 0;   ///< Increasing, so that the sender can bound the facts without an answer; 0: not counted.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, fact& x) {
-  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.number);
+  return f(caf::meta::type_name("fact"), x.what, x.news, x.values, x.at, x.gate, x.last, x.number);
 }
 
 /// From the callbacks, the answer to fact `number`: all hooks have begun, or a `failure` with the exceptions of hooks was
@@ -52,10 +54,12 @@ struct hooks_ready {
   std::vector<need> steps;
   held_facts holds;      ///< The facts that any hook holds.
   bool observes = false; ///< Whether a hook wants values that the model observes.
+  bool last = false;     ///< Whether a hook wants to see the last step.
+  bool listens = false;  ///< There are saving listeners: they hear of every save before its commit, and hold the job after it.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, hooks_ready& x) {
-  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes);
+  return f(caf::meta::type_name("hooks_ready"), x.number, x.steps, x.holds.saved, x.holds.evaluated, x.observes, x.last, x.listens);
 }
 
 /// From the callbacks, for every event and every step, in their order: the hooks have returned, or a `failure` with their

@@ -1,4 +1,5 @@
 #include <troupe/job.hpp>
+#include <troupe/saving_listener.hpp>
 
 namespace troupe {
 
@@ -32,6 +33,7 @@ std::string_view to_string(job_progress::phase p) noexcept {
 }
 
 job_control::~job_control() = default;
+void job_control::scale_rate(double) {}
 hook::~hook() = default;
 
 needs hook::begin(int64_t) {
@@ -41,5 +43,13 @@ void hook::on_step(const step_facts&, job_control&) {}
 void hook::on_event(const job_event&, job_control&) {}
 void hook::end(int64_t) {}
 void hook::on_abort(const error&) {}
+
+saving_listener::~saving_listener() = default;
+void saving_listener::begin(int64_t) {}
+void saving_listener::before_save(int64_t) {}
+saving_listener::verdict saving_listener::after_save(int64_t, const std::string&) {
+  return verdict::go_on;
+}
+void saving_listener::end(int64_t) {}
 
 }  // namespace troupe

@@ -22,6 +22,7 @@ expected<settled_config> resolve_config(const run_config& c) {
                    .gradient_shards = static_cast<int32_t>(c.gradient_shards.value_or(c.replicas)),
                    .intra_op_threads = static_cast<int32_t>(c.intra_op_threads),
                    .debug_numerics = c.debug_numerics,
+                   .on_not_finite = c.on_not_finite,
                    .recompute = c.recompute};
   if (!c.model_dir)
     return s;

@@ -29,6 +29,7 @@ struct settled_config {
   int32_t gradient_shards = 1;
   int32_t intra_op_threads = 1;
   bool debug_numerics = false;
+  not_finite on_not_finite = not_finite::fail;
   bool recompute = false;
 
   bool saves() const noexcept { return save_steps || save_secs; }

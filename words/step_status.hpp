@@ -15,10 +15,15 @@ enum class end_kind : uint8_t {
   data,     ///< The data ended: a clean end.
   stopped,  ///< The job was stopped there.
   failed,   ///< Something went wrong, which stands beside this.
+  not_finite,  ///< The next step is not finite, and the job was told to stop before such a step.
 };
-constexpr end_kind end_kind_of(step_status all) {
-  const bool healthy = has(all, step_status::ended) && !has(all, step_status::not_finite | step_status::cancelled | step_status::bad_input);
-  return !healthy ? end_kind::failed : has(all, step_status::stopped) ? end_kind::stopped : end_kind::data;
+/// `ends_where_not_finite`: a step that is not finite is no failure, but the end.
+constexpr end_kind end_kind_of(step_status all, bool ends_where_not_finite = false) {
+  if (has(all, step_status::cancelled | step_status::bad_input))
+    return end_kind::failed;
+  if (has(all, step_status::not_finite))
+    return ends_where_not_finite ? end_kind::not_finite : end_kind::failed;
+  return !has(all, step_status::ended) ? end_kind::failed : has(all, step_status::stopped) ? end_kind::stopped : end_kind::data;
 }
 
 }  // namespace troupe

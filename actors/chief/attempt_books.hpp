@@ -19,6 +19,15 @@ struct attempt_books {
   failure_log causes = {};
   troupe::ending ending = {};
   std::map<node_id, int64_t> lanes = {};        ///< Without an outfeed: the state that each replica has reached.
+  std::optional<int64_t> show_at = {};          ///< A state that evaluators are shown without a save, and that is not evaluated yet,
+  bool has_state = false;                       ///<   whether they have it,
+  std::set<size_t> to_show = {};                ///<   and the evaluations that have not begun with it.
+  std::map<int64_t, double> rates = {};         ///< Factors of the learning rate, by the first step that they are for.
+  std::optional<checkpoint_id> rates_of = {};   ///< A save whose books were sent before a factor that is for its state.
+  int64_t verdicts_on_way = 0;                  ///< Verdicts that are not known to be durable,
+  bool verdict_awaited = false;                 ///<   and whether nothing is granted until they are.
+  std::map<uint64_t, int64_t> announced = {};   ///< Saves that listeners are hearing of, whose books wait for that, by the fact's number.
+  std::map<uint64_t, committed> heard = {};     ///< Commits that listeners are hearing of, whose evaluation waits for that.
   std::set<node_id> halting = {};               ///< Nodes that were told to halt, and neither answered nor ended.
 };
 

@@ -2,6 +2,7 @@
 
 #include "actors/chief/decisions.hpp"
 #include "actors/exit_reason.hpp"
+#include "words/book_properties.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -69,10 +70,12 @@ void chief_state::on_restored(const restored& x) {
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
   show_status();
+  const auto factor = x.properties.find(std::string{rate_factor_property});
+  rates = {{x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr)}};
   const begin news{attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
-  self->send(outfeed(), begin{attempt, x.id.step, {}});
+  self->send(outfeed(), begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
   groups.restore(x.id.step, x.properties);
-  tell_replicas(begin{attempt, x.id.step, {}});
+  tell_replicas(begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
   tell_all<role::infeed>(news);
   begin_groups();
   if (attempt > 1)
@@ -186,17 +189,17 @@ void chief_state::warn(int64_t step, std::string text) {
   publish({.what = job_event::kind::warning, .step = step, .text = std::move(text)});
 }
 
-void chief_state::publish(job_event e) {
+uint64_t chief_state::publish(job_event e) {
   e.seconds = seconds();
   options.board->event(e);
   if (!callbacks())
-    return;
+    return 0;
   if (e.what == job_event::kind::progress) {
     held_progress.add(std::move(e));
     constexpr int64_t behind_max = 8;
     if (facts.unanswered() < std::min(behind_max, facts.size()))
       tell_progress();
-    return;
+    return 0;
   }
   tell_progress();
   const bool held = (e.what == job_event::kind::saved && gates.holds().saved) || (e.what == job_event::kind::evaluated && gates.holds().evaluated);
@@ -210,6 +213,7 @@ void chief_state::publish(job_event e) {
     gates.hold_fact(number, step);
     wait_for_hooks(true);
   }
+  return number;
 }
 
 void chief_state::tell_progress() {
@@ -287,6 +291,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const committed& x) { state.on_committed(x); },
     [&state](const save_failed& x) { state.on_save_failed(x); },
     [&state](const verdict_kept& x) { state.on_verdict_kept(x); },
+    [&state](const state_shown& x) { state.on_state_shown(x); },
     [&state](const evaluated& x) { state.on_evaluated(x); },
     [&state](const exported& x) { state.on_exported(x); },
     [&state](const room& x) { state.on_eval_room(x); },

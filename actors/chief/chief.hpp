@@ -94,6 +94,8 @@ struct chief_state : attempt_books {
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
   std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
+  bool attempt_waits = false;                   ///< The next attempt begins once a state is evaluated that the last one showed.
+  bool listens = false;                         ///< There are saving listeners.
   bool save_wanted = false;                     ///< A save was requested while nothing could be saved.
   bool paused = false;                          ///< Nothing is granted, and no deadline runs.
   uint64_t flushes = 0;                         ///< Number of the last `flush`.
@@ -131,7 +133,8 @@ struct chief_state : attempt_books {
         self->send(caf::actor_cast<replica_actor>(m.handle), message);
   }
   void warn(int64_t step, std::string text);
-  void publish(job_event e);
+  /// Returns the number of the fact; 0: it was not told, or not at once.
+  uint64_t publish(job_event e);
   /// Sends a fact to the callbacks and returns its number.
   uint64_t tell(fact f, std::optional<int64_t> watch = {});
   void tell_progress();
@@ -143,6 +146,8 @@ struct chief_state : attempt_books {
   void on_request(const request& x);
   void pause();
   void go_on();
+  void scale_rates(double factor);
+  void keep_rates(checkpoint_id id);
   void on_deadline(const deadline& x);
   std::string text_of(chief_wait w) const;
   error waited_for(chief_wait w, std::string source) const;
@@ -171,13 +176,17 @@ struct chief_state : attempt_books {
 
   // chief_saves.cpp
   void place_save(int64_t step);
+  void pass_books(int64_t step);
   void send_books(int64_t step);
+  double rate_factor_at(int64_t step) const;
   bool books_can_wait() const;
   void send_books_up_to(int64_t step);
   void await_saves();
   void on_committed(const committed& x);
   void publish_commits();
   void deal_with(const committed& x, bool is_new);
+  void offer(const committed& x, bool is_new);
+  void stop_listening();
   void on_save_failed(const save_failed& x);
 
   // chief_evaluations.cpp: evaluations, rules and exporters
@@ -185,6 +194,9 @@ struct chief_state : attempt_books {
   void check_evaluations(checkpoint_id id);
   void on_checked(size_t which, checkpoint_id id, const evaluated& x);
   void release(checkpoint_id id);
+  void place_show(int64_t step);
+  void on_state_shown(const state_shown& x);
+  void evaluate_shown();
   void evaluate_next();
   void evaluate_next(size_t which);
   void on_evaluated(const evaluated& x);

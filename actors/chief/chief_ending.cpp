@@ -174,6 +174,7 @@ void chief_state::settle_saves() {
   if (ending.failing == failing::settling)
     return check_end();
   ending.failing = failing::settling;
+  stop_listening();
   waiting.thaw();
   const bool trained = trains();
   options.nodes->cancel_steps();
@@ -247,6 +248,7 @@ void chief_state::fail_after_save(error cause) {
   if (!trains())
     return end();
   ending.failing = failing::saving;
+  stop_listening();
   waiting.thaw();
   gates.open_all();
   evaluations.drop_waiting();

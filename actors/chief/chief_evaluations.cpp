@@ -3,6 +3,7 @@
 #include "actors/chief/decisions.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/files/file_system.hpp"
+#include "words/book_properties.hpp"
 #include "words/planted.hpp"
 #include "words/text.hpp"
 
@@ -44,6 +45,58 @@ void chief_state::on_checked(size_t which, checkpoint_id id, const evaluated& x)
   check_end();
 }
 
+/// Evaluators will be shown the state, which is not saved. Nothing runs past it until it is evaluated.
+void chief_state::place_show(int64_t step) {
+  show_state wish{attempt, step, {}, {}};
+  for (const auto& m : nodes.members())
+    if (m.what == role::replica && m.handle && !groups.has_left(m.group))
+      wish.replicas.push_back({m.id});
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    if (evaluations.shows(i, step) && evaluator(i)) {
+      wish.readers.push_back({{}, caf::actor_cast<state_owner_actor>(evaluator(i))});
+      to_show.insert(i);
+    }
+  self->send(writer(), std::move(wish));
+  gates.await_commit(step);
+  show_at = step;
+  has_state = false;
+}
+
+void chief_state::on_state_shown(const state_shown& x) {
+  if (x.attempt != attempt || x.step != show_at || ends() || ending.fails())
+    return;
+  has_state = true;
+  evaluate_shown();
+}
+
+/// Once the state is reached it is waited for; once the evaluators have it they are asked, as far as there is room for their results.
+void chief_state::evaluate_shown() {
+  if (!show_at || horizon.reached() < *show_at || !trains() || ending.fails())
+    return;
+  const checkpoint_id state{*show_at, options.iteration};
+  bool any = false;
+  for (size_t i = 0; i < evaluations.size(); ++i) {
+    auto& schedule = evaluations.at(i);
+    const bool possible = evaluator(i) && !ending.by_signal;
+    if (to_show.contains(i) && possible && !schedule.exports()) {
+      schedule.show(state);
+      arm(evaluation_wait(i), options.deadlines.evaluation);
+    }
+    if (!possible || schedule.shows())
+      to_show.erase(i);
+    if (has_state && schedule.may_ask(eval_summaries(i) != nullptr))
+      self->send(evaluator(i), evaluate_at{attempt, {state.step, state.iteration}, "", static_cast<int32_t>(i), -1, true});
+    any = any || schedule.shows();
+  }
+  if (any || !to_show.empty())
+    return;
+  show_at.reset();
+  if (!evaluations.hold(state, gates.holds().evaluated))
+    gates.commit_done(state.step);
+  extend();
+  check_end();
+}
+
 /// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
 void chief_state::record_evaluation(size_t which, const evaluated& x) {
   if (!eval_summaries(which))
@@ -61,6 +114,7 @@ void chief_state::on_eval_room(const room& x) {
     return;
   const auto which = nodes.place_of(writer->id);
   evaluations.at(which).room_until(x.until_number);
+  evaluate_shown();
   evaluate_next(which);
 }
 
@@ -100,7 +154,7 @@ void chief_state::on_evaluated(const evaluated& x) {
   if (ends() || which >= evaluations.size())
     return;
   auto& schedule = evaluations.at(which);
-  const bool checked = schedule.checks();
+  const bool checked = schedule.checks(), shown = schedule.shows();
   const auto ended = schedule.end();  // A failed evaluation is not repeated.
   if (!ended)
     return;
@@ -108,12 +162,16 @@ void chief_state::on_evaluated(const evaluated& x) {
     disarm(evaluation_wait(which));
     return on_checked(which, *ended, x);
   }
+  if (shown && ending.fails()) {  // The next attempt makes the state again.
+    disarm(evaluation_wait(which));
+    return std::exchange(attempt_waits, false) ? begin_attempt() : check_end();
+  }
   const int64_t step = ended->step;
   const auto& settings = evaluations.settings(which);
   disarm(evaluation_wait(which));
   bool ends_early = false;
   if (x.ok) {
-    auto found = judgements.judge(settings.name, *ended, x.metrics);
+    auto found = judgements.judge(settings.name, *ended, x.metrics, !shown);
     if (!found)
       return fail_after_save(std::move(found.error()));
     if (found->is_best)
@@ -122,28 +180,31 @@ void chief_state::on_evaluated(const evaluated& x) {
   }
   if (x.ok) {
     metrics[settings.name] = x.metrics;
-    if (settings.exports)
+    if (settings.exports && !shown)
       begin_export(which, *ended, false);
   }
   if (planted(planted_fault::lease_forgotten))
     gates.commit_done(step);
-  else
+  else if (!shown)
     release(*ended);
   if (x.ok) {
     if (which == 0)
       arrays = x.arrays;
-    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays, .checkpoint = *ended, .evaluation = settings.name});
+    publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays,
+             .checkpoint = shown ? std::nullopt : ended, .evaluation = settings.name});
     if (step != start_step)  // Without a new step the event file has the point already.
       record_evaluation(which, x);
   } else if (!schedule.cancelled()) {
     auto cause = x.cause;
-    cause.notes.push_back("while evaluating the checkpoint of step " + to_string(*ended) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
     if (settings.on_failure == failure_policy::fail)
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
   }
   if (ends_early && now == phase::training)
     end_early();  // Before the gate opens.
+  if (shown)
+    evaluate_shown();
   show_status();
   evaluate_next();
   extend();
@@ -198,6 +259,7 @@ void chief_state::on_exported(const exported& x) {
       return fail_after_save(std::move(cause));
     warn(done->step, to_string(cause));
   }
+  evaluate_shown();
   evaluate_next();
   extend();
   check_end();
@@ -213,14 +275,20 @@ void chief_state::end_early() {
 void chief_state::tell_verdict(checkpoint_id id) {
   if (ending.early && horizon.end() == id.step)
     arm(chief_wait::verdict, options.deadlines.save);
-  self->send(writer(), verdict{attempt, id, judgements.books(ending.early && horizon.end() == id.step)});
+  auto found = judgements.books(ending.early && horizon.end() == id.step);
+  if (const double factor = rate_factor_at(id.step); factor != 1)
+    found.emplace(rate_factor_property, shortest_text(factor));
+  ++verdicts_on_way;
+  self->send(writer(), verdict{attempt, id, std::move(found)});
 }
 
 void chief_state::on_verdict_kept(const verdict_kept& x) {
-  if (x.attempt != attempt || ends() || !waiting.armed(chief_wait::verdict))
+  if (x.attempt != attempt || ends() || --verdicts_on_way > 0 || !waiting.armed(chief_wait::verdict))
     return;
   disarm(chief_wait::verdict);
-  ending.early_kept = true;
+  verdict_awaited = false;
+  ending.early_kept = ending.early && horizon.end() == x.id.step;
+  extend();
   check_end();
 }
 
@@ -228,8 +296,14 @@ void chief_state::on_verdict_kept(const verdict_kept& x) {
 void chief_state::lose_evaluator(size_t which) {
   disarm(evaluation_wait(which));
   disarm(room_wait(which));
+  const bool shown = evaluations.at(which).shows();
   for (const auto id : evaluations.lose(which))
-    release(id);
+    if (!shown)
+      release(id);
+  if (shown && std::exchange(attempt_waits, false))
+    begin_attempt();
+  else if (shown)
+    evaluate_shown();
 }
 
 }  // namespace troupe

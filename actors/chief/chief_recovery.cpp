@@ -66,6 +66,16 @@ void chief_state::begin_attempt() {
   for (const auto id : saves.held())
     self->send(writer(), unlease{id});
   const auto stood_at = horizon.reached();
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    if (auto& schedule = evaluations.at(i); schedule.shows()) {
+      attempt_waits = attempt_waits || schedule.is_asked();
+      if (!schedule.is_asked()) {
+        schedule.end();
+        disarm(evaluation_wait(i));
+      }
+    }
+  if (attempt_waits)
+    return;  // An evaluator reads the state that it was sent, and would get another one over it.
   static_cast<attempt_books&>(*this) = attempt_books{.attempt = attempt + 1};
   horizon = fresh_horizon();
   horizon.begin(stood_at, goal());  // For whoever asks before the commit is loaded.

@@ -2,6 +2,8 @@
 #include "actors/chief/chief.hpp"
 #include "words/text.hpp"
 
+#include <cmath>
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -24,6 +26,8 @@ void chief_state::on_request(const request& x) {
     save_wanted = save_wanted || now == phase::restoring || now == phase::recovering;
     return;
   }
+  if (x.what == request::scale_rate)
+    return scale_rates(x.value);
   go_on();
   if (x.what == request::abort) {
     causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
@@ -47,6 +51,35 @@ void chief_state::on_request(const request& x) {
     cut_short();
   if (ending.failing == failing::settling)
     check_end();  // Nothing further is awaited for another attempt.
+}
+
+/// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
+/// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
+void chief_state::scale_rates(double factor) {
+  const auto step = horizon.until();
+  if (!std::isfinite(factor) || factor <= 0)
+    return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor) + ": the factor must be above 0 and finite");
+  if (!trains() || ending.fails())
+    return;
+  const double all = rate_factor_at(step) * factor;
+  rates[step] = all;
+  const troupe::scale_rate news{attempt, step, all};
+  tell_replicas(news);
+  self->send(outfeed(), news);
+  warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by " + shortest_text(all));
+  const checkpoint_id here{step, options.iteration};
+  if (saves.last_commit() == here)
+    keep_rates(here);
+  else if (saves.is_placed(step) || saves.is_settled(here))
+    rates_of = here;  // Once that is committed.
+}
+
+void chief_state::keep_rates(checkpoint_id id) {
+  if (!writer())
+    return;
+  verdict_awaited = true;
+  arm(chief_wait::verdict, options.deadlines.save);
+  tell_verdict(id);
 }
 
 /// Steps that are granted are still made; a paused job is one whose horizon stands.

@@ -1,5 +1,7 @@
 // The chief's saves.
 #include "actors/chief/chief.hpp"
+#include "words/book_properties.hpp"
+#include "words/text.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -17,10 +19,38 @@ void chief_state::place_save(int64_t step) {
   const bool checked = step == start_step && checks_evaluations();
   if (options.checkpoints && (shown || evaluated || checked))
     gates.await_commit(step);
-  const bool books_wait = books_can_wait() && step > horizon.reached();
+  const bool books_wait = (books_can_wait() || listens) && step > horizon.reached();
   saves.place(step, books_wait);
   if (!books_wait)
+    pass_books(step);
+}
+
+/// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
+/// no save, and a failing job does not wait for them.
+void chief_state::pass_books(int64_t step) {
+  if (!listens || !callbacks() || ending.fails() || saved_told == checkpoint_id{step, options.iteration})
+    return send_books(step);
+  tell_progress();
+  fact f;
+  f.what = fact::saving;
+  f.at = step;
+  const auto number = tell(std::move(f));
+  announced.emplace(number, step);
+  gates.hold_fact(number, step);
+  wait_for_hooks(true);
+}
+
+/// The attempt fails: neither books nor commits wait for listeners any more.
+void chief_state::stop_listening() {
+  for (const auto& [number, step] : std::exchange(announced, {}))
     send_books(step);
+  for (const auto& [number, commit] : std::exchange(heard, {}))
+    offer(commit, true);
+}
+
+double chief_state::rate_factor_at(int64_t step) const {
+  const auto next = rates.upper_bound(step);
+  return next == rates.begin() ? 1 : std::prev(next)->second;
 }
 
 /// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
@@ -30,6 +60,8 @@ void chief_state::send_books(int64_t step) {
   books.properties["first_step"] = std::to_string(first_step);
   books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
   books.properties.merge(groups.books(step));
+  if (const double factor = rate_factor_at(step); factor != 1)
+    books.properties.emplace(rate_factor_property, shortest_text(factor));
   const bool ends_here = ending.early && horizon.end() == step;
   books.properties.merge(judgements.books(ends_here));
   ending.early_kept = ending.early_kept || ends_here;
@@ -44,12 +76,12 @@ bool chief_state::books_can_wait() const {
 
 void chief_state::send_books_up_to(int64_t step) {
   for (const auto placed : saves.take_books_up_to(step))
-    send_books(placed);
+    pass_books(placed);
 }
 
 /// Waits for the oldest save once its step is reached; after a failure, for any.
 void chief_state::await_saves() {
-  if (waiting.armed(chief_wait::commit) || !saves.is_awaited(horizon.reached(), ending.fails()))
+  if (waiting.armed(chief_wait::commit) || !announced.empty() || !saves.is_awaited(horizon.reached(), ending.fails()))
     return;
   saves.begin_wait();
   arm(chief_wait::commit, options.deadlines.save);
@@ -82,14 +114,24 @@ void chief_state::publish_commits() {
 void chief_state::deal_with(const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
     warn(x.id.step, w);
+  uint64_t told = 0;
   if (is_new) {
-    publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
     if (summaries())
       self->send(summaries(), note{note::checkpoint, x.id.step, x.prefix});
+    told = publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
   }
+  if (rates_of == x.id)
+    keep_rates(*std::exchange(rates_of, std::nullopt));
   if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
+  if (listens && told > 0 && !ending.fails() && !ends())
+    heard.emplace(told, x);
+  else
+    offer(x, is_new);
+}
 
+/// Its evaluation may begin. Without one, its lease ends and its gate opens.
+void chief_state::offer(const committed& x, bool is_new) {
   if (evaluations.any() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
     for (const auto superseded : evaluations.offer(x.id))
       release(superseded);

@@ -23,14 +23,15 @@ bool chief_state::commits_are_gates() const {
 }
 
 void chief_state::extend() {
-  if (now != phase::training || paused)
+  if (now != phase::training || paused || verdict_awaited)
     return;
   // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
   // one, are unanswered.
   if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
     return;
   const int64_t next_gate = commits_are_gates() ? horizon.next_save(horizon.until()) : INT64_MAX;
-  auto further = horizon.next(gates, {std::min(gates.limit(horizon.until()), next_gate), saves.count(), facts.room()});
+  const int64_t next_shown = options.checkpoints ? evaluations.next_shown(horizon.until()) : INT64_MAX;
+  auto further = horizon.next(gates, {std::min({gates.limit(horizon.until()), next_gate, next_shown}), saves.count(), facts.room(), next_shown});
   if (further.until <= horizon.until())
     return;
   for (const auto& m : further.marks) {
@@ -40,6 +41,8 @@ void chief_state::extend() {
     }
     if ((m.kinds & mark_snapshot) != 0)
       place_save(m.step);
+    if ((m.kinds & mark_show) != 0)
+      place_show(m.step);
   }
   grant_up_to(further.until, std::move(further.marks));
   if (horizon.end() && horizon.until() >= *horizon.end()) {
@@ -65,6 +68,10 @@ void chief_state::mark_here(uint8_t kinds) {
   if ((kinds & mark_snapshot) != 0 && !saves.is_placed(here)) {
     place_save(here);
     await_saves();
+  }
+  if ((kinds & mark_end) != 0 && gates.shows_last() && !gates.shows(here) && callbacks() && !ending.fails()) {
+    kinds |= gates.observes() ? mark_watch | mark_observe : mark_watch;
+    facts.marked(here);
   }
   if (kinds != 0)
     grant_up_to(here, {{here, kinds}});
@@ -96,6 +103,8 @@ void chief_state::on_progress(const progress& x) {
     f.at = values.step;
     f.values = values;
     f.gate = gates.is_held(values.step);
+    f.last = horizon.end() == values.step;
+    f.news.seconds = seconds();
     watch_told = std::max(watch_told.value_or(values.step), values.step);
     tell(std::move(f), values.step);
   }
@@ -153,6 +162,7 @@ void chief_state::on_reached() {
   send_books_up_to(horizon.reached());
   await_saves();
   publish_commits();
+  evaluate_shown();
   if (ending.announced && *ending.announced->step <= horizon.reached())
     return fail_now(*std::exchange(ending.announced, std::nullopt));
   extend();
@@ -167,7 +177,8 @@ void chief_state::on_stream_end(const stream_end& x) {
     return;
   ending.announced.reset();
   disarm(chief_wait::news);
-  const bool stopped = ending.cut && x.kind == end_kind::stopped;
+  const bool not_finite = x.kind == end_kind::not_finite;
+  const bool stopped = (ending.cut && x.kind == end_kind::stopped) || not_finite;
   if (x.kind != end_kind::data && !stopped)
     return fail_now(x.cause);
   if (x.step == 0 && !stopped)
@@ -175,10 +186,14 @@ void chief_state::on_stream_end(const stream_end& x) {
   const auto end_at = horizon.end();
   if (ending.failing == failing::settling || (end_at == x.step && horizon.end_is_final()))
     return;
-  if (!stopped) {
+  if (not_finite) {
+    ending.stopping = true;
+    ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_string(x.cause);
+  } else if (!stopped) {
     ending.remark = data_ended_text(x.step, horizon.end_is_final() ? end_at : std::nullopt);
-    warn(x.step, ending.remark);
   }
+  if (!stopped || not_finite)
+    warn(x.step, ending.remark);
   // Saves and marks beyond the end will not happen; they are neither awaited nor reported as missing.
   saves.cancel_above(x.step);
   gates.cancel_above(x.step);
@@ -207,7 +222,8 @@ void chief_state::dealt_with(uint64_t number) {
 void chief_state::on_hooks_ready(const hooks_ready& x) {
   dealt_with(x.number);
   wait_for_hooks(true);
-  gates.set_needs(x.steps, x.holds, x.observes);
+  listens = x.listens;
+  gates.set_needs(x.steps, {x.holds.saved || listens, x.holds.evaluated}, x.observes, x.last);
   if (now == phase::restoring && facts.unanswered() == 0)
     begin_training();
 }
@@ -219,6 +235,12 @@ void chief_state::on_answered(const answered& x) {
   wait_for_hooks(true);
   if (ends())
     return;
+  if (const auto saved = announced.extract(x.number)) {
+    send_books(saved.mapped());
+    await_saves();
+  }
+  if (const auto commit = heard.extract(x.number))
+    offer(commit.mapped(), true);
   if (now == phase::restoring && facts.unanswered() == 0)
     return begin_training();
   if (facts.unanswered() == 0)
@@ -254,7 +276,7 @@ void chief_state::cut_short() {
 void chief_state::check_end() {
   if (now != phase::draining || !horizon.end())
     return;
-  const drain_situation s{start_step, evaluations.any(), outfeed() != nullptr, facts.expects(),
+  const drain_situation s{start_step, evaluations.any(), outfeed() != nullptr, facts.expects() || !heard.empty() || verdict_awaited,
                            may_recover() && !halting.empty(), exports_at_end(), may_recover()};
   switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
     case drain_next::wait: return;

@@ -34,7 +34,7 @@ expected<void> check_origin(std::optional<checkpoint_id> planned_from, const res
 /// infeed.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);
 
-/// The records of an evaluation: its metrics without global_step, and the path of its checkpoint.
+/// The records of an evaluation: its metrics without global_step, and the path of its checkpoint, if there is one.
 std::vector<record> evaluation_records(const evaluated& x);
 
 }  // namespace troupe

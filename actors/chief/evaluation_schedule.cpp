@@ -10,8 +10,17 @@ std::optional<checkpoint_id> evaluation_schedule::offer(checkpoint_id id) {
   return superseded;
 }
 
+namespace {
+constexpr int64_t records_each = 2;
+}  // namespace
+
+bool evaluation_schedule::may_ask(bool recorded) {
+  const bool possible = shows_ && !asked_ && !(recorded && records_ + records_each > room_);
+  asked_ = asked_ || possible;
+  return possible;
+}
+
 evaluation_schedule::next evaluation_schedule::decide(const situation& s) const {
-  constexpr int64_t records_each = 2;
   if (running_ || exporting_ || !waiting_)
     return next::nothing;
   std::optional<double> since;
@@ -29,9 +38,9 @@ void evaluation_schedule::begin(nanoseconds now) {
 }
 
 std::optional<checkpoint_id> evaluation_schedule::end() {
-  const bool checked = checks_;
+  const bool other = checks_ || shows_;
   const auto ended = lose();
-  if (ended && !checked)
+  if (ended && !other)
     last_ = ended;
   return ended;
 }

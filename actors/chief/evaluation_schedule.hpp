@@ -42,6 +42,12 @@ class evaluation_schedule {
   /// Some batches are evaluated before training begins, and nothing else of the schedule changes.
   void check(checkpoint_id id) { running_ = id, checks_ = true; }
   bool checks() const noexcept { return checks_; }
+  /// A state without a checkpoint is evaluated, once the evaluator has it and there is room for the result; nothing else of the schedule changes.
+  void show(checkpoint_id state) { running_ = state, shows_ = true, asked_ = false; }
+  bool shows() const noexcept { return shows_; }
+  /// Whether the evaluator may be asked now; once only.
+  bool may_ask(bool recorded);
+  bool is_asked() const noexcept { return asked_; }
   /// The exporters run on an evaluated checkpoint, which `end_export` returns.
   void begin_export(checkpoint_id id) { exporting_ = id; }
   bool exports() const noexcept { return exporting_.has_value(); }
@@ -52,7 +58,7 @@ class evaluation_schedule {
   std::optional<checkpoint_id> end();
   /// The evaluator is lost. Returns the checkpoint of the running evaluation, whose outcome is unknown.
   std::optional<checkpoint_id> lose() {
-    checks_ = false;
+    checks_ = shows_ = false;
     return std::exchange(running_, std::nullopt);
   }
   /// After a stop by signal: whether to cancel the running evaluation; true only once.
@@ -67,7 +73,7 @@ class evaluation_schedule {
   double throttle_secs_, start_delay_secs_;
   std::optional<checkpoint_id> waiting_, running_, last_, exporting_;
   std::optional<nanoseconds> began_;  ///< When the newest one began.
-  bool cancelled_ = false, checks_ = false;
+  bool cancelled_ = false, checks_ = false, shows_ = false, asked_ = false;
   int64_t records_ = 0;
   int64_t room_ = record_window;
 };

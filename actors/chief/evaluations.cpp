@@ -1,5 +1,7 @@
 #include "actors/chief/evaluations.hpp"
 
+#include "actors/chief/decisions.hpp"
+
 #include <algorithm>
 
 namespace troupe {
@@ -27,6 +29,19 @@ std::vector<checkpoint_id> evaluations::offer(checkpoint_id id) {
     offered_ = id;
   std::erase_if(superseded, [this](checkpoint_id old) { return concern(old); });
   return superseded;
+}
+
+int64_t evaluations::next_shown(int64_t step) const {
+  int64_t next = INT64_MAX;
+  for (const auto& e : all_)
+    if (!e.lost)
+      next = std::min(next, next_multiple(step, e.settings.every_steps));
+  return next;
+}
+
+bool evaluations::shows(size_t which, int64_t step) const {
+  const auto& e = all_[which];
+  return !e.lost && next_multiple(step - 1, e.settings.every_steps) == step;
 }
 
 void evaluations::offer_last(checkpoint_id id) {

@@ -14,6 +14,7 @@ struct evaluation_settings {
   double throttle_secs = 600;
   double start_delay_secs = 0;
   int64_t sanity_batches = 0;
+  std::optional<int64_t> every_steps = {};  ///< Evaluates the state at the multiples of so many steps, saved or not.
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_failure = failure_policy::fail;
   bool exports = false;         ///< Exporters run after each evaluation.
@@ -36,6 +37,10 @@ class evaluations {
 
   /// Offers a new checkpoint to all. Returns those that it supersedes and that none needs any more.
   std::vector<checkpoint_id> offer(checkpoint_id id);
+  /// The first state after `step` that one of them evaluates whether it is saved or not; INT64_MAX: none.
+  int64_t next_shown(int64_t step) const;
+  /// Whether this one does.
+  bool shows(size_t which, int64_t step) const;
   /// Offers the last checkpoint to those that have not evaluated it.
   void offer_last(checkpoint_id id);
   /// Whether that checkpoint was offered, or one of a later step.

@@ -6,10 +6,11 @@
 
 namespace troupe {
 
-void gates::set_needs(std::vector<need> steps, held_facts holds, bool observes) {
+void gates::set_needs(std::vector<need> steps, held_facts holds, bool observes, bool last) {
   needs_ = std::move(steps);
   holds_ = holds;
   observes_ = observes;
+  last_ = last;
 }
 
 int64_t gates::next_shown(int64_t after) const {

@@ -14,7 +14,7 @@ namespace troupe {
 class gates {
  public:
   /// Called once, when the hooks have begun.
-  void set_needs(std::vector<need> steps, held_facts holds, bool observes = false);
+  void set_needs(std::vector<need> steps, held_facts holds, bool observes = false, bool last = false);
   const held_facts& holds() const noexcept { return holds_; }
 
   /// The first state after `after` that hooks are shown; INT64_MAX: none.
@@ -22,6 +22,8 @@ class gates {
   bool shows(int64_t step) const { return next_shown(step - 1) == step; }
   /// Whether hooks want values that the model observes, at the states that they are shown.
   bool observes() const noexcept { return observes_; }
+  /// Whether hooks are shown the last state, whichever it is.
+  bool shows_last() const noexcept { return last_; }
 
   /// A mark was placed at `step`: a gate closes there if a hook holds it.
   void marked(int64_t step);
@@ -34,8 +36,8 @@ class gates {
   void facts_answered(uint64_t up_to) { facts_.erase(facts_.begin(), facts_.upper_bound(up_to)); }
   /// The first state at which the hooks were asked and have not answered.
   std::optional<int64_t> awaited() const;
-  /// Whether a step that a hook holds has not been answered.
-  bool held_by_hooks() const noexcept { return !hooks_.empty(); }
+  /// Whether a step or a fact that a hook holds has not been answered.
+  bool held_by_hooks() const noexcept { return !hooks_.empty() || !facts_.empty(); }
 
   void await_commit(int64_t step) { commits_.insert(step); }
   void commit_done(int64_t step) { commits_.erase(step); }
@@ -54,7 +56,7 @@ class gates {
  private:
   std::vector<need> needs_;
   held_facts holds_;
-  bool observes_ = false;
+  bool observes_ = false, last_ = false;
   std::set<int64_t> commits_, hooks_, asked_;
   std::map<uint64_t, int64_t> facts_;  ///< The state of each held fact, by its number.
 };

@@ -54,7 +54,7 @@ uint8_t horizon::marks_at(int64_t step, const gates& closed) const {
     kinds |= mark_end;
   if (options_.summary_steps && step % *options_.summary_steps == 0)
     kinds |= mark_summary;
-  if (closed.shows(step))
+  if (closed.shows(step) || (closed.shows_last() && end_ == step))
     kinds |= closed.observes() ? mark_watch | mark_observe : mark_watch;
   return kinds;
 }
@@ -65,9 +65,11 @@ grant horizon::next(const gates& closed, const room& there) const {
   size_t saves = there.saves_on_way;
   int64_t shown = there.shown;
   for (int64_t step = until_; step < target;) {
-    step = std::min({target, next_save(step), options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
+    step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX, options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
                      closed.next_shown(step)});
-    const uint8_t kinds = marks_at(step, closed);
+    uint8_t kinds = marks_at(step, closed);
+    if (step == there.evaluated && (kinds & mark_snapshot) == 0)
+      kinds |= mark_show;
     if (far_ahead(step, saves) || ((kinds & mark_watch) != 0 && shown-- == 0)) {
       target = step - 1;  // The state before has no such mark.
       break;

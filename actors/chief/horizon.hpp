@@ -51,6 +51,7 @@ class horizon {
     int64_t limit = INT64_MAX;   ///< The first state that no node may pass.
     size_t saves_on_way = 0;
     int64_t shown = INT64_MAX;   ///< How many more watches may be marked.
+    int64_t evaluated = INT64_MAX;  ///< The next state that evaluators are shown, unless it is saved.
   };
   /// The next grant: two blocks beyond the reports, or 0.2 s of steps if that is more, but not past the end, the limit, or
   /// a mark for which there is no room. If its `until` is not above the horizon, there is no grant.

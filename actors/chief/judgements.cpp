@@ -48,14 +48,15 @@ bool judgements::improves(double value) const {
   return !best_ || (settings_.best->smaller ? value < best_value_ : value > best_value_);
 }
 
-expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics) {
+expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics,
+                                               bool saved) {
   verdict result;
   if (settings_.best && settings_.best->evaluation == evaluation) {
     const auto found = metrics.find(settings_.best->metric);
     if (found == metrics.end())
       return fail(errc::key_missing, "keep_best asks for the metric '" + settings_.best->metric + "'; the evaluation has "
                                        + joined(metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
-    if (improves(found->second)) {
+    if (saved && improves(found->second)) {
       result.is_best = true;
       best_ = id;
       best_value_ = found->second;

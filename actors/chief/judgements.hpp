@@ -33,7 +33,8 @@ class judgements {
     std::optional<std::string> ends = {};   ///< Why the job ends.
   };
   /// key_missing, or the error of a predicate.
-  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics);
+  /// `saved`: there is a checkpoint of that state, which can be the best.
+  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics, bool saved = true);
 
   /// For the books of every checkpoint: the best one so far. `ends_here`: it is the one at which the job ends by a rule.
   properties books(bool ends_here) const;

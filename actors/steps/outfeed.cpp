@@ -21,6 +21,7 @@ void outfeed_state::on_begin(const begin& x) {
       lanes.push_back({.from = r.id, .group = g});
   meters.assign(options.groups.size(), {});
   records = 0;
+  rates = {{x.step, x.rate_factor}};
   texts_sent = false;
   room_until = options.records_ahead;
   last_record.reset();
@@ -124,6 +125,12 @@ metric_results outfeed_state::take_metrics() {
   return all;
 }
 
+double outfeed_state::rate_factor() {
+  while (rates.size() > 1 && std::next(rates.begin())->first < step)
+    rates.erase(rates.begin());
+  return rates.empty() ? 1 : rates.begin()->second;
+}
+
 void outfeed_state::record_group(size_t group, double loss, record& into) {
   recorded_sets sets;
   for (auto& l : lanes)
@@ -146,7 +153,7 @@ void outfeed_state::record_group(size_t group, double loss, record& into) {
   // resumed.
   by_default("loss", loss);
   if (summaries.by)
-    by_default("learning_rate", learning_rate(*summaries.by, step));
+    by_default("learning_rate", learning_rate(*summaries.by, step) * rate_factor());
   const auto now = self->clock().now();
   if (group == 0 && last_record && now > last_record->second)
     by_default("global_step/sec", static_cast<double>(step - last_record->first)
@@ -316,6 +323,10 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
     [&state](const room& x) { state.on_room(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const departed& x) { state.on_departed(x); },
+    [&state](const scale_rate& x) {
+      if (x.attempt == state.attempt)
+        state.rates[x.step] = x.factor;
+    },
     [&state](const probe& x) {
       standing here{x.number, state.options.name, {{"reported", state.step}}};
       auto lane = state.lanes.begin();

@@ -62,6 +62,7 @@ struct outfeed_state {
   };
   std::vector<loss_meters> meters;               ///< One for each group.
   int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and their credit.
+  std::map<int64_t, double> rates;          ///< Factors of the learning rate, by the first step that they are for.
   bool texts_sent = false;                  ///< In this attempt: they are kept once, with the first summaries.
   std::optional<std::pair<int64_t, caf::actor_clock::time_point>> last_record;
   bool end_passed = false;
@@ -72,6 +73,7 @@ struct outfeed_state {
   void on_end(const stream_end& x);
   void on_room(const room& x);
   void on_departed(const departed& x);
+  double rate_factor();                     ///< Of the step that led to `step`.
   void pass_on(bool whatever_there_is = false);
   bool record_due() const;                  ///< Whether the step to state `step + 1` recorded.
   bool metrics_due() const;                 ///< Whether replicas measured up to state `step + 1`.

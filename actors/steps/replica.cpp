@@ -54,7 +54,7 @@ void replica_state::on_sum(const gradient_sum& x) {
     waiting = wait::none;
     return stop_at(status, x.cause);
   }
-  options.engine->apply(step, x.gradient, current, target);
+  apply(x.gradient);
   waiting = wait::applied;
   self->send(peers.reducer, applied{attempt, step, options.index});
 }
@@ -71,7 +71,7 @@ void replica_state::on_released(const released& x) {
   if (x.attempt != attempt)
     return;
   for (auto& holder : lent)
-    if (holder == x.step)
+    if (holder && holder->step == x.step && --holder->parts == 0)
       holder.reset();
   advance();
 }
@@ -179,8 +179,14 @@ void replica_state::fire() {
   if (status != step_status::ok)
     return stop_at(status, std::move(cause));
   if (trains())
-    engine.apply(step, engine.gradient(), current, target);
+    apply(engine.gradient());
   finish_step();
+}
+
+void replica_state::apply(const tensor& sum) {
+  for (; !rates.empty() && rates.begin()->first <= step; rates.erase(rates.begin()))
+    options.engine->scale_rate(rates.begin()->second);
+  options.engine->apply(step, sum, current, target);
 }
 
 expected<void> replica_state::look_at_blocks() {
@@ -282,6 +288,8 @@ void replica_state::collect(uint8_t kinds) {
 void replica_state::serve(uint8_t kinds) {
   if ((kinds & mark_snapshot) != 0)
     lend();
+  if ((kinds & mark_show) != 0 && peers.parts)
+    send_part(true);
   if ((kinds & mark_end) != 0)
     ended = true;
 }
@@ -325,7 +333,8 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
       state.peers.parts = x.writer;
       // A replica at its end sends no further part by itself, and its last part was lost with the old writer.
       const bool again = state.ended && state.last_part == state.step;
-      state.lent[0] = state.lent[1] = state.last_part = std::nullopt;
+      state.lent[0] = state.lent[1] = std::nullopt;
+      state.last_part.reset();
       if (again)
         state.lend();
       state.advance();
@@ -339,6 +348,7 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
     [&state](const pull& x) { state.on_pull(x); },
     [&state](const leave& x) { state.on_leave(x); },
     [&state](const retire& x) { state.on_retire(x); },
+    [&state](const scale_rate& x) { state.on_scale_rate(x); },
     [&state](const stop& x) { state.on_stop(x); },
     [&state](const halt& x) { state.on_halt(x); },
     [&state](const probe& x) {

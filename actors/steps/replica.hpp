@@ -37,6 +37,7 @@ struct replica_options {
   measuring measure = measuring::never;        ///< Train: metrics of the steps that lead to log points, or of all steps between them.
   int64_t log_every = 0;                       ///< Steps between log points; 0: none.
   bool debug_numerics = false;                 ///< A step that is not finite is computed again, to find the origin.
+  bool ends_where_not_finite = false;          ///< The state before a step that is not finite is an end, and is saved.
 };
 
 struct replica_peers {
@@ -93,9 +94,16 @@ struct replica_state {
   int64_t until = 0;             ///< The horizon.
   int64_t began_at = 0;          ///< The step at which this attempt began.
   std::map<int64_t, uint8_t> marks;
+  std::map<int64_t, double> rates;  ///< Factors of the learning rate, by the first step that they are for; of those, the ones yet to come.
 
   int current = 0;                              ///< The arena that holds state `step`.
-  std::optional<int64_t> lent[2];               ///< For each arena: the snapshot that holds it, if any.
+  /// A snapshot that holds an arena: its step, and by how many parts.
+  struct loan {
+    int64_t step = 0;
+    int parts = 0;
+    bool operator==(const loan&) const = default;
+  };
+  std::optional<loan> lent[2];                  ///< For each arena, if any.
   std::optional<int64_t> last_part, last_watch; ///< The newest marks served in this attempt.
   std::optional<int64_t> moves_at;              ///< The step whose update switches arenas, for a snapshot.
   enum class wait : uint8_t { none, sum, applied } waiting = wait::none;
@@ -124,13 +132,16 @@ struct replica_state {
   void on_pull(const pull& x);
   void on_leave(const leave& x);
   void on_retire(const retire& x);
+  void on_scale_rate(const scale_rate& x);
 
   void advance();
   bool can_fire() const;
   bool measures() const;        ///< Whether the current step counts for the metrics of training.
+  void send_part(bool shown);   ///< Lends the current arena.
   bool moves() const;           ///< Whether the next update writes to the other arena.
   void fire();
   void explain(error& cause, const batch_feeds& in);  ///< Adds why the current step is not finite, or how to find out.
+  void apply(const tensor& sum);  ///< The update of the current step.
   expected<void> look_at_blocks();  ///< Finds batch `step` in the blocks that have arrived.
   bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
 

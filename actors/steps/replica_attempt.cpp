@@ -32,8 +32,11 @@ void replica_state::on_begin(const begin& x) {
   attempt = x.attempt;
   step = until = began_at = x.step;
   marks.clear();
+  rates.clear();
+  options.engine->scale_rate(x.rate_factor);
   current = 0;
-  lent[0] = lent[1] = last_part = last_watch = moves_at = std::nullopt;
+  lent[0] = lent[1] = std::nullopt;
+  last_part = last_watch = moves_at = std::nullopt;
   waiting = wait::none;
   pending = {};
   has_values = has_records = has_observed = false;
@@ -62,6 +65,12 @@ void replica_state::on_begin(const begin& x) {
   give_credit(true);
   early.hand_over(attempt, each_of{[this](const block& b) { on_block(b); }, [this](const end_of_data& end) { on_end(end); },
                                    [this](const pull& credit) { on_pull(credit); }});
+}
+
+/// No replica has made that step: the horizon does not pass it before all have this message.
+void replica_state::on_scale_rate(const scale_rate& x) {
+  if (x.attempt == attempt)
+    rates[x.step] = x.factor;
 }
 
 void replica_state::on_stop(const stop& x) {

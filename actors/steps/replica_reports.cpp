@@ -16,19 +16,25 @@ bool replica_state::measures() const {
 void replica_state::lend() {
   if (!peers.parts || last_part == step)
     return;
-  last_part = moves_at = step;
+  last_part = step;
+  send_part(false);
+}
+
+void replica_state::send_part(bool shown) {
+  moves_at = step;
   snapshot_part part{attempt, step, options.id};
+  part.shown = shown;
   for (auto& piece : options.engine->pieces(current))
     part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
                            piece.trainable, std::move(piece.elements)});
   if (!part.pieces.empty())  // A replica with an empty slice lends nothing, so nothing is released to it.
-    lent[current] = step;
+    lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
   self->send(peers.parts, std::move(part));
 }
 
 void replica_state::stop_at(step_status status, error cause) {
   ended = true;
-  const auto kind = end_kind_of(status);
+  const auto kind = end_kind_of(status, options.ends_where_not_finite);
   send_exposed();
   if (kind != end_kind::failed)
     end_exposed(cause, kind);

@@ -24,9 +24,10 @@ void checkpoint_writer_state::on_restore(const restore& x) {
   auto loaded = load(owners);
   if (!loaded)
     return fail_with(loaded.error());
-  restoring = std::move(*loaded);
-  restoring->news.attempt = attempt;
-  restoring->owners = std::move(owners);
+  sending = std::move(*loaded);
+  std::get<restored>(sending->news).attempt = attempt;
+  for (const auto& [group, owner] : owners)
+    sending->owners[group].push_back(owner);
   send_state();
 }
 
@@ -38,18 +39,18 @@ std::vector<group_layout> checkpoint_writer_state::layouts_in(const std::map<std
 }
 
 /// The state of a job without a checkpoint: initial values, or those of a warm start, which is read again in each attempt.
-expected<checkpoint_writer_state::restoration> checkpoint_writer_state::begin_anew(std::vector<group_layout> owned) {
+expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(std::vector<group_layout> owned) {
   if (!options.start)
-    return restoration{{}, {owned, options.seed}, {}};
+    return transfer{restored{}, {owned, options.seed}, {}};
   auto values = options.start->read(options.layouts, options.seed);
   if (!values)
     return fail(std::move(values.error()));
   options.properties["warm_start"] = values->from;
-  return restoration{{.id = {values->step}}, {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
+  return transfer{restored{.id = {values->step}}, {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
 }
 
 /// A group without an owner has no live replica, and gets nothing.
-expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load(const std::map<group_id, state_owner_actor>& owners) {
+expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const std::map<group_id, state_owner_actor>& owners) {
   const auto owned = [&owners](std::vector<group_layout> groups) {
     std::erase_if(groups, [&owners](const group_layout& g) { return !owners.contains(g.group); });
     return groups;
@@ -78,32 +79,36 @@ expected<checkpoint_writer_state::restoration> checkpoint_writer_state::load(con
   auto warnings = std::move(found->warnings);
   for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
     warnings.push_back(std::move(difference));
-  return restoration{{attempt, true, content.id, found->prefix, std::move(content.blobs), std::move(content.properties), std::move(warnings)},
+  return transfer{restored{attempt, true, content.id, found->prefix, std::move(content.blobs), std::move(content.properties), std::move(warnings)},
                      {owned(there), std::move(content.tensors), options.part_bytes_max}, {}};
 }
 
 void checkpoint_writer_state::on_state_taken(const state_taken& x) {
-  if (restoring && x.attempt == attempt && restoring->on_their_way.erase(x.number) > 0)
+  if (sending && x.attempt == attempt && sending->on_their_way.erase(x.number) > 0)
     send_state();
 }
 
 /// An owner that dies or is halted takes no part. The chief hears of it and begins another attempt, and with it another
 /// restoration.
 void checkpoint_writer_state::send_state() {
-  auto& r = *restoring;
-  while (r.on_their_way.size() < parts_on_their_way_max) {
-    auto next = r.parts.next();
+  auto& s = *sending;
+  while (s.on_their_way.size() < parts_on_their_way_max) {
+    auto next = s.parts.next();
     if (!next)
       break;
     next->part.attempt = attempt;
-    next->part.number = r.sent++;
-    r.on_their_way.insert(next->part.number);
-    self->send(r.owners[next->to], std::move(next->part));
+    for (const auto& owner : s.owners[next->to]) {
+      next->part.number = s.sent++;
+      s.on_their_way.insert(next->part.number);
+      self->send(owner, next->part);
+    }
   }
-  if (!r.on_their_way.empty())
+  if (!s.on_their_way.empty())
     return;
-  self->send(driver, std::move(r.news));
-  restoring.reset();
+  auto done = *std::exchange(sending, std::nullopt);
+  if (auto* const shown_state = std::get_if<state_shown>(&done.news))
+    let_go(shown_state->step, done.from);
+  std::visit([this](auto& news) { self->send(driver, std::move(news)); }, done.news);
 }
 
 }  // namespace troupe

@@ -16,7 +16,9 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
   refused.clear();
   gone_parts.clear();
   settling = false;
-  restoring.reset();
+  sending.reset();
+  shown.clear();
+  readers_of.clear();
   for (auto& part : options.parts)
     part.until = INT64_MAX;
 }
@@ -65,6 +67,8 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
     early.keep(attempt, lent_part{x, lender});
     return;
   }
+  if (x.shown)
+    return on_shown_part(x, lender);
   if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step)) {
     if (!x.pieces.empty())
       self->send(lender, released{x.attempt, x.step});
@@ -137,6 +141,7 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
     return;
   for (auto s = snapshots.upper_bound(x.step); s != snapshots.end(); s = snapshots.erase(s))
     let_go(s->first, s->second);
+  forget_shown(x.step);
 }
 
 void checkpoint_writer_state::on_name_missing(const name_missing& x) {
@@ -218,6 +223,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
     [&state](const departed& x) { state.on_departed(x); },
     [&state](const gone& x) { state.on_gone(x); },
     [&state](const abandon& x) { state.on_abandon(x); },
+    [&state](const show_state& x) { state.on_show_state(x); },
     [&state](const name_missing& x) { state.on_name_missing(x); },
     [&state](const settle& x) { state.on_settle(x); },
     [&state](const verdict& x) { state.on_verdict(x); },

@@ -1,4 +1,4 @@
-// The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing.
+// The checkpoint writer: collects the parts of a snapshot and commits a complete set, or nothing. A set that is for evaluators alone it sends to them.
 #pragma once
 
 #include "messages/early_messages.hpp"
@@ -10,6 +10,7 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include <set>
+#include <variant>
 
 namespace troupe {
 
@@ -58,27 +59,35 @@ struct checkpoint_writer_state {
   /// For a writer that stands in: parts of nodes that heard of it before its own `stand_in` came.
   early_messages<lent_part, gone> early;
 
-  /// A restoration that is on its way to the owners.
-  struct restoration {
-    restored news;                             ///< For the chief, once all parts are taken.
+  /// A state that is on its way to the owners of parameter stores.
+  struct transfer {
+    std::variant<restored, state_shown> news;  ///< For the chief, once all parts are taken.
     state_parts parts;                         ///< Those that are not sent yet.
-    std::map<group_id, state_owner_actor> owners;
+    std::map<group_id, std::vector<state_owner_actor>> owners;
+    pending from = {};                         ///< The memory that they are in, where it is lent.
     int64_t sent = 0;
-    std::set<int64_t> on_their_way;            ///< Parts that are sent and not taken.
+    std::set<int64_t> on_their_way = {};       ///< Parts that are sent and not taken.
   };
-  std::optional<restoration> restoring;
+  std::optional<transfer> sending;
+  std::map<int64_t, pending> shown;            ///< Snapshots that are for evaluators alone,
+  std::map<int64_t, show_state> readers_of;    ///<   and those.
 
   void on_restore(const restore& x);
   void on_stand_in(const stand_in& x);
   void begin_attempt(int32_t number);
   void fail_with(error cause);
   expected<void> open();
-  expected<restoration> begin_anew(std::vector<group_layout> owned);
-  expected<restoration> load(const std::map<group_id, state_owner_actor>& owners);
+  expected<transfer> begin_anew(std::vector<group_layout> owned);
+  expected<transfer> load(const std::map<group_id, state_owner_actor>& owners);
   std::vector<group_layout> layouts_in(const std::map<std::string, std::string>& properties) const;
   void on_departed(const departed& x);
   void on_state_taken(const state_taken& x);
   void send_state();
+  // checkpoint_showing.cpp
+  void on_shown_part(const snapshot_part& x, const arena_owner_actor& lender);
+  void on_show_state(const show_state& x);
+  void show(int64_t step);
+  void forget_shown(int64_t above);
   void on_part(const snapshot_part& x, const arena_owner_actor& lender);
   void on_abandon(const abandon& x);
   void on_name_missing(const name_missing& x);

@@ -118,8 +118,10 @@ class program_engine final : public step_engine {
   }
 
   void apply(int64_t step, const tensor& sum, int from, int to) override {
-    current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to));
+    current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to), rate_factor_);
   }
+
+  void scale_rate(double factor) override { rate_factor_ = factor; }
 
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {
     if (auto ready = bind(in, 1); ready != step_status::ok)
@@ -362,6 +364,7 @@ class program_engine final : public step_engine {
   size_t outputs_ = 0;                      ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;
   std::pair<int64_t, int64_t> slice_;
+  double rate_factor_ = 1;
   int32_t local_shards_ = 1;
   int64_t rows_ = 0;
   std::vector<std::shared_ptr<std::byte>> sums_;

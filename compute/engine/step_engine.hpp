@@ -51,6 +51,9 @@ class step_engine {
   virtual tensor gradient() const = 0;
   /// Train: this replica's slice of the update, from one arena to another or in place. `sum` is over all replicas.
   virtual void apply(int64_t step, const tensor& sum, int from, int to) = 0;
+  /// Train: the learning rate of every rule is multiplied by `factor` in each later `apply`; 1 at first. Weight decay that goes by the rate
+  /// follows it.
+  virtual void scale_rate(double factor) { static_cast<void>(factor); }
   /// Evaluate, predict: computes the outputs.
   virtual step_status evaluate(int64_t step, const batch_feeds& in, int arena) = 0;
 

@@ -193,7 +193,8 @@ void planned_update::apply_to(const segment& s, const update_terms& terms, int64
   std::visit([&](const auto& rule) { update(rule, terms, range<T>(s, first, last, at)); }, rule_of(s));
 }
 
-void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) const {
+void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
+                           double rate_factor) const {
   const auto& clip = optimizer_.clip;
   for (const auto& run : runs_)
     if (const int64_t first = std::max(slice.first, run.first), last = std::min(slice.second, run.last); run.assigned && first < last)
@@ -215,10 +216,10 @@ void planned_update::apply(int64_t step, std::pair<int64_t, int64_t> slice, cons
       factor = schedule_factor(optimizer_, rule, step);
     }
     auto terms = common;
-    terms.rate = rate * s.rate_factor;
+    terms.rate = rate * s.rate_factor * rate_factor;
     terms.gradient_scale = s.gradient_scale;
     terms.weight_decay = s.weight_decay;
-    terms.keep = 1 - factor * s.weight_decay;  // Rules with their own decay ignore it.
+    terms.keep = 1 - factor * rate_factor * s.weight_decay;  // Rules with their own decay ignore it.
     if (runs_[s.run].type == dtype::float64)
       apply_to<double>(s, terms, first, last, {gradient, from, to});
     else

@@ -73,8 +73,8 @@ class program {
   /// As the free function below, but divided among the pool: each thread checks the part that it will update.
   bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const;
   /// The optimizer's update for bytes [first, last) of the gradient vector, all of which is there, reading variables and slots
-  /// from `from` and writing them to `to` (the same base: in place).
-  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to);
+  /// from `from` and writing them to `to` (the same base: in place). `rate_factor` multiplies the learning rate of every rule.
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to, double rate_factor = 1);
 
   /// The loss of the last run, unscaled by S, as float64.
   double loss() const noexcept;

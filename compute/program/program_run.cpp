@@ -184,13 +184,14 @@ error program::last_error() const {
   return e;
 }
 
-void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to) {
+void program::apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
+                    double rate_factor) {
   const flush_denormals tiny_is_zero;
   const auto& update = impl_->update;
   impl_->update.prepare(slice, gradient);
   if (!update.divides())
-    return update.apply(step, slice, gradient, from, to);
-  impl_->share_out(slice, [&](int64_t first, int64_t last) { update.apply(step, {first, last}, gradient, from, to); });
+    return update.apply(step, slice, gradient, from, to, rate_factor);
+  impl_->share_out(slice, [&](int64_t first, int64_t last) { update.apply(step, {first, last}, gradient, from, to, rate_factor); });
 }
 
 bool program::is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient) const {

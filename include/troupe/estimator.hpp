@@ -13,6 +13,7 @@
 #include <troupe/hook.hpp>
 #include <troupe/model.hpp>
 #include <troupe/run_config.hpp>
+#include <troupe/saving_listener.hpp>
 #include <troupe/warm_start.hpp>
 
 namespace troupe {
@@ -31,6 +32,7 @@ struct train_spec {
   /// After training for so many seconds, pauses not counted, the job saves and stops; started again, it goes on.
   std::optional<double> max_secs = {};
   std::vector<std::shared_ptr<hook>> hooks = {};
+  std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};  ///< Need checkpoints; one that is given twice counts once.
   std::vector<stop_rule> stop_early = {};  ///< Need an evaluation; the first rule that applies ends the job.
   std::optional<troupe::keep_best> keep_best = {};
 };
@@ -56,6 +58,10 @@ struct eval_spec {
   /// Before the first step of a new job so many batches are evaluated, so that data or metrics that cannot work fail then. The result is
   /// neither told nor written. 0: none.
   int64_t sanity_batches = 2;
+  /// Evaluates the variables as they stand at every multiple of so many steps that is not saved, too, whatever the throttle: there is no
+  /// checkpoint then, and no exporter runs. Only where training waits for it.
+  std::optional<int64_t> every_steps = {};
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called for the batches of each evaluation, but not of `sanity_batches`.
   /// Run in their order after an evaluation, while its checkpoint is held; those of the rule `final` at the end of a job that has reached
   /// max_steps or was ended by a rule. The features of `exports_like`, or of `input`, say what an exported model is fed.
   std::vector<exporter> exporters = {};
@@ -113,6 +119,8 @@ TROUPE_API expected<train_result> train(const estimator& e, const train_spec& tr
 /// "eval_<name>" in the model directory; a failure to write there is a warning in the result. not_found when `step` is
 /// given and absent.
 TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step = {});
+/// Evaluates the checkpoint of that prefix, "runs/a/model.ckpt-390", which may be in another directory than the model's.
+TROUPE_API expected<evaluation_result> evaluate_checkpoint(const estimator& e, const eval_spec& evaluation, const std::string& prefix);
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations);
 inline expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
   return train_and_evaluate(e, training, eval_specs{evaluation});

@@ -50,7 +50,10 @@ class TROUPE_API job_control {
  public:
   virtual ~job_control();
   virtual void save() = 0;  ///< Saves a checkpoint at the current horizon, or joins a save under way.
-  virtual void stop() = 0;  ///< Saves, and ends there.
+  virtual void stop() = 0;  ///< Saves, and ends there. In an evaluation: it ends with the batches up to the one that was shown.
+  /// Multiplies the learning rate of all later steps by `factor`, above 0 and finite: from the state on at which the hook holds the job, or
+  /// from the horizon on. Checkpoints keep it, so that a resumed job goes on with the same rate. Of no effect in an evaluation.
+  virtual void scale_rate(double factor);
 };
 
 /// A step that a hook wants to see: the values of the step that leads to state `first`, then every `every`-th after it.
@@ -72,6 +75,7 @@ struct held_facts {
 /// What a hook will want of a job.
 struct needs {
   std::vector<need> steps = {};
+  bool last = false;  ///< The job's last step, too, unless it is known only once it is done: where the data end, or a step fails.
   held_facts holds = {};
   /// Of what the model observes (`graph::observe`), the values that the hook is shown at those steps, by name. A model computes
   /// what it observes only at steps that some hook with values is shown.
@@ -79,13 +83,17 @@ struct needs {
 };
 
 struct step_facts {
-  int64_t step = 0;                      ///< The state that was reached; its last step was step - 1.
+  int64_t step = 0;                      ///< The state that was reached; its last step was step - 1. In an evaluation: batches so far.
+  double seconds = 0;                    ///< Since the job started, by its clock.
   /// "loss", and the values that the hook named; empty at the state where the job starts. "loss" is the mean over all replicas and
   /// gradient shards: the same bits for any number of replicas that share the same gradient_shards. So are observed values.
   std::map<std::string, tensor> values;
 };
 
-/// All calls are made on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time,
+/// Beside training, in an evaluation (`eval_spec::hooks`) and a prediction (`predict_spec::hooks`), the calls are made by the evaluator's thread
+/// and by the one that takes the predictions, states count batches from 0, and each evaluation or stream has a `begin` and an end of its own.
+///
+/// In training all calls are made on the job's callbacks thread, or where `start_options::executor` (job.hpp) says; one at a time,
 /// hook after hook in the order of `train_spec::hooks` except for `on_abort`. An exception that leaves a hook ends the
 /// job as `state`, after a last save, and names the call, the hook's index and its type; every other hook is still
 /// called. A call that does not return holds up the job's end, and the thread that ends the job, for no longer than the

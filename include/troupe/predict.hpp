@@ -20,9 +20,12 @@ namespace troupe {
 struct predict_spec {
   dataset input = {};                      ///< With or without labels; the model's function gets what there is.
   std::vector<std::string> keys = {};      ///< The predictions to compute; empty: all of them.
-  std::optional<int64_t> step = {};        ///< Step of the checkpoint; the newest when absent.
+  std::optional<int64_t> step = {};        ///< Step of the checkpoint; the newest when absent. Or:
+  std::string checkpoint = {};             ///<   the prefix of a checkpoint, "dir/model.ckpt-390", of any model directory.
   bool single_examples = true;             ///< One result a row; false: one a batch, as the model yields it.
   int64_t batches_ahead = 16;              ///< Most batches computed beyond the one being taken; 0: none.
+  /// Called for each batch that is taken, by the thread that takes it, and at the end of the stream, also of one that is destroyed or stopped early.
+  std::vector<std::shared_ptr<hook>> hooks = {};
 };
 
 /// One example's predictions by name, each without the batch axis; or a whole batch's, if requested. Tensors of one

@@ -40,6 +40,12 @@ enum class train_metrics : uint8_t {
   all,     ///< Every step since the previous log point, or since the job started or recovered.
 };
 
+/// What follows from a step whose loss or gradient is not finite.
+enum class not_finite : uint8_t {
+  fail,  ///< The job fails, and names the step.
+  stop,  ///< A warning; the state before that step is saved, and the job stops there.
+};
+
 struct run_config {
   std::optional<std::string> model_dir = {};            ///< Without one, nothing is kept.
   std::optional<uint64_t> seed = {};                    ///< tf_random_seed.
@@ -64,6 +70,7 @@ struct run_config {
   /// operation, variable or component fed that was not. Cost until then: with several replicas one more check of each
   /// gradient.
   bool debug_numerics = false;
+  not_finite on_not_finite = not_finite::fail;
   /// Rematerialisation: while training, forward values that are cheap to compute (no matrix product, no convolution)
   /// are recomputed for the gradients where that takes less memory: slower, to the same bits.
   bool recompute = false;
@@ -123,6 +130,7 @@ struct run_config_changes {
   change<double> recovery_first_delay_secs = {};
   change<double> recovery_delay_max_secs = {};
   change<bool> debug_numerics = {};
+  change<not_finite> on_not_finite = {};
   change<bool> recompute = {};
 };
 

@@ -28,6 +28,10 @@ template <> struct option_choices<train_metrics> {
                                                                           {"all", train_metrics::all}};
 };
 
+template <> struct option_choices<not_finite> {
+  static const inline std::pair<std::string_view, not_finite> all[] = {{"fail", not_finite::fail}, {"stop", not_finite::stop}};
+};
+
 /// A row that also knows the field of the same name in `run_config_changes`.
 template <class T>
 struct run_config_field : option_field<run_config, T> {
@@ -62,6 +66,7 @@ template <> struct option_fields<run_config> {
     TROUPE_FIELD(recovery_first_delay_secs, "seconds before the first of these; each later delay is twice as long", field_range::between(0, 3e9)),
     TROUPE_FIELD(recovery_delay_max_secs, "and at most this", field_range::between(0, 3e9)),
     TROUPE_FIELD(debug_numerics, "when a step is not finite, name its first operation that is not"),
+    TROUPE_FIELD(on_not_finite, "a step that is not finite fails the job, or stops it before that step"),
     TROUPE_FIELD(recompute, "compute cheap values again for the gradients, to save memory")};
 };
 

@@ -31,6 +31,7 @@ template <> struct option_fields<eval_spec> {
     TROUPE_FIELD(eval_spec, start_delay_secs, "no evaluation begins before, but for the last", field_range::at_least(0).or_infinite()),
     TROUPE_FIELD(eval_spec, throttle_secs, "least time between two evaluations", field_range::at_least(0).or_infinite()),
     TROUPE_FIELD(eval_spec, sanity_batches, "batches evaluated before the first step of a new job, to find what cannot work", field_range::at_least(0)),
+    TROUPE_FIELD(eval_spec, every_steps, "evaluates between checkpoints as well, at the multiples of so many steps", field_range::at_least(1)),
     TROUPE_FIELD(eval_spec, when, "training waits, or goes on beside it"),
     TROUPE_FIELD(eval_spec, on_evaluator_failure, "an evaluation that fails ends the job, or is a warning")};
 };
@@ -39,6 +40,7 @@ template <> struct option_fields<predict_spec> {
   static constexpr std::tuple all{
     TROUPE_FIELD(predict_spec, keys, "only these predictions"),
     TROUPE_FIELD(predict_spec, step, "the checkpoint of this step; the newest unless given", field_range::at_least(0)),
+    TROUPE_FIELD(predict_spec, checkpoint, "or the one of this prefix, dir/model.ckpt-390, of any directory"),
     TROUPE_FIELD(predict_spec, single_examples, "one result for each example, not for each batch"),
     // The limit keeps sums of steps far from overflow.
     TROUPE_FIELD(predict_spec, batches_ahead, "batches computed beyond the one being taken", field_range::between(0, INT32_MAX))};

@@ -17,6 +17,7 @@
 #include <troupe/graph.hpp>
 #include <troupe/heads.hpp>
 #include <troupe/hook.hpp>
+#include <troupe/hooks.hpp>
 #include <troupe/inspect.hpp>
 #include <troupe/job.hpp>
 #include <troupe/losses.hpp>
@@ -32,7 +33,9 @@
 #include <troupe/run_config.hpp>
 #include <troupe/run_description.hpp>
 #include <troupe/run_record.hpp>
+#include <troupe/saving_listener.hpp>
 #include <troupe/sequential.hpp>
+#include <troupe/step_timer.hpp>
 #include <troupe/summary.hpp>
 #include <troupe/tensor.hpp>
 #include <troupe/vocabulary.hpp>

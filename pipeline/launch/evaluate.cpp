@@ -118,7 +118,8 @@ struct evaluation_driver_state {
 };
 
 evaluation_driver_actor::behavior_type evaluation_driver(evaluation_driver_actor::stateful_pointer<evaluation_driver_state> self,
-                                                         std::shared_ptr<crew> nodes, int64_t step, std::shared_ptr<evaluation_board> board) {
+                                                         std::shared_ptr<crew> nodes, checkpoint_choice which,
+                                                         std::shared_ptr<evaluation_board> board) {
   auto& state = self->state;
   state.self = self;
   state.nodes = std::move(nodes);
@@ -130,7 +131,7 @@ evaluation_driver_actor::behavior_type evaluation_driver(evaluation_driver_actor
   self->monitor(state.worker);
   if (state.writer)
     self->monitor(state.writer);
-  self->send(state.worker, evaluate_at{0, {step}, {}});
+  self->send(state.worker, evaluate_at{0, which, {}});
   return {
     [&state](const evaluated& x) { state.on_evaluated(x); },
     [&state](const failure& x) { state.board->warned(to_string(x.what)); },
@@ -143,8 +144,10 @@ class launched_evaluation final : public running_evaluation {
   launched_evaluation(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
     : job_(std::move(job)), world_(std::move(world)), board_(std::make_shared<evaluation_board>(world_->listener())) {
     world_->tell_time_and_host(*job_);
-    const auto step = std::get<evaluation_job>(job_->job).step.value_or(-1);  // The evaluator takes -1 for the newest.
-    driver_ = spawn_actor(world_->system(), {.messages = world_->messages()}, evaluation_driver, make_crew(*world_, job_, no_node), step, board_);
+    const auto& wanted = std::get<evaluation_job>(job_->job);
+    const auto which = wanted.from ? checkpoint_choice{wanted.from->id.step, wanted.from->id.iteration}
+                                   : checkpoint_choice{wanted.step.value_or(-1)};  // The evaluator takes -1 for the newest.
+    driver_ = spawn_actor(world_->system(), {.messages = world_->messages()}, evaluation_driver, make_crew(*world_, job_, no_node), which, board_);
     world_->listener()->started(evaluation_driver_state::name, caf::actor_cast<caf::strong_actor_ptr>(driver_));
     driver_->attach_functor([board = board_](const caf::error& reason) {
       board->answered(fail(category_of(reason), "the evaluation ended: " + describe(reason)));

@@ -60,6 +60,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan.programs[*node.program].mode;
   options.debug_numerics = job.basis().config.debug_numerics;
+  options.ends_where_not_finite = options.mode == mode::train && job.plan.groups.size() == 1 && job.basis().config.on_not_finite == not_finite::stop;
   options.log_every = job.basis().config.log_steps;
   for (const auto* e : job.plan.edges_to(node.id)) {
     options.in_edges.push_back(e->id);
@@ -159,7 +160,10 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   options.outputs.assign(outputs.begin(), outputs.end());
   options.metrics = program.engines.front()->metrics();
   options.steps = job.evaluation(node.index).steps;
+  options.hooks = job.evaluation(node.index).hooks;
   options.silence_max = basis.deadlines.silence;
+  if (const auto* alone = std::get_if<evaluation_job>(&job.job); alone && alone->from)
+    options.directory = alone->from->directory;
   if (const auto* training = std::get_if<training_job>(&job.job))
     options.exports = training->evaluations[static_cast<size_t>(node.index)].exports;
   options.board = job.board;
@@ -175,7 +179,11 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   options.board = job.predictions;
   options.files = basis.files;
   options.directory = basis.config.model_dir.value_or("");
-  options.step = job.prediction().step.value_or(-1);  // The predictor takes -1 for the newest.
+  const auto& wanted = job.prediction();
+  options.which = wanted.from ? checkpoint_choice{wanted.from->id.step, wanted.from->id.iteration}
+                              : checkpoint_choice{wanted.step.value_or(-1)};  // The predictor takes -1 for the newest.
+  if (wanted.from)
+    options.directory = wanted.from->directory;
   options.silence_max = basis.deadlines.silence;
   options.parameters = job.driven_by(node.id).parameters;
   options.seed = basis.config.seed;
@@ -202,7 +210,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.stops_at_infeeds = job.plan.groups.size() > 1;
   options.summary_steps = config.summary_steps;
   for (const auto& e : training.evaluations)
-    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.when, e.on_evaluator_failure, e.exports != nullptr,
+    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when, e.on_evaluator_failure, e.exports != nullptr,
                                    e.exports_at_end});
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)
@@ -217,6 +225,7 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   const auto& training = job.training();
   callbacks_options options;
   options.hooks = training.hooks;
+  options.listeners = training.saving_listeners;
   options.log = training.log;
   options.turns = training.turns;
   const auto groups = outfeed_options_of(job, *job.plan.find(role::outfeed, node.driver)).groups;

@@ -34,7 +34,7 @@ struct planning {
     options.hosts = job.hosts;
     options.replicas = config.replicas;
     options.summaries = config.summary_steps > 0;
-    options.hooks = !job.hooks.empty() || job.log != nullptr;
+    options.hooks = !job.hooks.empty() || !job.saving_listeners.empty() || job.log != nullptr;
     auto done = read(job.input).map([&](std::string text) { options.dataset = std::move(text); });
     for (const auto& e : job.evaluations)
       done = done.and_then([&] { return evaluate(e.data, config); });

@@ -30,6 +30,7 @@ struct evaluation_data {
   dataset input;
   std::optional<int64_t> steps = {};   ///< Number of batches; absent: until the end of the data.
   std::string name = {};               ///< Of its eval_spec.
+  std::vector<std::shared_ptr<hook>> hooks = {};
   /// The folder of its event file, in the model directory.
   std::string folder() const { return name.empty() ? "eval" : "eval_" + name; }
 };
@@ -44,8 +45,15 @@ struct evaluation_policy {
   double start_delay_secs = 0;
   double throttle_secs = 600;
   int64_t sanity_batches = 2;
+  std::optional<int64_t> every_steps = {};
   evaluation_mode when = evaluation_mode::waits;
   failure_policy on_evaluator_failure = failure_policy::fail;
+};
+
+/// A checkpoint in a directory that need not be the model's.
+struct stored_checkpoint {
+  std::string directory;
+  checkpoint_id id;
 };
 
 struct training_job {
@@ -58,6 +66,7 @@ struct training_job {
   std::optional<troupe::keep_best> keep_best = {};
   std::optional<double> max_secs = {};
   std::vector<std::shared_ptr<hook>> hooks = {};
+  std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
   std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
   std::shared_ptr<hook_turns> turns = std::make_shared<hook_turns>();
 };
@@ -65,15 +74,18 @@ struct training_job {
 struct evaluation_job {
   job_basis basis;
   evaluation_data data;
-  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest.
+  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest, unless there is:
+  std::optional<stored_checkpoint> from = {};
 };
 
 struct prediction_job {
   job_basis basis;
   dataset input;
   prediction_choice choice = {};
-  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest.
+  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest, unless there is:
+  std::optional<stored_checkpoint> from = {};
   int64_t batches_ahead = 16;
+  std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called where the predictions are taken.
 };
 
 using any_job = std::variant<training_job, evaluation_job, prediction_job>;

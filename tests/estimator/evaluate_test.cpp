@@ -4,6 +4,7 @@
 #include <troupe/job.hpp>
 #include <troupe/predict.hpp>
 
+#include "small_start.hpp"
 #include "support/prediction_case.hpp"
 
 #include <doctest/doctest.h>
@@ -37,6 +38,45 @@ TEST_CASE("[EST-30] losses 1, 2 and 6 on batches of 1, 1 and 8 rows are 3 on ave
   REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
   CHECK(result->batches == 3);
   CHECK(result->metrics.at("loss") == 3);
+}
+
+TEST_CASE("[EST-35] without a checkpoint initial variables are evaluated, and a checkpoint that is named by its prefix though newer ones exist") {
+  const auto fresh = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(3))});
+  REQUIRE_MESSAGE(fresh, why(fresh));
+  CHECK(fresh->checkpoint.empty());
+  CHECK(fresh->metrics.at("loss") == 101.5);
+
+  const temporary_directory directory;
+  const auto e = small_estimator(directory / "run");
+  const eval_spec on{.input = small_dataset(20).batch(8)};
+  std::map<int64_t, double> losses;
+  std::map<int64_t, std::string> prefixes;
+  for (const int64_t until : {5, 10}) {
+    const auto trained = train(e, small_training(until));
+    REQUIRE_MESSAGE(trained, why(trained));
+    losses[until] = evaluate(e, on)->metrics.at("loss");
+    prefixes[until] = trained->checkpoint;
+  }
+  REQUIRE(losses[5] != losses[10]);
+  for (const int64_t step : {5, 10}) {
+    const auto named = evaluate_checkpoint(e, on, prefixes[step]);
+    REQUIRE_MESSAGE(named, why(named));
+    CHECK(named->metrics.at("loss") == losses[step]);
+    CHECK(named->global_step == step);
+    CHECK(named->checkpoint == prefixes[step]);
+    // Also by an estimator without a directory, and for predictions.
+    CHECK(evaluate_checkpoint({small_model(), {}}, on, prefixes[step])->metrics.at("loss") == losses[step]);
+    auto predictions = predict(e, {.input = small_dataset(20).batch(8), .checkpoint = prefixes[step]});
+    REQUIRE(predictions);
+    REQUIRE(predictions->next());
+    CHECK(predictions->checkpoint() == prefixes[step]);
+  }
+  CHECK(evaluate_checkpoint(e, on, directory / "run/model.ckpt-7").error().category == errc::not_found);
+  CHECK(evaluate_checkpoint(e, on, directory / "run/model").error().message
+        == "'" + (directory / "run/model") + "' names no checkpoint; a prefix is dir/model.ckpt-<step>, as inspect lists them");
+  CHECK(evaluate_checkpoint(e, on, "").error().category == errc::invalid_argument);
+  CHECK(predict(e, {.input = small_dataset(20), .step = 5, .checkpoint = prefixes[5]}).error().message
+        == "a step (5) and a checkpoint ('" + prefixes[5] + "') cannot both be given");
 }
 
 TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are asked for, and cannot be asked for none") {

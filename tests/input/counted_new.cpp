@@ -17,5 +17,10 @@ void* operator new(std::size_t size) {
     return p;
   throw std::bad_alloc();
 }
+// The standard library takes temporary memory by this one, and gives it back by those below.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++count;
+  return std::malloc(size ? size : 1);
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

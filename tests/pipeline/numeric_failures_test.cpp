@@ -43,6 +43,40 @@ TEST_CASE("[EST-27] a loss that is not a number in the step to state 3 leaves no
   }
 }
 
+TEST_CASE("[EST-44] where a step that is not finite stops the job, the state before it is saved, a warning says why, and the job can go on from there") {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    for (const int64_t replicas : {1, 2})
+      for (uint64_t seed = 1; seed <= 5; ++seed) {
+        std::vector<float> x(48 * 8, 0.25f);
+        x[9 * 8 + 2] = bad;  // Batch 2 of 4 rows, which the third step takes.
+        auto data = dataset::from_tensors({{"x", tensor::of<float>({48, 8}, x)}}, {{"y", tensor::zeros(dtype::int32, {48})}});
+        REQUIRE(data);
+        small_job_options o{.max_steps = 40, .save_steps = 10, .replicas = replicas, .shards = 2, .input = data->batch(4).repeat()};
+        const auto run = [&] {
+          auto description = describe_small(o);
+          description.basis.config.on_not_finite = not_finite::stop;
+          auto prepared = prepare(std::move(description));
+          REQUIRE(prepared);
+          simulated_job job{*prepared, seed};
+          auto result = job.wait(std::chrono::hours{2});
+          REQUIRE(result.has_value());
+          REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+          CHECK(job.left().empty());
+          CHECK((*result)->remark.starts_with("stopped before step 2, which is not finite: nan_loss: the loss is not finite"));
+          CHECK(steps_of(job.events(), kind::warning) == steps{2});
+          return std::pair{**result, steps_of(job.events(), kind::saved)};
+        };
+        const auto [first, saved] = run();
+        CHECK(first.stopped);
+        CHECK(first.global_step == 2);
+        CHECK(saved == steps{0, 2});
+        const auto [again, none] = run();
+        CHECK(again.global_step == 2);
+        CHECK(again.steps_run == 0);
+        CHECK(none == steps{});
+      }
+}
+
 TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite fails the save after them, which names it") {
   for (uint64_t seed = 1; seed <= 10; ++seed)
     for (const int64_t replicas : {1, 2}) {

@@ -89,7 +89,8 @@ bundle_source source_of(const std::string& name, const tensor& value) {
 }  // namespace
 
 TEST_CASE("every data type that TensorFlow has written, texts and slices are read, value by value") {
-  auto bundle = tensor_bundle::open(*posix_file_system(), golden + "/types");
+  const auto files = posix_file_system();  // A bundle reads from it for as long as it lives.
+  auto bundle = tensor_bundle::open(*files, golden + "/types");
   REQUIRE_MESSAGE(bundle, (bundle ? "" : bundle.error().message));
   CHECK(bundle->shards() == 1);
   CHECK(bundle->producer() == 1);

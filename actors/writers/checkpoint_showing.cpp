@@ -1,0 +1,82 @@
+// The checkpoint writer and states that are shown: the variables of a state that is not saved go to evaluators, as those of a checkpoint go to
+// replicas. Parts and the wish for them come from different nodes, in any order.
+#include "actors/writers/checkpoint_writer.hpp"
+
+#include "compute/optimizers/update.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+/// An evaluation reads variables, or the moving averages in their places, and no other slot.
+bool is_evaluated(layouts groups, const named_tensor& t) {
+  if (t.name.ends_with(moving_average_slot))
+    return true;
+  return std::any_of(groups.begin(), groups.end(), [&t](const group_layout& g) {
+    const auto entry = g.layout->find(t.name);
+    return entry >= 0 && !g.layout->entries()[static_cast<size_t>(entry)].slot;
+  });
+}
+
+}  // namespace
+
+void checkpoint_writer_state::on_shown_part(const snapshot_part& x, const arena_owner_actor& lender) {
+  if (x.attempt != attempt || stands_in) {  // A job whose writer has died ends with its last save.
+    if (!x.pieces.empty())
+      self->send(lender, released{x.attempt, x.step});
+    return;
+  }
+  auto& snapshot = shown[x.step];
+  if (!x.pieces.empty())
+    snapshot.lenders.push_back(lender);
+  snapshot.parts.insert_or_assign(x.part, x);
+  show(x.step);
+}
+
+void checkpoint_writer_state::on_show_state(const show_state& x) {
+  if (x.attempt != attempt)
+    return;
+  readers_of.insert_or_assign(x.step, x);
+  show(x.step);
+}
+
+/// Where all of it is there. One state is shown at a time: training stands still meanwhile.
+void checkpoint_writer_state::show(int64_t step) {
+  const auto wish = readers_of.find(step);
+  const auto there = shown.find(step);
+  if (wish == readers_of.end() || there == shown.end())
+    return;
+  const auto& parts = there->second.parts;
+  if (std::any_of(wish->second.replicas.begin(), wish->second.replicas.end(), [&parts](const auto& r) { return !parts.contains(r.id); }))
+    return;
+  const auto readers = readers_of.extract(wish).mapped().readers;
+  auto snapshot = std::move(shown.extract(there).mapped());
+  std::vector<const variable_piece*> pieces;
+  for (const auto& [replica, part] : snapshot.parts)
+    for (const auto& piece : part.pieces)
+      pieces.push_back(&piece);
+  auto joined = join_pieces(pieces);
+  if (!joined) {
+    let_go(step, snapshot);
+    return self->send(driver, save_failed{attempt, step, std::move(joined.error())});
+  }
+  std::erase_if(*joined, [this](const named_tensor& t) { return !is_evaluated(options.layouts, t); });
+  sending = transfer{state_shown{attempt, step}, {options.layouts, std::move(*joined), options.part_bytes_max}, {}, std::move(snapshot)};
+  for (const auto& group : options.layouts)
+    for (const auto& reader : readers)
+      sending->owners[group.group].push_back(reader.owner);
+  send_state();
+}
+
+void checkpoint_writer_state::forget_shown(int64_t above) {
+  for (auto s = shown.upper_bound(above); s != shown.end(); s = shown.erase(s))
+    let_go(s->first, s->second);
+  readers_of.erase(readers_of.upper_bound(above), readers_of.end());
+}
+
+}  // namespace troupe

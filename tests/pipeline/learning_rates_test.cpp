@@ -1,0 +1,141 @@
+// Learning rates that hooks scale while a job runs, in whole simulated jobs.
+#include "pipeline/launch/simulated_launcher.hpp"
+
+#include "support/small_job.hpp"
+
+#include <troupe/hooks.hpp>
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+
+/// Scales the rate at the evaluation of `at`, or at the gate of step `at`.
+struct scales final : hook {
+  int64_t at = 5;
+  double factor = 0.5;
+  bool at_evaluation = true;
+  needs begin(int64_t) override {
+    return at_evaluation ? needs{.holds = {.evaluated = true}} : needs{.steps = {{.first = at, .gate = true}}};
+  }
+  void on_event(const job_event& e, job_control& job) override {
+    if (at_evaluation && e.what == kind::evaluated && e.step == at)
+      job.scale_rate(factor);
+  }
+  void on_step(const step_facts&, job_control& job) override { job.scale_rate(factor); }
+};
+
+std::shared_ptr<scales> scaling(int64_t at, double factor, bool at_evaluation = true) {
+  const auto hook = std::make_shared<scales>();
+  hook->at = at;
+  hook->factor = factor;
+  hook->at_evaluation = at_evaluation;
+  return hook;
+}
+
+checkpoint_content state_after(small_job_options o, uint64_t seed = 1) {
+  simulated_job job{prepare_small(o), seed};
+  const auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  return newest_checkpoint(o.files).content;
+}
+
+/// Plain gradient descent, whose rate is the model's for the first `steps` steps and then `factor` times it.
+model descent(double factor, int64_t steps) {
+  optimizer by = gradient_descent{.rate = 0.5f};
+  if (steps > 0)
+    by.schedule = piecewise_constant{{steps - 1}, {0.5f, static_cast<float>(0.5 * factor)}};
+  return small_model(0.2, by);
+}
+
+}  // namespace
+
+TEST_CASE("a rate that is scaled at an evaluated state holds from exactly that state on, with the bits of a schedule, for one replica and two") {
+  for (const int64_t replicas : {1, 2})
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      small_job_options o{.max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .evaluates = true, .source = descent(1, 0)};
+      o.hooks = {scaling(5, 0.5)};
+      const auto scaled = state_after(o, seed);
+      small_job_options by_schedule{.max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .source = descent(0.5, 5)};
+      CHECK(same_state(scaled, state_after(by_schedule, seed)));
+    }
+}
+
+TEST_CASE("a job that is resumed from the state at which the rate was scaled, or from a later one, goes on with that rate") {
+  const auto whole = [] {
+    small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = true};
+    o.hooks = {scaling(5, 0.25)};
+    return state_after(o);
+  }();
+  for (const int64_t interrupted : {5, 7, 10}) {
+    CAPTURE(interrupted);
+    small_job_options o{.max_steps = interrupted, .save_steps = 5, .evaluates = true};
+    o.hooks = {scaling(5, 0.25)};
+    state_after(o);
+    o.max_steps = 14;
+    o.hooks = {};
+    const auto resumed = state_after(o);
+    REQUIRE(resumed.tensors.size() == whole.tensors.size());
+    for (size_t i = 0; i < whole.tensors.size(); ++i)
+      CHECK_MESSAGE(resumed.tensors[i].value == whole.tensors[i].value, whole.tensors[i].name);
+  }
+}
+
+TEST_CASE("a rate that is scaled at the gate of a step that is not saved is kept through a recovery from a commit before it and from one after it") {
+  small_job_options o{.max_steps = 14, .save_steps = 5, .recovers = 10};
+  o.hooks = {scaling(7, 0.25, false)};
+  const auto whole = state_after(o);
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    o.files = memory_disk::make();
+    o.hooks = {scaling(7, 0.25, false)};
+    simulated_job job{prepare_small(o), seed};
+    // A watch is shown once: the replica dies after the hook has scaled, and the commit at 10 or later is what the next attempt begins with.
+    job.crank_until([&] { return job.progress().committed_step >= 10 || job.ended(); });
+    job.kill("replica/0");
+    const auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    REQUIRE(result->has_value());
+    CHECK(same_state(newest_checkpoint(o.files).content, whole));
+  }
+}
+
+TEST_CASE("a factor that no rate can have is a warning, and changes nothing") {
+  small_job_options plain{.max_steps = 8, .evaluates = true};
+  const auto wanted = state_after(plain);
+  for (const double factor : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    small_job_options o{.max_steps = 8, .evaluates = true};
+    o.hooks = {scaling(5, factor)};
+    simulated_job job{prepare_small(o), 1};
+    REQUIRE(job.wait(std::chrono::hours{2})->has_value());
+    CHECK(same_state(newest_checkpoint(o.files).content, wanted));
+    bool warned = false;
+    for (const auto& e : job.events())
+      warned = warned || (e.what == kind::warning && e.text.starts_with("the learning rate cannot be multiplied by "));
+    CHECK(warned);
+  }
+}
+
+TEST_CASE("reduce_on_plateau halves the rate from the evaluated state on, once an evaluation too many has not improved") {
+  // Losses of no model improve by 1,000, so that every evaluation after the first counts.
+  const auto hook = reduce_on_plateau({.factor = 0.5, .patience = 1, .min_delta = 1000});
+  REQUIRE(hook);
+  small_job_options o{.max_steps = 12, .save_steps = 2, .evaluates = true, .source = descent(1, 0)};
+  o.hooks = {*hook};
+  simulated_job job{prepare_small(o), 1};
+  REQUIRE(job.wait(std::chrono::hours{2})->has_value());
+  std::vector<std::string> said;
+  for (const auto& e : job.events())
+    if (e.what == kind::warning)
+      said.push_back(e.text);
+  // Evaluations at 2, 4, 6, 8, 10, 12: 4 and 6 are without an improvement, then 8 and 10.
+  CHECK(said == std::vector<std::string>{"from step 6 on learning rates are multiplied by 0.5", "from step 10 on learning rates are multiplied by 0.25"});
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,195 @@
+// Saving listeners in whole simulated jobs.
+#include "pipeline/launch/simulated_launcher.hpp"
+
+#include "storage/checkpoints/checkpoint_names.hpp"
+#include "storage/files/file_system.hpp"
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+using calls = std::vector<std::string>;
+
+/// Keeps its calls, and stops the job after the save of `stops_at`. Says whether the checkpoint could be found at each call.
+struct recording_listener final : saving_listener {
+  std::shared_ptr<file_system> files;
+  std::string name;
+  calls* log = nullptr;
+  int64_t stops_at = -1;
+  std::string throws_in = {};
+
+  std::string there(int64_t step) const {
+    const auto store = checkpoint_store::open(files, "/run", {.read_only = true});
+    return store && (*store)->restore_step(step) ? " committed" : " not committed";
+  }
+  void note(const std::string& what, int64_t step, bool look = false) {
+    log->push_back(name + what + " " + std::to_string(step) + (look ? there(step) : ""));
+    if (what == throws_in)
+      throw std::runtime_error{"no room"};
+  }
+  void begin(int64_t step) override { note("begin", step); }
+  void before_save(int64_t step) override { note("before", step, true); }
+  verdict after_save(int64_t step, const std::string& prefix) override {
+    note("after", step, true);
+    CHECK(prefix == "/run/" + checkpoint_name({step}));
+    return step == stops_at ? verdict::stop : verdict::go_on;
+  }
+  void end(int64_t step) override { note("end", step); }
+};
+
+/// Of evaluations: says when one begins.
+struct evaluation_log final : hook {
+  calls& log;
+  explicit evaluation_log(calls& all) : log(all) {}
+  void on_event(const job_event& e, job_control&) override {
+    if (e.what == kind::started)
+      log.push_back("evaluating " + std::to_string(e.step));
+  }
+};
+
+struct stops_when_evaluated final : hook {
+  needs begin(int64_t) override { return {.holds = {.evaluated = true}}; }
+  void on_event(const job_event& e, job_control& job) override {
+    if (e.what == kind::evaluated && e.step == 10)
+      job.stop();
+  }
+};
+
+struct listening {
+  small_job_options options{.max_steps = 12, .save_steps = 5};
+  calls log;
+  std::vector<std::shared_ptr<hook>> of_evaluations = {};
+
+  std::shared_ptr<recording_listener> listener(const std::string& name = "", int64_t stops_at = -1) {
+    const auto l = std::make_shared<recording_listener>();
+    l->files = options.files;
+    l->name = name;
+    l->log = &log;
+    l->stops_at = stops_at;
+    return l;
+  }
+  expected<train_result> run(std::vector<std::shared_ptr<saving_listener>> listeners, uint64_t seed = 1, std::vector<job_event>* events = nullptr) {
+    auto description = describe_small(options);
+    description.saving_listeners = std::move(listeners);
+    if (!description.evaluations.empty())
+      description.evaluations.front().data.hooks = of_evaluations;
+    auto prepared = prepare(std::move(description));
+    REQUIRE(prepared);
+    simulated_job job{*prepared, seed};
+    auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    CHECK(job.left().empty());
+    if (events)
+      *events = job.events();
+    return *result;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anything of it is committed, and after it is durable; given twice, it is called once") {
+  for (const int64_t replicas : {1, 2})
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      options.files = memory_disk::make();
+      options.replicas = replicas;
+      log.clear();
+      const auto a = listener("a "), b = listener("b ");
+      const auto result = run({a, b, a}, seed);
+      REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+      calls wanted{"a begin 0", "b begin 0"};
+      for (const char* step : {"0", "5", "10", "12"})
+        for (const char* what : {"a before # not committed", "b before # not committed", "a after # committed", "b after # committed"}) {
+          std::string call = what;
+          wanted.push_back(call.replace(call.find('#'), 1, step));
+        }
+      wanted.insert(wanted.end(), {"a end 12", "b end 12"});
+      CHECK(log == wanted);
+    }
+}
+
+TEST_CASE_FIXTURE(listening, "[EST-25] a listener that stops after the save of step 5 ends the job there without another save; after the first save it cannot") {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    options.files = memory_disk::make();
+    log.clear();
+    std::vector<job_event> events;
+    const auto result = run({listener("", 5)}, seed, &events);
+    REQUIRE(result);
+    CHECK(result->global_step == 5);
+    CHECK(result->stopped);
+    CHECK(steps_of(events, kind::saved) == steps{0, 5});
+    CHECK(log.back() == "end 5");
+
+    options.files = memory_disk::make();
+    CHECK(run({listener("", 0)}, seed)->global_step == 12);
+  }
+}
+
+TEST_CASE_FIXTURE(listening, "[EST-78] an evaluation begins after the listeners of its save have returned, and data that end at step 13 are evaluated there") {
+  options.evaluates = true;
+  options.max_steps = 22;
+  options.input = small_dataset(52).batch(4);
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    options.files = memory_disk::make();
+    log.clear();
+    of_evaluations = {std::make_shared<evaluation_log>(log)};
+    std::vector<job_event> events;
+    const auto result = run({listener()}, seed, &events);
+    REQUIRE(result);
+    CHECK(result->global_step == 13);
+    CHECK(steps_of(events, kind::evaluated) == steps{5, 10, 13});
+    CHECK(log == calls{"begin 0", "before 0 not committed", "after 0 committed", "before 5 not committed", "after 5 committed", "evaluating 5",
+                       "before 10 not committed", "after 10 committed", "evaluating 10", "before 13 not committed", "after 13 committed",
+                       "evaluating 13", "end 13"});
+  }
+}
+
+TEST_CASE_FIXTURE(listening, "[EST-79] a listener that stops at the second save ends training there, and so does a hook that stops at the second evaluation") {
+  options.evaluates = true;
+  options.max_steps = 22;
+  for (uint64_t seed = 1; seed <= 5; ++seed)
+    for (const bool by_listener : {true, false}) {
+      options.files = memory_disk::make();
+      options.hooks.clear();
+      if (!by_listener)
+        options.hooks = {std::make_shared<stops_when_evaluated>()};
+      std::vector<job_event> events;
+      const auto result = run({listener("", by_listener ? 10 : -1)}, seed, &events);
+      REQUIRE(result);
+      CHECK(result->global_step == 10);
+      CHECK(steps_of(events, kind::evaluated) == steps{5, 10});
+      CHECK(steps_of(events, kind::saved) == steps{0, 5, 10});
+    }
+}
+
+TEST_CASE_FIXTURE(listening, "a listener that throws before a save fails the job, after a last save; one that throws after it, as well") {
+  for (const std::string where : {"before", "after"}) {
+    options.files = memory_disk::make();
+    log.clear();
+    const auto bad = listener();
+    bad->throws_in = where;
+    const auto result = run({bad});
+    REQUIRE_FALSE(result);
+    CHECK(result.error().category == errc::state);
+    CHECK(result.error().message.starts_with("an exception left " + where + "_save() of saving_listeners[0] ("));
+    CHECK(result.error().message.ends_with("): no room"));
+    const auto store = checkpoint_store::open(options.files, "/run", {.read_only = true});
+    REQUIRE(store);
+    CHECK((*store)->newest().has_value());
+  }
+}
+
+TEST_CASE_FIXTURE(listening, "a resumed job calls listeners for its new saves only") {
+  options.max_steps = 5;
+  REQUIRE(run({}));
+  options.max_steps = 8;
+  REQUIRE(run({listener()}));
+  CHECK(log == calls{"begin 5", "before 8 not committed", "after 8 committed", "end 8"});
+}
+
+}  // namespace troupe::test

@@ -1,0 +1,127 @@
+// Evaluations of states that are not saved, in whole simulated jobs.
+#include "pipeline/launch/simulated_launcher.hpp"
+
+#include "support/small_job.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::test {
+
+namespace {
+
+using kind = job_event::kind;
+
+struct shown {
+  small_job_options options{.max_steps = 12, .save_steps = 10, .evaluates = true};
+  int64_t every = 3;
+  std::vector<stop_rule> rules = {};
+
+  training_job description() const {
+    auto job = describe_small(options);
+    job.evaluations.front().every_steps = every;
+    job.stop_early = rules;
+    return job;
+  }
+  expected<train_result> run(uint64_t seed, std::vector<job_event>& events) const {
+    auto prepared = prepare(description());
+    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+    simulated_job job{*prepared, seed};
+    auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    CHECK(job.left().empty());
+    events = job.events();
+    return *result;
+  }
+};
+
+std::map<int64_t, double> losses_of(const std::vector<job_event>& events) {
+  std::map<int64_t, double> all;
+  for (const auto& e : events)
+    if (e.what == kind::evaluated)
+      all[e.step] = e.metrics.at("loss");
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(shown, "[EST-48] every 3 steps the state is evaluated, saved or not, with the result that a checkpoint of it has") {
+  // The same job that saves everywhere says what the results are.
+  std::vector<job_event> events;
+  std::map<int64_t, double> wanted;
+  {
+    shown saves{.options = {.max_steps = 12, .save_steps = 1, .shards = 2, .evaluates = true}, .every = 1'000'000};
+    REQUIRE(saves.run(1, events));
+    for (const auto& [step, loss] : losses_of(events))
+      if (step % 3 == 0 || step == 10)
+        wanted[step] = loss;
+  }
+  for (const int64_t replicas : {1, 2})
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      CAPTURE(seed);
+      options.files = memory_disk::make();
+      options.replicas = replicas;
+      options.shards = 2;
+      const auto result = run(seed, events);
+      REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+      CHECK(steps_of(events, kind::evaluated) == steps{3, 6, 9, 10, 12});
+      CHECK(losses_of(events) == wanted);
+      CHECK(steps_of(events, kind::saved) == steps{0, 10, 12});
+      for (const auto& e : events)
+        if (e.what == kind::evaluated)
+          CHECK(e.checkpoint.has_value() == (e.step == 10 || e.step == 12));
+    }
+}
+
+TEST_CASE_FIXTURE(shown, "a rule that applies to a state that is not saved ends the job there, and the state is saved") {
+  rules = {stop_if_higher("loss", -1, {.min_steps = 5})};
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    options.files = memory_disk::make();
+    std::vector<job_event> events;
+    const auto result = run(seed, events);
+    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    CHECK(result->global_step == 6);
+    CHECK(steps_of(events, kind::saved) == steps{0, 6});
+    CHECK(steps_of(events, kind::evaluated) == steps{3, 6, 6});
+  }
+}
+
+TEST_CASE_FIXTURE(shown, "a replica that dies while a state is evaluated is cured, and later states are evaluated as without it") {
+  options.recovers = 10;
+  std::vector<job_event> undisturbed;
+  REQUIRE(run(1, undisturbed));
+  const auto wanted = losses_of(undisturbed);
+  int64_t cured = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    options.files = memory_disk::make();
+    auto prepared = prepare(description());
+    REQUIRE(prepared);
+    simulated_job job{*prepared, seed};
+    int64_t turns = 0;
+    job.crank_until([&] { return ++turns > 40 + static_cast<int64_t>(seed) * 6 || job.ended(); });
+    job.kill("replica/0");
+    const auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    CHECK(losses_of(job.events()) == wanted);
+    cured += steps_of(job.events(), kind::recovered).empty() ? 0 : 1;
+    CHECK(job.left().empty());
+  }
+  CHECK(cured > 10);
+}
+
+TEST_CASE_FIXTURE(shown, "a save that is requested while a state is evaluated is made") {
+  struct asks final : hook {
+    needs begin(int64_t) override { return {.steps = {{.first = 3, .gate = true}}}; }
+    void on_step(const step_facts&, job_control& job) override { job.save(); }
+  };
+  options.hooks = {std::make_shared<asks>()};
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    options.files = memory_disk::make();
+    std::vector<job_event> events;
+    REQUIRE(run(seed, events));
+    CHECK(steps_of(events, kind::saved) == steps{0, 3, 10, 12});
+  }
+}
+
+}  // namespace troupe::test
