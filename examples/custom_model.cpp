@@ -1,4 +1,4 @@
-// A model of one's own: a function from a graph to a loss, with what it wants recorded for TensorBoard.
+// A model of one's own: a function from a graph to a loss, with metrics, and with what it wants recorded for TensorBoard.
 #include "examples/orders.hpp"
 
 #include <troupe/troupe.hpp>
@@ -12,7 +12,15 @@ tr::model_spec late_payments(tr::graph& g, const tr::features& order, const tr::
   auto logits = tr::nn::dense(hidden, {.units = 2});
   g.scalar("hidden/mean", tr::reduce_mean(hidden));
   g.histogram("logits", logits);
-  return tr::multi_class_head{.classes = 2}.spec(g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.01f}});
+  // README begins
+  auto spec = tr::multi_class_head{.classes = 2}.spec(g, {.mode = mode, .logits = logits, .labels = late, .optimizer = tr::adam{.rate = 0.01f}});
+  if (mode != tr::mode::predict) {  // There are labels.
+    const auto answer = tr::argmax(logits);
+    spec.metrics["f1"] = tr::metrics::f1(late.only(), answer);
+    spec.metrics["confusion"] = tr::metrics::confusion_matrix(late.only(), answer, 2);  // An array: a table on the console.
+  }
+  return spec;
+  // README ends
 }
 
 int main(int argc, char** argv) {

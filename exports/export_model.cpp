@@ -6,6 +6,7 @@
 #include "exports/surroundings.hpp"
 #include "input/streams/open_input.hpp"
 #include "models/model_spec.hpp"
+#include "storage/checkpoints/best_in_use.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "words/settled_config.hpp"
@@ -59,7 +60,8 @@ expected<restored_checkpoint> load(const export_surroundings& in, const settled_
   const auto store = checkpoint_store::open(in.files, directory, {.read_only = true});
   if (!store)
     return none(store.error());
-  auto found = id ? (*store)->restore(*id) : options.step ? (*store)->restore_step(*options.step) : (*store)->restore_newest();
+  const auto wanted = id || options.step ? id : best_in_use(**store);
+  auto found = wanted ? (*store)->restore(*wanted) : options.step ? (*store)->restore_step(*options.step) : (*store)->restore_newest();
   if (!found)
     return none(found.error());
   return found;

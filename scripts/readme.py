@@ -7,6 +7,8 @@ Every fenced block of the README is of one of these kinds, and anything else is 
   ```console   lines `$ COMMAND`, each followed by what it prints (standard output, then standard error). All of them run in one
                temporary directory, in the order of the README, with the repository's examples/ in it and `troupe` on the PATH.
                There, `./dev run` is what it is in the repository once everything is built. A command has to exit with 0.
+               `troupe serve ... &` answers until the last command has run; what it prints first is shown. It listens on a port that is
+               free, and so do commands that say 8501; what is shown says 8501.
   quoted       `<!-- quoted: FILE -->` stands in the line above: the text of that file between the lines that end in
                `README begins` and `README ends`; of a .md file its first fenced block.
   ```sh        commands that are shown without output; those that begin with ./dev have to be commands of it.
@@ -20,17 +22,21 @@ import difflib
 import os
 import pathlib
 import re
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT_S = 120  # Limit of each command.
+PORT = "8501"  # The one of `troupe serve`.
 
 VARYING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "<time>"),
     (re.compile(r"events\.out\.tfevents\.\d+\.[^\s:]+"), "events.out.tfevents.<time>.<host>"),
+    (re.compile(r"(?<![\w.])1[789]\d{8}(?![\w.])"), "<export>"),  # The second in which it was made.
     (re.compile(r"\bin \d+(\.\d+)? s\b"), "in <seconds> s"),
     (re.compile(r"\b\d+(\.\d+)? (steps|results)/s\b"), r"<rate> \2/s"),
     (re.compile(r"\b\d+(\.\d+)? ([kMG]B|bytes)\b"), "<size>"),  # Sizes vary: manifests and event files hold times and the host's name.
@@ -85,10 +91,18 @@ def quoted(name):
     return "\n".join(lines[begins[0] + 1:ends[0]]).strip("\n")
 
 
+def free_port():
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        return str(any_port.getsockname()[1])
+
+
 class Place:
-    """The directory that the commands run in."""
+    """The directory that the commands run in, and the servers that they have started."""
 
     def __init__(self, directory, program):
+        self.servers = []
+        self.port = free_port()
         self.directory = pathlib.Path(directory)
         tools = self.directory / ".tools"
         tools.mkdir()
@@ -102,12 +116,39 @@ class Place:
         dev.chmod(dev.stat().st_mode | stat.S_IXUSR)
         self.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            server.kill()
+            server.communicate()
+
     def run(self, command):
-        done = subprocess.run(["bash", "-c", command], cwd=self.directory, env=self.environment, text=True, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=LIMIT_S)
+        serving = re.fullmatch(r"(troupe serve .*) &", command)
+        if serving:
+            return self.serve(serving[1])
+        done = subprocess.run(["bash", "-c", re.sub(rf"\b{PORT}\b", self.port, command)], cwd=self.directory, env=self.environment, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S)
         if done.returncode != 0:
             raise Trouble(f"`{command}` exits with {done.returncode}: {done.stderr.strip()}")
-        return done.stdout + done.stderr
+        return self.shown(done.stdout + done.stderr)
+
+    def serve(self, command):
+        """The first line of a server, which tells that it answers."""
+        server = subprocess.Popen(["bash", "-c", f"exec {command} --port {self.port}"], cwd=self.directory, env=self.environment, text=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.servers.append(server)
+        limit = threading.Timer(LIMIT_S, server.kill)
+        limit.start()
+        line = server.stdout.readline()
+        limit.cancel()
+        if self.port not in line:
+            raise Trouble(f"`{command}` does not serve: {line.strip()}")
+        return self.shown(line)
+
+    def shown(self, output):
+        return re.sub(rf"\b{self.port}\b", PORT, output)
 
 
 def rerun(block, place, complaints):
@@ -172,7 +213,8 @@ def main():
     readme = ROOT / "README.md"
     with tempfile.TemporaryDirectory() as directory:
         try:
-            text, complaints = renewed(readme.read_text(), Place(directory, options.program.resolve()))
+            with Place(directory, options.program.resolve()) as place:
+                text, complaints = renewed(readme.read_text(), place)
         except (Trouble, subprocess.TimeoutExpired) as trouble:
             sys.exit(f"README.md: {trouble}")
     for complaint in complaints:

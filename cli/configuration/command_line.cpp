@@ -54,9 +54,9 @@ constexpr std::string_view export_examples = R"(Examples:
   troupe export --config examples/fashion_mnist.toml
   troupe export --config examples/fashion_mnist.toml --step best --output exports/fashion
   troupe export --config examples/fashion_mnist.toml --onnx fashion.onnx
-Writes the model of the newest checkpoint as a directory that runs without its configuration, and prints its path, which ends in a number that
-grows. It is there whole or not at all. `troupe inspect PATH` shows what it takes and yields, `troupe predict --export PATH` runs it.
---step best takes the checkpoint whose recorded evaluation has the least loss, of those that are there.
+Writes the model of the newest checkpoint, or of the best one where keep_best.restore_best is set, as a directory that runs without its
+configuration, and prints its path, which ends in a number that grows. It is there whole or not at all. `troupe inspect PATH` shows what it takes
+and yields, `troupe predict --export PATH` runs it.
 )";
 
 /// Short for a key, whose help it has.

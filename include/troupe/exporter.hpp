@@ -23,7 +23,7 @@ struct export_options {
   std::string directory = {};                ///< The parent of the numbered directory; empty: "<model_dir>/export/latest".
   dataset input = {};                        ///< Batches whose features say what the model is fed; none of them is read, labels are left out. Or:
   std::vector<component> features = {};      ///<   those features, without the batch axis.
-  std::optional<int64_t> step = {};          ///< The checkpoint of this step; the newest when absent. Or:
+  std::optional<int64_t> step = {};          ///< The checkpoint of this step; the newest when absent, or the best (keep_best::restore_best). Or:
   std::string checkpoint = {};               ///<   the prefix of a checkpoint, "dir/model.ckpt-390", of any model directory.
   std::map<std::string, std::string> assets_extra = {};  ///< Files to put beside it: the path below assets.extra/, by that of the source.
   std::map<std::string, std::vector<std::string>> label_words = {};  ///< The words of labels, by the name of the label.
@@ -39,7 +39,7 @@ TROUPE_API expected<std::string> export_model(const estimator& e, const export_o
 enum class export_rule : uint8_t {
   latest,  ///< After every evaluation.
   best,    ///< After one that is better than all before it, also those before a restart.
-  final,   ///< After the last one, where the job has max_steps and has reached it.
+  final,   ///< After the last one, where the job has reached max_steps or was ended by a rule.
 };
 
 /// What an exporter is told after an evaluation.

@@ -1,6 +1,12 @@
 #include "estimator/describe.hpp"
 
 #include "support/prediction_case.hpp"
+#include "support/small_job.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <troupe/canned_models.hpp>
+#include <troupe/checkpoints.hpp>
+#include <troupe/job.hpp>
 
 #include <doctest/doctest.h>
 
@@ -21,6 +27,9 @@ train_spec training(std::optional<int64_t> max_steps = {}, std::optional<int64_t
   return {.input = dataset_over(fake_batches(3)), .max_steps = max_steps, .steps = steps};
 }
 eval_spec evaluation() { return {.input = dataset_over(fake_batches(3))}; }
+
+template <class... Args>
+concept can_be_called = requires(Args... args) { train_and_evaluate(args...); };
 
 }  // namespace
 
@@ -91,6 +100,68 @@ TEST_CASE("a wish that cannot be is refused with its field, its value and what w
   CHECK(why(describe(over({}), evaluation(), -1)) == "evaluation: step must be at least 0, not -1");
   CHECK(why(describe(over({}), {.input = dataset_over(fake_batches(3)), .batches_ahead = 4294967296}))
         == "prediction: batches_ahead must be in [0, 2147483647], not 4294967296");
+}
+
+TEST_CASE("steps and max_steps exclude one another, and neither can be 0 or less") {
+  for (const auto& [max_steps, steps] : std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>{
+         {4, 3}, {4, 0}, {0, {}}, {-1, {}}, {{}, 0}, {{}, -1}}) {
+    const auto refused = train(over({}), training(max_steps, steps));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().category == errc::invalid_argument);
+    CHECK_MESSAGE(refused.error().message.find(max_steps && steps ? "cannot both be given" : "must be at least 1") != std::string::npos,
+                  refused.error().message);
+  }
+}
+
+static_assert(can_be_called<estimator, train_spec, eval_spec> && can_be_called<estimator, train_spec, eval_specs>);
+static_assert(!can_be_called<model, train_spec, eval_spec>);
+static_assert(!can_be_called<estimator, eval_spec, eval_spec>);
+static_assert(!can_be_called<estimator, train_spec, train_spec>);
+
+TEST_CASE("[EST-73] of the specs of train_and_evaluate the first that cannot be is refused, with its field, and nothing is made") {
+  temporary_directory directory;
+  auto e = over({.model_dir = directory / "run"});
+  auto trained = training(3);
+  auto evaluated = evaluation();
+  const auto refused = [&](const std::string& message) {
+    CHECK(why(train_and_evaluate(e, trained, evaluated)) == message);
+    CHECK_FALSE(std::filesystem::exists(directory / "run"));
+  };
+  evaluated.steps = 0;
+  refused("evaluation: steps must be at least 1, not 0");
+  evaluated.steps = {};
+  evaluated.start_delay_secs = -1;
+  refused("evaluation: start_delay_secs must be at least 0, not -1");
+  evaluated.start_delay_secs = 0;
+  evaluated.throttle_secs = -0.5;
+  refused("evaluation: throttle_secs must be at least 0, not -0.5");
+  trained.max_steps = 0;
+  refused("max_steps must be at least 1, not 0");
+  e.model.build = {};
+  refused("the model echo has no function to build it");
+}
+
+TEST_CASE("[EST-14] an estimator is a value, and jobs copy it: what is changed in a copy, or in itself later, reaches no job that has begun") {
+  temporary_directory directory;
+  dnn_classifier_options options{.hidden_units = {4}, .classes = 3};
+  estimator e{dnn_classifier(options), {.model_dir = directory / "run", .seed = 7}};
+  options.hidden_units = {9};
+  auto copy = e;
+  copy.config.model_dir = directory / "other";
+  copy.model.build = {};
+  CHECK(e.config.model_dir == directory / "run");
+
+  train_spec spec{.input = small_dataset().batch(4).repeat(), .max_steps = 12};
+  auto job = start(e, spec);
+  REQUIRE_MESSAGE(job, why(job));
+  e = copy;
+  spec.max_steps = 1;
+  const auto result = job->wait(std::chrono::seconds{60});
+  REQUIRE_MESSAGE(result, why(result));
+  CHECK(result->global_step == 12);
+  CHECK(result->checkpoint == directory / "run/model.ckpt-12");
+  CHECK(load_variables(directory / "run")->at("dnn/hiddenlayer_0/kernel").dims() == shape{8, 4});
+  CHECK_FALSE(std::filesystem::exists(directory / "other"));
 }
 
 TEST_CASE("an evaluation or a prediction of a step is of that one, and without a step of the newest") {

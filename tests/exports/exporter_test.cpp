@@ -212,6 +212,59 @@ TEST_CASE("[EST-87] exporters run in order, and results keep their places where 
   CHECK((*paths)[1]->starts_with(c.directory / "run/export/a/"));
   CHECK((*paths)[2]->starts_with(c.directory / "run/export/b/"));
   CHECK_FALSE((*paths)[3]);
+
+  const auto exports = [&](const std::string& name) { return list_exports(c.directory / ("run/export/" + name))->size(); };
+  exporter between{.name = "between", .rule = export_rule::best};
+  between.better = [&](const metrics&, const metrics&) {
+    CHECK(exports("before") == 2);
+    CHECK(exports("after") == 1);
+    return false;
+  };
+  const std::vector<exporter> three{latest_exporter("before"), between, latest_exporter("after")};
+  for (const bool first : {true, false}) {
+    const auto made = run_exporters(three, c.e, c.how, with_loss(0.5));
+    REQUIRE_MESSAGE(made, why(made));
+    CHECK((*made)[1].has_value() == first);
+    CHECK((*made)[2]->starts_with(c.directory / "run/export/after/"));
+  }
+}
+
+TEST_CASE("[EST-87] the result of a job has a place for each exporter of an evaluation, empty where its last occasion exported nothing") {
+  temporary_directory directory;
+  auto e = small_estimator(directory / "run");
+  e.config.save_checkpoints_steps = 2;
+  eval_spec evaluation{.input = small_dataset(20).batch(8), .throttle_secs = 0,
+                       .exporters = {best_exporter("first", "global_step"), latest_exporter("each")}};
+  const auto places = [&](int64_t max_steps) {
+    const auto result = train_and_evaluate(e, small_training(max_steps), evaluation);
+    REQUIRE_MESSAGE(result, why(result));
+    return result->exports.at("");
+  };
+  const auto before_the_end = places(4);
+  CHECK(before_the_end == std::vector<std::string>{"", list_exports(directory / "run/export/each")->back()});
+  evaluation.exporters.push_back(final_exporter("end"));
+  const auto at_the_end = places(6);
+  CHECK(at_the_end == std::vector<std::string>{"", list_exports(directory / "run/export/each")->back(), list_exports(directory / "run/export/end")->at(0)});
+  CHECK(list_exports(directory / "run/export/first")->size() == 1);
+  CHECK(list_exports(directory / "run/export/each")->size() == 3);
+}
+
+TEST_CASE("an export without a step takes the best checkpoint where the job says that it is used, and else the newest") {
+  temporary_directory directory;
+  for (const bool uses_best : {true, false}) {
+    auto e = small_estimator(directory / (uses_best ? "best" : "newest"));
+    e.config.save_checkpoints_steps = 2;
+    auto training = small_training(6);
+    training.keep_best = keep_best{.metric = "global_step", .restore_best = uses_best};
+    const auto result = train_and_evaluate(e, training, {.input = small_dataset(20).batch(8), .throttle_secs = 0});
+    REQUIRE_MESSAGE(result, why(result));
+    export_options how{.input = small_dataset().batch(4)};
+    const auto path = export_model(e, how);
+    REQUIRE_MESSAGE(path, why(path));
+    CHECK(opened(*path).global_step() == (uses_best ? 2 : 6));
+    how.step = 4;
+    CHECK(opened(*export_model(e, how)).global_step() == 4);
+  }
 }
 
 TEST_CASE("exporters of one evaluation need names of their own, which can be names of directories") {

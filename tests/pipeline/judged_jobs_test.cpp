@@ -135,7 +135,7 @@ TEST_CASE("the check before the first step is neither told nor written, and a jo
   CHECK_MESSAGE(reads == 1, "one evaluation, at step 10");
 }
 
-TEST_CASE("a rule ends a job at exactly the evaluated step, and the same job again trains nothing and says so") {
+TEST_CASE("[EST-72] a rule ends a job at exactly the evaluated step, and the same job again trains nothing and says so") {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     small_job_options o{.max_steps = 100, .evaluates = true};
     auto job = describe_small(o);
@@ -192,6 +192,19 @@ TEST_CASE("rules count the evaluations of earlier runs, which they find in event
   CHECK(result.global_step == 20);
   CHECK(result.remark == "ended early: four evaluations, at step 20");
   CHECK(seen == 4);
+}
+
+TEST_CASE("[EST-71] where there is no folder of evaluations yet a rule has nothing to stop a job by, until the job's own first one") {
+  small_job_options o{.max_steps = 10, .evaluates = true};
+  CHECK(read_evaluations(*o.files, "/run/eval")->empty());
+  auto job = describe_small(o);
+  std::vector<size_t> seen;
+  job.stop_early = {stop_if("never", [&seen](const evaluation_history& history) {
+    seen.push_back(history.size());
+    return false;
+  })};
+  CHECK(run_to_end(std::move(job)).global_step == 10);
+  CHECK(seen == std::vector<size_t>{1, 2});
 }
 
 TEST_CASE("a predicate that throws ends the job with an error that names it, after a last save") {

@@ -23,6 +23,12 @@ class Outputs(unittest.TestCase):
         self.differ("  loss  scalar  8  steps 200 to 900  357.2", "  loss  scalar  8  steps 200 to 900  1.5e+03")
         self.agree("  events.out.tfevents.1795288836.vm", "  events.out.tfevents.1800000000.other-host")
 
+    def test_the_number_of_an_export_may_differ(self):
+        self.agree("runs/a/export/latest/1795431518", "runs/a/export/latest/1800000000")
+        self.agree('{"version": "1795431518"}', '{"version": "1800000000"}')
+        self.differ("1795431518 bytes", "1795431519.5 bytes")
+        self.differ("export/latest/1795431518", "export/best/1795431518")
+
     def test_words_steps_and_counts_may_not_differ(self):
         self.differ("saved runs/a/model.ckpt-390", "saved runs/a/model.ckpt-391")
         self.differ("finished at step 10, 10 steps in 1.0 s", "finished at step 10, 11 steps in 1.0 s")
@@ -42,9 +48,9 @@ class Outputs(unittest.TestCase):
 
 
 class Blocks(unittest.TestCase):
-    def renewed(self, text):
-        with tempfile.TemporaryDirectory() as directory:
-            return readme.renewed(text, readme.Place(directory, pathlib.Path("/bin/false")))
+    def renewed(self, text, program="/bin/false"):
+        with tempfile.TemporaryDirectory() as directory, readme.Place(directory, pathlib.Path(program)) as place:
+            return readme.renewed(text, place)
 
     def test_a_console_block_is_run_and_its_output_replaced(self):
         text, complaints = self.renewed("# A\n```console\n$ echo one\none\n$ echo two >&2\n2\n```\nB")
@@ -56,6 +62,29 @@ class Blocks(unittest.TestCase):
         self.assertEqual(self.renewed("```console\n$ echo x >file\n$ cat file\nx\n```")[1], [])
         with self.assertRaisesRegex(readme.Trouble, "exits with 3"):
             self.renewed("```console\n$ exit 3\n```")
+
+    def test_a_server_answers_the_commands_after_it_on_a_port_that_is_shown_as_8501(self):
+        server = """#!/usr/bin/env python3
+import socketserver, sys
+port = int(sys.argv[sys.argv.index("--port") + 1])
+class Answer(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.wfile.write(b"I answer on %d\\n" % port)
+with socketserver.TCPServer(("127.0.0.1", port), Answer) as s:
+    print("ready on", port, flush=True)
+    s.serve_forever()
+"""
+        with tempfile.NamedTemporaryFile("w", suffix="troupe", delete=False) as program:
+            program.write(server)
+        path = pathlib.Path(program.name)
+        path.chmod(0o700)
+        try:
+            text = "```console\n$ troupe serve runs/a &\nready on 8501\n$ cat </dev/tcp/127.0.0.1/8501\nI answer on 8501\n```"
+            self.assertEqual(self.renewed(text, path), (text, []))
+        finally:
+            path.unlink()
+        with self.assertRaisesRegex(readme.Trouble, "does not serve"):
+            self.renewed("```console\n$ troupe serve runs/a &\n```")
 
     def test_a_quoted_block_is_the_marked_region_of_its_file(self):
         region = readme.quoted("examples/fashion_mnist.cpp")

@@ -289,43 +289,6 @@ TEST_CASE("[EST-28] data without a batch are an error that says so, and no step 
   }
 }
 
-TEST_CASE("without a throttle every checkpoint but the first is evaluated, the last one too") {
-  simulated_job job{prepare_small({.max_steps = 22, .save_steps = 10, .evaluates = true}), 1};
-  const auto result = run_to_end(job);
-  CHECK(steps_of(job.events(), kind::evaluated) == steps{10, 20, 22});
-  CHECK(result.metrics.at("global_step") == 22);
-}
-
-TEST_CASE("[EST-75] with a long throttle the first real checkpoint and the last one are evaluated") {
-  simulated_job job{prepare_small({.max_steps = 22, .save_steps = 10, .evaluates = true, .throttle_secs = 1e6}), 1};
-  run_to_end(job);
-  CHECK(steps_of(job.events(), kind::evaluated) == steps{10, 22});
-}
-
-TEST_CASE("an evaluation that waits sees the state of its step, and no later step runs meanwhile") {
-  small_job_options o{.max_steps = 20, .evaluates = true};
-  simulated_job job{prepare_small(o), 9};
-  bool ran_ahead = false;
-  while (job.progress().now != job_progress::phase::finished) {
-    REQUIRE(job.crank());
-    const auto& events = job.events();
-    if (!events.empty() && events.back().what == kind::saved && events.back().step % 5 == 0 && events.back().step > 0)
-      ran_ahead = ran_ahead || job.progress().step > events.back().step;
-  }
-  CHECK_FALSE(ran_ahead);
-}
-
-TEST_CASE("evaluations beside training skip superseded checkpoints and never the last one") {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
-    simulated_job job{prepare_small({.max_steps = 40, .evaluates = true, .when = evaluation_mode::beside}), seed};
-    run_to_end(job);
-    const auto evaluated = steps_of(job.events(), kind::evaluated);
-    REQUIRE_FALSE(evaluated.empty());
-    CHECK(evaluated.back() == 40);
-    CHECK(std::is_sorted(evaluated.begin(), evaluated.end()));
-  }
-}
-
 TEST_CASE("a save every few seconds is placed at the horizon and does not change the arithmetic") {
   small_job_options by_steps{.max_steps = 30, .save_steps = 30};
   {
