@@ -42,6 +42,10 @@ model_spec build(const binary_head& h, graph& g, const head_spec_options& o, std
                   {"prediction/mean", metrics::mean(positive, weighted, at)},
                   {"recall", metrics::recall(labels, chosen, weighted, at)}};
   add_curves(made.metrics, "", labels, positive, weights, at);
+  if (h.confusion_matrix && o.mode == mode::evaluate) {
+    const symbol known = not_equal(labels, number_like(labels, 0, at), at);
+    made.metrics["confusion_matrix"] = metrics::confusion_matrix(cast(known, dtype::int64, at), cast(chosen, dtype::int64, at), 2, weighted, at);
+  }
   add_threshold_metrics(made.metrics, h.thresholds, labels, positive, weights, at);
   return made;
 }

@@ -60,6 +60,14 @@ std::optional<error> check_classes(std::string_view head, int64_t classes, const
   return {};
 }
 
+std::optional<error> check_confusion_matrix(std::string_view head, bool wanted, int64_t classes) {
+  constexpr int64_t most = 2048;
+  static_assert(most * most == metric_elements_max);
+  if (!wanted || classes <= most)
+    return {};
+  return wrong_option(head, "confusion_matrix is for at most " + std::to_string(most) + " classes, not " + std::to_string(classes));
+}
+
 std::optional<error> check_reduction(std::string_view head, losses::reduction reduce) {
   if (reduce != losses::reduction::none)
     return {};

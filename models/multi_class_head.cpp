@@ -45,6 +45,9 @@ model_spec build(const multi_class_head& h, graph& g, const head_spec_options& o
   else
     made.metrics = {{"accuracy", metrics::accuracy(cast(classes, dtype::int64, at), argmax(logits, -1, at), {.weights = weights}, at)},
                     {"average_loss", metrics::mean(each, {.weights = of_losses}, at)}};
+  if (h.confusion_matrix && o.mode == mode::evaluate)
+    made.metrics["confusion_matrix"] =
+      metrics::confusion_matrix(cast(classes, dtype::int64, at), argmax(logits, -1, at), h.classes, {.weights = weights}, at);
   return made;
 }
 
@@ -54,7 +57,8 @@ multi_class_head::operator head() const {
   auto o = *this;
   o.classes = classes_of(classes, vocabulary);
   const auto name = name_of(o);
-  auto wrong = first_of({check_classes(name, o.classes, vocabulary, {}), check_reduction(name, loss_reduction)});
+  auto wrong = first_of({check_classes(name, o.classes, vocabulary, {}), check_reduction(name, loss_reduction),
+                         check_confusion_matrix(name, confusion_matrix, o.classes)});
   if (!wrong && o.classes >= 2)
     wrong = check_classes(name, o.classes, {}, class_weights);
   auto made = made_head(o, o.classes, std::move(wrong), build);
