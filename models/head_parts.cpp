@@ -141,6 +141,14 @@ symbol reduced(symbol each, symbol weights, losses::reduction reduce, std::sourc
   return losses::reduce(each, {.weights = weights, .reduce = reduce}, at);
 }
 
+// -- export outputs --------------------------------------------------------------
+
+export_outputs with_predictions(export_outputs own) {
+  own["serving_default"].clear();  // A head of a multi_head may be called so.
+  own["predict"].clear();
+  return own;
+}
+
 // -- metrics ---------------------------------------------------------------------
 
 void add_threshold_metrics(std::map<std::string, metric>& to, const std::vector<double>& thresholds, symbol labels, symbol probabilities, symbol weights,

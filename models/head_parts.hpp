@@ -56,6 +56,14 @@ symbol row_like(symbol x, const std::vector<double>& values, std::source_locatio
 /// The loss of a batch.
 symbol reduced(symbol each, symbol weights, losses::reduction reduce, std::source_location at);
 
+// -- export outputs --------------------------------------------------------------
+
+using export_outputs = std::map<std::string, std::map<std::string, symbol>>;
+
+/// A head's own, and all of its predictions as "serving_default" and as "predict": without tensors, so that predictions which a model adds to those
+/// of its head are offered too.
+export_outputs with_predictions(export_outputs own);
+
 // -- metrics ---------------------------------------------------------------------
 
 /// For each threshold, accuracy/positive_threshold_0.7 (probabilities of at least the threshold are positive) and precision/... and

@@ -29,8 +29,11 @@ std::map<std::string, metric> plain_metrics(symbol classes, symbol logits, symbo
 
 model_spec build(const multi_class_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
-  if (o.mode == mode::predict)
-    return {.predictions = {{"logits", logits}, {"probabilities", softmax(logits, at)}, {"class_ids", argmax(logits, -1, at)}}, .at = at};
+  if (o.mode == mode::predict) {
+    const symbol probabilities = softmax(logits, at), ids = argmax(logits, -1, at);
+    return {.predictions = {{"logits", logits}, {"probabilities", probabilities}, {"class_ids", ids}},
+            .export_outputs = with_predictions({{"classification", {{"class_ids", ids}, {"scores", probabilities}}}}), .at = at};
+  }
 
   const symbol classes = classes_of_rows(o, at);
   const symbol column = weights_of_examples(g, "multi_class_head", h.weight_feature, o, at);
