@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(small_project, "convert says what is misuse: flags, formats, n
   };
   CHECK(has(misuse({}), "convert takes FROM and TO"));
   CHECK(has(misuse({"a"}), "convert takes FROM and TO"));
-  CHECK(has(misuse({"a", "b", "c"}), "convert takes FROM and TO, and no third path 'c'"));
+  CHECK(has(misuse({"a", "b", "c"}), "unexpected argument 'c': convert takes FROM TO"));
   CHECK(has(misuse({"a", "b", "--format", "tensorflw"}), "--format must be troupe, tensorflow or safetensors, not 'tensorflw'; did you mean tensorflow?"));
   CHECK(has(misuse({"a", "b", "--step", "x"}), "--step must be a whole number of at least 0, not 'x'"));
   CHECK(has(misuse({"a", "b", "--beta1", "1"}), "--beta1 must be a number in [0, 1), not '1'"));
