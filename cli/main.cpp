@@ -11,6 +11,15 @@
 
 namespace troupe::cli {
 
+std::optional<int> ended_by_arguments(CLI::App& app, std::string_view command, const std::vector<std::string>& arguments, reporter& report) {
+  const auto help = parse_arguments(app, command, arguments);
+  if (!help)
+    return failure(report, help.error(), true);
+  if (*help)
+    write_output(**help);
+  return *help ? std::optional<int>{succeeded} : std::nullopt;
+}
+
 int failure(reporter& report, const error& e, bool misuse) {
   report.fail(e, misuse);
   return misuse ? misused : failed;

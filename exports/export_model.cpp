@@ -72,12 +72,15 @@ expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const 
   const std::string standard{standard_signature};
   auto all = spec.export_outputs;
   if (all.empty())
-    all[standard] = spec.predictions;
+    all[standard];
   else if (all.size() == 1)
     all.insert({standard, all.begin()->second});
   else if (!all.contains(standard))
     return refuse("of several export outputs one must be '" + standard + "', and there are "
                   + joined(all, ", ", [](const auto& s) { return quoted(s.first); }));
+  for (auto& [name, outputs] : all)
+    if (outputs.empty())
+      outputs = spec.predictions;
   return all;
 }
 

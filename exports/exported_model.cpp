@@ -6,6 +6,8 @@
 #include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 namespace {
@@ -149,7 +151,12 @@ const std::map<std::string, std::vector<std::string>>& exported_model::label_wor
 
 model exported_model::as_model(const std::string& signature) const {
   auto function = [m = impl_, signature](graph& g, const features& x, const labels& y, mode what) { return build(m, signature, {}, g, x, y, what); };
-  return {.name = name(), .build = std::move(function), .texts = texts()};
+  auto words = texts();
+  if (const auto known = signatures().find(signature); known != signatures().end())
+    std::erase_if(words, [&outputs = known->second.outputs](const auto& text) {
+      return std::none_of(outputs.begin(), outputs.end(), [&](const component& c) { return c.name == text.second.of; });
+    });
+  return {.name = name(), .build = std::move(function), .texts = std::move(words)};
 }
 
 model exported_model::as_model(const exported_head& head) const {

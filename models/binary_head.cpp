@@ -14,6 +14,12 @@ std::map<std::string, symbol> predictions_of(symbol logits, std::source_location
           {"class_ids", reshape(cast(above, dtype::int64, at), {logits.dims()[0]}, at)}};
 }
 
+model_spec offered(std::map<std::string, symbol> p, std::source_location at) {
+  auto outputs = with_predictions({{"classification", {{"class_ids", p["class_ids"]}, {"scores", p["probabilities"]}}},
+                                   {"regression", {{"outputs", p["logistic"]}}}});
+  return {.predictions = std::move(p), .export_outputs = std::move(outputs), .at = at};
+}
+
 /// The weight of each row's class: between both for a label between 0 and 1.
 symbol weights_of_classes(const binary_head& h, symbol labels, std::source_location at) {
   if (h.class_weights.empty())
@@ -24,7 +30,7 @@ symbol weights_of_classes(const binary_head& h, symbol labels, std::source_locat
 model_spec build(const binary_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
   if (o.mode == mode::predict)
-    return {.predictions = predictions_of(logits, at), .at = at};
+    return offered(predictions_of(logits, at), at);
 
   const symbol labels = labels_like_logits(g, name, o, 0, 1, at), weights = weights_of_examples(g, name, h.weight_feature, o, at);
   if (!labels.valid())
@@ -42,6 +48,10 @@ model_spec build(const binary_head& h, graph& g, const head_spec_options& o, std
                   {"prediction/mean", metrics::mean(positive, weighted, at)},
                   {"recall", metrics::recall(labels, chosen, weighted, at)}};
   add_curves(made.metrics, "", labels, positive, weights, at);
+  if (h.confusion_matrix && o.mode == mode::evaluate) {
+    const symbol known = not_equal(labels, number_like(labels, 0, at), at);
+    made.metrics["confusion_matrix"] = metrics::confusion_matrix(cast(known, dtype::int64, at), cast(chosen, dtype::int64, at), 2, weighted, at);
+  }
   add_threshold_metrics(made.metrics, h.thresholds, labels, positive, weights, at);
   return made;
 }

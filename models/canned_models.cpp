@@ -48,8 +48,9 @@ update_rule linear_rule_for(size_t columns) {
   return ftrl{.rate = static_cast<float>(std::min(0.2, 1 / std::sqrt(static_cast<double>(std::max<size_t>(columns, 1)))))};
 }
 
-multi_class_head classes_head(int64_t classes, std::vector<std::string> vocabulary, double label_smoothing) {
-  return {.classes = classes, .vocabulary = std::move(vocabulary), .label_smoothing = label_smoothing};
+template <class Options>
+multi_class_head head_of(const Options& o) {
+  return {.classes = o.classes, .vocabulary = o.vocabulary, .label_smoothing = o.label_smoothing, .confusion_matrix = o.confusion_matrix};
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ model baseline_model(baseline_model_options o, std::source_location at) {
 }
 
 model dnn_classifier(dnn_classifier_options o, std::source_location at) {
-  return dense("dnn_classifier", layers_of(o), classes_head(o.classes, std::move(o.vocabulary), o.label_smoothing), std::move(o.optimizer), at);
+  return dense("dnn_classifier", layers_of(o), head_of(o), std::move(o.optimizer), at);
 }
 
 model dnn_regressor(dnn_regressor_options o, std::source_location at) {
@@ -86,7 +87,7 @@ model dnn_regressor(dnn_regressor_options o, std::source_location at) {
 }
 
 model linear_classifier(linear_classifier_options o, std::source_location at) {
-  return linear("linear_classifier", classes_head(o.classes, std::move(o.vocabulary), o.label_smoothing), std::move(o.optimizer), at);
+  return linear("linear_classifier", head_of(o), std::move(o.optimizer), at);
 }
 
 model linear_regressor(linear_regressor_options o, std::source_location at) {

@@ -60,6 +60,14 @@ std::optional<error> check_classes(std::string_view head, int64_t classes, const
   return {};
 }
 
+std::optional<error> check_confusion_matrix(std::string_view head, bool wanted, int64_t classes) {
+  constexpr int64_t most = 2048;
+  static_assert(most * most == metric_elements_max);
+  if (!wanted || classes <= most)
+    return {};
+  return wrong_option(head, "confusion_matrix is for at most " + std::to_string(most) + " classes, not " + std::to_string(classes));
+}
+
 std::optional<error> check_reduction(std::string_view head, losses::reduction reduce) {
   if (reduce != losses::reduction::none)
     return {};
@@ -131,6 +139,14 @@ symbol reduced(symbol each, symbol weights, losses::reduction reduce, std::sourc
   if (!weights.owner() && reduce != losses::reduction::sum)
     return reduce_mean(each, {}, at);
   return losses::reduce(each, {.weights = weights, .reduce = reduce}, at);
+}
+
+// -- export outputs --------------------------------------------------------------
+
+export_outputs with_predictions(export_outputs own) {
+  own["serving_default"].clear();  // A head of a multi_head may be called so.
+  own["predict"].clear();
+  return own;
 }
 
 // -- metrics ---------------------------------------------------------------------

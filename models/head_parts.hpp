@@ -30,6 +30,8 @@ int64_t classes_of(int64_t classes, const std::vector<std::string>& vocabulary);
 /// What is wrong with the classes of a head: a vocabulary of another size or with a word twice, class weights of another number or all 0.
 std::optional<error> check_classes(std::string_view head, int64_t classes, const std::vector<std::string>& vocabulary,
                                    const std::vector<double>& class_weights);
+/// A confusion matrix that is wanted has no more elements than a metric may have.
+std::optional<error> check_confusion_matrix(std::string_view head, bool wanted, int64_t classes);
 std::optional<error> check_reduction(std::string_view head, losses::reduction reduce);
 /// `field` of a head, such as its thresholds, has no number twice.
 std::optional<error> check_once(std::string_view head, std::string_view field, const std::vector<double>& numbers);
@@ -53,6 +55,14 @@ symbol row_like(symbol x, const std::vector<double>& values, std::source_locatio
 
 /// The loss of a batch.
 symbol reduced(symbol each, symbol weights, losses::reduction reduce, std::source_location at);
+
+// -- export outputs --------------------------------------------------------------
+
+using export_outputs = std::map<std::string, std::map<std::string, symbol>>;
+
+/// A head's own, and all of its predictions as "serving_default" and as "predict": without tensors, so that predictions which a model adds to those
+/// of its head are offered too.
+export_outputs with_predictions(export_outputs own);
 
 // -- metrics ---------------------------------------------------------------------
 

@@ -29,8 +29,11 @@ std::map<std::string, metric> plain_metrics(symbol classes, symbol logits, symbo
 
 model_spec build(const multi_class_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
-  if (o.mode == mode::predict)
-    return {.predictions = {{"logits", logits}, {"probabilities", softmax(logits, at)}, {"class_ids", argmax(logits, -1, at)}}, .at = at};
+  if (o.mode == mode::predict) {
+    const symbol probabilities = softmax(logits, at), ids = argmax(logits, -1, at);
+    return {.predictions = {{"logits", logits}, {"probabilities", probabilities}, {"class_ids", ids}},
+            .export_outputs = with_predictions({{"classification", {{"class_ids", ids}, {"scores", probabilities}}}}), .at = at};
+  }
 
   const symbol classes = classes_of_rows(o, at);
   const symbol column = weights_of_examples(g, "multi_class_head", h.weight_feature, o, at);
@@ -45,6 +48,9 @@ model_spec build(const multi_class_head& h, graph& g, const head_spec_options& o
   else
     made.metrics = {{"accuracy", metrics::accuracy(cast(classes, dtype::int64, at), argmax(logits, -1, at), {.weights = weights}, at)},
                     {"average_loss", metrics::mean(each, {.weights = of_losses}, at)}};
+  if (h.confusion_matrix && o.mode == mode::evaluate)
+    made.metrics["confusion_matrix"] =
+      metrics::confusion_matrix(cast(classes, dtype::int64, at), argmax(logits, -1, at), h.classes, {.weights = weights}, at);
   return made;
 }
 
@@ -54,7 +60,8 @@ multi_class_head::operator head() const {
   auto o = *this;
   o.classes = classes_of(classes, vocabulary);
   const auto name = name_of(o);
-  auto wrong = first_of({check_classes(name, o.classes, vocabulary, {}), check_reduction(name, loss_reduction)});
+  auto wrong = first_of({check_classes(name, o.classes, vocabulary, {}), check_reduction(name, loss_reduction),
+                         check_confusion_matrix(name, confusion_matrix, o.classes)});
   if (!wrong && o.classes >= 2)
     wrong = check_classes(name, o.classes, {}, class_weights);
   auto made = made_head(o, o.classes, std::move(wrong), build);

@@ -20,6 +20,15 @@ model_spec spec_of(const named_head& one, graph& g, const head_spec_options& o, 
   return one.head.spec(g, own, at);
 }
 
+/// What one of the heads offers, under its name: its default is called as the head is.
+void add_export_outputs(export_outputs& to, const std::string& head, const model_spec& part) {
+  auto all = part.export_outputs;
+  all["serving_default"];
+  for (const auto& [signature, outputs] : all)
+    for (const auto& [key, value] : outputs.empty() ? part.predictions : outputs)
+      to[signature == "serving_default" ? head : head + "/" + signature][head + "/" + key] = value;
+}
+
 model_spec build(const multi_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   model_spec made{.at = at};
   int64_t first = 0;
@@ -30,14 +39,18 @@ model_spec build(const multi_head& h, graph& g, const head_spec_options& o, std:
       return {.at = at};
     for (const auto& [key, value] : part.predictions)
       made.predictions[one.name + "/" + key] = value;
-    if (o.mode == mode::predict)
+    if (o.mode == mode::predict) {
+      add_export_outputs(made.export_outputs, one.name, part);
       continue;
+    }
     const symbol weighted = one.weight == 1 ? part.loss : scale(part.loss, one.weight, at);
     made.loss = made.loss.valid() ? add(made.loss, weighted, at) : weighted;
     for (const auto& [key, value] : part.metrics)
       made.metrics[one.name + "/" + key] = value;
     made.metrics["loss/" + one.name] = ratio_metric{part.loss, number_like(part.loss, 1, at)};
   }
+  if (o.mode == mode::predict)
+    made.export_outputs = with_predictions(std::move(made.export_outputs));
   return made;
 }
 

@@ -13,8 +13,11 @@ std::string name_of_class(const multi_label_head& h, int64_t i) {
 
 model_spec build(const multi_label_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
-  if (o.mode == mode::predict)
-    return {.predictions = {{"logits", logits}, {"probabilities", sigmoid(logits, at)}}, .at = at};
+  if (o.mode == mode::predict) {
+    const symbol probabilities = sigmoid(logits, at);
+    return {.predictions = {{"logits", logits}, {"probabilities", probabilities}},
+            .export_outputs = with_predictions({{"classification", {{"scores", probabilities}}}}), .at = at};
+  }
 
   const symbol labels = labels_like_logits(g, name, o, 0, 1, at), weights = weights_of_examples(g, name, h.weight_feature, o, at);
   if (!labels.valid())

@@ -32,7 +32,7 @@ model_spec regressed(const regression& r, graph& g, const head_spec_options& o, 
 
 model_spec build(const regression_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   if (o.mode == mode::predict)
-    return {.predictions = {{"predictions", o.logits}}, .at = at};
+    return {.predictions = {{"predictions", o.logits}}, .export_outputs = with_predictions({{"regression", {{"outputs", o.logits}}}}), .at = at};
   const symbol labels = labels_like_logits(g, "regression_head", o, -most, most, at);
   if (!labels.valid())
     return {.at = at};
@@ -50,7 +50,8 @@ symbol log_factorial(symbol y, std::source_location at) {
 model_spec build(const poisson_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits, means = exp(logits, at);
   if (o.mode == mode::predict)
-    return {.predictions = {{"logits", logits}, {"predictions", means}}, .at = at};
+    return {.predictions = {{"logits", logits}, {"predictions", means}}, .export_outputs = with_predictions({{"regression", {{"outputs", means}}}}),
+            .at = at};
   const symbol labels = labels_like_logits(g, "poisson_head", o, 0, most, at);
   if (!labels.valid())
     return {.at = at};

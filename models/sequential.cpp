@@ -82,7 +82,8 @@ std::string_view name_of(const sequential_layer& layer) noexcept {
 model sequential_model(sequential_model_options options, std::source_location at) { return listed("sequential_model", std::move(options), at); }
 
 model sequential_classifier(sequential_classifier_options o, std::source_location at) {
-  const multi_class_head classes{.classes = o.classes, .vocabulary = std::move(o.vocabulary), .label_smoothing = o.label_smoothing};
+  const multi_class_head classes{.classes = o.classes, .vocabulary = std::move(o.vocabulary), .label_smoothing = o.label_smoothing,
+                                 .confusion_matrix = o.confusion_matrix};
   return listed("sequential_classifier", {.layers = std::move(o.layers), .head = classes, .input_shape = std::move(o.input_shape),
                                           .optimizer = std::move(o.optimizer), .places = std::move(o.places)}, at);
 }

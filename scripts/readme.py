@@ -43,6 +43,8 @@ VARYING = [
     (re.compile(r"(?<![.\w])[0-9a-f]{8}\b"), "<checksum>"),
     (re.compile(r"^(  global_step/sec .*) \S+$"), r"\1 <rate>"),
     (re.compile(r"\bcpu_level +\S+"), "cpu_level <level>"),
+    (re.compile(r"^(  \S.*?)(?:  +\d+(?:\.\d+)?)+  +(?:\d\.\d{3}|-)$"), r"\1  <counts>  <recall>"),  # A row of a class table.
+    (re.compile(r"lowest recall .*$"), "lowest recall <classes>"),
     (re.compile(r" {2,}"), "  "),  # The width of a column depends on its contents.
 ]
 PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  [\d.]+ steps/s)?  loss \S+(  [a-z_/]+ \S+)?(  ETA [\d:]+)?$")

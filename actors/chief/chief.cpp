@@ -52,6 +52,8 @@ void chief_state::on_restored(const restored& x) {
     start_step = first_step = x.id.step;
     if (x.found)
       saved_told = came_from = x.id;
+    else if (const auto taken = x.properties.find("warm_start"); taken != x.properties.end())
+      warm_start = taken->second;
     if (const auto books = x.properties.find("first_step"); books != x.properties.end())
       first_step = std::strtoll(books->second.c_str(), nullptr, 10);
   }
@@ -110,7 +112,7 @@ void chief_state::begin_training() {
   const auto end_at = horizon.end();
   const bool nothing_left = (end_at && *end_at <= began_at) || ended_before;
   const bool first = !std::exchange(start_told, true);
-  std::string how = "a fresh start";
+  std::string how = warm_start.empty() ? "a fresh start" : "a warm start with " + warm_start;
   if (saves.last_commit())
     how = "resumed from " + saves.prefix()
           + (nothing_left ? "" : data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");

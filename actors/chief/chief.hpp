@@ -86,6 +86,7 @@ struct chief_state : attempt_books {
   std::map<std::string, tensor> arrays;         ///< Metrics of the first evaluation that are arrays, from its last result.
   caf::actor_clock::time_point started{};
   std::vector<std::string> restore_warnings;
+  std::string warm_start;                       ///< What a job without a checkpoint has begun with; empty: initial values.
   std::set<std::string> warned;                 ///< Those that were told; each attempt restores.
   std::optional<checkpoint_id> came_from;       ///< The checkpoint that this process started from.
   std::optional<std::string> ended_before;      ///< Why an earlier run of this job has ended by a rule, where this one begins.

@@ -155,7 +155,7 @@ void outfeed_state::record_group(size_t group, double loss, record& into) {
   if (summaries.by)
     by_default("learning_rate", learning_rate(*summaries.by, step) * rate_factor());
   const auto now = self->clock().now();
-  if (group == 0 && last_record && now > last_record->second)
+  if (group == 0 && options.log_every > 0 && last_record && now > last_record->second)
     by_default("global_step/sec", static_cast<double>(step - last_record->first)
                                     / std::chrono::duration<double>(now - last_record->second).count());
   if (group == 0)

@@ -2,7 +2,7 @@
 
 #include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
-#include "words/book_properties.hpp"
+#include "storage/checkpoints/best_in_use.hpp"
 
 #include <algorithm>
 
@@ -75,22 +75,6 @@ expected<void> load_into(const std::shared_ptr<parameter_store>& store, const re
   return check_tensors({&all, 1}, from, false).and_then([&] { return fill(*store, from); });
 }
 
-namespace {
-
-/// The best checkpoint, where the newest one says that it is used in its place.
-std::optional<checkpoint_id> preferred(const checkpoint_store& checkpoints) {
-  const auto newest = checkpoints.inspect_newest();
-  if (!newest)
-    return std::nullopt;
-  const auto text = [&newest](std::string_view name) {
-    const auto found = newest->properties.find(std::string{name});
-    return found == newest->properties.end() ? std::string{} : found->second;
-  };
-  return text(use_best_property) == "true" ? parse_checkpoint_id(text(best_property)) : std::nullopt;
-}
-
-}  // namespace
-
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
                                           checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
                                           const start_values* start) {
@@ -106,7 +90,7 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
   if (!opened)
     return initialised(opened.error());
   const auto& checkpoints = **opened;
-  const auto best = which.step < 0 ? preferred(checkpoints) : std::nullopt;
+  const auto best = which.step < 0 ? best_in_use(checkpoints) : std::nullopt;
   auto found = best                  ? checkpoints.restore(*best)
                : which.step < 0      ? checkpoints.restore_newest()
                : which.iteration < 0 ? checkpoints.restore_step(which.step)

@@ -46,7 +46,9 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(
   if (!values)
     return fail(std::move(values.error()));
   options.properties["warm_start"] = values->from;
-  return transfer{restored{.id = {values->step}}, {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
+  restored news{.id = {values->step}};
+  news.properties["warm_start"] = std::to_string(values->tensors.size()) + " tensors of " + values->from;  // For the chief's first event.
+  return transfer{std::move(news), {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
 }
 
 /// A group without an owner has no live replica, and gets nothing.

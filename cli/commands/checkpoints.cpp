@@ -43,9 +43,7 @@ struct request {
   bool json = false, force = false;
 };
 
-tl::unexpected<error> misuse(std::string message) {
-  return fail({errc::invalid_argument, std::move(message), {"troupe checkpoints --help lists what can be done"}});
-}
+tl::unexpected<error> misuse(std::string message) { return cli::misuse("checkpoints", std::move(message)); }
 
 expected<std::vector<checkpoint_id>> parse_ids(const std::vector<std::string>& texts) {
   std::vector<checkpoint_id> ids;
@@ -58,10 +56,8 @@ expected<std::vector<checkpoint_id>> parse_ids(const std::vector<std::string>& t
   return ids;
 }
 
-expected<void> check(const request& r, const CLI::App& app) {
+expected<void> check(const request& r) {
   const std::vector<std::string> actions{"list", "verify", "delete"};
-  if (const auto extra = app.remaining(); !extra.empty())
-    return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), {"--json", "--force"}))));
   if (r.action.empty())
     return misuse("checkpoints takes list, verify or delete");
   if (std::find(actions.begin(), actions.end(), r.action) == actions.end())
@@ -122,23 +118,15 @@ int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& re
 int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   request r;
   CLI::App app{"Lists, verifies and deletes the checkpoints of a model directory.", "troupe checkpoints"};
-  app.allow_extras();
   app.footer(usage);
   app.add_option("ACTION", r.action, "list, verify or delete")->type_name("");
   app.add_option("DIR", r.directory, "the model directory")->type_name("");
   app.add_option("STEP", r.steps, "which ones; all, where there is none to list or verify")->type_name("");
   app.add_flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
   app.add_flag("--json", r.json, "one JSON object");
-  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    write_output(app.help());
-    return succeeded;
-  } catch (const CLI::ParseError& e) {
-    return failure(report, misuse(e.what()).value(), true);
-  }
-  if (const auto sound = check(r, app); !sound)
+  if (const auto status = ended_by_arguments(app, "checkpoints", arguments, report))
+    return *status;
+  if (const auto sound = check(r); !sound)
     return failure(report, sound.error(), true);
   const auto ids = parse_ids(r.steps);
   if (!ids)

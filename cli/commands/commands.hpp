@@ -1,6 +1,7 @@
 // The subcommands. Each returns what main returns.
 #pragma once
 
+#include "cli/configuration/arguments.hpp"
 #include "cli/configuration/command_line.hpp"
 #include "cli/terminal/reporter.hpp"
 #include "cli/terminal/signals.hpp"
@@ -17,6 +18,8 @@ int convert(const std::vector<std::string>& arguments, reporter& report);
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
+/// Reads the arguments of a command with flags of its own. Its exit status where that is all: help was asked for, or they are wrong.
+std::optional<int> ended_by_arguments(CLI::App& app, std::string_view command, const std::vector<std::string>& arguments, reporter& report);
 /// The exit status of a failure: 2 for a value that can never be right, else 1.
 int failure(reporter& report, const error& e, bool misuse);
 /// Whether `load_settings` failed by what was asked for, not by a damaged record.

@@ -42,9 +42,7 @@ struct request {
   bool json = false;
 };
 
-tl::unexpected<error> misuse(std::string message) {
-  return fail({errc::invalid_argument, std::move(message), {"troupe convert --help lists the flags"}});
-}
+tl::unexpected<error> misuse(std::string message) { return cli::misuse("convert", std::move(message)); }
 
 expected<void> read_beta(const char* flag, const std::optional<std::string>& text, double& into) {
   if (!text || (parse_option(*text, into) && into >= 0 && into < 1))
@@ -52,15 +50,7 @@ expected<void> read_beta(const char* flag, const std::optional<std::string>& tex
   return misuse(fmt::format("{} must be a number in [0, 1), not '{}'", flag, *text));
 }
 
-expected<convert_options> read_options(const request& r, const CLI::App& app) {
-  if (const auto extra = app.remaining(); !extra.empty()) {
-    std::vector<std::string> names;
-    for (const auto* option : app.get_options())
-      names.push_back(option->get_name());
-    const bool is_flag = extra.front().starts_with('-');
-    return misuse(is_flag ? fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), names)))
-                          : fmt::format("convert takes FROM and TO, and no third path '{}'", extra.front()));
-  }
+expected<convert_options> read_options(const request& r) {
   if (r.from.empty() || r.to.empty())
     return misuse("convert takes FROM and TO");
   convert_options options;
@@ -89,7 +79,6 @@ expected<convert_options> read_options(const request& r, const CLI::App& app) {
 int convert(const std::vector<std::string>& arguments, reporter& report) {
   request r;
   CLI::App app{"Converts a checkpoint between Troupe, TensorFlow V2 and safetensors.", "troupe convert"};
-  app.allow_extras();
   app.footer(usage);
   app.add_option("FROM", r.from, "a model directory, a checkpoint or a .safetensors file")->type_name("");
   app.add_option("TO", r.to, "a new directory, or a new .safetensors file")->type_name("");
@@ -99,16 +88,9 @@ int convert(const std::vector<std::string>& arguments, reporter& report) {
   app.add_option("--beta1", r.beta1, "to tensorflow: Adam's beta1, for its variable beta1_power [0.9]")->type_name("X");
   app.add_option("--beta2", r.beta2, "and its beta2 [0.999]")->type_name("X");
   app.add_flag("--json", r.json, "one JSON object");
-  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    write_output(app.help());
-    return succeeded;
-  } catch (const CLI::ParseError& e) {
-    return failure(report, misuse(e.what()).value(), true);
-  }
-  const auto options = read_options(r, app);
+  if (const auto status = ended_by_arguments(app, "convert", arguments, report))
+    return *status;
+  const auto options = read_options(r);
   if (!options)
     return failure(report, options.error(), true);
   const auto done = convert_checkpoint(r.from, r.to, *options);

@@ -25,6 +25,7 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   const auto data = open_test_data(*setup, *which);
   if (!data)
     return failure(*report, with_origin(data.error(), line), false);
+  report->name_classes(setup->estimator.model);
   auto result = troupe::evaluate(setup->estimator, make_eval_spec(*which, *data), *step);
   signals.at_first({});
   // The library then evaluates fresh variables; a user who names a directory here wants its contents, or those of a warm start.

@@ -50,9 +50,7 @@ struct request {
   mode graph_mode() const { return graph == "evaluate" ? mode::evaluate : graph == "predict" ? mode::predict : mode::train; }
 };
 
-tl::unexpected<error> misuse(std::string message) {
-  return fail({errc::invalid_argument, std::move(message), {"troupe inspect --help lists the flags"}});
-}
+tl::unexpected<error> misuse(std::string message) { return cli::misuse("inspect", std::move(message)); }
 
 void add_flags(CLI::App& app, request& r) {
   app.add_option("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file")->type_name("");
@@ -69,13 +67,7 @@ void add_flags(CLI::App& app, request& r) {
   app.add_flag("--json", r.json, "a JSON object; of several PATHs a list of them");
 }
 
-expected<void> check(const request& r, const CLI::App& app) {
-  if (const auto extra = app.remaining(); !extra.empty()) {
-    std::vector<std::string> names;
-    for (const auto* option : app.get_options())
-      names.push_back(option->get_name());
-    return misuse(fmt::format("unknown flag {}{}", extra.front(), did_you_mean(nearest(extra.front(), names))));
-  }
+expected<void> check(const request& r) {
   if (r.paths.empty() == r.config.empty())
     return misuse("inspect takes PATHs, or a --config");
   const bool of_config = r.plan || r.program || r.profile || r.steps || r.dot || !r.graph.empty() || !r.set.empty();
@@ -185,19 +177,11 @@ int show_config(const request& r, reporter& report) {
 int inspect(const std::vector<std::string>& arguments, reporter& report) {
   request r;
   CLI::App app{"Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.", "troupe inspect"};
-  app.allow_extras();
   app.footer(usage);
   add_flags(app, r);
-  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    write_output(app.help());
-    return succeeded;
-  } catch (const CLI::ParseError& e) {
-    return failure(report, misuse(e.what()).value(), true);
-  }
-  if (const auto sound = check(r, app); !sound)
+  if (const auto status = ended_by_arguments(app, "inspect", arguments, report))
+    return *status;
+  if (const auto sound = check(r); !sound)
     return failure(report, sound.error(), true);
   return r.config.empty() ? show_paths(r, report) : show_config(r, report);
 }

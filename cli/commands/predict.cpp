@@ -144,8 +144,7 @@ expected<job_setup> make_setup(const command_line& line, const settings& given) 
   if (!line.exported)
     return make_job_setup(given, false);
   if (line.step || given.precedence_of("run.model_dir") == precedence::flag)
-    return fail({errc::invalid_argument, fmt::format("{} cannot be given together with --export, which names one model", line.step ? "--step" : "--model-dir"),
-                 {"troupe predict --help lists flags and keys"}});
+    return misuse("predict", fmt::format("{} cannot be given together with --export, which names one model", line.step ? "--step" : "--model-dir"));
   auto setup = make_data_setup(given);
   if (!setup)
     return fail(setup.error());

@@ -1,6 +1,5 @@
 // troupe serve: answers predictions of exported models over HTTP until a signal ends it.
 #include "cli/commands/commands.hpp"
-#include "cli/configuration/nearest.hpp"
 #include "cli/terminal/output.hpp"
 
 #include <troupe/serve_fields.hpp>
@@ -44,9 +43,7 @@ struct request {
   bool json = false, quiet = false;
 };
 
-tl::unexpected<error> misuse(std::string message) {
-  return fail({errc::invalid_argument, std::move(message), {"troupe serve --help lists the flags"}});
-}
+tl::unexpected<error> misuse(std::string message) { return cli::misuse("serve", std::move(message)); }
 
 /// "--batch-rows-max" of "batch_rows_max".
 std::string flag_of(std::string_view field) {
@@ -125,29 +122,17 @@ expected<int> run(const request& r, signal_watch& signals) {
 int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals) {
   request r;
   CLI::App app{"Answers predictions of exported models over HTTP.", "troupe serve"};
-  app.allow_extras();
   app.footer(usage);
   app.add_option("DIR", r.directory, "an export, a directory of exports, or a model directory")->type_name("");
   flag_values values;
   std::vector<CLI::Option*> given;
-  std::vector<std::string> names{"--json", "--quiet"};
   each_field(defaults_of<serve_options>(), [&](const field_row& field, const auto& standard) {
-    names.push_back(flag_of(field.name));
-    given.push_back(app.add_option(names.back(), values.emplace_back(), help_of_field(field, standard))->type_name("VALUE"));
+    given.push_back(app.add_option(flag_of(field.name), values.emplace_back(), help_of_field(field, standard))->type_name("VALUE"));
   });
   app.add_flag("--json", r.json, "every line of standard output is a JSON object with an \"event\"");
   app.add_flag("--quiet", r.quiet, "nothing but warnings and errors");
-  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    write_output(app.help());
-    return succeeded;
-  } catch (const CLI::ParseError& e) {
-    return failure(report, misuse(e.what()).value(), true);
-  }
-  if (const auto extra = app.remaining(); !extra.empty())
-    return failure(report, misuse(fmt::format("unknown flag or argument {}{}", extra.front(), did_you_mean(nearest(extra.front(), names)))).value(), true);
+  if (const auto status = ended_by_arguments(app, "serve", arguments, report))
+    return *status;
   if (r.directory.empty())
     return failure(report, misuse("serve takes a directory with an export").value(), true);
   if (const auto right = read_options(values, given, r.options); !right)

@@ -78,6 +78,7 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
       scale.evaluation_batches[e.spec.name] = *batches;
   }
   report->measure_by(scale);
+  report->name_classes(setup->estimator.model);
   auto running = start(setup->estimator, training, evaluations);
   if (!running)
     return failure(*report, running.error(), running.error().category == errc::invalid_argument);

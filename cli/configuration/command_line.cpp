@@ -1,8 +1,8 @@
 #include "cli/configuration/command_line.hpp"
 
+#include "cli/configuration/arguments.hpp"
 #include "cli/configuration/config_file.hpp"
 #include "cli/configuration/kept_settings.hpp"
-#include "cli/configuration/nearest.hpp"
 
 #include <troupe/checkpoints.hpp>
 #include <troupe/spec_fields.hpp>
@@ -83,23 +83,8 @@ std::string footer(std::string_view subcommand) {
                         : subcommand == "export"   ? export_examples
                                                    : predict_examples;
   return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
-                     "key ends so. A flag beats --set, and both beat the file.\n{}\n{}",
+                     "key ends so: --set epochs=3, but --set warm_start.freeze=true. A flag beats --set, and both beat the file.\n{}\n{}",
                      examples, describe_keys(), exit_codes);
-}
-
-error misuse(std::string_view subcommand, std::string message) {
-  return error{errc::invalid_argument, std::move(message), {fmt::format("troupe {} --help lists flags and keys", subcommand)}};
-}
-
-/// The error for arguments that CLI11 left over: unknown flags, and words that belong to no flag.
-error unexpected(std::string_view subcommand, const CLI::App& app, const std::string& word) {
-  if (!word.starts_with('-'))
-    return misuse(subcommand, fmt::format("unexpected argument '{}'", word));
-  std::vector<std::string> names;
-  for (const auto* option : app.get_options())
-    names.push_back(option->get_name());
-  const std::string name = word.substr(0, word.find('='));
-  return misuse(subcommand, fmt::format("unknown flag {}{}", name, did_you_mean(nearest(name, names))));
 }
 
 }  // namespace
@@ -112,7 +97,6 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
                : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
                             : "Evaluates the newest checkpoint of a model.",
                fmt::format("troupe {}", subcommand)};
-  app.allow_extras();
   app.footer(footer(subcommand));
   std::deque<std::string> values;  // CLI11 keeps references to these.
   std::vector<std::pair<CLI::Option*, const flag*>> given;
@@ -156,26 +140,22 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
     app.add_flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
   app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
-  std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    line.help = app.help();
+  auto help = parse_arguments(app, subcommand, arguments);
+  if (!help)
+    return fail(help.error());
+  if (*help) {
+    line.help = std::move(*help);
     return line;
-  } catch (const CLI::ParseError& e) {
-    return fail(misuse(subcommand, e.what()));
   }
-  if (const auto extra = app.remaining(); !extra.empty())
-    return fail(unexpected(subcommand, app, extra.front()));
   for (const auto& [option, f] : given)
     if (option->count() > 0)
       line.flags.push_back({f->key, values[static_cast<size_t>(f - key_flags)], f->name});
   if (!line.directory.empty()) {
     if (!line.config.empty())
-      return fail(misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
-                                                 line.directory)));
+      return misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
+                                            line.directory));
     if (std::any_of(line.flags.begin(), line.flags.end(), [](const assignment& a) { return a.key == "run.model_dir"; }))
-      return fail(misuse(subcommand, "--model-dir cannot be given together with a directory: both name it"));
+      return misuse(subcommand, "--model-dir cannot be given together with a directory: both name it");
     line.flags.push_back({"run.model_dir", line.directory, "DIR"});
   }
   if (debug_numerics)
@@ -183,7 +163,7 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   for (const auto& text : set) {
     auto a = parse_assignment(text);
     if (!a)
-      return fail(misuse(subcommand, a.error().message));
+      return misuse(subcommand, a.error().message);
     line.set.push_back(std::move(*a));
   }
   if (at_step && at_step->count() > 0)

@@ -47,7 +47,8 @@ inline std::string option_text(const initializer& value) {
 #define TROUPE_CLASSIFIER(owner)                                                                                            \
   TROUPE_FIELD(owner, classes, "how many classes there are; as many as the vocabulary has words", field_range::at_least(2)), \
       TROUPE_FIELD(owner, vocabulary, "what they are called, as [\"shirt\", \"bag\"]: predicted as \"classes\""),            \
-      TROUPE_FIELD(owner, label_smoothing, "share of each label that is given to all classes alike", field_range::between(0, 1))
+      TROUPE_FIELD(owner, label_smoothing, "share of each label that is given to all classes alike", field_range::between(0, 1)), \
+      TROUPE_FIELD(owner, confusion_matrix, "evaluations count the examples of each class by the class that is predicted")
 
 #define TROUPE_HIDDEN(owner)                                                                                       \
   TROUPE_FIELD(owner, hidden_units, "units of each hidden layer, as [256, 128]", field_range::at_least(1)),         \

@@ -2,14 +2,18 @@
 // metrics that are arrays below their line; JSON has them as "arrays", lists within lists.
 #pragma once
 
+#include "cli/terminal/class_table.hpp"
+
 #include <troupe/job.hpp>
 #include <troupe/run_record.hpp>
 
 namespace troupe::cli {
 
 std::string changed_text(const std::vector<setting_difference>& differences);
-std::string finished_text(const train_result& result);
-std::string finished_text(const evaluation_result& result);
+std::string finished_text(const train_result& result, const table_style& style);
+std::string finished_text(const evaluation_result& result, const table_style& style);
+/// to_text; an evaluation with a confusion matrix also says which classes have the lowest recall.
+std::string event_text(const job_event& event, const table_style& style);
 std::string stopped_text(const train_result& result, std::string_view signal);
 /// The line for a command that ended before it had a result; `doing` is its activity, as in "while preparing the
 /// training".

@@ -58,7 +58,7 @@ void reporter::on_event(const job_event& event, job_control&) {
   if (event.what == kind::evaluated)
     last_evaluation_ = evaluation_headline(event);
   if (event.what != kind::saved || options_.how != speech::terminal)
-    say(to_text(event));
+    say(event_text(event, style()));
 }
 
 void reporter::redraw(const job_progress& progress) {
@@ -74,6 +74,11 @@ void reporter::redraw(const job_progress& progress) {
 void reporter::measure_by(const job_scale& scale) {
   std::lock_guard lock{guard_};
   scale_ = scale;
+}
+
+void reporter::name_classes(const model& m) {
+  std::lock_guard lock{guard_};
+  style_.classes = class_names_of(m);
 }
 
 void reporter::warn(std::string_view text, int64_t step) {
@@ -92,12 +97,12 @@ void reporter::changed(const std::vector<setting_difference>& differences) {
 
 void reporter::finish(const train_result& result) {
   std::lock_guard lock{guard_};
-  say(options_.how == speech::json ? finished_json(result) : finished_text(result));
+  say(options_.how == speech::json ? finished_json(result) : finished_text(result, style()));
 }
 
 void reporter::finish(const evaluation_result& result) {
   std::lock_guard lock{guard_};
-  say(options_.how == speech::json ? finished_json(result) : finished_text(result));
+  say(options_.how == speech::json ? finished_json(result) : finished_text(result, style()));
 }
 
 void reporter::stop(const train_result& result, std::string_view signal) {
@@ -122,6 +127,12 @@ void reporter::fail(const error& e, bool misuse) {
   options_.err("error: " + text + "\n");
   if (options_.how == speech::json)
     say(failed_json(e));
+}
+
+const table_style& reporter::style() {
+  if (options_.how == speech::terminal)
+    style_.width = options_.width();
+  return style_;
 }
 
 void reporter::say(const std::string& text) {

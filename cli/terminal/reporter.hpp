@@ -34,6 +34,8 @@ class reporter final : public hook {
   void on_event(const job_event& event, job_control& job) override;
   /// The totals that the terminal's line measures progress by.
   void measure_by(const job_scale& scale);
+  /// What a model calls its classes, for tables of them.
+  void name_classes(const model& m);
   /// Redraws the terminal's line, at most five times a second; elsewhere does nothing.
   void redraw(const job_progress& progress);
 
@@ -51,6 +53,7 @@ class reporter final : public hook {
  private:
   void say(const std::string& text);  ///< Prints above the terminal's line.
   void erase_line();
+  const table_style& style();  ///< For the width that the terminal has now.
 
   reporter_options options_;
   std::mutex guard_;
@@ -60,6 +63,7 @@ class reporter final : public hook {
   double began_;
   double last_progress_ = -1e9;
   job_scale scale_;
+  table_style style_;
   std::string last_evaluation_, last_training_;
 };
 

@@ -64,8 +64,9 @@ struct dnn_classifier_options {
   troupe::activation activation = relu;
   double dropout = 0;             ///< As in dnn_model.
   bool batch_norm = false;        ///< As in dnn_model.
-  double label_smoothing = 0;     ///< As in multi_class_head, as is the vocabulary.
+  double label_smoothing = 0;     ///< As in multi_class_head, as are the vocabulary and the confusion matrix.
   std::vector<std::string> vocabulary = {};
+  bool confusion_matrix = false;
 };
 /// A dnn_model with a multi_class_head, also for two classes.
 TROUPE_API model dnn_classifier(dnn_classifier_options options, TROUPE_AT);
@@ -86,6 +87,7 @@ struct linear_classifier_options {
   troupe::optimizer optimizer = adam{};
   std::vector<std::string> vocabulary = {};
   double label_smoothing = 0;
+  bool confusion_matrix = false;
 };
 /// A linear_model with a multi_class_head, also for two classes.
 TROUPE_API model linear_classifier(linear_classifier_options options, TROUPE_AT);

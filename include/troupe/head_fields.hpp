@@ -19,6 +19,7 @@ inline constexpr std::string_view
   class_metrics = "classes with metrics of their own, by number",
   class_weights = "a factor of the losses of each class, as [1, 2.5]",
   classes = "how many classes there are; as many as the vocabulary has words",
+  confusion_matrix = "evaluations count the examples of each class by the class that is predicted",
   full_loss = "the loss has also the terms that only depend on the labels",
   label = "the label that it takes; the one of its name unless given",
   label_dimension = "numbers in a label",
@@ -39,11 +40,13 @@ inline constexpr std::string_view
 
 template <> struct option_fields<binary_head> {
   static constexpr std::string_view name = "binary_head";
-  static constexpr std::tuple all{TROUPE_FIELD(binary_head, thresholds, between(0, 1)), TROUPE_CLASSES(binary_head)};
+  static constexpr std::tuple all{TROUPE_FIELD(binary_head, thresholds, between(0, 1)), TROUPE_CLASSES(binary_head),
+                                  TROUPE_FIELD(binary_head, confusion_matrix, finite())};
 };
 template <> struct option_fields<multi_class_head> {
   static constexpr std::string_view name = "multi_class_head";
-  static constexpr std::tuple all{TROUPE_FIELD(multi_class_head, classes, at_least(2)), TROUPE_CLASSES(multi_class_head)};
+  static constexpr std::tuple all{TROUPE_FIELD(multi_class_head, classes, at_least(2)), TROUPE_CLASSES(multi_class_head),
+                                  TROUPE_FIELD(multi_class_head, confusion_matrix, finite())};
 };
 template <> struct option_fields<multi_label_head> {
   static constexpr std::string_view name = "multi_label_head";

@@ -63,6 +63,8 @@ struct TROUPE_API head {
 //   weight_feature  The feature that weighs the examples: [batch] or [batch, 1], any number but a negative one. Empty: each counts 1.
 //   class_weights   A factor of the weight for each class, in `loss` and `average_loss` alone; empty: 1. tf.keras' class_weight.
 //   label_smoothing As in losses.hpp.
+//   confusion_matrix Evaluations have the metric `confusion_matrix` too, an array: [i, j] is the weight of the examples of class i that were
+//                   predicted as class j. For at most 2048 classes.
 //   loss_reduction  How the weighted losses of a batch become `loss`; not `none`. Each gradient shard reduces its own part of a batch, and
 //                   the mean over shards counts.
 // NOLINTBEGIN(google-explicit-constructor): a struct of options is a head.
@@ -70,7 +72,7 @@ struct TROUPE_API head {
 /// Two classes from one logit: sigmoid cross-entropy. Labels [batch] or [batch, 1], any number in [0, 1]. Predictions `logits` and
 /// `logistic` [batch, 1], `probabilities` [batch, 2], `class_ids` int64 [batch] (1 where the logit is above 0). Metrics accuracy,
 /// accuracy_baseline, auc, auc_precision_recall, average_loss, label/mean, prediction/mean, precision, recall, and for each threshold
-/// accuracy/positive_threshold_0.7, precision/..., recall/...
+/// accuracy/positive_threshold_0.7, precision/..., recall/... A confusion matrix, like precision and recall, counts a label that is not 0 as 1.
 struct TROUPE_API binary_head {
   std::vector<double> thresholds = {};       ///< In [0, 1], each once.
   std::vector<std::string> vocabulary = {};  ///< Two words.
@@ -78,6 +80,7 @@ struct TROUPE_API binary_head {
   std::vector<double> class_weights = {};    ///< Of 0 and of 1.
   double label_smoothing = 0;
   losses::reduction loss_reduction = losses::reduction::sum_over_batch_size;
+  bool confusion_matrix = false;
 
   operator head() const;
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
@@ -92,6 +95,7 @@ struct TROUPE_API multi_class_head {
   std::vector<double> class_weights = {};
   double label_smoothing = 0;
   losses::reduction loss_reduction = losses::reduction::sum_over_batch_size;
+  bool confusion_matrix = false;
 
   operator head() const;
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }

@@ -85,8 +85,8 @@ struct model_spec {
   std::map<std::string, symbol> predictions = {};      ///< Needed to predict.
   /// Of evaluation, and of training where it has any. `loss` and `global_step` are reserved names.
   std::map<std::string, metric> metrics = {};
-  /// What an export offers to callers: tensors by name, for each signature. One is also "serving_default", of several one must have that name;
-  /// none: the predictions. Only looked at when predicting.
+  /// What an export offers to callers: tensors by name, for each signature; one without tensors offers the predictions. A single one is also
+  /// "serving_default", of several one must have that name; none: the predictions. Heads fill it in (docs/heads.md). Looked at when predicting.
   std::map<std::string, std::map<std::string, symbol>> export_outputs = {};
   std::source_location at = std::source_location::current();  ///< Where it was made: braces know it, `model_spec s;` does not.
 };

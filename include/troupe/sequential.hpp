@@ -58,8 +58,9 @@ struct sequential_classifier_options {
   int64_t classes = 0;                        ///< At least 2; may be left 0 beside a vocabulary.
   std::vector<int64_t> input_shape = {};      ///< As above.
   troupe::optimizer optimizer = adam{};
-  std::vector<std::string> vocabulary = {};   ///< As in multi_class_head, as is the smoothing.
+  std::vector<std::string> vocabulary = {};   ///< As in multi_class_head, as are the smoothing and the confusion matrix.
   double label_smoothing = 0;
+  bool confusion_matrix = false;
   /// Names of the layers in errors, such as a place in a file; absent: "sequential_classifier: layers[i]".
   std::vector<std::string> places = {};
 };

@@ -3,6 +3,7 @@
 #include "storage/checkpoints/checkpoint_store_impl.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace troupe {
 
@@ -72,7 +73,11 @@ expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) con
   auto content = load_checkpoint_files(*fs, directory, *m);
   if (!content)
     return fail(std::move(content.error()));
-  return restored_checkpoint{std::move(*content), prefix(id), {}, std::move(*lease)};
+  restored_checkpoint made{std::move(*content), prefix(id), {}, std::move(*lease)};
+  if (const auto damaged = m->properties.find(std::string{damaged_verdict_property}); damaged != m->properties.end())
+    made.warnings.push_back("what was found out after the commit of " + checkpoint_name(id)
+                            + " is lost, such as that the job had ended there or which checkpoint is the best: " + damaged->second);
+  return made;
 }
 
 expected<restored_checkpoint> checkpoint_store::restore_newest() const {
@@ -96,7 +101,7 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
       auto loaded = s.load(id);
       if (loaded) {
         s.forget_warnings(warnings);
-        loaded->warnings = std::move(warnings);
+        loaded->warnings.insert(loaded->warnings.begin(), std::make_move_iterator(warnings.begin()), std::make_move_iterator(warnings.end()));
         return loaded;
       }
       if (!says_damaged(loaded.error()))

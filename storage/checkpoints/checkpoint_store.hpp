@@ -49,7 +49,7 @@ struct commit_result {
 struct restored_checkpoint {
   checkpoint_content content;
   std::string prefix;
-  std::vector<std::string> warnings;   ///< Damaged newer checkpoints that were skipped, each with its reason.
+  std::vector<std::string> warnings;   ///< Damaged newer checkpoints that were skipped, each with its reason; a damaged verdict.
   std::shared_ptr<file_hold> lease;    ///< While it lives, no process that respects leases deletes the files.
 };
 

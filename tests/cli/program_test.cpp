@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -59,6 +60,44 @@ TEST_CASE("elsewhere than on a terminal each line is plain text") {
   CHECK(has(result.out, "finished at step 8, 8 steps in "));
   CHECK_FALSE(has(result.out, "\r"));
   CHECK_FALSE(has(result.out, "\x1b"));
+}
+
+TEST_CASE("a classifier with a confusion matrix ends with a table of its classes by their words, and so does an evaluation of it") {
+  const small_project project;
+  const std::vector<std::string> counted{"--set", "model.confusion_matrix=true", "--set", "model.vocabulary=a,b,c,d,e,f,g,h,i,j"};
+  auto arguments = counted;
+  arguments.insert(arguments.end(), {"--max-steps", "8"});
+  const auto trained = run_program(project.train(arguments));
+  CHECK_MESSAGE(trained.status == 0, trained.err);
+  CHECK(has(trained.out, "; lowest recall "));
+  for (const auto& out : {trained.out, run_program(project.evaluate(counted)).out}) {
+    const std::string title = "\nconfusion_matrix: labels in rows, predictions in columns\n";
+    REQUIRE(has(out, title));
+    std::istringstream table{out.substr(out.find(title) + title.size())};
+    std::string line, header;
+    std::getline(table, header);
+    CHECK(header.ends_with("  recall"));
+    double total = 0;
+    for (const char name : std::string{"abcdefghij"}) {
+      REQUIRE(std::getline(table, line));
+      CHECK(line.starts_with(std::string{"  "} + name + "  "));
+      std::istringstream cells{line.substr(3)};
+      double count = 0;
+      for (int i = 0; i < 10 && cells >> count; ++i)
+        total += count;
+    }
+    CHECK(total == 64);
+  }
+}
+
+TEST_CASE("a job that goes on from a checkpoint whose verdict is damaged says so") {
+  const small_project project;
+  REQUIRE(run_program(project.train({"--max-steps", "8"})).status == 0);
+  std::ofstream{project.path("model/model.ckpt-8.verdict.json")} << "{\"half\": ";
+  const auto again = run_program(project.train({"--max-steps", "16"}));
+  CHECK(again.status == 0);
+  CHECK_MESSAGE(has(again.err, "warning: what was found out after the commit of model.ckpt-8 is lost"), again.err);
+  CHECK(has(again.out, "finished at step 16"));
 }
 
 TEST_CASE("a configuration is read from a pipe to its end, however slowly it comes") {

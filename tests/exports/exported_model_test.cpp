@@ -3,6 +3,7 @@
 #include "storage/files/file_system.hpp"
 #include "tests/exports/exported_case.hpp"
 
+#include <troupe/canned_models.hpp>
 #include <troupe/inspect.hpp>
 
 namespace troupe {
@@ -57,6 +58,15 @@ struct several {
   expected<std::string> written() { return export_model(e, {.input = two_features().batch(2)}); }
 };
 
+/// What a signature makes of the feature "x" of four rows.
+std::map<std::string, tensor> called(const exported_model& m, const std::string& signature) {
+  auto caller = m.caller({.signature = signature});
+  REQUIRE_MESSAGE(caller, why(caller));
+  auto y = caller->call({{"x", small_rows(4)}});
+  REQUIRE_MESSAGE(y, why(y));
+  return *y;
+}
+
 }  // namespace
 
 TEST_CASE("an exported model says where it came from, what it is fed and what it yields") {
@@ -69,7 +79,7 @@ TEST_CASE("an exported model says where it came from, what it is fed and what it
   CHECK(m.checkpoint() == c.checkpoint());
   CHECK(m.evaluation() == std::map<std::string, double>{{"loss", 0.5}});
   CHECK(m.label_words().at("y").size() == 3);
-  REQUIRE(m.signatures().size() == 1);
+  REQUIRE(m.signatures().size() == 3);
   const auto& s = m.signatures().at("serving_default");
   CHECK(s.inputs == std::vector<component>{{"x", dtype::float32, {8}}});
   REQUIRE(s.outputs.size() >= 2);
@@ -114,7 +124,7 @@ TEST_CASE("an exported model has no loss without a head, cannot be trained, and 
   refused(predict_with("z", {8}), errc::key_missing, "'x'");
   auto stream = predict({m.as_model("none"), {}}, {.input = small_dataset().batch(2)});
   REQUIRE(stream);
-  refused(stream->next(), errc::invalid_argument, "has no signature 'none', but 'serving_default'");
+  refused(stream->next(), errc::invalid_argument, "has no signature 'none', but 'classification', 'predict', 'serving_default'");
 }
 
 TEST_CASE("an exported model is inspected as any other") {
@@ -139,6 +149,56 @@ TEST_CASE("[EST-17] of several export outputs one must be the default; a single 
   REQUIRE(both.signatures().size() == 2);
   CHECK(both.signatures().at("b").inputs == std::vector<component>{{"b", dtype::float32, {2}}});
   CHECK(both.signatures().at("serving_default").inputs.size() == 2);
+}
+
+TEST_CASE("[EST-17] an exported classifier classifies, and its default are all of its model's predictions") {
+  exported_case c;
+  const auto m = opened(c.written());
+  const auto all = called(m, "serving_default");
+  CHECK(all.size() == 3);
+  CHECK(called(m, "predict") == all);
+  CHECK(called(m, "classification") == std::map<std::string, tensor>{{"class_ids", all.at("class_ids")}, {"scores", all.at("probabilities")}});
+}
+
+TEST_CASE("[EST-17] each head of an exported multi-head is called by its name, with words where it has a vocabulary") {
+  const temporary_directory directory;
+  const multi_head both{.heads = {{.name = "kind", .head = multi_class_head{.vocabulary = {"a", "b", "c"}}, .label = "y"},
+                                  {.name = "size", .head = regression_head{}, .label = "y"}}};
+  const estimator e{dnn_model({.hidden_units = {4}, .head = both}), small_estimator(directory / "run").config};
+  const auto trained = train(e, small_training(1));
+  REQUIRE_MESSAGE(trained, why(trained));
+  const auto m = opened(*export_model(e, {.input = small_dataset().batch(4)}));
+  const auto all = called(m, "serving_default");
+  CHECK(called(m, "kind/classification")
+        == std::map<std::string, tensor>{{"kind/class_ids", all.at("kind/class_ids")}, {"kind/scores", all.at("kind/probabilities")}});
+  CHECK(called(m, "size/regression") == std::map<std::string, tensor>{{"size/outputs", all.at("size/predictions")}});
+  CHECK(called(m, "size") == std::map<std::string, tensor>{{"size/predictions", all.at("size/predictions")}});
+  const auto words_of = [&](const std::string& signature) {
+    auto stream = predict({m.as_model(signature), {}}, {.input = small_dataset().batch(2)});
+    REQUIRE_MESSAGE(stream, why(stream));
+    auto first = stream->next();
+    REQUIRE_MESSAGE(first, why(first));
+    return (*first)->texts;
+  };
+  CHECK(words_of("kind/classification") == words_of("serving_default"));
+  CHECK(words_of("kind").contains("kind/classes"));
+  CHECK(words_of("size").empty());
+}
+
+TEST_CASE("a prediction that a model adds to those of its head is exported with them") {
+  const temporary_directory directory;
+  const model more{"more", [](graph& g, const features& x, const labels& y, mode m) {
+    auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(x["x"], {.units = 3}), .labels = y});
+    if (m == mode::predict)
+      spec.predictions["twice"] = scale(x["x"], 2);
+    return spec;
+  }};
+  const estimator e{more, small_estimator(directory / "run").config};
+  const auto trained = train(e, small_training(1));
+  REQUIRE_MESSAGE(trained, why(trained));
+  const auto m = opened(*export_model(e, {.input = small_dataset().batch(4)}));
+  CHECK(called(m, "serving_default").contains("twice"));
+  CHECK(called(m, "predict").contains("twice"));
 }
 
 TEST_CASE("a signature takes the inputs that its outputs need, and no others") {
@@ -171,7 +231,7 @@ TEST_CASE("an export that is damaged, of a later format or with an unknown opera
           path + "/graph.json: format version 2, and this program reads 1");
   changed("graph.json", "[8,5]", "[8,6]", errc::data_loss, "'dense/kernel'");
   changed("signature.json", "\"serving_default\"", "\"default\"", errc::data_loss, path + "/signature.json: there is no signature 'serving_default'");
-  changed("signature.json", "[\"batch\",8]", "[\"batch\",9]", errc::data_loss, "signature 'serving_default': 'x' is of another dtype or shape than node ");
+  changed("signature.json", "[\"batch\",8]", "[\"batch\",9]", errc::data_loss, "signature 'classification': 'x' is of another dtype or shape than node ");
   refused(exported_model::open(c.directory / "run"), errc::not_found, "is not an exported model: it has no graph.json");
   refused(exported_model::open(c.directory / "nowhere"), errc::not_found, "is not an exported model");
 }

@@ -131,7 +131,7 @@ TEST_CASE("the rows of a caller must ascend from 1") {
     REQUIRE_FALSE(call);
     CHECK(call.error().message.starts_with("the rows of a caller must ascend from 1, not {"));
   }
-  CHECK(m.caller({.signature = "none"}).error().message.ends_with(" has no signature 'none', but 'serving_default'"));
+  CHECK(m.caller({.signature = "none"}).error().message.ends_with(" has no signature 'none', but 'classification', 'predict', 'serving_default'"));
 }
 
 TEST_CASE("a call into given places allocates nothing, and a call for tensors nothing but these") {

@@ -173,6 +173,37 @@ TEST_CASE("a multi-class head weighs rows by a feature of either shape and by th
   }
 }
 
+TEST_CASE("a confusion matrix has a row for each label and a column for each prediction, with the weights of the examples alone") {
+  const auto matrix = [](const head& h, const head_data& data) {
+    const auto result = evaluated(h, data);
+    REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+    return result->arrays;
+  };
+  CHECK(matrix(multi_class_head{.classes = 3}, class_data()).empty());
+  CHECK(matrix(multi_class_head{.classes = 3, .confusion_matrix = true}, class_data())
+        == std::map<std::string, tensor>{{"confusion_matrix", tensor::of<double>({3, 3}, {1, 0, 1, 0, 1, 0, 1, 0, 0})}});
+  CHECK(matrix(multi_class_head{.classes = 3, .weight_feature = "w", .class_weights = {1, 4, 0.25}, .confusion_matrix = true}, class_data())
+          .at("confusion_matrix")
+        == tensor::of<double>({3, 3}, {1, 0, 2, 0, 0, 0, 0.5, 0, 0}));
+  CHECK(matrix(binary_head{.confusion_matrix = true}, binary_data(false)).at("confusion_matrix") == tensor::of<double>({2, 2}, {2, 1, 1, 3}));
+  CHECK(matrix(binary_head{.weight_feature = "w", .class_weights = {7, 3}, .confusion_matrix = true}, binary_data(true)).at("confusion_matrix")
+        == tensor::of<double>({2, 2}, {2.5, 0, 1, 5}));
+  const head_data unsure{.features = {{"logits", rows_of(1, std::vector<float>{1, 1, -1})}}, .labels = {{"y", numbers<float>({0.25f, 0, 1})}}};
+  CHECK(matrix(binary_head{.confusion_matrix = true}, unsure).at("confusion_matrix") == tensor::of<double>({2, 2}, {0, 1, 1, 1}));
+  const multi_head several{.heads = {{.name = "y", .head = multi_class_head{.classes = 3, .confusion_matrix = true}}}};
+  CHECK(matrix(several, class_data()).contains("y/confusion_matrix"));
+}
+
+TEST_CASE("a confusion matrix is no metric of training: one step has too few rows for it") {
+  for (const head& h : std::vector<head>{multi_class_head{.classes = 3, .confusion_matrix = true}, binary_head{.confusion_matrix = true}}) {
+    graph g;
+    const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), h.logits});
+    const symbol y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
+    CHECK_FALSE(h.spec(g, {.mode = mode::train, .logits = logits, .labels = y}).metrics.contains("confusion_matrix"));
+    CHECK(h.spec(g, {.mode = mode::evaluate, .logits = logits, .labels = y}).metrics.contains("confusion_matrix"));
+  }
+}
+
 TEST_CASE("the four reductions make of the weighted losses of a batch what losses.hpp says") {
   double total = 0;
   for (size_t i = 0; i < 4; ++i)

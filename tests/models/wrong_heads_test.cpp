@@ -50,6 +50,9 @@ TEST_CASE("options of heads that cannot be are told with the head, the field and
   CHECK(wrong(multi_class_head{.classes = 3, .vocabulary = {"a", "b"}}) == "multi_class_head: 3 classes cannot be called by the 2 words of the vocabulary");
   CHECK(wrong(multi_class_head{.vocabulary = {"a"}}) == "multi_class_head: the vocabulary must have at least 2 words, not 1");
   CHECK(wrong(multi_class_head{.classes = 3, .class_weights = {1, 2}}) == "multi_class_head: class_weights must be one for each of the 3 classes, not 2");
+  CHECK(wrong(multi_class_head{.classes = 2049, .confusion_matrix = true})
+        == "multi_class_head: confusion_matrix is for at most 2048 classes, not 2049");
+  CHECK_FALSE(static_cast<head>(multi_class_head{.classes = 2048, .confusion_matrix = true}).wrong);
   CHECK(wrong(multi_label_head{.classes = 1}) == "multi_label_head: classes must be at least 2, not 1");
   CHECK(wrong(multi_label_head{.classes = 3, .class_metrics = {0, 3}}) == "multi_label_head: class_metrics must be below the number of classes, 3, not 3");
   CHECK(wrong(multi_label_head{.classes = 3, .class_metrics = {-1}}) == "multi_label_head: class_metrics[0] must be at least 0, not -1");

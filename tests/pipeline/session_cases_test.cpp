@@ -241,7 +241,7 @@ TEST_CASE("[SUP-27] saves by steps switch those by time off, none of either save
     std::vector<job_event> events;
     run_to_end(configured(o, {.model_dir = "/run", .log_step_count_steps = every}), &events, 1ms);
     CHECK(steps_of(events, kind::progress) == (every ? steps{100, 200} : steps{}));
-    CHECK_MESSAGE(has_tag(events_in(*o.files, "/run"), "global_step/sec"), "a summary, which save_summary_steps switches off");
+    CHECK(has_tag(events_in(*o.files, "/run"), "global_step/sec") == every.has_value());
   }
   o.files = memory_disk::make();
   run_to_end(configured(o, {.model_dir = "/run", .save_summary_steps = 0}), nullptr, 1ms);

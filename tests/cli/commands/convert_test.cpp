@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(small_project, "convert says what is misuse: flags, formats, n
   };
   CHECK(has(misuse({}), "convert takes FROM and TO"));
   CHECK(has(misuse({"a"}), "convert takes FROM and TO"));
-  CHECK(has(misuse({"a", "b", "c"}), "convert takes FROM and TO, and no third path 'c'"));
+  CHECK(has(misuse({"a", "b", "c"}), "unexpected argument 'c': convert takes FROM TO"));
   CHECK(has(misuse({"a", "b", "--format", "tensorflw"}), "--format must be troupe, tensorflow or safetensors, not 'tensorflw'; did you mean tensorflow?"));
   CHECK(has(misuse({"a", "b", "--step", "x"}), "--step must be a whole number of at least 0, not 'x'"));
   CHECK(has(misuse({"a", "b", "--beta1", "1"}), "--beta1 must be a number in [0, 1), not '1'"));
@@ -74,6 +74,7 @@ TEST_CASE_FIXTURE(small_project, "a job begins with the variables that [warm_sta
     const auto begun = run_program(train({"--max-steps", "1", "--seed", "99", "--model-dir", path("from_" + from),
                                           "--set", "warm_start.ckpt_to_initialize_from=" + path(from)}));
     CHECK_MESSAGE(begun.status == 0, begun.err);
+    CHECK(has(begun.out, ": a warm start with "));
     CHECK(kernel("from_" + from, 0) == kernel("model", 8));
   }
   const auto evaluated = run_program(evaluate({"--model-dir", path("nothing"), "--set", "warm_start.ckpt_to_initialize_from=" + path("tf")}));

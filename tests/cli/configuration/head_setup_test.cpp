@@ -46,13 +46,20 @@ std::vector<std::string> metrics_of(const head& h, const symbol_shape& label = {
   graph g;
   symbol_shape dims = label;
   dims.insert(dims.begin(), g.unknown("batch"));
-  const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), h.logits}), y = g.placeholder("label", dtype::float32, dims);
+  const symbol logits = g.placeholder("logits", dtype::float32, {g.unknown("batch"), h.logits}), y = g.placeholder("label", dtype::int32, dims);
   const auto spec = h.spec(g, {.mode = mode::evaluate, .logits = logits, .labels = labels{&g, {{"label", y}}}});
   CHECK_MESSAGE(g.status(), (g.status() ? "" : to_string(g.status().error())));
   std::vector<std::string> names;
   for (const auto& [name, metric] : spec.metrics)
     names.push_back(name);
   return names;
+}
+
+/// Whether evaluations of a model of three classes have one.
+bool has_confusion_matrix(const model& m) {
+  graph g;
+  const symbol x = g.placeholder("x", dtype::float32, {g.unknown("batch"), 4}), y = g.placeholder("y", dtype::int32, {g.unknown("batch")});
+  return m.build(g, features{&g, {{"x", x}}}, labels{&g, {{"y", y}}}, mode::evaluate).metrics.contains("confusion_matrix");
 }
 
 }  // namespace
@@ -70,6 +77,10 @@ TEST_CASE("every field of a head reaches it from its key") {
   for (const char* name : {"auc/class2", "accuracy/positive_threshold_0.75"})
     CHECK_MESSAGE(std::count(names.begin(), names.end(), name) == 1, name);
   CHECK(made("type = \"multi_class_head\"\nvocabulary = [\"a\", \"b\", \"c\"]\n")->logits == 3);
+  for (const std::string head : {"type = \"multi_class_head\"\nclasses = 3\n", "type = \"binary_head\"\n"}) {
+    const auto counted = metrics_of(*made(head + "confusion_matrix = true\n"));
+    CHECK(std::count(counted.begin(), counted.end(), "confusion_matrix") == 1);
+  }
   CHECK(made("type = \"regression_head\"\nlabel_dimension = 4\n")->logits == 4);
   CHECK(made("type = \"poisson_head\"\nfull_loss = false\n")->name == "poisson_head");
 }
@@ -122,6 +133,8 @@ TEST_CASE("a model takes the head of the file, a classifier has its own, and eve
     const auto m = make_model(*merged(text));
     CHECK_MESSAGE(m, (m ? "" : m.error().message));
     CHECK(m->name == type);
+    if (own)
+      CHECK(has_confusion_matrix(*make_model(*merged(text, {"model.confusion_matrix=true"}))));
   }
 }
 

@@ -64,6 +64,32 @@ TEST_CASE("--set takes the part after the dot where only one key ends so") {
   CHECK(complaint(file("epochs = 3\n")) == "my.toml:1: unknown key epochs; did you mean input.epochs?");
 }
 
+TEST_CASE("every key can be set by its full name, and one that several tables have is refused by its short one with all of these") {
+  const auto numbered = [](std::string name) {
+    for (size_t at = name.find("[]"); at != std::string::npos; at = name.find("[]"))
+      name.replace(at, 2, "[0]");
+    return name;
+  };
+  std::map<std::string, std::vector<std::string>> short_names;
+  for (const auto& key : known_keys()) {
+    const auto name = numbered(key.name), short_name = key.name.substr(key.name.find('.') + 1);
+    const auto told = complaint({}, set({(name + "=?").c_str()}));
+    CHECK_MESSAGE((told.empty() || told.starts_with("--set: " + name + " must be ")), told);
+    if (key.name.find('.') < key.name.find('['))
+      short_names[short_name].push_back(key.name);
+  }
+  CHECK(short_names.at("freeze") == std::vector<std::string>{"optimizer.freeze", "warm_start.freeze"});
+  CHECK(short_names.at("type") == std::vector<std::string>{"model.type", "head.type"});
+  CHECK(short_names.at("classes") == std::vector<std::string>{"model.classes", "head.classes"});
+  for (const auto& [name, whole] : short_names)
+    if (whole.size() > 1) {
+      std::string all;
+      for (const auto& one : whole)
+        all += (all.empty() ? "" : " or ") + one;
+      CHECK(complaint({}, set({(numbered(name) + "=1").c_str()})) == "--set: key " + numbered(name) + " is ambiguous: it can be " + all);
+    }
+}
+
 TEST_CASE("values of every type are read from TOML and from text") {
   const auto all = merged(file("[model]\nhidden_units = [256, 128]\ndropout = 0.5\n[input]\nshuffle = false\n[run]\nmodel_dir = \"a b\"\n"));
   CHECK(all.get<std::vector<int64_t>>("model.hidden_units") == std::vector<int64_t>{256, 128});

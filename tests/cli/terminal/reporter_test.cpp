@@ -109,6 +109,28 @@ TEST_CASE("[MET-35] arrays are lists within lists in JSON lines, and tables belo
   CHECK(plain.out == "step 4, 2 batches in 0.0 s: accuracy 0.5\nconfusion\n         0    1\n    0    3    1\n    1    0  inf\nrecall\n    1  0.5    0\n");
 }
 
+TEST_CASE("a confusion matrix has the classes' names below a result, and at an evaluation those of the lowest recall") {
+  const std::map<std::string, tensor> arrays{{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}};
+  recorded plain{speech::plain};
+  plain.report.name_classes({.texts = {{"classes", {"class_ids", {"shirt", "bag"}}}}});
+  auto e = evaluated_at(20);
+  e.arrays = arrays;
+  plain.event(e);
+  plain.report.finish(train_result{.global_step = 20, .steps_run = 4, .metrics = {{"loss", 0.5}}, .arrays = arrays});
+  CHECK(plain.out
+        == "evaluated step 20: accuracy 0.5, loss 1.25; lowest recall shirt 0.75, bag 1\n"
+           "finished at step 20, 4 steps in 0.0 s: loss 0.5\nconfusion_matrix: labels in rows, predictions in columns\n"
+           "         shirt  bag  recall\n  shirt      3    1   0.750\n  bag        0    4   1.000\n");
+}
+
+TEST_CASE("a table takes the width of the terminal: where the names of classes do not fit, columns have their numbers") {
+  recorded r{speech::terminal};
+  r.width = 24;
+  r.report.name_classes({.texts = {{"classes", {"class_ids", {"shirt", "bag"}}}}});
+  r.report.finish(evaluation_result{.global_step = 4, .batches = 2, .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}}});
+  CHECK(r.out.find("           0  1  recall\n  0 shirt  3  1   0.750\n  1 bag    0  4   1.000\n") != std::string::npos);
+}
+
 TEST_CASE("the terminal's line has a metric of training where there is room") {
   recorded r{speech::terminal};
   r.width = 80;

@@ -120,4 +120,22 @@ TEST_CASE("a damaged verdict is left out and told, and costs no checkpoint") {
   CHECK(store->restore_newest());
 }
 
+TEST_CASE("whoever restores a checkpoint whose verdict is damaged is warned, after what was skipped") {
+  const auto disk = memory_disk::make();
+  const auto store = open_store(disk);
+  for (const int64_t step : {1, 2})
+    commit(*store, step);
+  REQUIRE(store->add_verdict({1}, {{"ended", "early"}}));
+  CHECK(store->restore({1})->warnings.empty());
+  REQUIRE(write_file_atomically(*disk, "/m", verdict_name({1}), "{\"half\": "));
+  REQUIRE(write_file_atomically(*disk, "/m", manifest_name({2}), "{\"half\": "));
+  const auto newest = store->restore_newest();
+  REQUIRE_MESSAGE(newest, (newest ? "" : to_string(newest.error())));
+  REQUIRE(newest->warnings.size() == 2);
+  CHECK(newest->warnings[0].starts_with("model.ckpt-2 is passed over: "));
+  CHECK(newest->warnings[1].starts_with("what was found out after the commit of model.ckpt-1 is lost, such as that the job had ended there or which "
+                                        "checkpoint is the best: /m/model.ckpt-1.verdict.json: "));
+  CHECK(store->restore({1})->warnings.size() == 1);
+}
+
 }  // namespace troupe
