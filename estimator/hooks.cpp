@@ -234,7 +234,7 @@ bool evaluation_progress_due(int64_t batches, std::optional<int64_t> limit) noex
   return !limit || *limit < 20 || batches == *limit || batches % (*limit / 10) == 0;
 }
 
-std::shared_ptr<hook> evaluation_progress(line_writer write) {
+std::shared_ptr<hook> log_evaluation_progress(line_writer write) {
   return std::make_shared<progress_of_evaluation>(or_standard_output(std::move(write)));
 }
 

@@ -1,10 +1,10 @@
 // Prediction streams: batches from the pipeline, handed out row by row, with words where the model has them.
 #include <troupe/predict.hpp>
 
-#include "actors/hook_roll.hpp"
 #include "estimator/describe.hpp"
 #include "estimator/launched_by.hpp"
 #include "input/streams/open_input.hpp"
+#include "pipeline/launch/prediction_hooks.hpp"
 #include "pipeline/launch/prepared_job.hpp"
 
 #include <algorithm>
@@ -54,17 +54,6 @@ std::string remark_on(const loaded_state& from, const settled_config& config) {
                           : "without a model_dir these are predictions of freshly initialised variables";
 }
 
-/// What a hook may ask of a prediction.
-class prediction_control final : public job_control {
- public:
-  explicit prediction_control(bool& stopped) : stopped_(stopped) {}
-  void save() override {}
-  void stop() override { stopped_ = true; }
-
- private:
-  bool& stopped_;
-};
-
 }  // namespace
 
 struct prediction_stream::impl {
@@ -86,12 +75,9 @@ struct prediction_stream::impl {
   std::unique_ptr<running_prediction> running;
   bool cancelled = false;
 
-  hook_roll hooks;
-  bool hooks_begun = false, stopped = false;   ///< Stopped: a hook has ended the stream with the batch that it was shown.
-  int64_t batches = 0;                         ///< Those that were taken.
+  std::optional<prediction_hooks> hooks;       ///< Once they have begun.
 
   expected<void> start();
-  expected<void> show_hooks(const fact& x);
   expected<void> end_hooks();
   expected<bool> fetch();
   expected<prediction> make(const std::function<tensor(const tensor&)>& part) const;
@@ -114,44 +100,24 @@ expected<void> prediction_stream::impl::start() {
   for (const auto& output : (*prepared)->in(mode::predict).engines.front()->outputs())
     names.push_back(output.name);
   auto launched = by->predict(std::move(*prepared));
-  std::lock_guard lock{guard};
-  if (cancelled)
-    launched->cancel();
-  running = std::move(launched);
-  if (job.hooks.empty())
-    return {};
-  hooks = hook_roll{job.hooks, names};
-  hooks_begun = true;
-  fact first;
-  first.what = fact::begin_at;
-  return show_hooks(first);
+  {
+    std::lock_guard lock{guard};
+    if (cancelled)
+      launched->cancel();
+    running = std::move(launched);
+  }
+  return job.hooks.empty() ? expected<void>{} : hooks.emplace(job.hooks, names).begin();
 }
 
-expected<void> prediction_stream::impl::show_hooks(const fact& x) {
-  prediction_control control{stopped};
-  auto thrown = hooks.show(x, control);
-  return thrown.empty() ? expected<void>{} : fail(std::move(thrown.front()));
-}
-
-/// The last call of each hook that has begun.
 expected<void> prediction_stream::impl::end_hooks() {
-  if (!std::exchange(hooks_begun, false))
-    return {};
-  fact last;
-  last.what = fact::end_at;
-  last.at = batches;
-  last.news.what = failure ? job_event::kind::failed : job_event::kind::finished;
-  last.news.step = from.id.step;
-  last.news.text = from.prefix;
-  last.news.failure = failure;
-  return show_hooks(last);
+  return hooks ? hooks->end(from.id.step, from.prefix, failure) : expected<void>{};
 }
 
 /// Whether there is a row to return now; false at the end of the data.
 expected<bool> prediction_stream::impl::fetch() {
   if (batch)
     return true;
-  if (stopped)
+  if (hooks && hooks->stopped())
     return false;
   auto next = running->next();
   if (!loaded) {
@@ -164,14 +130,7 @@ expected<bool> prediction_stream::impl::fetch() {
   row = 0;
   if (!batch)
     return false;
-  ++batches;
-  if (!hooks_begun)
-    return true;
-  fact taken;
-  taken.what = fact::step;
-  taken.values = *batch;
-  taken.at = batches;
-  return show_hooks(taken).map([] { return true; });
+  return hooks ? hooks->show(*batch).map([] { return true; }) : true;
 }
 
 expected<prediction> prediction_stream::impl::make(const std::function<tensor(const tensor&)>& part) const {

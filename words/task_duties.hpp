@@ -1,5 +1,5 @@
-// What the task of a cluster does while it trains, and in which order: estimator.md, 7 and 7.2. Pure functions of the task's role and of the
-// configuration; launchers that run one task in each process place the actors of these duties by them.
+// What the task of a cluster does while it trains, and in which order, as in TensorFlow's Estimator. Pure functions of the task's role and of
+// the configuration; launchers that run one task in each process place the actors of these duties by them.
 #pragma once
 
 #include <troupe/run_config.hpp>

@@ -196,7 +196,8 @@ void chief_state::on_evaluated(const evaluated& x) {
       record_evaluation(which, x);
   } else if (!schedule.cancelled()) {
     auto cause = x.cause;
-    cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended) + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
+    cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended)
+                          + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
     if (settings.on_failure == failure_policy::fail)
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));

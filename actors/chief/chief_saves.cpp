@@ -116,9 +116,9 @@ void chief_state::deal_with(const committed& x, bool is_new) {
     warn(x.id.step, w);
   uint64_t told = 0;
   if (is_new) {
+    told = publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
     if (summaries())
       self->send(summaries(), note{note::checkpoint, x.id.step, x.prefix});
-    told = publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
   }
   if (rates_of == x.id)
     keep_rates(*std::exchange(rates_of, std::nullopt));

@@ -65,8 +65,8 @@ grant horizon::next(const gates& closed, const room& there) const {
   size_t saves = there.saves_on_way;
   int64_t shown = there.shown;
   for (int64_t step = until_; step < target;) {
-    step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX, options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX,
-                     closed.next_shown(step)});
+    step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX,
+                     options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX, closed.next_shown(step)});
     uint8_t kinds = marks_at(step, closed);
     if (step == there.evaluated && (kinds & mark_snapshot) == 0)
       kinds |= mark_show;

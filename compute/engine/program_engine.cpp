@@ -113,14 +113,12 @@ class program_engine final : public step_engine {
   }
 
   tensor gradient() const override {
-    const auto& sum = sums_[static_cast<size_t>(std::bit_width(static_cast<uint32_t>(local_shards_)) - 1)];
-    return {dtype::uint8, {layout().gradient_bytes()}, sum};
+    return {dtype::uint8, {layout().gradient_bytes()}, sums_[static_cast<size_t>(std::bit_width(static_cast<uint32_t>(local_shards_)) - 1)]};
   }
 
   void apply(int64_t step, const tensor& sum, int from, int to) override {
     current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to), rate_factor_);
   }
-
   void scale_rate(double factor) override { rate_factor_ = factor; }
 
   step_status evaluate(int64_t step, const batch_feeds& in, int arena) override {

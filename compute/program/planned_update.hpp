@@ -19,7 +19,8 @@ class planned_update {
   void prepare(std::pair<int64_t, int64_t> slice, const std::byte* gradient);
   /// Updates such a slice, or a part of it that begins and ends at a multiple of 64 bytes; parts may be updated at the
   /// same time. `rate_factor` multiplies the learning rate of every rule, and the weight decay that goes by it.
-  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to, double rate_factor) const;
+  void apply(int64_t step, std::pair<int64_t, int64_t> slice, const std::byte* gradient, const std::byte* from, std::byte* to,
+             double rate_factor = 1) const;
   /// Whether a slice may be updated in parts: not where the rule uses a variable's own norm.
   bool divides() const noexcept { return !any_needs_whole_variables(optimizer_); }
 

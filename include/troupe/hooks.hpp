@@ -66,6 +66,6 @@ TROUPE_API expected<std::shared_ptr<hook>> reduce_on_plateau(reduce_on_plateau_o
 /// multiples of a tenth of them (rounded down), and the last.
 TROUPE_API bool evaluation_progress_due(int64_t batches, std::optional<int64_t> limit) noexcept;
 /// For `eval_spec::hooks`: writes "evaluated 20 of 200 batches", at these.
-TROUPE_API std::shared_ptr<hook> evaluation_progress(line_writer write = {});
+TROUPE_API std::shared_ptr<hook> log_evaluation_progress(line_writer write = {});
 
 }  // namespace troupe

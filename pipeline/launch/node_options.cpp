@@ -210,8 +210,8 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.stops_at_infeeds = job.plan.groups.size() > 1;
   options.summary_steps = config.summary_steps;
   for (const auto& e : training.evaluations)
-    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when, e.on_evaluator_failure, e.exports != nullptr,
-                                   e.exports_at_end});
+    options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when,
+                                   e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end});
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)
     options.judged.evaluations.push_back({training.evaluations[i].data.name, job.histories[i]});

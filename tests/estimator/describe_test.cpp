@@ -3,6 +3,7 @@
 #include "support/prediction_case.hpp"
 #include "support/small_job.hpp"
 #include "support/temporary_directory.hpp"
+#include "words/task_duties.hpp"
 
 #include <troupe/canned_models.hpp>
 #include <troupe/checkpoints.hpp>
@@ -102,7 +103,7 @@ TEST_CASE("a wish that cannot be is refused with its field, its value and what w
         == "prediction: batches_ahead must be in [0, 2147483647], not 4294967296");
 }
 
-TEST_CASE("steps and max_steps exclude one another, and neither can be 0 or less") {
+TEST_CASE("[EST-19] steps and max_steps exclude one another, neither can be 0 or less, and parameter servers and evaluators do not train") {
   for (const auto& [max_steps, steps] : std::vector<std::pair<std::optional<int64_t>, std::optional<int64_t>>>{
          {4, 3}, {4, 0}, {0, {}}, {-1, {}}, {{}, 0}, {{}, -1}}) {
     const auto refused = train(over({}), training(max_steps, steps));
@@ -111,6 +112,8 @@ TEST_CASE("steps and max_steps exclude one another, and neither can be 0 or less
     CHECK_MESSAGE(refused.error().message.find(max_steps && steps ? "cannot both be given" : "must be at least 1") != std::string::npos,
                   refused.error().message);
   }
+  for (const auto kind : {task_kind::parameter_server, task_kind::evaluator})
+    CHECK(may_train({kind}).error().category == errc::invalid_argument);
 }
 
 static_assert(can_be_called<estimator, train_spec, eval_spec> && can_be_called<estimator, train_spec, eval_specs>);

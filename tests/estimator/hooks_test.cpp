@@ -186,7 +186,7 @@ TEST_CASE("a plateau goes on with the history of earlier runs up to where the jo
 TEST_CASE("[EST-33] the progress of an evaluation is told after every batch, or after every tenth of 20 and more, and the last; empty data are an error") {
   const auto told = [](std::optional<int64_t> steps, int64_t batches) {
     lines said;
-    const auto result = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(batches)), .steps = steps, .hooks = {evaluation_progress(into(said))}});
+    const auto result = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(batches)), .steps = steps, .hooks = {log_evaluation_progress(into(said))}});
     REQUIRE_MESSAGE(result, why(result));
     return said;
   };

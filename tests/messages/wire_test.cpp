@@ -30,7 +30,7 @@ template <> abandon sample(simulation&) { return {2, 30}; }
 template <> all_applied sample(simulation&) { return {2, 79}; }
 template <> answered sample(simulation&) { return {59, 40, true}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
-template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}}; }
+template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}, 0.5}; }
 template <> block sample(simulation&) {
   return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
                               tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}), tensor::zeros(dtype::float32, {0, 4})}};
@@ -44,7 +44,7 @@ template <> connect_source sample(simulation& world) { return {7_edge, world.rec
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
-template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86", 102, 103}; }
+template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86", 102, 103, true}; }
 template <> evaluated sample(simulation&) {
   return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37", 104, {{"confusion", floats()}}};
 }
@@ -54,7 +54,7 @@ template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,
                  .steps_per_second = 800, .metrics = {{"loss", 0.5}}, .arrays = {{"confusion", floats()}}, .text = "a sentence",
                  .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
-  return {fact::step, news, some_values(), 39, true, 60};
+  return {fact::step, news, some_values(), 39, true, true, 60};
 }
 template <> failure sample(simulation&) { return {10, role::summary_writer, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
@@ -64,7 +64,7 @@ template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), 
 template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
 template <> halt sample(simulation&) { return {62}; }
 template <> hooks_ended sample(simulation&) { return {80}; }
-template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true}; }
+template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true}; }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
 template <> leave sample(simulation&) { return {74, 75_edge, 76}; }
@@ -87,7 +87,7 @@ template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) {
   return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
 }
-template <> request sample(simulation&) { return {request::abort, true}; }
+template <> request sample(simulation&) { return {request::abort, true, 0.5}; }
 template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}}; }
 template <> restored sample(simulation&) {
   return {21, true, {47, 89}, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
@@ -98,8 +98,11 @@ template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
 template <> settle sample(simulation&) { return {67, {68, 69}}; }
 template <> snapshot_part sample(simulation&) {
   return {25, 51, 1_node, {{"dense/kernel", {2, 2}, 1, true, tensor::of<float>({2}, {1, 2})}},
-          {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}};
+          {{"infeed/0", std::string("\xff\0", 2)}}, {{"finished", "false"}}, true};
 }
+template <> scale_rate sample(simulation&) { return {113, 114, 0.25}; }
+template <> show_state sample(simulation& s) { return {115, 116, {{3_node}, {4_node}}, {{1_group, s.record<state_part>().handle()}}}; }
+template <> state_shown sample(simulation&) { return {117, 118}; }
 template <> stand_in sample(simulation&) { return {84}; }
 template <> halted sample(simulation&) { return {69, 7_node}; }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }

@@ -15,19 +15,28 @@ namespace {
 
 using kind = job_event::kind;
 
-/// Scales the rate at the evaluation of `at`, or at the gate of step `at`.
+/// Scales the rate at the evaluation of `at`, or at the gate of step `at`. Stops the job at the gate of step `stops_at`.
 struct scales final : hook {
-  int64_t at = 5;
+  int64_t at = 5, stops_at = 0;
   double factor = 0.5;
   bool at_evaluation = true;
   needs begin(int64_t) override {
-    return at_evaluation ? needs{.holds = {.evaluated = true}} : needs{.steps = {{.first = at, .gate = true}}};
+    needs all{.holds = {.evaluated = at_evaluation}};
+    for (const int64_t step : {at_evaluation ? 0 : at, stops_at})
+      if (step > 0)
+        all.steps.push_back({.first = step, .gate = true});
+    return all;
   }
   void on_event(const job_event& e, job_control& job) override {
     if (at_evaluation && e.what == kind::evaluated && e.step == at)
       job.scale_rate(factor);
   }
-  void on_step(const step_facts&, job_control& job) override { job.scale_rate(factor); }
+  void on_step(const step_facts& facts, job_control& job) override {
+    if (facts.step == stops_at)
+      job.stop();
+    else
+      job.scale_rate(factor);
+  }
 };
 
 std::shared_ptr<scales> scaling(int64_t at, double factor, bool at_evaluation = true) {
@@ -75,10 +84,11 @@ TEST_CASE("a job that is resumed from the state at which the rate was scaled, or
   }();
   for (const int64_t interrupted : {5, 7, 10}) {
     CAPTURE(interrupted);
-    small_job_options o{.max_steps = interrupted, .save_steps = 5, .evaluates = true};
-    o.hooks = {scaling(5, 0.25)};
-    state_after(o);
-    o.max_steps = 14;
+    small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = true};
+    const auto stops = scaling(5, 0.25);
+    stops->stops_at = interrupted;
+    o.hooks = {stops};
+    REQUIRE(state_after(o).id.step == interrupted);
     o.hooks = {};
     const auto resumed = state_after(o);
     REQUIRE(resumed.tensors.size() == whole.tensors.size());

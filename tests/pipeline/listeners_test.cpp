@@ -93,7 +93,7 @@ struct listening {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anything of it is committed, and after it is durable; given twice, it is called once") {
+TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anything of it is committed and when it is durable; given twice, it is one") {
   for (const int64_t replicas : {1, 2})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       options.files = memory_disk::make();
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(listening, "[EST-24] a listener hears of each save before anyt
     }
 }
 
-TEST_CASE_FIXTURE(listening, "[EST-25] a listener that stops after the save of step 5 ends the job there without another save; after the first save it cannot") {
+TEST_CASE_FIXTURE(listening, "[EST-25] a listener that stops after the save of step 5 ends the job there without another save; the first save cannot") {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     options.files = memory_disk::make();
     log.clear();

@@ -113,7 +113,7 @@ struct chief_alone : simulation {
     for (; answered_facts < facts.size(); ++answered_facts) {
       const auto f = facts[answered_facts];
       if (f.what == fact::begin_at)
-        tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty()});
+        tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty(), wanted.last});
       else if (f.what == fact::end_at)
         tell(boss, hooks_ended{f.number});
       else

@@ -40,7 +40,8 @@ TEST_CASE("what the configuration switches off is nobody's duty") {
 TEST_CASE("parameter servers and evaluators do not train") {
   for (const auto kind : {task_kind::chief, task_kind::master, task_kind::worker})
     CHECK(may_train({kind}));
-  CHECK(may_train({task_kind::parameter_server}).error() == error{errc::invalid_argument, "train() cannot run in a task of the type 'ps': use train_and_evaluate()"});
+  CHECK(may_train({task_kind::parameter_server}).error()
+        == error{errc::invalid_argument, "train() cannot run in a task of the type 'ps': use train_and_evaluate()"});
   CHECK(may_train({task_kind::evaluator}).error().category == errc::invalid_argument);
 }
 

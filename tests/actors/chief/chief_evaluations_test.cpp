@@ -169,6 +169,8 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
     CHECK(writer.last<verdict>().id == checkpoint_id{10});
     CHECK(writer.last<verdict>().properties.at("ended") == "early: loss lower than 0.3: loss was 0.25 at step 10");
     SUBCASE("it becomes durable") {
+      tell(boss, verdict_kept{1, {10}});  // That it is the best.
+      CHECK_FALSE(board->result);
       tell(boss, verdict_kept{1, {10}});
       let_finish();
       REQUIRE(board->result->has_value());
