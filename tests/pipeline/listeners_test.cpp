@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace troupe::test {
 
@@ -182,6 +183,43 @@ TEST_CASE_FIXTURE(listening, "a listener that throws before a save fails the job
     REQUIRE(store);
     CHECK((*store)->newest().has_value());
   }
+}
+
+TEST_CASE_FIXTURE(listening, "whoever dies at whichever turn, each commit that a listener hears of was announced, and the state is that without it") {
+  options.recovers = 10;
+  options.max_steps = 22;
+  REQUIRE(run({}));
+  const auto wanted = newest_checkpoint(options.files).content;
+  int64_t recovered = 0;
+  for (uint64_t seed = 1; seed <= 240; ++seed) {
+    CAPTURE(seed);
+    options.files = memory_disk::make();
+    log.clear();
+    auto description = describe_small(options);
+    description.saving_listeners = {listener()};
+    auto prepared = prepare(std::move(description));
+    REQUIRE(prepared);
+    simulated_job job{*prepared, seed};
+    int64_t turns = 0;
+    const auto until = static_cast<int64_t>(seed * 2654435761u % 400);
+    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
+    const auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    CHECK(job.left().empty());
+    CHECK(same_state(newest_checkpoint(options.files).content, wanted));
+    recovered += steps_of(job.events(), kind::recovered).empty() ? 0 : 1;
+    std::set<std::string> announced;
+    for (const auto& call : log) {
+      if (call.starts_with("before "))
+        announced.insert(call.substr(7, call.find(' ', 7) - 7));
+      if (call.starts_with("after "))
+        CHECK_MESSAGE(announced.contains(call.substr(6, call.find(' ', 6) - 6)), call);
+    }
+    CHECK(log.back() == "end 22");
+  }
+  CHECK(recovered > 50);
 }
 
 TEST_CASE_FIXTURE(listening, "a resumed job calls listeners for its new saves only") {
