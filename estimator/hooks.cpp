@@ -121,7 +121,10 @@ class plateau final : public hook {
       return;
     const auto before = look_for_plateau(options_, options_.history);
     forget_above(e.step - 1);
-    options_.history.push_back({e.step, e.metrics});
+    // As event files keep them: a later run of the job reads them there, and must come to the same reductions.
+    auto& point = options_.history.emplace_back(evaluation_point{e.step, {}});
+    for (const auto& [name, value] : e.metrics)
+      point.metrics.emplace(name, static_cast<double>(static_cast<float>(value)));
     const auto now = look_for_plateau(options_, options_.history);
     if (!now)
       throw std::runtime_error{to_string(now.error())};

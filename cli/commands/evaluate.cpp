@@ -26,7 +26,8 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   if (!data)
     return failure(*report, with_origin(data.error(), line), false);
   report->name_classes(setup->estimator.model);
-  auto result = troupe::evaluate(setup->estimator, make_eval_spec(*which, *data), *step);
+  const auto spec = make_eval_spec(*which, *data);
+  auto result = line.checkpoint ? evaluate_checkpoint(setup->estimator, spec, *line.checkpoint) : troupe::evaluate(setup->estimator, spec, *step);
   signals.at_first({});
   // The library then evaluates fresh variables; a user who names a directory here wants its contents, or those of a warm start.
   if (result && result->checkpoint.empty() && !setup->estimator.warm_start)

@@ -43,7 +43,8 @@ int export_model(const command_line& line, const std::shared_ptr<reporter>& repo
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
     return failure(*report, data.error(), false);
-  export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .step = *step, .assets_extra = *assets};
+  export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .step = *step,
+                         .checkpoint = line.checkpoint.value_or(""), .assets_extra = *assets};
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
     return failure(*report, path.error(), false);

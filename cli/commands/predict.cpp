@@ -143,8 +143,9 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
 expected<job_setup> make_setup(const command_line& line, const settings& given) {
   if (!line.exported)
     return make_job_setup(given, false);
-  if (line.step || given.precedence_of("run.model_dir") == precedence::flag)
-    return misuse("predict", fmt::format("{} cannot be given together with --export, which names one model", line.step ? "--step" : "--model-dir"));
+  if (line.step || line.checkpoint || given.precedence_of("run.model_dir") == precedence::flag)
+    return misuse("predict", fmt::format("{} cannot be given together with --export, which names one model",
+                                         line.step ? "--step" : line.checkpoint ? "--checkpoint" : "--model-dir"));
   auto setup = make_data_setup(given);
   if (!setup)
     return fail(setup.error());
@@ -182,7 +183,8 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   if (!data)
     return failure(*report, with_origin(data.error(), line), false);
 
-  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .step = *step});
+  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .step = *step,
+                                                     .checkpoint = line.checkpoint.value_or("")});
   if (!stream)
     return failure(*report, stream.error(), true);
   const int status = run(*stream, *setup, *to, *limit, line, *report, signals);

@@ -118,6 +118,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
     auto& text = texts.emplace_back(&to, "").second;
     given_texts.push_back(app.add_option(name, text, purpose)->type_name(value)->multi_option_policy(last));
   };
+  if (!training)
+    add_text("--checkpoint", line.checkpoint, "PREFIX", "the checkpoint dir/model.ckpt-N of any directory, in place of --step");
   if (predicting) {
     add_text("--keys", line.keys, "A,B", about<predict_spec>("keys"));
     add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
@@ -171,6 +173,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   for (size_t i = 0; i < texts.size(); ++i)
     if (given_texts[i]->count() > 0)
       *texts[i].first = texts[i].second;
+  if (line.step && line.checkpoint)
+    return misuse(subcommand, "--step and --checkpoint cannot be given together: both name the checkpoint");
   return line;
 }
 
@@ -220,7 +224,7 @@ Usage: troupe COMMAND [FLAG...]
 
 Commands:
   train        trains a model, saving and evaluating as it goes
-  evaluate     evaluates the newest checkpoint, or that of --step
+  evaluate     evaluates the newest checkpoint, or that of --step or --checkpoint
   predict      writes what that checkpoint, or an exported model, says of each example
   export       writes that checkpoint's model for programs that do not have its code
   serve        answers predictions of exported models over HTTP

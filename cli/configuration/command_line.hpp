@@ -16,6 +16,7 @@ struct command_line {
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
   std::optional<std::string> step;  ///< evaluate, predict, export.
+  std::optional<std::string> checkpoint;  ///< The same: the prefix of one in any directory.
   std::optional<std::string> evaluation;  ///< evaluate.
   std::optional<std::string> keys, format, limit;  ///< predict.
   std::optional<std::string> output;               ///< predict, export.

@@ -125,6 +125,15 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
     return fail(rules.error());
   setup.training.stop_early = std::move(*rules);
   setup.training.keep_best = make_keep_best(given);
+  std::vector<std::string> evaluations;
+  for (const auto& e : setup.evaluations)
+    if (e.while_training)
+      evaluations.push_back(e.spec.name);
+  auto plateau = training ? make_plateau(given, evaluations, setup.estimator.config.model_dir) : std::shared_ptr<hook>{};
+  if (!plateau)
+    return fail(plateau.error());
+  if (*plateau)
+    setup.training.hooks.push_back(std::move(*plateau));
   if (setup.training.max_steps && setup.training.steps)
     return fail(errc::invalid_argument, fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
   if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs)

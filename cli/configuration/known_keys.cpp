@@ -179,6 +179,7 @@ void add_stopping(std::vector<key_info>& keys) {
   keys.push_back(tables("stop_early", "rules that end the training because of its evaluations, as [[stop_early]]; the first that applies counts"));
   add(keys, "stop_early[].", stop_early_options{});
   add(keys, "keep_best.", keep_best{});
+  add(keys, "reduce_on_plateau.", reduce_on_plateau_options{});
 }
 
 void add_input_and_run(std::vector<key_info>& keys) {

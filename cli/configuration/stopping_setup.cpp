@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace troupe::cli {
 
 namespace {
@@ -49,6 +51,26 @@ std::optional<keep_best> make_keep_best(const settings& given) {
   keep_best best;
   given.read_fields("keep_best.", best);
   return best;
+}
+
+expected<std::shared_ptr<hook>> make_plateau(const settings& given, const std::vector<std::string>& evaluations,
+                                             const std::optional<std::string>& model_dir) {
+  if (given.keys_beginning("reduce_on_plateau.").empty())
+    return std::shared_ptr<hook>{};
+  reduce_on_plateau_options options;
+  given.read_fields("reduce_on_plateau.", options);
+  if (std::find(evaluations.begin(), evaluations.end(), options.evaluation) == evaluations.end())
+    return fail(errc::invalid_argument, fmt::format("{}reduce_on_plateau needs an evaluation beside training {}; there {}",
+                                                    given.origin("reduce_on_plateau.evaluation"),
+                                                    options.evaluation.empty() ? "without a name" : fmt::format("named '{}'", options.evaluation),
+                                                    evaluations.empty() ? "is none" : "are others"));
+  if (model_dir) {
+    auto earlier = read_evaluations(fmt::format("{}/{}", *model_dir, options.evaluation.empty() ? "eval" : "eval_" + options.evaluation));
+    if (!earlier)
+      return fail(earlier.error());
+    options.history = std::move(*earlier);
+  }
+  return reduce_on_plateau(std::move(options));
 }
 
 }  // namespace troupe::cli

@@ -1,9 +1,10 @@
-// [[stop_early]] and [keep_best]: when evaluations end a training, and which checkpoint is kept for its sake.
+// [[stop_early]], [keep_best] and [reduce_on_plateau]: what follows from evaluations while a model is trained.
 #pragma once
 
 #include "cli/configuration/settings.hpp"
 
 #include <troupe/estimator.hpp>
+#include <troupe/hooks.hpp>
 
 namespace troupe::cli {
 
@@ -25,6 +26,10 @@ struct stop_early_options {
 expected<std::vector<stop_rule>> make_stop_rules(const settings& given);
 /// Absent unless one of its keys was given.
 std::optional<keep_best> make_keep_best(const settings& given);
+/// The hook of [reduce_on_plateau], which goes on with the evaluations that are kept in `model_dir`; null unless one of its keys was given.
+/// `evaluations` are the names of those beside training. invalid_argument: it is none of these; an option outside of its range.
+expected<std::shared_ptr<hook>> make_plateau(const settings& given, const std::vector<std::string>& evaluations,
+                                             const std::optional<std::string>& model_dir);
 
 }  // namespace troupe::cli
 
@@ -56,6 +61,19 @@ template <> struct option_fields<keep_best> {
     option_field{"metric", &keep_best::metric, "which value makes a checkpoint the best"},
     option_field{"smaller", &keep_best::smaller, "smaller values are better"},
     option_field{"restore_best", &keep_best::restore_best, "evaluate, predict and export use the best checkpoint in place of the newest"}};
+};
+
+template <> struct option_fields<reduce_on_plateau_options> {
+  using options = reduce_on_plateau_options;
+  static constexpr std::tuple all{
+    option_field{"evaluation", &options::evaluation, "the name of the [[evaluate]] whose results count"},
+    option_field{"metric", &options::metric, "what no longer gets better"},
+    option_field{"smaller", &options::smaller, "smaller values are better"},
+    option_field{"factor", &options::factor, "what the learning rate is multiplied by then", field_range::above_number(0)},
+    option_field{"patience", &options::patience, "so many evaluations without a better value are borne", field_range::at_least(0)},
+    option_field{"min_delta", &options::min_delta, "a smaller change is none", field_range::at_least(0)},
+    option_field{"cooldown", &options::cooldown, "so many evaluations after a reduction do not count", field_range::at_least(0)},
+    option_field{"min_factor", &options::min_factor, "the rate stays above this share of its schedule", field_range::between(0, 1)}};
 };
 
 }  // namespace troupe

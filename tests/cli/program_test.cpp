@@ -50,6 +50,56 @@ TEST_CASE("with --json every line is an event, and the last one is finished") {
   CHECK(last["metrics"] == events[events.size() - 2]["metrics"]);
 }
 
+TEST_CASE("[reduce_on_plateau] reduces the learning rate once evaluations are no better, and counts on where an earlier run stood") {
+  const small_project project;
+  // No loss is better by 1,000: the second evaluation without an improvement is one too many.
+  const std::vector<std::string> how{"--set", "reduce_on_plateau.min_delta=1000", "--set", "reduce_on_plateau.patience=1",
+                                     "--set", "reduce_on_plateau.factor=0.5", "--set", "run.save_checkpoints_steps=4", "--set", "evaluate.throttle_secs=0"};
+  const auto run = [&](const std::string& until) {
+    auto arguments = how;
+    arguments.insert(arguments.end(), {"--max-steps", until});
+    const auto result = run_program(project.train(arguments));
+    CHECK_MESSAGE(result.status == 0, result.err);
+    return result.out + result.err;
+  };
+  CHECK_FALSE(has(run("8"), "learning rates"));
+  CHECK(has(run("12"), "from step 12 on learning rates are multiplied by 0.5"));
+  CHECK(has(run("20"), "from step 20 on learning rates are multiplied by 0.25"));
+
+  const auto refused = [&](const std::string& set) {
+    const auto result = run_program(project.train({"--max-steps", "24", "--set", set}));
+    CHECK(result.status == 2);
+    return result.err;
+  };
+  CHECK(has(refused("reduce_on_plateau.factor=1"), "reduce_on_plateau: factor must be above 0 and below 1, not 1"));
+  CHECK(has(refused("reduce_on_plateau.patience=-1"), "reduce_on_plateau.patience must be a whole number of at least 0, not '-1'"));
+  CHECK(has(refused("reduce_on_plateau.evaluation=x"), "reduce_on_plateau needs an evaluation beside training named 'x'; there are others"));
+}
+
+TEST_CASE("evaluate takes the checkpoint of a prefix, of any directory") {
+  const small_project project;
+  REQUIRE(run_program(project.train({"--max-steps", "8", "--set", "run.save_checkpoints_steps=4"})).status == 0);
+  const auto newest = run_program(project.evaluate({})), by_step = run_program(project.evaluate({"--step", "4"}));
+  REQUIRE(newest.status == 0);
+  const auto by_prefix = run_program(project.evaluate({"--checkpoint", project.path("model") + "/model.ckpt-4"}));
+  CHECK_MESSAGE(by_prefix.status == 0, by_prefix.err);
+  const auto metrics = [](const outcome& o) { return o.out.substr(o.out.find("accuracy ")); };
+  CHECK(metrics(by_prefix) == metrics(by_step));
+  CHECK(metrics(by_prefix) != metrics(newest));
+  const auto elsewhere = run_program(project.evaluate({"--model-dir", project.path("other"), "--checkpoint", project.path("model") + "/model.ckpt-4"}));
+  CHECK_MESSAGE(elsewhere.status == 0, elsewhere.err);
+  CHECK(metrics(elsewhere) == metrics(by_step));
+
+  const auto none = run_program(project.evaluate({"--checkpoint", project.path("model") + "/model.ckpt-5"}));
+  CHECK(none.status == 1);
+  const auto no_prefix = run_program(project.evaluate({"--checkpoint", project.path("model")}));
+  CHECK(no_prefix.status == 2);
+  CHECK(has(no_prefix.err, "names no checkpoint; a prefix is dir/model.ckpt-<step>"));
+  const auto both = run_program(project.evaluate({"--step", "4", "--checkpoint", "x"}));
+  CHECK(both.status == 2);
+  CHECK(has(both.err, "--step and --checkpoint cannot be given together"));
+}
+
 TEST_CASE("elsewhere than on a terminal each line is plain text") {
   const small_project project;
   const auto result = run_program(project.train({"--max-steps", "8"}));

@@ -94,6 +94,7 @@ TEST_CASE("export takes the checkpoint of --step, the best evaluated one, an out
     return nlohmann::json::parse(shown.out).at("global_step").get<int64_t>();
   };
   CHECK(step_of(project.exported({"--step", "32"})) == 32);
+  CHECK(step_of(project.exported({"--checkpoint", project.path("model") + "/model.ckpt-32"})) == 32);
   CHECK(step_of(project.exported({"--step", "best"})) == 64);
   const auto made = project.exported({"--output", project.path("exports"), "--asset", "lists/config.toml=" + project.config()});
   REQUIRE_MESSAGE(made.status == 0, made.err);

@@ -88,6 +88,7 @@ TEST_CASE("predict --limit, --step and --format choose how many, of which checkp
   const auto earlier = run_program(project.predict({"--step", "56", "--format", "jsonl", "--limit", "3"}));
   CHECK(has(earlier.err, "model.ckpt-56\n"));
   CHECK(earlier.out != result.out);
+  CHECK(run_program(project.predict({"--checkpoint", project.path("model") + "/model.ckpt-56", "--format", "jsonl", "--limit", "3"})).out == earlier.out);
   CHECK(run_program(project.predict({"--limit", "1000", "--keys", "class_ids"})).out == run_program(project.predict({"--keys", "class_ids"})).out);
 }
 
