@@ -50,7 +50,8 @@ TEST_CASE("a key is listed once, beside the others of its table, and accepts its
     const auto standard = key.standard.substr(0, key.standard.find(';'));
     CHECK_MESSAGE((standard.empty() || key.name == "evaluate.when" || accepts(key, standard, value_kind::untyped)), key.name);
   }
-  CHECK(tables == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "run", "stop_early", "stop_early[]", "warm_start"});
+  CHECK(tables == std::set<std::string>{"evaluate", "head", "input", "keep_best", "model", "optimizer", "reduce_on_plateau", "run",
+                                        "stop_early", "stop_early[]", "warm_start"});
 }
 
 TEST_CASE("--help has the defaults that the structs have, and says whose a key is that not all alternatives have") {
