@@ -78,6 +78,8 @@ void chief_state::on_restored(const restored& x) {
   self->send(outfeed(), begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
   groups.restore(x.id.step, x.properties);
   tell_replicas(begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
+  if (gate_factor.first == x.id.step && attempt > 1 && factor == x.properties.end())
+    multiply_rates(x.id.step, gate_factor.second);
   tell_all<role::infeed>(news);
   begin_groups();
   if (attempt > 1)
@@ -232,8 +234,10 @@ void chief_state::tell_progress() {
 
 uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
   const auto number = f.number = facts.told(now_ns(), watch);
-  if (f.gate)
+  if (f.gate) {
     gates.asked(f.at);
+    gate_shown = f.at;
+  }
   self->send(callbacks(), std::move(f));
   wait_for_hooks(false);
   return number;

@@ -95,6 +95,10 @@ struct chief_state : attempt_books {
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
   std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
+  /// The factor that hooks gave at the last step that they held. An attempt that begins at that state does not show it again, as it does all
+  /// later ones, and its checkpoint may not know the factor.
+  std::pair<int64_t, double> gate_factor{-1, 1};
+  std::optional<int64_t> gate_shown;            ///< The step that hooks hold and are being shown, also by an attempt that has failed.
   bool attempt_waits = false;                   ///< The next attempt begins once a state is evaluated that the last one showed.
   bool listens = false;                         ///< There are saving listeners.
   bool save_wanted = false;                     ///< A save was requested while nothing could be saved.
@@ -148,6 +152,7 @@ struct chief_state : attempt_books {
   void pause();
   void go_on();
   void scale_rates(double factor);
+  void multiply_rates(int64_t step, double factor);
   void keep_rates(checkpoint_id id);
   void on_deadline(const deadline& x);
   std::string text_of(chief_wait w) const;

@@ -56,22 +56,31 @@ void chief_state::on_request(const request& x) {
 /// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
 /// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
 void chief_state::scale_rates(double factor) {
-  const auto step = horizon.until();
+  const auto step = gate_shown.value_or(horizon.until());
   if (!std::isfinite(factor) || factor <= 0)
     return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor) + ": the factor must be above 0 and finite");
-  if (!trains() || ending.fails())
-    return;
-  const double all = rate_factor_at(step) * factor;
-  rates[step] = all;
-  const troupe::scale_rate news{attempt, step, all};
-  tell_replicas(news);
-  self->send(outfeed(), news);
-  warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by " + shortest_text(all));
+  if (gate_shown)
+    gate_factor = {step, factor * (gate_factor.first == step ? gate_factor.second : 1)};
+  if (ending.fails() || !(trains() || (now == phase::restoring && step == began_at)))
+    return;  // The next attempt shows the step or tells the event again, unless it begins there.
+  multiply_rates(step, factor);
+  warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by " + shortest_text(rate_factor_at(step)));
   const checkpoint_id here{step, options.iteration};
   if (saves.last_commit() == here)
     keep_rates(here);
   else if (saves.is_placed(step) || saves.is_settled(here))
     rates_of = here;  // Once that is committed.
+}
+
+/// Of the updates from `step` on, which no replica has made.
+void chief_state::multiply_rates(int64_t step, double factor) {
+  rates.emplace(step, rate_factor_at(step));
+  for (auto rate = rates.find(step); rate != rates.end(); ++rate) {
+    rate->second *= factor;
+    const scale_rate news{attempt, rate->first, rate->second};
+    tell_replicas(news);
+    self->send(outfeed(), news);
+  }
 }
 
 void chief_state::keep_rates(checkpoint_id id) {

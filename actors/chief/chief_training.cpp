@@ -230,8 +230,11 @@ void chief_state::on_hooks_ready(const hooks_ready& x) {
 
 void chief_state::on_answered(const answered& x) {
   dealt_with(x.number);
-  if (x.gate)
+  if (x.gate) {
     gates.answered(x.step);
+    if (gate_shown == x.step)
+      gate_shown.reset();
+  }
   wait_for_hooks(true);
   if (ends())
     return;
