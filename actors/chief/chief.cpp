@@ -78,8 +78,8 @@ void chief_state::on_restored(const restored& x) {
   self->send(outfeed(), begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
   groups.restore(x.id.step, x.properties);
   tell_replicas(begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
-  if (gate_factor.first == x.id.step && attempt > 1 && factor == x.properties.end())
-    multiply_rates(x.id.step, gate_factor.second);
+  if (held_factor.first == x.id.step && attempt > 1 && factor == x.properties.end())
+    multiply_rates(x.id.step, held_factor.second);
   tell_all<role::infeed>(news);
   begin_groups();
   if (attempt > 1)
@@ -215,6 +215,7 @@ uint64_t chief_state::publish(job_event e) {
   const auto number = tell(std::move(f));
   if (held && !ends()) {
     gates.hold_fact(number, step);
+    held_fact = {number, step};
     wait_for_hooks(true);
   }
   return number;
@@ -236,7 +237,7 @@ uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
   const auto number = f.number = facts.told(now_ns(), watch);
   if (f.gate) {
     gates.asked(f.at);
-    gate_shown = f.at;
+    held_fact = {number, f.at};
   }
   self->send(callbacks(), std::move(f));
   wait_for_hooks(false);

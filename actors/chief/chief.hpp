@@ -95,10 +95,11 @@ struct chief_state : attempt_books {
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
   std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
-  /// The factor that hooks gave at the last step that they held. An attempt that begins at that state does not show it again, as it does all
+  /// The factor that hooks gave at the last state that they held. An attempt that begins at that state does not show it again, as it does all
   /// later ones, and its checkpoint may not know the factor.
-  std::pair<int64_t, double> gate_factor{-1, 1};
-  std::optional<int64_t> gate_shown;            ///< The step that hooks hold and are being shown, also by an attempt that has failed.
+  std::pair<int64_t, double> held_factor{-1, 1};
+  /// The fact that hooks hold and have not answered, and its state; it may be of an attempt that has failed.
+  std::optional<std::pair<uint64_t, int64_t>> held_fact;
   bool attempt_waits = false;                   ///< The next attempt begins once a state is evaluated that the last one showed.
   bool listens = false;                         ///< There are saving listeners.
   bool save_wanted = false;                     ///< A save was requested while nothing could be saved.

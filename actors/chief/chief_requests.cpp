@@ -56,11 +56,11 @@ void chief_state::on_request(const request& x) {
 /// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
 /// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
 void chief_state::scale_rates(double factor) {
-  const auto step = gate_shown.value_or(horizon.until());
+  const auto step = held_fact ? held_fact->second : horizon.until();
   if (!std::isfinite(factor) || factor <= 0)
     return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor) + ": the factor must be above 0 and finite");
-  if (gate_shown)
-    gate_factor = {step, factor * (gate_factor.first == step ? gate_factor.second : 1)};
+  if (held_fact)
+    held_factor = {step, factor * (held_factor.first == step ? held_factor.second : 1)};
   if (ending.fails() || !(trains() || (now == phase::restoring && step == began_at)))
     return;  // The next attempt shows the step or tells the event again, unless it begins there.
   multiply_rates(step, factor);

@@ -217,6 +217,8 @@ void chief_state::on_stream_end(const stream_end& x) {
 void chief_state::dealt_with(uint64_t number) {
   facts.answered(now_ns(), number);
   gates.facts_answered(number);
+  if (held_fact && held_fact->first <= number)
+    held_fact.reset();
 }
 
 void chief_state::on_hooks_ready(const hooks_ready& x) {
@@ -230,11 +232,8 @@ void chief_state::on_hooks_ready(const hooks_ready& x) {
 
 void chief_state::on_answered(const answered& x) {
   dealt_with(x.number);
-  if (x.gate) {
+  if (x.gate)
     gates.answered(x.step);
-    if (gate_shown == x.step)
-      gate_shown.reset();
-  }
   wait_for_hooks(true);
   if (ends())
     return;

@@ -98,29 +98,33 @@ TEST_CASE("a job that is resumed from the state at which the rate was scaled, or
   }
 }
 
-TEST_CASE("a rate that is scaled at the gate of a step that is not saved is kept through recoveries from commits before and after it") {
-  small_job_options o{.max_steps = 14, .save_steps = 5, .recovers = 10};
-  o.hooks = {scaling(7, 0.25, false)};
-  const auto whole = state_after(o);
-  std::map<int64_t, int> recovered_from;
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
-    CAPTURE(seed);
-    o.files = memory_disk::make();
-    o.hooks = {scaling(7, 0.25, false)};
-    simulated_job job{prepare_small(o), seed};
-    int64_t turns = 0;
-    const auto until = static_cast<int64_t>(seed * 2654435761u % 250);
-    job.crank_until([&] { return ++turns > until || job.ended(); });
-    job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
-    const auto result = job.wait(std::chrono::hours{2});
-    REQUIRE(result.has_value());
-    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-    CHECK(same_state(newest_checkpoint(o.files).content, whole));
-    for (const auto& e : job.events())
-      if (e.what == kind::recovered)
-        ++recovered_from[e.step];
+TEST_CASE("a rate that is scaled at a gate, or at an evaluation, is kept through recoveries from commits before, at and after that state") {
+  for (const bool at_evaluation : {false, true}) {
+    const int64_t at = at_evaluation ? 5 : 7;
+    small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = at_evaluation, .recovers = 10};
+    o.hooks = {scaling(at, 0.25, at_evaluation)};
+    const auto whole = state_after(o);
+    std::map<int64_t, int> recovered_from;
+    for (uint64_t seed = 1; seed <= 300; ++seed) {
+      CAPTURE(at_evaluation);
+      CAPTURE(seed);
+      o.files = memory_disk::make();
+      o.hooks = {scaling(at, 0.25, at_evaluation)};
+      simulated_job job{prepare_small(o), seed};
+      int64_t turns = 0;
+      const auto until = static_cast<int64_t>(seed * 2654435761u % (at_evaluation ? 450 : 250));
+      job.crank_until([&] { return ++turns > until || job.ended(); });
+      job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
+      const auto result = job.wait(std::chrono::hours{2});
+      REQUIRE(result.has_value());
+      REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+      CHECK(same_state(newest_checkpoint(o.files).content, whole));
+      for (const auto& e : job.events())
+        if (e.what == kind::recovered)
+          ++recovered_from[e.step];
+    }
+    CHECK((recovered_from[0] > 5 && recovered_from[5] > 5 && recovered_from[10] > 5));
   }
-  CHECK((recovered_from[0] > 5 && recovered_from[5] > 5 && recovered_from[10] > 5));
 }
 
 TEST_CASE("a factor that no rate can have is a warning, and changes nothing") {
