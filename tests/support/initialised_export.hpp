@@ -6,6 +6,7 @@
 #include "models/model_spec.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 
+#include <troupe/estimator.hpp>
 #include <troupe/exported_model.hpp>
 
 namespace troupe::test {
