@@ -12,7 +12,8 @@ import program
 
 
 def multiplexer(model_dir):
-    return plugin_event_multiplexer.EventMultiplexer({".": str(model_dir), "eval": str(pathlib.Path(model_dir) / "eval")}).Reload()
+    # As with --logdir above the model directory: the plugin does not find "eval" beside a session named ".".
+    return plugin_event_multiplexer.EventMultiplexer({"run": str(model_dir), "run/eval": str(pathlib.Path(model_dir) / "eval")}).Reload()
 
 
 def tensorboard_reads_hyperparameters(checks, model_dir):
