@@ -16,6 +16,8 @@ import program
 from checks import Checks
 
 TOLERANCE = 1e-6
+# Of steps that begin with powers of beta to the last digit or one beside it: 1e-7 of 1 - beta2^6 = 0.007 are 7e-6 of each update.
+GOES_ON_TOLERANCE = 1e-5
 
 
 def differing(ours, theirs):
@@ -66,12 +68,17 @@ def round_trip(checks, directory, work):
     checks.none(differing(own, back), "written back, TensorFlow reads the same names and bits", f"{len(back)} tensors")
     checks.none([name for name, (a, b) in powers.items() if abs(a - b) > TOLERANCE], "the powers of beta are those of the Estimator",
                 ", ".join(f"{name} {a:.7f} and {b:.7f}" for name, (a, b) in sorted(powers.items())))
-    goes_on = estimator_model.estimator(work / "back")
-    goes_on.train(estimator_model.input_fn, max_steps=estimator_model.LAST)
-    wanted = estimator_model.values(directory / f"model.ckpt-{estimator_model.LAST}")
-    ours = estimator_model.values(work / "back" / f"model.ckpt-{estimator_model.LAST}")
+    # Beside its own checkpoint on this machine: TensorFlow's sums differ between processors.
+    own_run = work / "own"
+    own_run.mkdir()
+    for path in directory.glob(f"model.ckpt-{estimator_model.FIRST}.*"):
+        shutil.copy(path, own_run)
+    (own_run / "checkpoint").write_text(f'model_checkpoint_path: "model.ckpt-{estimator_model.FIRST}"\n')
+    for run in (own_run, work / "back"):
+        estimator_model.estimator(run).train(estimator_model.input_fn, max_steps=estimator_model.LAST)
+    wanted, ours = (estimator_model.values(run / f"model.ckpt-{estimator_model.LAST}") for run in (own_run, work / "back"))
     far = max(float(numpy.max(numpy.abs(wanted[name].astype("float64") - ours[name]))) for name in wanted)
-    checks.check(far <= TOLERANCE, f"an Estimator goes on from it to step {estimator_model.LAST} as from its own checkpoint", f"differs by {far:.1e} at most")
+    checks.check(far <= GOES_ON_TOLERANCE, f"an Estimator goes on from it to step {estimator_model.LAST} as from its own checkpoint", f"differs by {far:.1e} at most")
 
 
 def trained_run_is_read(checks, work):
