@@ -198,7 +198,7 @@ void chief_state::on_evaluated(const evaluated& x) {
     auto cause = x.cause;
     cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended)
                           + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
-    if (settings.on_failure == failure_policy::fail)
+    if (settings.on_failure == failure_policy::fail && !(ending.not_finite && cause.category == errc::nan_loss))
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
   }

@@ -64,7 +64,8 @@ void chief_state::scale_rates(double factor) {
   if (ending.fails() || !(trains() || (now == phase::restoring && step == began_at)))
     return;  // The next attempt shows the step or tells the event again, unless it begins there.
   multiply_rates(step, factor);
-  warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by " + shortest_text(rate_factor_at(step)));
+  warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
+               + shortest_text(static_cast<float>(rate_factor_at(step))));  // Without the last digits of products such as 0.1 · 0.1.
   const checkpoint_id here{step, options.iteration};
   if (saves.last_commit() == here)
     keep_rates(here);

@@ -187,7 +187,7 @@ void chief_state::on_stream_end(const stream_end& x) {
   if (ending.failing == failing::settling || (end_at == x.step && horizon.end_is_final()))
     return;
   if (not_finite) {
-    ending.stopping = true;
+    ending.stopping = ending.not_finite = true;
     ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_string(x.cause);
   } else if (!stopped) {
     ending.remark = data_ended_text(x.step, horizon.end_is_final() ? end_at : std::nullopt);

@@ -21,6 +21,7 @@ struct ending {
   bool stream_ended = false;
   bool flushing = false;      ///< The outfeed's answer to `flush` is awaited.
   bool sent_home = false, hooks_done = false;
+  bool not_finite = false;    ///< The job stops before a step that is not finite: an evaluation of its last state may not be finite either.
   bool early = false;         ///< A rule has ended the job: the checkpoint of its end says so.
   bool early_kept = false;    ///< That is durable.
   bool exported = false;      ///< The exporters of the end have been asked.

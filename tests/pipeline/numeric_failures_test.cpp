@@ -77,6 +77,22 @@ TEST_CASE("[EST-44] where a step that is not finite stops the job, the state bef
       }
 }
 
+TEST_CASE("an evaluation of the state before a step that is not finite may be not finite either, and is a warning where the job was to stop") {
+  small_job_options o{.max_steps = 40, .save_steps = 10, .evaluates = true, .source = small_model(0.2, gradient_descent{.rate = 1e30f})};
+  auto description = describe_small(o);
+  description.basis.config.on_not_finite = not_finite::stop;
+  auto prepared = prepare(std::move(description));
+  REQUIRE(prepared);
+  simulated_job job{*prepared, 1};
+  const auto result = job.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  CHECK((*result)->stopped);
+  CHECK((*result)->global_step < 10);
+  CHECK(steps_of(job.events(), kind::warning).size() == 2);
+  CHECK(steps_of(job.events(), kind::evaluated).empty());
+}
+
 TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite fails the save after them, which names it") {
   for (uint64_t seed = 1; seed <= 10; ++seed)
     for (const int64_t replicas : {1, 2}) {
