@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <map>
 #include <vector>
 
 namespace troupe::test {
@@ -66,24 +65,6 @@ TEST_CASE("a trigger tells steps and seconds since the one before; a timer that 
   CHECK_FALSE(never.trigger(1, 0));
   CHECK_FALSE(never.trigger(2, 1));
   CHECK_FALSE(never.last_step());
-}
-
-TEST_CASE("a timer has the Estimator's points: speed from the second of every 10 on, summaries at 1, 9, 17, 25, logs at 1, 11, 21") {
-  // A speed of 2 steps a second: the first firing has nothing to tell.
-  auto speed = *step_timer::every_steps(10);
-  std::map<int64_t, double> told;
-  for (int64_t step = 1; step <= 25; ++step)
-    if (const double now = 0.5 * static_cast<double>(step); speed.due(step, now))
-      if (const auto passed = speed.trigger(step, now))
-        told[step] = static_cast<double>(passed->steps) / passed->seconds;
-  CHECK(told == std::map<int64_t, double>{{11, 2.0}, {21, 2.0}});
-
-  CHECK(due_after_runs(*step_timer::every_steps(8), 30) == steps{1, 9, 17, 25});
-  CHECK(due_after_runs(*step_timer::every_steps(10), 30) == steps{1, 11, 21});
-}
-
-TEST_CASE("asked at the ends of loops of 30 steps, a timer of 100 steps is due at 0, 120 and 240") {
-  CHECK(due_after_runs(*step_timer::every_steps(100), 10, 30, 0) == steps{0, 120, 240});
 }
 
 }  // namespace troupe::test
