@@ -57,8 +57,9 @@ void chief_state::on_request(const request& x) {
 /// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
 void chief_state::scale_rates(double factor) {
   const auto step = held_fact ? held_fact->second : horizon.until();
-  if (!std::isfinite(factor) || factor <= 0)
-    return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor) + ": the factor must be above 0 and finite");
+  if (const double all = rate_factor_at(step) * factor; !std::isfinite(factor) || factor <= 0 || !std::isfinite(all) || all <= 0)
+    return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
+                        + ": the factor must be above 0 and finite, and so must its product with those before");
   if (held_fact)
     held_factor = {step, factor * (held_factor.first == step ? held_factor.second : 1)};
   if (ending.fails() || !(trains() || (now == phase::restoring && step == began_at)))

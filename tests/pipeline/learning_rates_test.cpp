@@ -143,6 +143,20 @@ TEST_CASE("a factor that no rate can have is a warning, and changes nothing") {
   }
 }
 
+TEST_CASE("factors whose product would be 0 are refused, and the rate stays above 0") {
+  small_job_options o{.max_steps = 8, .evaluates = true};
+  o.hooks = {scaling(5, 1e-200), scaling(5, 1e-200)};
+  simulated_job job{prepare_small(o), 1};
+  REQUIRE(job.wait(std::chrono::hours{2})->has_value());
+  std::vector<std::string> said;
+  for (const auto& e : job.events())
+    if (e.what == kind::warning)
+      said.push_back(e.text.substr(0, 40));
+  REQUIRE(said.size() == 2);
+  CHECK(said[1] == "the learning rate cannot be multiplied b");
+  CHECK(newest_checkpoint(o.files).content.properties.at("rate_factor") == "1e-200");
+}
+
 TEST_CASE("reduce_on_plateau halves the rate from the evaluated state on, once an evaluation too many has not improved") {
   // Losses of no model improve by 1,000, so that every evaluation after the first counts.
   const auto hook = reduce_on_plateau({.factor = 0.5, .patience = 1, .min_delta = 1000});
