@@ -103,6 +103,8 @@ expected<void> evaluator_state::load() {
 /// Of a state that is not saved. Training stands still, so that no evaluation reads the store now. A moving average follows its variable, whose
 /// place it takes where the model is evaluated with averages.
 void evaluator_state::on_state_part(const state_part& x) {
+  if (x.attempt < current.attempt)
+    return;  // Nobody waits for what an attempt before sent.
   if (running)
     throw std::logic_error{"a state was shown while an evaluation runs"};
   const auto& layout = options.parameters->layout();

@@ -19,6 +19,7 @@ not with the step: it is compared only whether there are any.
 """
 import argparse
 import difflib
+import itertools
 import os
 import pathlib
 import re
@@ -48,6 +49,7 @@ VARYING = [
     (re.compile(r" {2,}"), "  "),  # The width of a column depends on its contents.
 ]
 PROGRESS = re.compile(r"^step \d+(/\d+  \d+%)?(  [\d.]+ steps/s)?  loss \S+(  [a-z_/]+ \S+)?(  ETA [\d:]+)?$")
+EVALUATED = re.compile(r"^evaluated step \d+\b")
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
 QUOTED = re.compile(r"^<!-- quoted: (\S+) -->$")
 
@@ -60,6 +62,9 @@ def made_alike(output):
     """Lines without the parts that vary, and whether there was a progress line."""
     lines = output.rstrip("\n").split("\n")
     kept = [line for line in lines if not PROGRESS.match(line)]
+    # Evaluations of one state end in any order: their lines are sorted.
+    state = lambda line: (EVALUATED.match(line) or [line])[0]  # noqa: E731
+    kept = [line for text, run in itertools.groupby(kept, state) for line in (sorted(run) if EVALUATED.match(text) else run)]
     for pattern, placeholder in VARYING:
         kept = [pattern.sub(placeholder, line) for line in kept]
     return kept, len(kept) < len(lines)

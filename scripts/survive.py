@@ -1,4 +1,4 @@
-"""Trains examples/fashion_mnist.toml while its nodes are ended and its process is killed, and compares with an undisturbed run.
+"""Trains scripts/fashion_mnist.toml while its nodes are ended and its process is killed, and compares with an undisturbed run.
 
 Usage: survive.py --program TROUPE --planted DIRECTORY [--kills N] [--steps N] [--seed N]      (./dev survive builds both first)
 
@@ -42,7 +42,7 @@ class Runs:
                     "evaluate.throttle_secs": 0, "recovery_first_delay_secs": 0, "recovery_attempts_max": 100}
         folder = self.work / name  # The same relative path in each run: event files name checkpoints by it.
         folder.mkdir(exist_ok=True)
-        command = [self.options.program, "train", "--config", ROOT / "examples/fashion_mnist.toml", "--model-dir", "run",
+        command = [self.options.program, "train", "--config", ROOT / "scripts/fashion_mnist.toml", "--model-dir", "run",
                    "--max-steps", str(self.options.steps), "--batch-size", str(BATCH_SIZE), "--json"]
         for key, value in settings.items():
             command += ["--set", f"{key}={value}"]

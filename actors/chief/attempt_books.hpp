@@ -20,8 +20,8 @@ struct attempt_books {
   troupe::ending ending = {};
   std::map<node_id, int64_t> lanes = {};        ///< Without an outfeed: the state that each replica has reached.
   std::optional<int64_t> show_at = {};          ///< A state that evaluators are shown without a save, and that is not evaluated yet,
-  bool has_state = false;                       ///<   whether they have it,
-  std::set<size_t> to_show = {};                ///<   and the evaluations that have not begun with it.
+  std::set<size_t> to_show = {};                ///<   the evaluations that have something else to do before,
+  bool show_sent = false, has_state = false;    ///<   whether it is on its way to evaluators, and whether they have it.
   std::map<int64_t, double> rates = {};         ///< Factors of the learning rate, by the first step that they are for.
   std::optional<checkpoint_id> rates_of = {};   ///< A save whose books were sent before a factor that is for its state.
   int64_t verdicts_on_way = 0;                  ///< Verdicts that are not known to be durable,

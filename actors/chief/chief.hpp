@@ -202,6 +202,8 @@ struct chief_state : attempt_books {
   void on_checked(size_t which, checkpoint_id id, const evaluated& x);
   void release(checkpoint_id id);
   void place_show(int64_t step);
+  void send_shown();
+  bool commits_come_up_to(int64_t step) const;
   void on_state_shown(const state_shown& x);
   void evaluate_shown();
   void evaluate_next();

@@ -367,8 +367,10 @@ void chief_state::finish() {
       result.best_checkpoint = join_path(parent_of(saves.prefix()), checkpoint_name(*best));
     if (judgements.uses_best()) {
       result.checkpoint = result.best_checkpoint;
-      if (!judgements.best_metrics().empty())
-        result.metrics = judgements.best_metrics();
+      if (const auto& best = judgements.best_results(); !best.metrics.empty()) {
+        result.metrics = best.metrics;
+        result.arrays = best.arrays;
+      }
     }
     if (nodes.any_alive()) {
       std::string names;

@@ -47,19 +47,25 @@ void chief_state::on_checked(size_t which, checkpoint_id id, const evaluated& x)
 
 /// Evaluators will be shown the state, which is not saved. Nothing runs past it until it is evaluated.
 void chief_state::place_show(int64_t step) {
-  show_state wish{attempt, step, {}, {}};
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    if (evaluations.shows(i, step) && evaluator(i))
+      to_show.insert(i);
+  gates.await_shown(step);
+  show_at = step;
+  show_sent = has_state = false;
+}
+
+/// To evaluators that have nothing else to do from here on; if none is left, the memory that holds the state is free again.
+void chief_state::send_shown() {
+  show_state wish{attempt, *show_at, {}, {}};
   for (const auto& m : nodes.members())
     if (m.what == role::replica && m.handle && !groups.has_left(m.group))
       wish.replicas.push_back({m.id});
   for (size_t i = 0; i < evaluations.size(); ++i)
-    if (evaluations.shows(i, step) && evaluator(i)) {
+    if (evaluations.at(i).shows() && evaluator(i))
       wish.readers.push_back({{}, caf::actor_cast<state_owner_actor>(evaluator(i))});
-      to_show.insert(i);
-    }
   self->send(writer(), std::move(wish));
-  gates.await_commit(step);
-  show_at = step;
-  has_state = false;
+  show_sent = true;
 }
 
 void chief_state::on_state_shown(const state_shown& x) {
@@ -69,30 +75,45 @@ void chief_state::on_state_shown(const state_shown& x) {
   evaluate_shown();
 }
 
-/// Once the state is reached it is waited for; once the evaluators have it they are asked, as far as there is room for their results.
+/// Whether a checkpoint of a state up to `step` may still come to be evaluated.
+bool chief_state::commits_come_up_to(int64_t step) const {
+  return (saves.any() && saves.oldest() <= step) || saves.any_held() || !heard.empty();
+}
+
+/// Results come in the order of states. Evaluators get the state once it is reached and all of them are done with checkpoints up to there, unless
+/// they have evaluated the one of this state; they are asked once they have it, as far as there is room for their results.
 void chief_state::evaluate_shown() {
   if (!show_at || horizon.reached() < *show_at || !trains() || ending.fails())
     return;
   const checkpoint_id state{*show_at, options.iteration};
-  bool any = false;
   for (size_t i = 0; i < evaluations.size(); ++i) {
     auto& schedule = evaluations.at(i);
-    const bool possible = evaluator(i) && !ending.by_signal;
-    if (to_show.contains(i) && possible && !schedule.exports()) {
+    const bool possible = evaluator(i) && !ending.by_signal && (schedule.last() != state || schedule.shows());
+    if (to_show.contains(i) && possible && schedule.idle() && !commits_come_up_to(state.step)) {
       schedule.show(state);
       arm(evaluation_wait(i), options.deadlines.evaluation);
+    } else if (schedule.shows() && !possible && !schedule.is_asked()) {
+      schedule.end();
+      disarm(evaluation_wait(i));
     }
     if (!possible || schedule.shows())
       to_show.erase(i);
+  }
+  if (!to_show.empty())
+    return;
+  if (!show_sent)
+    send_shown();
+  bool any = false;
+  for (size_t i = 0; i < evaluations.size(); ++i) {
+    auto& schedule = evaluations.at(i);
     if (has_state && schedule.may_ask(eval_summaries(i) != nullptr))
       self->send(evaluator(i), evaluate_at{attempt, {state.step, state.iteration}, "", static_cast<int32_t>(i), -1, true});
     any = any || schedule.shows();
   }
-  if (any || !to_show.empty())
+  if (any)
     return;
   show_at.reset();
-  if (!evaluations.hold(state, gates.holds().evaluated))
-    gates.commit_done(state.step);
+  gates.shown_done(state.step);
   extend();
   check_end();
 }
@@ -114,13 +135,14 @@ void chief_state::on_eval_room(const room& x) {
     return;
   const auto which = nodes.place_of(writer->id);
   evaluations.at(which).room_until(x.until_number);
-  evaluate_shown();
   evaluate_next(which);
+  evaluate_shown();
 }
 
 void chief_state::evaluate_next() {
   for (size_t i = 0; i < evaluations.size() && !ends(); ++i)
     evaluate_next(i);
+  evaluate_shown();
 }
 
 void chief_state::evaluate_next(size_t which) {
@@ -171,7 +193,7 @@ void chief_state::on_evaluated(const evaluated& x) {
   disarm(evaluation_wait(which));
   bool ends_early = false;
   if (x.ok) {
-    auto found = judgements.judge(settings.name, *ended, x.metrics, !shown);
+    auto found = judgements.judge(settings.name, *ended, {x.metrics, x.arrays}, !shown);
     if (!found)
       return fail_after_save(std::move(found.error()));
     if (found->is_best)
@@ -204,8 +226,6 @@ void chief_state::on_evaluated(const evaluated& x) {
   }
   if (ends_early && now == phase::training)
     end_early();  // Before the gate opens.
-  if (shown)
-    evaluate_shown();
   show_status();
   evaluate_next();
   extend();
@@ -260,7 +280,6 @@ void chief_state::on_exported(const exported& x) {
       return fail_after_save(std::move(cause));
     warn(done->step, to_string(cause));
   }
-  evaluate_shown();
   evaluate_next();
   extend();
   check_end();
@@ -302,9 +321,10 @@ void chief_state::lose_evaluator(size_t which) {
     if (!shown)
       release(id);
   if (shown && std::exchange(attempt_waits, false))
-    begin_attempt();
-  else if (shown)
-    evaluate_shown();
+    return begin_attempt();
+  if (shown && show_at && show_sent && !has_state && !ends())
+    send_shown();  // It takes no part any more.
+  evaluate_shown();
 }
 
 }  // namespace troupe

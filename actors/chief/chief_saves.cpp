@@ -19,7 +19,7 @@ void chief_state::place_save(int64_t step) {
   const bool checked = step == start_step && checks_evaluations();
   if (options.checkpoints && (shown || evaluated || checked))
     gates.await_commit(step);
-  const bool books_wait = (books_can_wait() || listens) && step > horizon.reached();
+  const bool books_wait = (books_can_wait() || (listens && !ending.fails())) && step > horizon.reached();
   saves.place(step, books_wait);
   if (!books_wait)
     pass_books(step);
@@ -147,6 +147,7 @@ void chief_state::offer(const committed& x, bool is_new) {
     if (!evaluations.hold(x.id, gates.holds().evaluated))
       gates.commit_done(x.id.step);
   }
+  evaluate_shown();
   show_status();
 }
 

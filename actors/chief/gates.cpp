@@ -48,10 +48,9 @@ void gates::evaluations_lost(std::optional<int64_t> committed) {
 
 int64_t gates::limit(int64_t until) const {
   int64_t limit = INT64_MAX;
-  if (!commits_.empty())
-    limit = std::min(limit, *commits_.begin());
-  if (!hooks_.empty())
-    limit = std::min(limit, *hooks_.begin());
+  for (const auto* closed : {&commits_, &shown_, &hooks_})
+    if (!closed->empty())
+      limit = std::min(limit, *closed->begin());
   for (const auto& [number, step] : facts_)
     limit = std::min(limit, step);
   for (const auto& n : needs_)
@@ -61,20 +60,17 @@ int64_t gates::limit(int64_t until) const {
 }
 
 void gates::cancel_above(int64_t step) {
-  commits_.erase(commits_.upper_bound(step), commits_.end());
-  hooks_.erase(hooks_.upper_bound(step), hooks_.end());
+  for (auto* closed : {&commits_, &shown_, &hooks_})
+    closed->erase(closed->upper_bound(step), closed->end());
 }
 
 void gates::begin_attempt() {
-  commits_.clear();
-  hooks_.clear();
-  asked_.clear();
+  for (auto* of_attempt : {&commits_, &shown_, &hooks_, &asked_})
+    of_attempt->clear();
 }
 
 void gates::open_all() {
-  commits_.clear();
-  hooks_.clear();
-  asked_.clear();
+  begin_attempt();
   facts_.clear();
 }
 

@@ -9,8 +9,9 @@
 
 namespace troupe {
 
-/// Two kinds of gate, by state. A gate of a commit opens after the commit and its evaluation, if one is made. A gate of the
-/// hooks, at a step with a need for a gate or at a fact that a hook holds, opens when the hooks have answered.
+/// Three kinds of gate, by state. A gate of a commit opens after the commit and its evaluation, if one is made; that of a state that
+/// evaluators are shown, once they are done with it. A gate of the hooks, at a step with a need for a gate or at a fact that a hook holds,
+/// opens when the hooks have answered.
 class gates {
  public:
   /// Called once, when the hooks have begun.
@@ -41,6 +42,8 @@ class gates {
 
   void await_commit(int64_t step) { commits_.insert(step); }
   void commit_done(int64_t step) { commits_.erase(step); }
+  void await_shown(int64_t step) { shown_.insert(step); }
+  void shown_done(int64_t step) { shown_.erase(step); }
   /// The evaluator is lost: gates of commits up to `committed` open, and later ones remain only if a hook holds commits.
   void evaluations_lost(std::optional<int64_t> committed);
 
@@ -57,7 +60,7 @@ class gates {
   std::vector<need> needs_;
   held_facts holds_;
   bool observes_ = false, last_ = false;
-  std::set<int64_t> commits_, hooks_, asked_;
+  std::set<int64_t> commits_, shown_, hooks_, asked_;
   std::map<uint64_t, int64_t> facts_;  ///< The state of each held fact, by its number.
 };
 

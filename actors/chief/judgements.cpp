@@ -34,12 +34,20 @@ void judgements::begin(int64_t step, const properties& of_checkpoint) {
   ended_.clear();
   ended_by_.clear();
   best_.reset();
-  best_metrics_.clear();
+  best_results_ = {};
   const auto *best = find(of_checkpoint, best_property), *value = find(of_checkpoint, best_value_property);
   if (!settings_.best || !best || !value)
     return;
   best_ = parse_checkpoint_id(*best);
   best_value_ = std::strtod(value->c_str(), nullptr);
+  for (const auto& e : settings_.evaluations)
+    for (const auto& point : e.history)
+      if (e.name == settings_.best->evaluation && point.step == best_->step) {
+        best_results_.metrics = point.metrics;
+        best_results_.metrics.insert_or_assign("global_step", static_cast<double>(point.step));
+      }
+  if (const auto known = bests_.find(*best_); known != bests_.end())
+    best_results_ = known->second;
 }
 
 bool judgements::improves(double value) const {
@@ -48,8 +56,8 @@ bool judgements::improves(double value) const {
   return !best_ || (settings_.best->smaller ? value < best_value_ : value > best_value_);
 }
 
-expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics,
-                                               bool saved) {
+expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved) {
+  const auto& metrics = values.metrics;
   verdict result;
   if (settings_.best && settings_.best->evaluation == evaluation) {
     const auto found = metrics.find(settings_.best->metric);
@@ -60,7 +68,7 @@ expected<judgements::verdict> judgements::judge(const std::string& evaluation, c
       result.is_best = true;
       best_ = id;
       best_value_ = found->second;
-      best_metrics_ = metrics;
+      best_results_ = bests_[id] = values;
     }
   }
   auto& all = settings_.evaluations;

@@ -3,6 +3,7 @@
 
 #include <troupe/checkpoint_id.hpp>
 #include <troupe/early_stopping.hpp>
+#include <troupe/tensor.hpp>
 
 namespace troupe {
 
@@ -16,6 +17,12 @@ struct judgement_settings {
   std::vector<stop_rule> rules = {};
   std::optional<keep_best> best = {};
   std::vector<judged_evaluation> evaluations = {};
+};
+
+/// The results of one evaluation.
+struct evaluation_values {
+  std::map<std::string, double> metrics = {};
+  std::map<std::string, tensor> arrays = {};
 };
 
 class judgements {
@@ -34,7 +41,7 @@ class judgements {
   };
   /// key_missing, or the error of a predicate.
   /// `saved`: there is a checkpoint of that state, which can be the best.
-  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const std::map<std::string, double>& metrics, bool saved = true);
+  expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved = true);
 
   /// For the books of every checkpoint: the best one so far. `ends_here`: it is the one at which the job ends by a rule.
   properties books(bool ends_here) const;
@@ -43,8 +50,8 @@ class judgements {
   /// Why a job that would begin at a checkpoint with these properties has ended there: by one of the rules that it has still.
   std::optional<std::string> ended_before(const properties& of_checkpoint) const;
   std::optional<checkpoint_id> best() const noexcept { return best_; }
-  /// The metrics of the best checkpoint, where it was evaluated by this process.
-  const std::map<std::string, double>& best_metrics() const noexcept { return best_metrics_; }
+  /// Those of the best checkpoint, where this process has evaluated it; else the metrics that an event file has, as float32, or nothing.
+  const evaluation_values& best_results() const noexcept { return best_results_; }
   bool uses_best() const noexcept { return settings_.best && settings_.best->restore_best && best_; }
 
  private:
@@ -54,7 +61,8 @@ class judgements {
   std::string ended_, ended_by_;
   std::optional<checkpoint_id> best_;
   double best_value_ = 0;
-  std::map<std::string, double> best_metrics_;
+  evaluation_values best_results_;
+  std::map<checkpoint_id, evaluation_values> bests_;  ///< Of each checkpoint that was the best when this process evaluated it.
 };
 
 }  // namespace troupe

@@ -16,6 +16,9 @@ namespace {
 bool outranks(const gradient_part& x, const gradient_part& than) {
   if (x.status == 0 || than.status == 0)
     return x.status != 0;
+  const auto fails = [](const gradient_part& p) { return end_kind_of(static_cast<step_status>(p.status)) == end_kind::failed; };
+  if (fails(x) != fails(than))  // A step that one replica cancelled is no end of the data, which another one came to: this step may be made again.
+    return fails(x);
   return severity_of(static_cast<step_status>(x.status)) > severity_of(static_cast<step_status>(than.status));
 }
 

@@ -101,7 +101,7 @@ void checkpoint_writer_state::send_state() {
     next->part.attempt = attempt;
     for (const auto& owner : s.owners[next->to]) {
       next->part.number = s.sent++;
-      s.on_their_way.insert(next->part.number);
+      s.on_their_way.emplace(next->part.number, owner);
       self->send(owner, next->part);
     }
   }

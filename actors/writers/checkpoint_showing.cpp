@@ -41,6 +41,8 @@ void checkpoint_writer_state::on_shown_part(const snapshot_part& x, const arena_
 void checkpoint_writer_state::on_show_state(const show_state& x) {
   if (x.attempt != attempt)
     return;
+  if (const auto* news = sending ? std::get_if<state_shown>(&sending->news) : nullptr; news && news->step == x.step)
+    return narrow(x.readers);
   readers_of.insert_or_assign(x.step, x);
   show(x.step);
 }
@@ -70,6 +72,17 @@ void checkpoint_writer_state::show(int64_t step) {
   for (const auto& group : options.layouts)
     for (const auto& reader : readers)
       sending->owners[group.group].push_back(reader.owner);
+  send_state();
+}
+
+/// The others take no part any more.
+void checkpoint_writer_state::narrow(const std::vector<state_owner>& readers) {
+  const auto left = [&readers](const state_owner_actor& owner) {
+    return std::none_of(readers.begin(), readers.end(), [&owner](const state_owner& r) { return r.owner == owner; });
+  };
+  for (auto& [group, owners] : sending->owners)
+    std::erase_if(owners, left);
+  std::erase_if(sending->on_their_way, [&left](const auto& part) { return left(part.second); });
   send_state();
 }
 

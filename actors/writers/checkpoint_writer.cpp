@@ -185,7 +185,8 @@ void checkpoint_writer_state::on_verdict(const verdict& x) {
   keep_best(x.properties);
   const auto added = store ? store->add_verdict(x.id, x.properties)
                            : expected<void>{fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}))};
-  if (!added)
+  const bool dropped = !added && added.error().category == errc::not_found && newest && x.id.step < *newest;  // Later books say it as well.
+  if (!added && !dropped)
     return fail_with(added.error());
   self->send(driver, verdict_kept{attempt, x.id});
 }

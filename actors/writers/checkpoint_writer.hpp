@@ -66,7 +66,7 @@ struct checkpoint_writer_state {
     std::map<group_id, std::vector<state_owner_actor>> owners;
     pending from = {};                         ///< The memory that they are in, where it is lent.
     int64_t sent = 0;
-    std::set<int64_t> on_their_way = {};       ///< Parts that are sent and not taken.
+    std::map<int64_t, state_owner_actor> on_their_way = {};  ///< Parts that are sent and not taken, and by whom they would be.
   };
   std::optional<transfer> sending;
   std::map<int64_t, pending> shown;            ///< Snapshots that are for evaluators alone,
@@ -87,6 +87,7 @@ struct checkpoint_writer_state {
   void on_shown_part(const snapshot_part& x, const arena_owner_actor& lender);
   void on_show_state(const show_state& x);
   void show(int64_t step);
+  void narrow(const std::vector<state_owner>& readers);
   void forget_shown(int64_t above);
   void on_part(const snapshot_part& x, const arena_owner_actor& lender);
   void on_abandon(const abandon& x);

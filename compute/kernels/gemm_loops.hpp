@@ -31,6 +31,8 @@ class product {
   };
 
   void run() {
+    if (s.m == 1 && !s.transpose_b && (!s.transpose_a || lda == 1))
+      return row();
     const int64_t depths = (s.k + gemm_depth_block - 1) / gemm_depth_block, depth = depths > 1 ? ((s.k + depths - 1) / depths + 3) / 4 * 4 : gemm_depth_block;
     for (int64_t j = 0; j < s.n; j += gemm_column_block)
       for (int64_t p = 0; p == 0 || p < s.k; p += depth) {
@@ -39,6 +41,27 @@ class product {
         for (int64_t i = 0; i < s.m; i += places.rows)
           rows_of_block(at, i, least(places.rows, s.m - i));
       }
+  }
+
+  /// A single row: B is read once, in its own order, and so many sums are in progress that none waits for its last addition.
+  void row() {
+    int64_t j = 0;
+    row_by<V::row_vectors>(j);
+    row_by<4>(j);
+    row_by<2>(j);
+    if (j < s.n)
+      row_tile(tiles<V, order::rows>::of(1, s.n - j), j, s.n - j);
+  }
+
+  template <int Vectors>
+  void row_by(int64_t& j) {
+    for (; s.n - j >= Vectors * w; j += Vectors * w)
+      row_tile(tile<V, 1, Vectors, order::rows, false>, j, Vectors * w);
+  }
+
+  void row_tile(typename tiles<V, order::rows>::function of, int64_t j, int64_t columns) {
+    T* const c = x.c + j;
+    of({s.k, x.a, lda, x.b + j, ldb, {}, {}}, {c, ldc, columns, c, x.bias ? x.bias + j : nullptr, true, true, x.relu, x.mask ? x.mask + j : nullptr});
   }
 
   const T* a_at(int64_t i, int64_t p) const { return s.transpose_a ? x.a + p * lda + i : x.a + i * lda + p; }

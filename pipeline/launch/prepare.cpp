@@ -248,7 +248,8 @@ expected<void> check_judgements(const prepared_job& job) {
 /// What earlier runs of the job have left of its evaluations.
 expected<void> read_histories(prepared_job& job) {
   const auto* training = std::get_if<training_job>(&job.job);
-  if (!training || training->stop_early.empty())
+  const bool restores = training && training->keep_best && training->keep_best->restore_best;
+  if (!training || (training->stop_early.empty() && !restores))
     return {};
   for (const auto& e : training->evaluations) {
     auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, e.data.folder()));

@@ -7,7 +7,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
 WORK = ROOT / "build" / "interop"
-CONFIG = ROOT / "examples" / "fashion_mnist.toml"
+CONFIG = ROOT / "scripts" / "fashion_mnist.toml"
 LIMIT_S = 300
 
 

@@ -237,6 +237,7 @@ TEST_CASE("the best checkpoint outlives retention and restarts, and is used in p
   const auto second = run_to_end(job);
   CHECK_MESSAGE(second.best_checkpoint == "/run/model.ckpt-2", "the books of step 20 name it");
   CHECK(second.checkpoint == second.best_checkpoint);
+  CHECK_MESSAGE(second.metrics.at("global_step") == 2, "its results are in the event file");
   CHECK(listed() == std::vector<checkpoint_id>{{2}, {22}, {24}});
 }
 

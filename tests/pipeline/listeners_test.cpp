@@ -222,6 +222,27 @@ TEST_CASE_FIXTURE(listening, "whoever dies at whichever turn, each commit that a
   CHECK(recovered > 50);
 }
 
+TEST_CASE_FIXTURE(listening, "a job that fails without its outfeed saves and ends at once, also where listeners would hear of that save") {
+  options = {.max_steps = 40, .save_steps = 10};
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    log.clear();
+    options.files = memory_disk::make();
+    auto description = describe_small(options);
+    description.saving_listeners = {listener()};
+    auto prepared = prepare(std::move(description));
+    REQUIRE(prepared);
+    simulated_job job{*prepared, seed};
+    int64_t turns = 0;
+    const auto until = static_cast<int64_t>(30 + seed * 2654435761u % 200);
+    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.kill("outfeed");
+    const auto before = job.now();
+    REQUIRE(job.wait(std::chrono::hours{2}).has_value());
+    CHECK(job.now() - before < std::chrono::seconds{100});
+  }
+}
+
 TEST_CASE_FIXTURE(listening, "a resumed job calls listeners for its new saves only") {
   options.max_steps = 5;
   REQUIRE(run({}));

@@ -125,6 +125,53 @@ TEST_CASE_FIXTURE(shown, "whoever dies at whichever turn, the results are those 
     CHECK_MESSAGE((failed[who] > 5 && cured[who] == 0), who);
 }
 
+TEST_CASE_FIXTURE(shown, "a state is shown once earlier checkpoints are evaluated, also where training does not wait for that; results come in order") {
+  options = {.max_steps = 14, .save_steps = 4, .evaluates = true, .when = evaluation_mode::beside};
+  for (const int64_t each : {1, 3, 5})
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      CAPTURE(each);
+      CAPTURE(seed);
+      every = each;
+      options.files = memory_disk::make();
+      std::vector<job_event> events;
+      const auto result = run(seed, events);
+      REQUIRE_MESSAGE(result, (result ? "" : to_string(result.error())));
+      const auto told = steps_of(events, kind::evaluated);
+      CHECK(std::is_sorted(told.begin(), told.end()));
+      for (int64_t step = each; step <= 14; step += each)
+        CHECK(std::count(told.begin(), told.end(), step) > 0);
+    }
+}
+
+TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn keeps no state from the others, and training goes on") {
+  std::vector<job_event> events;
+  REQUIRE(run(1, events));
+  const auto wanted = losses_of(events);
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    CAPTURE(seed);
+    options.files = memory_disk::make();
+    auto both = description();
+    both.evaluations.push_back(both.evaluations.front());
+    both.evaluations.back().data.name = "other";
+    both.evaluations.back().on_evaluator_failure = failure_policy::go_on;
+    auto prepared = prepare(std::move(both));
+    REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
+    simulated_job job{*prepared, seed};
+    int64_t turns = 0;
+    const auto until = static_cast<int64_t>(seed * 2654435761u % 400);
+    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.kill("evaluator/other");
+    const auto result = job.wait(std::chrono::minutes{2});
+    REQUIRE(result.has_value());
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    std::map<int64_t, double> found;
+    for (const auto& e : job.events())
+      if (e.what == kind::evaluated && e.evaluation.empty())
+        found[e.step] = e.metrics.at("loss");
+    CHECK(found == wanted);
+  }
+}
+
 TEST_CASE_FIXTURE(shown, "a save that is requested while a state is evaluated is made") {
   struct asks final : hook {
     needs begin(int64_t) override { return {.steps = {{.first = 3, .gate = true}}}; }

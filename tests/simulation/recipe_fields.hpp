@@ -25,6 +25,9 @@ void job_fields(V& v, recipe& r) {
   v("when", r.when);
   v("throttle_secs", r.throttle_secs);
   v("eval_steps", r.eval_steps);
+  v("eval_every", r.eval_every);
+  v("listens", r.listens);
+  v("listener_stops_from", r.listener_stops_from);
 }
 
 template <class V>
@@ -38,6 +41,7 @@ void hook_fields(V& v, recipe& r) {
   v("holds_evaluations", r.hook_holds.evaluated);
   v("stops_on_fact_from", r.hook_stops_on_fact_from);
   v("observes", r.hook_observes);
+  v("scales_at", r.hook_scales_at);
   v("takes_ms", r.hook_ms);
 }
 

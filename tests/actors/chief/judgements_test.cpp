@@ -13,7 +13,7 @@ judgement_settings with(std::vector<stop_rule> rules, std::optional<keep_best> b
 }
 
 judgements::verdict judged(judgements& all, int64_t step, double loss, const std::string& evaluation = "") {
-  auto found = all.judge(evaluation, {step}, {{"loss", loss}, {"global_step", static_cast<double>(step)}});
+  auto found = all.judge(evaluation, {step}, {{{"loss", loss}, {"global_step", static_cast<double>(step)}}});
   REQUIRE_MESSAGE(found, found.error().message);
   return *found;
 }
@@ -62,8 +62,25 @@ TEST_CASE("the best checkpoint is the first with the smallest value, or the grea
   CHECK(great.best() == checkpoint_id{3});
   CHECK_FALSE(small.uses_best());
   CHECK(great.uses_best());
-  CHECK(great.best_metrics().at("loss") == 0.6);
+  CHECK(great.best_results().metrics.at("loss") == 0.6);
   CHECK_FALSE(judged(small, 5, std::numeric_limits<double>::quiet_NaN()).is_best);
+}
+
+TEST_CASE("the results of the best checkpoint are known after going back, and after a restart as the event file has them") {
+  auto settings = with({}, keep_best{.restore_best = true});
+  judgements first{settings};
+  first.begin(0, {});
+  judged(first, 10, 0.1);
+  judged(first, 20, 0.05);
+  const judgements::properties at_10{{"best", "10"}, {"best_value", "0.1"}};
+  first.begin(10, at_10);
+  CHECK(first.best_results().metrics.at("loss") == 0.1);
+  settings.evaluations[0].history = {{10, {{"loss", 0.1f}}}, {20, {{"loss", 0.05f}}}};
+  judgements later{settings};
+  later.begin(10, at_10);
+  CHECK(later.best_results().metrics == std::map<std::string, double>{{"loss", 0.1f}, {"global_step", 10}});
+  later.begin(10, {{"best", "5"}, {"best_value", "0.1"}});
+  CHECK(later.best_results().metrics.empty());
 }
 
 TEST_CASE("books name the best checkpoint, and an end by a rule only where it is") {
@@ -88,7 +105,7 @@ TEST_CASE("a job has ended before where one of its rules has ended it, and not b
 TEST_CASE("a metric that is asked for and not there is an error that lists those that are") {
   judgements all{with({}, keep_best{.metric = "auc"})};
   all.begin(0, {});
-  const auto found = all.judge("", {10}, {{"loss", 0.5}, {"accuracy", 1}});
+  const auto found = all.judge("", {10}, {{{"loss", 0.5}, {"accuracy", 1}}});
   REQUIRE_FALSE(found);
   CHECK(found.error().category == errc::key_missing);
   CHECK(found.error().message == "keep_best asks for the metric 'auc'; the evaluation has accuracy, loss");

@@ -75,6 +75,8 @@ TEST_CASE("products of every level are one chain of multiply-adds an element at 
                                     // Around the blocks of rows, columns and depth; operands packed and not.
                                     {48, 512, 256}, {49, 513, 257}, {97, 70, 512}, {193, 544, 30}, {61, 300, 512},
                                     {241, 40, 34}, {245, 530, 10},
+                                    // A single row.
+                                    {1, 16, 33}, {1, 256, 784}, {1, 421, 300},
                                     // Operands so large that the next ones are prefetched.
                                     {300, 290, 520}}) {
         CAPTURE(m);

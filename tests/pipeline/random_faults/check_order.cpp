@@ -46,7 +46,7 @@ struct rules {
 
   void board() {
     int64_t progress = start, saved = -1, evaluated = -1, from = start;
-    bool started = false;
+    bool started = false, evaluated_shown = false;
     double seconds = 0;
     for (size_t i = 0; i < seen.events.size(); ++i) {
       const auto& e = seen.events[i];
@@ -60,6 +60,7 @@ struct rules {
       if (e.what == kind::recovered) {  // Steps since the commit are made again; what is damaged is saved again.
         progress = from = e.step;
         saved = std::min(saved, e.step);
+        evaluated = std::min(evaluated, e.step);  // Only states that are shown come again.
       }
       if (is_last(e.what) != (i + 1 == seen.events.size()) && (seen.result || is_last(e.what)))
         fault(text_of(e) + " is event " + std::to_string(i) + " of " + std::to_string(seen.events.size()));
@@ -73,13 +74,16 @@ struct rules {
         saved = e.step;
         logged_before(e, progress, from);
       } else if (e.what == kind::evaluated) {
-        if (e.step <= evaluated)
+        const bool saved_since = e.step == evaluated && e.checkpoint && evaluated_shown;  // The end may be at a state that was shown.
+        if (e.step <= evaluated && !saved_since)
           fault(text_of(e) + " after that of step " + std::to_string(evaluated));
-        if (e.step != seen.stood_at && !was_saved(i, e.step))
+        const bool shown = !e.checkpoint && of.eval_every > 0 && e.step % of.eval_every == 0;
+        if (e.step != seen.stood_at && !shown && !was_saved(i, e.step))
           fault(text_of(e) + ", which was not told to be saved");
         if (of.when == evaluation_mode::waits && progress > e.step && !recovered)
           fault(text_of(e) + " after the progress of step " + std::to_string(progress) + ", though training waits");
         evaluated = e.step;
+        evaluated_shown = shown;
         logged_before(e, progress, from);
       } else if (is_last(e.what)) {
         logged_before(e, progress, from);

@@ -117,7 +117,7 @@ bool may_vanish(const trouble& t) {
 }
 
 bool was_asked_to_stop(const recipe& r, const observation& o) {
-  return r.hook_stops_at || o.stopped_on || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
+  return r.hook_stops_at || o.stopped_on || o.listener_stopped_at || came(o, trouble_kind::stop) || came(o, trouble_kind::signal);
 }
 
 /// Attempts in a row, as users saw them: a commit beyond the steps at which attempts had failed renews the budget.
@@ -192,6 +192,17 @@ std::string difference(const checkpoint_content& a, const checkpoint_content& b)
   return "the variables are others";
 }
 
+/// A process that ended at the very state where the rate is scaled, before it was, leaves a rate that nobody scales any more.
+bool is_unscaled(const story& s, const checkpoint_content& end) {
+  const auto stands_there = [&](const observation& o) { return o.stood_at == s.of.hook_scales_at; };
+  const bool interrupted = std::any_of(s.disturbed.begin(), s.disturbed.end(), stands_there) || (s.undisturbed && stands_there(*s.undisturbed));
+  if (!s.of.hook_scales_at || !interrupted)
+    return false;
+  recipe never = s.of;
+  never.hook_scales_at.reset();
+  return same_state(end, reference_of(never));
+}
+
 void check_told(const observation& o, std::vector<finding>& to) {
   const auto saved = steps_of(o.events, job_event::kind::saved);
   if (saved.empty())
@@ -230,7 +241,7 @@ void check_state(const story& s, std::vector<finding>& to) {
     check_files(*s.undisturbed);
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   const bool saves = s.of.save_steps || s.of.save_secs;
-  if (saves && (!last.newest || !same_state(*last.newest, reference)))
+  if (saves && (!last.newest || (!same_state(*last.newest, reference) && !is_unscaled(s, *last.newest))))
     to.push_back({"the state is right", last.newest ? difference(*last.newest, reference) : "there is no checkpoint"});
 }
 
@@ -264,6 +275,7 @@ std::vector<finding> judge(const story& s) {
     check_bounds(s.of, o, all);
     check_inside(o, all);
     check_order(s.of, o, all);
+    check_listener(s.of, o, all);
     check_cause(s.of, o, all);
   };
   for (const auto& o : s.disturbed)

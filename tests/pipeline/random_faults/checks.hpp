@@ -19,6 +19,7 @@ void check_end(const recipe& r, const observation& o, std::vector<finding>& to);
 void check_bounds(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Mailboxes and timers.
 void check_inside(const observation& o, std::vector<finding>& to);                   ///< Credit, engines, failures that are known.
 void check_order(const recipe& r, const observation& o, std::vector<finding>& to);   ///< Facts in step order, once each.
+void check_listener(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Calls of the saving listener.
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to);   ///< The result fits the troubles.
 void check_state(const story& s, std::vector<finding>& to);                          ///< The checkpoints on the disk.
 void check_curve(const story& s, std::vector<finding>& to);                          ///< The event files beside them.

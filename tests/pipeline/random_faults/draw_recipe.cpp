@@ -46,6 +46,18 @@ void draw_settings(recipe& r, dice& d) {
   r.hook_observes = d.in_percent(30);
 }
 
+/// They have dice of their own, so that the rest of a seed's recipe does not depend on them.
+void draw_judgement(recipe& r, dice& d) {
+  const bool saves = r.save_steps || r.save_secs;
+  if (r.evaluates && d.in_percent(30))
+    r.eval_every = d.between(1, 9);
+  r.listens = saves && d.in_percent(25);
+  if (r.listens && d.in_percent(25))
+    r.listener_stops_from = d.between(1, r.max_steps);
+  if (r.hooks && d.in_percent(20))
+    r.hook_scales_at = d.between(1, r.max_steps);
+}
+
 }  // namespace
 
 std::string draw_node(const recipe& r, dice& d) {
@@ -160,6 +172,8 @@ recipe draw_recipe(uint64_t seed) {
   recipe r;
   r.seed = seed;
   draw_settings(r, d);
+  dice of_judgement{seed ^ 0x6a756467656d656eu};
+  draw_judgement(r, of_judgement);
   if (d.in_percent(25))
     r.slow_node = draw_node(r, d);
   if (d.in_percent(15))

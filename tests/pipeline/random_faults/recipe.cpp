@@ -132,6 +132,8 @@ std::string to_text(const recipe& r) {
       text += " " + std::to_string(*r.eval_steps) + " batches";
     if (r.throttle_secs > 0)
       text += ", throttled";
+    if (r.eval_every > 0)
+      text += ", and every " + std::to_string(r.eval_every) + " steps";
   }
   if (r.hooks)
     text += ", a hook" + every("gates", r.gate_every) + every("watches", r.watch_every);
@@ -145,6 +147,10 @@ std::string to_text(const recipe& r) {
     text += ", it stops on such a fact from step " + std::to_string(*r.hook_stops_on_fact_from);
   if (r.hook_observes)
     text += ", it observes";
+  if (r.hook_scales_at)
+    text += ", it halves the rate at " + std::to_string(*r.hook_scales_at);
+  if (r.listens)
+    text += ", a listener" + (r.listener_stops_from ? " that stops from " + std::to_string(*r.listener_stops_from) : std::string{});
   if (!r.slow_node.empty())
     text += ", " + r.slow_node + " is slow";
   if (r.read_ms > 0)

@@ -92,6 +92,7 @@ struct recipe {
   evaluation_mode when = evaluation_mode::waits;
   double throttle_secs = 0;
   std::optional<int64_t> eval_steps;
+  int64_t eval_every = 0;                            ///< States at these multiples are evaluated as well, saved or not; 0: none.
   bool hooks = false;
   int64_t gate_every = 0;                            ///< Steps between gates of the hook; 0: none.
   int64_t watch_every = 0;
@@ -100,6 +101,11 @@ struct recipe {
   /// The hook stops the job on the first fact that it holds about this state or a later one.
   std::optional<int64_t> hook_stops_on_fact_from;
   bool hook_observes = false;                        ///< The hook is shown what the model observes.
+  /// The hook halves the learning rate once training comes to this state.
+  std::optional<int64_t> hook_scales_at;
+  bool listens = false;                              ///< A saving listener takes part.
+  /// The listener stops the job at the first save of this state or a later one.
+  std::optional<int64_t> listener_stops_from;
 
   std::string slow_node;                             ///< This node takes one of twenty of its turns.
   int64_t read_ms = 0, hook_ms = 0;                  ///< Duration of a read of training data, and of a hook's call.

@@ -50,6 +50,8 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
   if (r.evaluates) {
     d.evaluations = {{.data = small_evaluation(), .throttle_secs = r.throttle_secs, .when = r.when}};
     d.evaluations.front().data.steps = r.eval_steps;
+    if (r.eval_every > 0)
+      d.evaluations.front().every_steps = r.eval_every;
   }
   return d;
 }
@@ -65,7 +67,8 @@ std::shared_ptr<prepared_job> prepared(training_job d) {
 class process {
  public:
   process(const recipe& r, const run_recipe& run, std::shared_ptr<memory_disk> disk, std::string* messages)
-    : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)), hook_(std::make_shared<watching_hook>(recipe_)) {
+    : recipe_(r), disk_(std::move(disk)), files_(faulty_file_system::around(disk_)), hook_(std::make_shared<watching_hook>(recipe_)),
+      listener_(std::make_shared<watching_listener>(recipe_)) {
     seen_.run = run;
     auto d = describe(r, std::make_shared<slow_disk>(files_, [this] { spend_on_disk(); }));
     d.input = troubled(d.input, input_, false);
@@ -73,6 +76,8 @@ class process {
       e.data.input = troubled(e.data.input, input_, true);
     if (r.hooks)
       d.hooks.push_back(hook_);
+    if (r.listens)
+      d.saving_listeners.push_back(listener_);
     auto job = prepared(std::move(d));
     job->wall_offset = 1.7e9 + static_cast<double>(run.wall_clock_s);
     job_ = std::make_unique<simulated_job>(std::move(job), run.schedule, r.conditions);
@@ -114,6 +119,8 @@ class process {
     seen_.calls = hook_->calls();
     seen_.needs = hook_->needs();
     seen_.stopped_on = hook_->stopped_on();
+    seen_.listened = listener_->calls();
+    seen_.listener_stopped_at = listener_->stopped_at();
     seen_.gauge = job_->gauge();
     seen_.breaches = protocol_.breaches();
     seen_.inside = watch_.seen();
@@ -253,6 +260,7 @@ class process {
   std::shared_ptr<faulty_file_system> files_;
   std::shared_ptr<input_troubles> input_ = std::make_shared<input_troubles>();
   std::shared_ptr<watching_hook> hook_;
+  std::shared_ptr<watching_listener> listener_;
   std::unique_ptr<simulated_job> job_;
   observation seen_;
   state_watch watch_;
@@ -290,6 +298,7 @@ story play(const recipe& r, std::string* messages) {
   recipe calm = r;
   calm.hook_stops_at.reset();
   calm.hook_stops_on_fact_from.reset();
+  calm.listener_stops_from.reset();
   all.undisturbed = live(calm, {.schedule = r.seed}, disk, stands_at, messages);
   return all;
 }
@@ -322,7 +331,7 @@ std::string to_text(const story& s) {
 const checkpoint_content& reference_of(const recipe& r) {
   static std::map<std::string, checkpoint_content> known;
   const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " " + std::to_string(r.shards.value_or(0)) + " "
-                   + std::to_string(r.max_steps) + " " + std::to_string(r.batches.value_or(0));
+                   + std::to_string(r.max_steps) + " " + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0));
   if (const auto found = known.find(key); found != known.end())
     return found->second;
   recipe calm;
@@ -332,6 +341,8 @@ const checkpoint_content& reference_of(const recipe& r) {
   calm.max_steps = r.max_steps;
   calm.batches = r.batches;
   calm.save_steps = r.max_steps;
+  calm.hooks = r.hook_scales_at.has_value();
+  calm.hook_scales_at = r.hook_scales_at;
   const auto seen = live(calm, {.schedule = 1}, memory_disk::make(), -1);
   if (!seen.newest)
     throw std::runtime_error("the undisturbed job left no checkpoint: "

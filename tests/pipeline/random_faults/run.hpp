@@ -4,6 +4,7 @@
 #include "pipeline/launch/simulated_launcher.hpp"
 #include "pipeline/random_faults/state_watch.hpp"
 #include "pipeline/random_faults/watching_hook.hpp"
+#include "pipeline/random_faults/watching_listener.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"
 
@@ -29,6 +30,8 @@ struct observation {
   std::vector<watching_hook::call> calls;      ///< Calls of the hook.
   std::vector<need> needs;
   std::optional<int64_t> stopped_on;           ///< The state of the held fact on which the hook stopped the job.
+  std::vector<watching_listener::call> listened;   ///< Calls of the saving listener.
+  std::optional<int64_t> listener_stopped_at;
   std::vector<std::string> left;
   world_gauge gauge;
   std::vector<std::string> breaches;           ///< Rules of the protocol that were broken while it ran.

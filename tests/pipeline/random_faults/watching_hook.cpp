@@ -27,6 +27,9 @@ troupe::needs watching_hook::begin(int64_t step) {
     needs_.push_back({*recipe_.hook_saves_at, 0, false});
   if (recipe_.hook_stops_at)
     needs_.push_back({*recipe_.hook_stops_at, 0, true});
+  if (recipe_.hook_scales_at)
+    needs_.push_back({*recipe_.hook_scales_at, 0, true});
+  start_ = step;
   noted({hook_place::begin, step});
   troupe::needs all{.steps = needs_, .holds = recipe_.hook_holds};
   if (recipe_.hook_observes)
@@ -36,6 +39,9 @@ troupe::needs watching_hook::begin(int64_t step) {
 
 void watching_hook::on_step(const step_facts& facts, job_control& job) {
   noted({hook_place::at, facts.step, job_event::kind::progress, facts.values.contains(observed)});
+  // A job that begins at this state may have been interrupted before or after it had scaled the rate there.
+  if (recipe_.hook_scales_at == facts.step && start_ < facts.step)
+    job.scale_rate(0.5);
   if (recipe_.hook_saves_at == facts.step)
     job.save();
   if (recipe_.hook_stops_at == facts.step)

@@ -52,6 +52,7 @@ class watching_hook final : public hook {
   void noted(call c);
 
   const recipe& recipe_;
+  int64_t start_ = 0;
   std::vector<need> needs_;
   std::vector<armed> armed_;
   std::vector<trouble> happened_;
