@@ -47,7 +47,7 @@ def main():
     checks.stage(onnx_reads.onnxruntime_runs_our_models, program.fresh("onnx"))
     checks.stage(killed_runs.killed_runs_make_one_curve)
     if options.screenshot:
-        checks.stage(screenshot.tensorboard_shows_the_run, run)
+        checks.stage(screenshot.tensorboard_shows_a_run, STEPS, save_summary_steps=SUMMARY, save_checkpoints_steps=SAVE)
     print(f"{checks.passed} passed, {checks.failed} failed")
     return 1 if checks.failed or not checks.passed else 0
 
