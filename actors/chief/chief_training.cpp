@@ -31,7 +31,7 @@ void chief_state::extend() {
     return;
   const int64_t next_gate = commits_are_gates() ? horizon.next_save(horizon.until()) : INT64_MAX;
   const int64_t next_shown = options.checkpoints ? evaluations.next_shown(horizon.until()) : INT64_MAX;
-  auto further = horizon.next(gates, {std::min({gates.limit(horizon.until()), next_gate, next_shown}), saves.count(), facts.room(), next_shown});
+  auto further = horizon.next(gates, {std::min({gates.limit(horizon.until()), next_gate, next_shown}), saves.unreported(), facts.room(), next_shown});
   if (further.until <= horizon.until())
     return;
   for (const auto& m : further.marks) {

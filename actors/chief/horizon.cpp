@@ -62,7 +62,7 @@ uint8_t horizon::marks_at(int64_t step, const gates& closed) const {
 grant horizon::next(const gates& closed, const room& there) const {
   int64_t target = std::min({reached_ + horizon_ahead(block_steps_, pace_.cautious_seconds_per_step()), end_.value_or(INT64_MAX), there.limit});
   grant g;
-  size_t saves = there.saves_on_way;
+  size_t saves = there.saves_unreported;
   int64_t shown = there.shown;
   for (int64_t step = until_; step < target;) {
     step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX,

@@ -24,7 +24,7 @@ struct grant {
 class horizon {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  static constexpr size_t saves_max = 8;      ///< Infeeds and the chief send parts of so many saves ahead of the replicas.
+  static constexpr size_t saves_max = 8;      ///< Infeeds and the chief send parts of so many saves ahead of the reports.
   static constexpr int64_t records_max = 32;  ///< The outfeed keeps so many records while the summary writer has no room.
   explicit horizon(horizon_options options = {}) : options_(options) {}
 
@@ -49,7 +49,7 @@ class horizon {
   /// Limits that do not come from the horizon itself.
   struct room {
     int64_t limit = INT64_MAX;   ///< The first state that no node may pass.
-    size_t saves_on_way = 0;
+    size_t saves_unreported = 0;
     int64_t shown = INT64_MAX;   ///< How many more watches may be marked.
     int64_t evaluated = INT64_MAX;  ///< The next state that evaluators are shown, unless it is saved.
   };

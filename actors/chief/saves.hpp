@@ -17,7 +17,8 @@ class saves {
   void place(int64_t step, bool books_wait);
   bool any() const noexcept { return !on_way_.empty(); }
   bool is_placed(int64_t step) const { return on_way_.contains(step); }
-  size_t count() const noexcept { return on_way_.size(); }
+  /// Those that are pending, or committed while the reports of their steps are not all in: a slow outfeed holds the horizon, too.
+  size_t unreported() const noexcept { return on_way_.size() + held_.size(); }
   /// The first and the last pending save; there must be one.
   int64_t oldest() const { return *on_way_.begin(); }
   int64_t newest() const { return *on_way_.rbegin(); }

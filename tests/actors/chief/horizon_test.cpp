@@ -62,8 +62,8 @@ TEST_CASE("nothing is saved, not even the end, where no checkpoints are written"
 
 TEST_CASE("a grant ends before the save for which there is no room") {
   const auto h = at_the_start({.save_steps = 2});
-  CHECK(h.next({}, {.saves_on_way = 0}).until == 24);
-  const auto g = h.next({}, {.saves_on_way = 6});
+  CHECK(h.next({}, {.saves_unreported = 0}).until == 24);
+  const auto g = h.next({}, {.saves_unreported = 6});
   CHECK(marked(g, mark_snapshot) == steps{10, 12});
   CHECK(g.until == 13);
 }

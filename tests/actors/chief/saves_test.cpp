@@ -110,6 +110,19 @@ TEST_CASE("a save by time that is skipped is news once for each save that it wai
   CHECK(s.is_first_skip());
 }
 
+TEST_CASE("a save counts until the reports of its steps are in, also one that is committed before: a slow outfeed bounds how many are placed") {
+  saves s;
+  s.place(10, false);
+  s.place(20, false);
+  s.committed(commit_of(10));
+  s.committed(commit_of(20));
+  CHECK_FALSE(s.any());
+  CHECK(s.unreported() == 2);
+  CHECK_FALSE(s.take_published(9));
+  CHECK(s.take_published(19));
+  CHECK(s.unreported() == 1);
+}
+
 TEST_CASE("the writer is asked once a wait which part is missing") {
   saves s;
   CHECK_FALSE(s.may_inquire());
