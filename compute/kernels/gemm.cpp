@@ -15,7 +15,7 @@ int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept {
   // Rows at equal page offsets share few cache sets. Copying rows that do not would cost more than it saves.
   const auto distant = [](int64_t stride) { return stride % 512 == 0; };
-  return {s.n >= (distant(lda) || s.m * s.k > gemm_far ? 128 : 256), s.transpose_b || s.m >= (distant(ldb) ? 36 : 192)};
+  return {s.n >= (distant(lda) || s.m * s.k > gemm_far ? 128 : 512), s.transpose_b || s.m >= (distant(ldb) ? 36 : 192)};
 }
 
 gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t size) noexcept {

@@ -148,7 +148,7 @@ void swap_under_load(suite& s, running_server& server, const std::string& direct
 void measure(suite& s) {
   const scratch_folder folder{"serve"};
   publish(folder.path(), 1);
-  const serve_options options{.port = 0, .threads = std::getenv("SERVE_THREADS") ? std::atoi(std::getenv("SERVE_THREADS")) : 1, .poll_secs = 0.05};
+  const serve_options options{.port = 0, .poll_secs = 0.05};
   const auto server = need(running_server::start(need(exports_of(folder.path())), "m", options, {}));
   const std::string path = "/v1/models/m:predict", body = body_of_one_row();
   const auto answer = test::http_client{server->port()}.post(path, body);
