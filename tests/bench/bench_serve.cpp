@@ -108,7 +108,8 @@ struct constant_server {
 
 void compare(suite& s, int clients, int our_port, int their_port, const std::string& path, const std::string& body) {
   crowd ours{our_port, clients, path, body}, theirs{their_port, clients, path, body};
-  const case_options o{.name = std::to_string(clients) + (clients == 1 ? " client" : " clients"), .unit = "requests/s", .reference_name = "parse, then a constant"};
+  const auto name = std::to_string(clients) + (clients == 1 ? " client" : " clients");
+  const case_options o{.name = name, .unit = "requests/s", .reference_name = "parse, then a constant"};
   const auto clock = clock_kind::wall;
   const int64_t n = units_for([&](int64_t k) { ours.ask(k); }, seconds, clock), m = units_for([&](int64_t k) { theirs.ask(k); }, seconds, clock);
   std::vector<double> a, b, a99, b99;
