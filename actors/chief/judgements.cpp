@@ -24,6 +24,9 @@ const std::string* find(const judgements::properties& in, std::string_view name)
   return found == in.end() ? nullptr : &found->second;
 }
 
+/// Results are kept of so many checkpoints that were the best: attempts go back to recent ones, and arrays may be large.
+constexpr size_t bests_max = 8;
+
 }  // namespace
 
 judgements::judgements(judgement_settings settings) : settings_(std::move(settings)) {}
@@ -69,6 +72,8 @@ expected<judgements::verdict> judgements::judge(const std::string& evaluation, c
       best_ = id;
       best_value_ = found->second;
       best_results_ = bests_[id] = values;
+      if (bests_.size() > bests_max)
+        bests_.erase(bests_.begin());  // What event files have of it is enough.
     }
   }
   auto& all = settings_.evaluations;

@@ -83,6 +83,18 @@ TEST_CASE("the results of the best checkpoint are known after going back, and af
   CHECK(later.best_results().metrics.empty());
 }
 
+TEST_CASE("of a checkpoint that was the best long ago the metrics are known as event files have them, and no arrays") {
+  judgements all{with({}, keep_best{})};
+  all.begin(0, {});
+  for (int64_t step = 1; step <= 20; ++step)
+    REQUIRE(all.judge("", {step}, {{{"loss", 1.0 / static_cast<double>(step)}}, {{"matrix", tensor::scalar(1.0f)}}}));
+  all.begin(20, {{"best", "20"}, {"best_value", "0.05"}});
+  CHECK(all.best_results().arrays.contains("matrix"));
+  all.begin(3, {{"best", "3"}, {"best_value", "0.333"}});
+  CHECK(all.best_results().arrays.empty());
+  CHECK(all.best_results().metrics.at("loss") == static_cast<double>(static_cast<float>(1.0 / 3)));
+}
+
 TEST_CASE("books name the best checkpoint, and an end by a rule only where it is") {
   judgements all{with({stop_if_lower("loss", 0.5)}, keep_best{.restore_best = true})};
   all.begin(0, {});
