@@ -245,6 +245,20 @@ expected<void> verify_checkpoint_files(file_system& fs, const std::string& direc
   return visit_tensors(fs, directory, m, checksum_tensor);
 }
 
+expected<std::map<std::string, file_mark>> mark_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
+  std::vector<std::string> names{manifest_name(m.id)};
+  for (const auto& f : m.files)
+    names.push_back(f.name);
+  std::map<std::string, file_mark> marks;
+  for (const auto& name : names) {
+    const auto info = fs.info(join_path(directory, name));
+    if (!info)
+      return fail(info.error());
+    marks.emplace(name, file_mark{info->size, info->changed});
+  }
+  return marks;
+}
+
 expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory) {
   const auto files = fs.list(directory);
   if (!files)

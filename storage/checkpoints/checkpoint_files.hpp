@@ -28,6 +28,14 @@ expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::s
 /// Verifies the same without keeping a byte.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
+/// The size and `file_info::changed` of the manifest and of each shard, by name. While they stay the same, files that were verified need not be
+/// read again: the bytes would come from the page cache.
+struct file_mark {
+  int64_t size = 0, changed = 0;
+  bool operator==(const file_mark&) const = default;
+};
+expected<std::map<std::string, file_mark>> mark_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
+
 /// Checkpoints with a manifest or a shard, whole or not.
 expected<std::set<checkpoint_id>> ids_with_files(file_system& fs, const std::string& directory);
 

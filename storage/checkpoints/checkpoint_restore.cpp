@@ -62,7 +62,7 @@ error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) co
                                        + " NEW_DIRECTORY` makes one of it that can be gone on from, and a warm start takes its variables as they are"};
 }
 
-expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) const {
+expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) {
   // Taken before the first examination: what is found whole stays so until the last one.
   auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
@@ -70,9 +70,12 @@ expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) con
   const auto m = load_manifest(*fs, directory, id);
   if (!m)
     return fail(m.error());
+  auto marks = mark_checkpoint_files(*fs, directory, *m);
   auto content = load_checkpoint_files(*fs, directory, *m);
   if (!content)
     return fail(std::move(content.error()));
+  if (marks)
+    verified.emplace(id, std::move(*marks));
   restored_checkpoint made{std::move(*content), prefix(id), {}, std::move(*lease)};
   if (const auto damaged = m->properties.find(std::string{damaged_verdict_property}); damaged != m->properties.end())
     made.warnings.push_back("what was found out after the commit of " + checkpoint_name(id)

@@ -1,6 +1,7 @@
 // The state of a store between calls. For the files that implement it only.
 #pragma once
 
+#include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/checkpoints/state_file.hpp"
 
@@ -24,6 +25,8 @@ struct checkpoint_store::impl {
   std::map<checkpoint_id, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as in the marks.
   std::map<checkpoint_id, int> leases;
   std::optional<checkpoint_id> kept;  ///< Retention does not drop it.
+  /// The checkpoint that was last found whole, and its files before they were read.
+  std::optional<std::pair<checkpoint_id, std::map<std::string, file_mark>>> verified;
   /// A call failed while the state file was being replaced: only the disk knows which list counts.
   bool list_uncertain = false;
   std::vector<std::string> pending_warnings;  ///< Found when opening, reported by the next commit.
@@ -54,13 +57,14 @@ struct checkpoint_store::impl {
   expected<void> settle();
   expected<void> replace_list(std::vector<checkpoint_id> next, retention_marks next_marks);
   expected<void> clear_list();
+  expected<void> verify(const manifest& m) const;
   expected<bool> keep_committed(const checkpoint_content& content, std::vector<std::string>& warnings);
   expected<void> write_files(const checkpoint_content& content);
   /// Deletes a doomed checkpoint; false while a reader holds it.
   expected<bool> remove_doomed(checkpoint_id id);
   void sweep(commit_result& result);
 
-  expected<restored_checkpoint> load(checkpoint_id id) const;
+  expected<restored_checkpoint> load(checkpoint_id id);
   /// `missing`, or failed_precondition where TensorFlow's files have the checkpoint's name.
   error unless_foreign(checkpoint_id id, error missing) const;
   /// The newest checkpoint of a step, as `restore_step` says; iteration 0 if there is none.

@@ -130,6 +130,42 @@ TEST_CASE("a listed step that is damaged is written anew, with a warning that sa
   CHECK(same(store->restore_newest()->content, sample(1)));
 }
 
+TEST_CASE("a restored step that is saved again is not read again, unless its files have changed since") {
+  auto disk = memory_disk::make();
+  auto fs = faulty_file_system::around(disk);
+  auto store = open_store(fs);
+  commit(*store, 1);
+  commit(*store, 2);
+  const std::string shard = "/m/model.ckpt-1-00000-of-00001.safetensors";
+  const auto reads_in_commit = [&](int64_t step) {
+    const auto before = static_cast<std::ptrdiff_t>(fs->trace().size());
+    CHECK(commit(*store, step).warnings.empty());
+    const auto trace = fs->trace();
+    return std::count_if(trace.begin() + before, trace.end(), [](const auto& call) { return contains(call, ".safetensors") && call.starts_with("open"); });
+  };
+  REQUIRE(store->restore({1}));
+  CHECK(reads_in_commit(1) == 0);
+  CHECK(reads_in_commit(2) == 1);
+  fs->inject({.operation = file_operation::info, .path_contains = shard});
+  CHECK(reads_in_commit(1) == 1);
+  CHECK(fs->failures() == 1);
+  const auto replace = [&](std::string_view bytes) {
+    const auto file = disk->create(shard).value();
+    REQUIRE(file->append(std::as_bytes(std::span{bytes})));
+    REQUIRE(file->close());
+  };
+  auto bytes = read_file(*fs, shard).value();
+  replace(bytes);
+  CHECK(reads_in_commit(1) == 1);
+  REQUIRE(store->restore({1}));
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  replace(bytes);
+  const auto again = commit(*store, 1);
+  REQUIRE(again.warnings.size() == 1);
+  CHECK(contains(again.warnings[0], shard));
+  CHECK(same(store->restore({1})->content, sample(1)));
+}
+
 TEST_CASE("a full disk is named, gives back what was written, and leaves the older checkpoint") {
   auto disk = memory_disk::make();
   auto fs = faulty_file_system::around(disk);
