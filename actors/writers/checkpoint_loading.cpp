@@ -1,10 +1,13 @@
 #include "actors/writers/checkpoint_loading.hpp"
 
 #include "actors/writers/start_values.hpp"
+#include "actors/writers/state_parts.hpp"
 #include "compute/optimizers/update.hpp"
+#include "compute/parameters/assign_run.hpp"
 #include "storage/checkpoints/best_in_use.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe {
 
@@ -24,21 +27,38 @@ std::vector<component> wanted_tensors(layouts groups) {
 
 namespace {
 
-expected<void> fill(parameter_store& store, const restored_checkpoint& from) {
-  const auto& layout = store.layout();
-  for (const auto& t : from.content.tensors)
-    if (layout.find(t.name) >= 0)
-      if (auto done = store.assign(t.name, t.value); !done)
-        return done;
-  if (!layout.reads_averages())
-    return {};
+/// The entry of the store for each tensor of the checkpoint, or -1. A layout that reads averages is an evaluation's, which has no slots.
+std::vector<int32_t> entries_for(const parameter_layout& layout, const std::vector<stored_tensor_info>& tensors) {
   const std::string ending = "/" + std::string{moving_average_slot};
-  for (const auto& t : from.content.tensors)
-    if (const std::string variable = t.name.substr(0, t.name.size() - std::min(t.name.size(), ending.size()));
-        t.name.ends_with(ending) && layout.find(variable) >= 0)
-      if (auto done = store.assign(variable, t.value); !done)
-        return done;
-  return {};
+  std::vector<int32_t> entries;
+  std::set<int32_t> averaged;
+  for (const auto& t : tensors) {
+    const bool average = layout.reads_averages() && t.name.ends_with(ending);
+    const auto variable = average ? layout.find(t.name.substr(0, t.name.size() - ending.size())) : -1;
+    if (variable >= 0)
+      averaged.insert(variable);
+    entries.push_back(variable >= 0 ? variable : layout.find(t.name));
+  }
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (averaged.contains(entries[i]) && !tensors[i].name.ends_with(ending))
+      entries[i] = -1;
+  return entries;
+}
+
+expected<void> fill(parameter_store& store, checkpoint_reader& from) {
+  const auto entries = entries_for(store.layout(), from.info().tensors);
+  for (;;) {
+    const auto piece = from.next(state_parts::bytes_max);
+    if (!piece)
+      return fail(piece.error());
+    if (!*piece)
+      return {};
+    const auto& [index, first, elements] = **piece;
+    if (entries[index] < 0)
+      continue;
+    if (auto done = assign_run(store, store.layout().entries()[static_cast<size_t>(entries[index])].name, first, elements); !done)
+      return done;
+  }
 }
 
 /// Writes what `start` has over the initial values.
@@ -54,12 +74,12 @@ expected<loaded_state> fill(parameter_store& store, const start_values& start, u
 
 }  // namespace
 
-expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bool exact) {
+expected<void> check_tensors(layouts groups, const checkpoint_info& from, bool exact) {
   const auto wanted = wanted_tensors(groups);
-  checkpoint_info found{from.content.id, from.prefix, {}, {}, {}};
-  for (const auto& t : from.content.tensors)
+  checkpoint_info found{.id = from.id, .prefix = from.prefix};
+  for (const auto& t : from.tensors)
     if (exact || std::binary_search(wanted.begin(), wanted.end(), component{.name = t.name}, by_name))
-      found.tensors.push_back({t.name, t.value.type(), t.value.dims(), 0, {}, 0, 0});
+      found.tensors.push_back(t);
   if (auto all = differences(wanted, found); !all.empty()) {
     error e{errc::failed_precondition, from.prefix + " is a checkpoint of another model: " + std::to_string(all.size())
                                          + (all.size() == 1 ? " variable differs: " : " variables differ: ")};
@@ -70,9 +90,9 @@ expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bo
   return {};
 }
 
-expected<void> load_into(const std::shared_ptr<parameter_store>& store, const restored_checkpoint& from) {
+expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from) {
   const group_layout all{{}, {store, &store->layout()}};
-  return check_tensors({&all, 1}, from, false).and_then([&] { return fill(*store, from); });
+  return check_tensors({&all, 1}, from.info(), false).and_then([&] { return fill(*store, from); });
 }
 
 expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& files, const std::string& directory,
@@ -91,15 +111,21 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
     return initialised(opened.error());
   const auto& checkpoints = **opened;
   const auto best = which.step < 0 ? best_in_use(checkpoints) : std::nullopt;
-  auto found = best                  ? checkpoints.restore(*best)
-               : which.step < 0      ? checkpoints.restore_newest()
-               : which.iteration < 0 ? checkpoints.restore_step(which.step)
-                                     : checkpoints.restore({which.step, which.iteration});
-  if (!found)
-    return initialised(found.error());
-  if (auto loaded = load_into(store, *found); !loaded)
-    return fail(loaded.error());
-  return loaded_state{found->content.id, found->prefix, found->warnings, found->lease};
+  for (std::map<checkpoint_id, error> damaged;;) {
+    const auto found = best                  ? checkpoints.read(*best)
+                       : which.step < 0      ? checkpoints.read_newest(damaged)
+                       : which.iteration < 0 ? checkpoints.read_step(which.step)
+                                             : checkpoints.read({which.step, which.iteration});
+    if (!found)
+      return initialised(found.error());
+    auto& reader = **found;
+    const auto loaded = load_into(store, reader);
+    if (loaded)
+      return loaded_state{reader.info().id, reader.info().prefix, std::move(reader.warnings), reader.lease()};
+    if (best || which.step >= 0 || loaded.error().category != errc::data_loss)
+      return fail(loaded.error());
+    damaged.emplace(reader.info().id, loaded.error());
+  }
 }
 
 }  // namespace troupe

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compute/parameters/parameter_store.hpp"
-#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/checkpoints/checkpoint_reader.hpp"
 #include "words/checkpoint_id.hpp"
 #include "words/roles.hpp"
 
@@ -24,11 +24,12 @@ std::vector<component> wanted_tensors(layouts groups);
 
 /// failed_precondition listing every variable that is missing, of another shape or dtype, or (when `exact`) in none of the
 /// stores.
-expected<void> check_tensors(layouts groups, const restored_checkpoint& from, bool exact);
+expected<void> check_tensors(layouts groups, const checkpoint_info& from, bool exact);
 
-/// Copies every tensor that the store has a place for into its arena 0; moving averages replace their variables where the
-/// layout says so. All tensors are checked first, so that an error changes nothing.
-expected<void> load_into(const std::shared_ptr<parameter_store>& store, const restored_checkpoint& from);
+/// Reads every tensor that the store has a place for into its arena 0; moving averages replace their variables where the
+/// layout says so. Names, shapes and dtypes are checked first, so that where they differ nothing changes; where a tensor is damaged, the
+/// arena is of no use.
+expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from);
 
 class start_values;
 

@@ -18,17 +18,30 @@ constexpr size_t parts_on_their_way_max = 3;
 
 void checkpoint_writer_state::on_restore(const restore& x) {
   begin_attempt(x.attempt);
-  std::map<group_id, state_owner_actor> owners;
+  state_owners owners;
   for (const auto& owner : x.owners)
-    owners.insert_or_assign(owner.group, owner.owner);
+    owners[owner.group] = {owner.owner};
+  send_newest(std::move(owners), 0);
+}
+
+void checkpoint_writer_state::send_newest(state_owners owners, int64_t sent) {
   auto loaded = load(owners);
   if (!loaded)
     return fail_with(loaded.error());
   sending = std::move(*loaded);
   std::get<restored>(sending->news).attempt = attempt;
-  for (const auto& [group, owner] : owners)
-    sending->owners[group].push_back(owner);
+  sending->owners = std::move(owners);
+  sending->sent = sent;
   send_state();
+}
+
+/// An older checkpoint takes the place of one that has turned out to be damaged: its parts replace those that were sent.
+void checkpoint_writer_state::send_older(error cause) {
+  auto failed = *std::exchange(sending, std::nullopt);
+  if (cause.category != errc::data_loss)
+    return fail_with(std::move(cause));
+  damaged.emplace(std::get<restored>(failed.news).id, std::move(cause));
+  send_newest(std::move(failed.owners), failed.sent);
 }
 
 /// The layouts of the groups that had not left when a checkpoint with these properties was made.
@@ -52,7 +65,7 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(
 }
 
 /// A group without an owner has no live replica, and gets nothing.
-expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const std::map<group_id, state_owner_actor>& owners) {
+expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const state_owners& owners) {
   const auto owned = [&owners](std::vector<group_layout> groups) {
     std::erase_if(groups, [&owners](const group_layout& g) { return !owners.contains(g.group); });
     return groups;
@@ -61,33 +74,37 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const 
     return begin_anew(owned(options.layouts));
   if (auto opened = open(); !opened)
     return fail(opened.error());
-  auto found = store->restore_newest();
+  auto found = store->read_newest(damaged);
   if (!found && found.error().category == errc::not_found)
     return begin_anew(owned(options.layouts));
   if (!found)
     return fail(found.error());
-  auto& content = found->content;
+  const auto& content = (*found)->info();
   // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
   if (content.id.iteration > options.iteration)
-    return fail(errc::failed_precondition, found->prefix + " is of iteration " + std::to_string(content.id.iteration)
+    return fail(errc::failed_precondition, content.prefix + " is of iteration " + std::to_string(content.id.iteration)
                                              + " of a search, and this job of iteration " + std::to_string(options.iteration)
                                              + ": go on with the search, or train into another directory");
   const auto there = layouts_in(content.properties);
-  if (auto same = check_tensors(there, *found, true); !same)
+  if (auto same = check_tensors(there, content, true); !same)
     return fail(same.error());
-  keep_best(content.properties);
-  if (const auto taken = content.properties.find("warm_start"); taken != content.properties.end())
-    options.properties.insert(*taken);
-  auto warnings = std::move(found->warnings);
+  auto warnings = (*found)->warnings;
   for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
     warnings.push_back(std::move(difference));
-  return transfer{restored{attempt, true, content.id, found->prefix, std::move(content.blobs), std::move(content.properties), std::move(warnings)},
-                     {owned(there), std::move(content.tensors), options.part_bytes_max}, {}};
+  restored news{attempt, true, content.id, content.prefix, content.blobs, content.properties, std::move(warnings)};
+  return transfer{std::move(news), {owned(there), std::move(*found), options.part_bytes_max}, {}};
 }
 
 void checkpoint_writer_state::on_state_taken(const state_taken& x) {
   if (sending && x.attempt == attempt && sending->on_their_way.erase(x.number) > 0)
     send_state();
+}
+
+/// What the job goes on with from the checkpoint that was restored.
+void checkpoint_writer_state::take_over(const restored& from) {
+  keep_best(from.properties);
+  if (const auto taken = from.properties.find("warm_start"); from.found && taken != from.properties.end())
+    options.properties.insert(*taken);
 }
 
 /// An owner that dies or is halted takes no part. The chief hears of it and begins another attempt, and with it another
@@ -97,12 +114,15 @@ void checkpoint_writer_state::send_state() {
   while (s.on_their_way.size() < parts_on_their_way_max) {
     auto next = s.parts.next();
     if (!next)
+      return send_older(std::move(next.error()));
+    if (!*next)
       break;
-    next->part.attempt = attempt;
-    for (const auto& owner : s.owners[next->to]) {
-      next->part.number = s.sent++;
-      s.on_their_way.emplace(next->part.number, owner);
-      self->send(owner, next->part);
+    auto& [to, part] = **next;
+    part.attempt = attempt;
+    for (const auto& owner : s.owners[to]) {
+      part.number = s.sent++;
+      s.on_their_way.emplace(part.number, owner);
+      self->send(owner, part);
     }
   }
   if (!s.on_their_way.empty())
@@ -110,6 +130,8 @@ void checkpoint_writer_state::send_state() {
   auto done = *std::exchange(sending, std::nullopt);
   if (auto* const shown_state = std::get_if<state_shown>(&done.news))
     let_go(shown_state->step, done.from);
+  else
+    take_over(std::get<restored>(done.news));
   std::visit([this](auto& news) { self->send(driver, std::move(news)); }, done.news);
 }
 

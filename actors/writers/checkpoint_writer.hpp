@@ -60,15 +60,17 @@ struct checkpoint_writer_state {
   early_messages<lent_part, gone> early;
 
   /// A state that is on its way to the owners of parameter stores.
+  using state_owners = std::map<group_id, std::vector<state_owner_actor>>;
   struct transfer {
     std::variant<restored, state_shown> news;  ///< For the chief, once all parts are taken.
     state_parts parts;                         ///< Those that are not sent yet.
-    std::map<group_id, std::vector<state_owner_actor>> owners;
+    state_owners owners;
     pending from = {};                         ///< The memory that they are in, where it is lent.
     int64_t sent = 0;
     std::map<int64_t, state_owner_actor> on_their_way = {};  ///< Parts that are sent and not taken, and by whom they would be.
   };
   std::optional<transfer> sending;
+  std::map<checkpoint_id, error> damaged;      ///< Checkpoints that have turned out to be damaged while they were sent, in this attempt.
   std::map<int64_t, pending> shown;            ///< Snapshots that are for evaluators alone,
   std::map<int64_t, show_state> readers_of;    ///<   and those.
 
@@ -78,7 +80,10 @@ struct checkpoint_writer_state {
   void fail_with(error cause);
   expected<void> open();
   expected<transfer> begin_anew(std::vector<group_layout> owned);
-  expected<transfer> load(const std::map<group_id, state_owner_actor>& owners);
+  expected<transfer> load(const state_owners& owners);
+  void send_newest(state_owners owners, int64_t sent);
+  void send_older(error cause);
+  void take_over(const restored& from);
   std::vector<group_layout> layouts_in(const std::map<std::string, std::string>& properties) const;
   void on_departed(const departed& x);
   void on_state_taken(const state_taken& x);

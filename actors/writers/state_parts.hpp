@@ -4,6 +4,7 @@
 
 #include "actors/writers/checkpoint_loading.hpp"
 #include "messages/snapshot.hpp"
+#include "storage/checkpoints/checkpoint_reader.hpp"
 
 #include <deque>
 
@@ -20,13 +21,16 @@ class state_parts {
   state_parts(layouts groups, std::vector<named_tensor> tensors, int64_t part_bytes = bytes_max);
   /// Initial values: one part for each group, and then the tensors that take the place of some of them.
   state_parts(layouts groups, uint64_t seed, std::vector<named_tensor> tensors = {}, int64_t part_bytes = bytes_max);
+  /// The same of a checkpoint, which is read as parts are asked for.
+  state_parts(layouts groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes = bytes_max);
 
   struct addressed {
     group_id to{};
     state_part part;  ///< Its attempt and number are the sender's.
   };
-  /// The next part; nothing when there is none left. Initial values come first.
-  std::optional<addressed> next();
+  /// The next part; nothing when there is none left. Initial values come first. The errors of the reader: parts that were given out are of
+  /// no use then.
+  expected<std::optional<addressed>> next();
 
  private:
   struct whole {
@@ -34,8 +38,19 @@ class state_parts {
     bool trainable = false;
     named_tensor tensor;
   };
-  std::deque<whole> left_;           ///< Tensors of which a part is not yet sent,
+  /// A run of elements of one tensor, for its group.
+  struct run {
+    group_id to{};
+    variable_piece piece;
+  };
+  expected<std::optional<run>> next_run(int64_t bytes);
+  expected<std::optional<run>> read_run(int64_t bytes);
+
+  std::deque<whole> left_;           ///< Tensors of which a run is not yet sent,
   int64_t first_ = 0;                ///< the first one from this element on.
+  std::unique_ptr<checkpoint_reader> reader_;    ///< Or the checkpoint that is read,
+  std::vector<std::optional<run>> places_ = {};  ///< and where each of its tensors goes, as a run without elements.
+  std::optional<run> held_;          ///< It is for another group than the part that it was asked for.
   int64_t part_bytes_ = bytes_max;
   std::deque<group_id> initial_;     ///< Groups that get initial values.
   uint64_t seed_ = 0;

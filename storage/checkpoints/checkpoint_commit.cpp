@@ -55,8 +55,8 @@ expected<void> checkpoint_store::impl::settle() {
 
 /// A job that goes on saves the state that it has restored: its files were read and verified a moment ago.
 expected<void> checkpoint_store::impl::verify(const manifest& m) const {
-  if (verified && verified->first == m.id)
-    if (const auto marks = mark_checkpoint_files(*fs, directory, m); marks && *marks == verified->second)
+  if (verified->id == m.id && !verified->files.empty())
+    if (const auto marks = mark_checkpoint_files(*fs, directory, m); marks && *marks == verified->files)
       return {};
   return verify_checkpoint_files(*fs, directory, m);
 }

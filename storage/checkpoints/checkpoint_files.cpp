@@ -123,40 +123,6 @@ expected<void> write_shard(file_system& fs, const std::string& directory, const 
   return written;
 }
 
-/// Opens every file once, checks its size and header, and calls `visit` with each of its tensors, in the manifest's order.
-template <class Visit>
-expected<void> visit_tensors(file_system& fs, const std::string& directory, const manifest& m, Visit visit) {
-  std::map<std::string, std::unique_ptr<readable_file>> files;
-  for (const auto& f : m.files) {
-    const std::string path = join_path(directory, f.name);
-    auto file = fs.open(path);
-    if (!file && file.error().category == errc::not_found)
-      return fail(errc::data_loss, path + " is missing");
-    if (!file)
-      return fail(std::move(file.error()));
-    if ((*file)->size() != f.bytes)
-      return fail(errc::data_loss,
-                  path + " has " + std::to_string((*file)->size()) + " bytes and should have " + std::to_string(f.bytes));
-    const auto crc = checksum_tensor(**file, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes});
-    if (!crc)
-      return fail(crc.error());
-    if (*crc != f.header_crc32c)
-      return fail(errc::data_loss, path + ": the header at offset 0 has the checksum " + crc32c_text(*crc) + " and should have "
-                                     + crc32c_text(f.header_crc32c));
-    files.emplace(f.name, std::move(*file));
-  }
-  for (const auto& t : m.tensors) {
-    const std::string path = join_path(directory, t.file);
-    const expected<uint32_t> crc = visit(*files.at(t.file), path, tensor_place{t.name, t.type, t.dims, t.offset, t.bytes});
-    if (!crc)
-      return fail(crc.error());
-    if (*crc != t.crc32c)
-      return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset) + " has the checksum "
-                                     + crc32c_text(*crc) + " and should have " + crc32c_text(t.crc32c));
-  }
-  return {};
-}
-
 expected<void> remove_if_there(file_system& fs, const std::string& path) {
   auto removed = fs.remove(path);
   if (!removed && removed.error().category == errc::not_found)
@@ -225,24 +191,49 @@ expected<void> write_verdict(file_system& fs, const std::string& directory, cons
   return text ? write_file_atomically(fs, directory, verdict_name(id), *text, &lock) : expected<void>{fail(text.error())};
 }
 
-expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
-  checkpoint_content content{.id = m.id, .blobs = m.blobs, .properties = m.properties, .wall_time = m.wall_time};
-  content.tensors.reserve(m.tensors.size());
-  auto visited = visit_tensors(
-    fs, directory, m, [&](const readable_file& file, const std::string& path, const tensor_place& place) -> expected<uint32_t> {
-      auto read = read_tensor(file, path, place);
-      if (!read)
-        return fail(std::move(read.error()));
-      content.tensors.push_back({place.name, std::move(read->value)});
-      return read->crc32c;
-    });
-  if (!visited)
-    return fail(std::move(visited.error()));
-  return content;
+expected<checkpoint_files> open_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
+  checkpoint_files files;
+  for (const auto& f : m.files) {
+    const std::string path = join_path(directory, f.name);
+    auto file = fs.open(path);
+    if (!file && file.error().category == errc::not_found)
+      return fail(errc::data_loss, path + " is missing");
+    if (!file)
+      return fail(std::move(file.error()));
+    if ((*file)->size() != f.bytes)
+      return fail(errc::data_loss,
+                  path + " has " + std::to_string((*file)->size()) + " bytes and should have " + std::to_string(f.bytes));
+    const auto crc = checksum_tensor(**file, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes});
+    if (!crc)
+      return fail(crc.error());
+    if (*crc != f.header_crc32c)
+      return fail(errc::data_loss, path + ": the header at offset 0 has the checksum " + crc32c_text(*crc) + " and should have "
+                                     + crc32c_text(f.header_crc32c));
+    files.emplace(f.name, std::move(*file));
+  }
+  return files;
+}
+
+expected<void> check_checksum(const std::string& path, const stored_tensor_info& t, uint32_t crc32c) {
+  if (crc32c == t.crc32c)
+    return {};
+  return fail(errc::data_loss, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset) + " has the checksum " + crc32c_text(crc32c)
+                                 + " and should have " + crc32c_text(t.crc32c));
 }
 
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
-  return visit_tensors(fs, directory, m, checksum_tensor);
+  const auto files = open_checkpoint_files(fs, directory, m);
+  if (!files)
+    return fail(files.error());
+  for (const auto& t : m.tensors) {
+    const std::string path = join_path(directory, t.file);
+    const auto crc = checksum_tensor(*files->at(t.file), path, {t.name, t.type, t.dims, t.offset, t.bytes});
+    if (!crc)
+      return fail(crc.error());
+    if (auto right = check_checksum(path, t, *crc); !right)
+      return right;
+  }
+  return {};
 }
 
 expected<std::map<std::string, file_mark>> mark_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {

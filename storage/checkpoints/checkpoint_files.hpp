@@ -23,9 +23,13 @@ expected<std::map<std::string, std::string>> load_verdict(file_system& fs, const
 /// Replaces the verdict of a committed checkpoint by these properties; durable on return.
 expected<void> write_verdict(file_system& fs, const std::string& directory, const directory_lock& lock, checkpoint_id id,
                              const std::map<std::string, std::string>& properties);
-/// Loads everything that the manifest names and verifies each checksum. data_loss naming file, tensor and offset.
-expected<checkpoint_content> load_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
-/// Verifies the same without keeping a byte.
+/// Open files by name.
+using checkpoint_files = std::map<std::string, std::unique_ptr<readable_file>>;
+/// Opens every file that the manifest names, and checks its size and header. data_loss naming the file.
+expected<checkpoint_files> open_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
+/// data_loss naming file, tensor and offset, where the tensor's bytes have another checksum than this one.
+expected<void> check_checksum(const std::string& path, const stored_tensor_info& t, uint32_t crc32c);
+/// Verifies every byte of these files, without keeping one.
 expected<void> verify_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m);
 
 /// The size and `file_info::changed` of the manifest and of each shard, by name. While they stay the same, files that were verified need not be

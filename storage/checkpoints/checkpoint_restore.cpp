@@ -62,28 +62,18 @@ error checkpoint_store::impl::unless_foreign(checkpoint_id id, error missing) co
                                        + " NEW_DIRECTORY` makes one of it that can be gone on from, and a warm start takes its variables as they are"};
 }
 
-expected<restored_checkpoint> checkpoint_store::impl::load(checkpoint_id id) {
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::impl::read(checkpoint_id id) const {
   // Taken before the first examination: what is found whole stays so until the last one.
   auto lease = fs->hold(join_path(directory, manifest_name(id)));
   if (!lease)
     return fail(unless_foreign(id, std::move(lease.error())));
-  const auto m = load_manifest(*fs, directory, id);
+  auto m = load_manifest(*fs, directory, id);
   if (!m)
     return fail(m.error());
-  auto marks = mark_checkpoint_files(*fs, directory, *m);
-  auto content = load_checkpoint_files(*fs, directory, *m);
-  if (!content)
-    return fail(std::move(content.error()));
-  if (marks)
-    verified.emplace(id, std::move(*marks));
-  restored_checkpoint made{std::move(*content), prefix(id), {}, std::move(*lease)};
-  if (const auto damaged = m->properties.find(std::string{damaged_verdict_property}); damaged != m->properties.end())
-    made.warnings.push_back("what was found out after the commit of " + checkpoint_name(id)
-                            + " is lost, such as that the job had ended there or which checkpoint is the best: " + damaged->second);
-  return made;
+  return checkpoint_reader::open(*fs, directory, std::move(*m), std::move(*lease), verified);
 }
 
-expected<restored_checkpoint> checkpoint_store::restore_newest() const {
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const std::map<checkpoint_id, error>& damaged) const {
   auto& s = *impl_;
   for (int attempt = 1;; ++attempt) {
     auto reading = s.read_state();
@@ -101,21 +91,23 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
 
     bool replaced = false;
     for (const auto id : candidates(*ids, newest)) {
-      auto loaded = s.load(id);
-      if (loaded) {
+      const auto known = damaged.find(id);
+      auto opened = known == damaged.end() ? s.read(id) : fail(known->second);
+      if (opened) {
+        auto& told = (*opened)->warnings;
         s.forget_warnings(warnings);
-        loaded->warnings.insert(loaded->warnings.begin(), std::make_move_iterator(warnings.begin()), std::make_move_iterator(warnings.end()));
-        return loaded;
+        told.insert(told.begin(), std::make_move_iterator(warnings.begin()), std::make_move_iterator(warnings.end()));
+        return opened;
       }
-      if (!says_damaged(loaded.error()))
-        return loaded;
+      if (!says_damaged(opened.error()))
+        return opened;
       // While a reader without the lock read, a writer may have committed and deleted.
       const auto again = s.read_state();
       if (again && again->text != reading->text && attempt < attempts_max) {
         replaced = true;
         break;
       }
-      warnings.push_back(checkpoint_name(id) + " is passed over: " + loaded.error().message);
+      warnings.push_back(checkpoint_name(id) + " is passed over: " + opened.error().message);
     }
     if (replaced)
       continue;
@@ -129,8 +121,25 @@ expected<restored_checkpoint> checkpoint_store::restore_newest() const {
   }
 }
 
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read(checkpoint_id id) const {
+  return impl_->read(id);
+}
+
+expected<restored_checkpoint> checkpoint_store::restore_newest() const {
+  for (std::map<checkpoint_id, error> damaged;;) {
+    const auto reader = read_newest(damaged);
+    if (!reader)
+      return fail(reader.error());
+    auto restored = (*reader)->all();
+    if (restored || restored.error().category != errc::data_loss)
+      return restored;
+    damaged.emplace((*reader)->info().id, std::move(restored.error()));
+  }
+}
+
 expected<restored_checkpoint> checkpoint_store::restore(checkpoint_id id) const {
-  return impl_->load(id);
+  const auto reader = impl_->read(id);
+  return reader ? (*reader)->all() : fail(reader.error());
 }
 
 expected<checkpoint_id> checkpoint_store::impl::newest_of(int64_t step) const {
@@ -150,16 +159,21 @@ expected<checkpoint_id> checkpoint_store::impl::newest_of(int64_t step) const {
   return scan().map([&](const auto& found) { return last_in(found).value_or(checkpoint_id{step}); });
 }
 
-expected<restored_checkpoint> checkpoint_store::restore_step(int64_t step) const {
+expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_step(int64_t step) const {
   for (int attempt = 1;; ++attempt) {
     const auto wanted = impl_->newest_of(step);
     if (!wanted)
       return fail(wanted.error());
-    auto loaded = impl_->load(*wanted);
+    auto opened = impl_->read(*wanted);
     // While a reader without the lock read, a writer may have committed another one of the step and deleted this one.
-    if (loaded || !says_damaged(loaded.error()) || attempt == attempts_max || impl_->newest_of(step) == *wanted)
-      return loaded;
+    if (opened || !says_damaged(opened.error()) || attempt == attempts_max || impl_->newest_of(step) == *wanted)
+      return opened;
   }
+}
+
+expected<restored_checkpoint> checkpoint_store::restore_step(int64_t step) const {
+  const auto reader = read_step(step);
+  return reader ? (*reader)->all() : fail(reader.error());
 }
 
 expected<checkpoint_info> checkpoint_store::inspect(checkpoint_id id) const {

@@ -71,6 +71,8 @@ struct checkpoint_info {
   double wall_time = 0;                ///< As in the content; 0 also where an earlier version wrote it.
 };
 
+class checkpoint_reader;
+
 class checkpoint_store {
  public:
   /// Creates the directory if missing, locks it, reads the state file, removes a dead writer's temporary files, and the
@@ -95,6 +97,11 @@ class checkpoint_store {
   expected<restored_checkpoint> restore(checkpoint_id id) const;
   /// The same for the newest checkpoint of a step: by the state file's order; by iteration if none of them is listed.
   expected<restored_checkpoint> restore_step(int64_t step) const;
+  /// The same checkpoints, opened to be read piece by piece. Damage of a tensor shows when it is read: then `read_newest` is asked again,
+  /// and passes over those that are `damaged`, each with a warning that says how.
+  expected<std::unique_ptr<checkpoint_reader>> read_newest(const std::map<checkpoint_id, error>& damaged = {}) const;
+  expected<std::unique_ptr<checkpoint_reader>> read(checkpoint_id id) const;
+  expected<std::unique_ptr<checkpoint_reader>> read_step(int64_t step) const;
   /// Reads the manifest alone, verifying its own checksum.
   expected<checkpoint_info> inspect(checkpoint_id id) const;
   /// The manifest of the checkpoint with which `restore_newest` would begin; one that is damaged is passed over for the next. It reads no

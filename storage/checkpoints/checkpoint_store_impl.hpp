@@ -1,8 +1,7 @@
 // The state of a store between calls. For the files that implement it only.
 #pragma once
 
-#include "storage/checkpoints/checkpoint_files.hpp"
-#include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/checkpoints/checkpoint_reader.hpp"
 #include "storage/checkpoints/state_file.hpp"
 
 namespace troupe {
@@ -25,8 +24,7 @@ struct checkpoint_store::impl {
   std::map<checkpoint_id, int64_t> doomed;  ///< No longer listed, to be deleted once no lease holds them; as in the marks.
   std::map<checkpoint_id, int> leases;
   std::optional<checkpoint_id> kept;  ///< Retention does not drop it.
-  /// The checkpoint that was last found whole, and its files before they were read.
-  std::optional<std::pair<checkpoint_id, std::map<std::string, file_mark>>> verified;
+  std::shared_ptr<verified_checkpoint> verified = std::make_shared<verified_checkpoint>();
   /// A call failed while the state file was being replaced: only the disk knows which list counts.
   bool list_uncertain = false;
   std::vector<std::string> pending_warnings;  ///< Found when opening, reported by the next commit.
@@ -64,7 +62,7 @@ struct checkpoint_store::impl {
   expected<bool> remove_doomed(checkpoint_id id);
   void sweep(commit_result& result);
 
-  expected<restored_checkpoint> load(checkpoint_id id);
+  expected<std::unique_ptr<checkpoint_reader>> read(checkpoint_id id) const;
   /// `missing`, or failed_precondition where TensorFlow's files have the checkpoint's name.
   error unless_foreign(checkpoint_id id, error missing) const;
   /// The newest checkpoint of a step, as `restore_step` says; iteration 0 if there is none.

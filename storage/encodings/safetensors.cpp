@@ -216,14 +216,23 @@ expected<read_tensor_result> read_tensor(const readable_file& file, const std::s
   if (!buffer)
     return fail(errc::resource_exhausted,
                 path + ": no memory for the " + std::to_string(place.bytes) + " bytes of tensor " + place.name);
-  uint32_t crc = 0;
-  for (int64_t done = 0; done < place.bytes; done += chunk_max) {
-    const std::span chunk{buffer.get() + done, static_cast<size_t>(std::min(chunk_max, place.bytes - done))};
-    if (auto read = file.read(place.offset + done, chunk); !read)
+  const auto crc = read_bytes(file, path, place, 0, {buffer.get(), static_cast<size_t>(place.bytes)});
+  if (!crc)
+    return fail(crc.error());
+  return read_tensor_result{{place.type, place.dims, std::move(buffer)}, *crc};
+}
+
+expected<uint32_t> read_bytes(const readable_file& file, const std::string& path, const tensor_place& place, int64_t from, std::span<std::byte> to,
+                              uint32_t crc) {
+  if (auto inside = check_inside(file, path, place); !inside)
+    return fail(std::move(inside.error()));
+  for (size_t done = 0; done < to.size(); done += chunk_max) {
+    const auto chunk = to.subspan(done, std::min<size_t>(chunk_max, to.size() - done));  // Summed while it is in the cache.
+    if (auto read = file.read(place.offset + from + static_cast<int64_t>(done), chunk); !read)
       return fail(std::move(read.error()));
     crc = crc32c(chunk, crc);
   }
-  return read_tensor_result{{place.type, place.dims, std::move(buffer)}, crc};
+  return crc;
 }
 
 expected<uint32_t> checksum_tensor(const readable_file& file, const std::string& path, const tensor_place& place) {

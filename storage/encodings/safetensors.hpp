@@ -64,6 +64,9 @@ struct read_tensor_result {
   uint32_t crc32c = 0;
 };
 expected<read_tensor_result> read_tensor(const readable_file& file, const std::string& path, const tensor_place& place);
+/// Fills `to` with the tensor's bytes from the `from`-th on, and returns the checksum `crc32c` continued by them. Errors as above.
+expected<uint32_t> read_bytes(const readable_file& file, const std::string& path, const tensor_place& place, int64_t from, std::span<std::byte> to,
+                              uint32_t crc32c = 0);
 /// The checksum alone, using one small buffer.
 expected<uint32_t> checksum_tensor(const readable_file& file, const std::string& path, const tensor_place& place);
 

@@ -101,12 +101,20 @@ model with_ballast(const model& network, int64_t bytes) {
   }};
 }
 
+/// Whether the state file has been replaced; remembers its mark.
+bool lists_again(const std::string& state_file, int64_t& mark) {
+  const auto info = posix_file_system()->info(state_file);
+  return info && std::exchange(mark, info->changed) != info->changed;
+}
+
 void measure(suite& s, const std::string& name, const model& network, int rounds) {
   const scratch_folder folder{"bench_recover"};
   const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6,
                                               .log_step_count_steps = std::nullopt,
                                               .recovery_attempts_max = std::nullopt, .recovery_first_delay_secs = 0}));
   std::vector<double> recovered, cold;
+  const std::string state_file = folder.path() + "/run/checkpoint";
+  int64_t listed = 0;
   for (int round = -1; round < rounds; ++round) {  // The first one makes the checkpoint.
     const auto prepared = need_of(prepare(training_job{.basis = {.source = std::make_shared<const model>(network), .config = config},
                                                        .input = made_up_images(32), .max_steps = int64_t{1} << 40}));
@@ -118,10 +126,11 @@ void measure(suite& s, const std::string& name, const model& network, int rounds
         return std::make_unique<mortal_engine>(std::move(made), shared);
       });
     };
+    lists_again(state_file, listed);
     const double start = wall();
     const auto job = local_launcher{}.train(prepared);
     const double first = shared->first_step();
-    while (job->progress().committed_step < 0)
+    while (!lists_again(state_file, listed))  // The save at the state that the job began with.
       if (job->wait(std::chrono::milliseconds{1}))
         throw std::runtime_error("the job ended");
     if (round >= 0) {

@@ -17,14 +17,16 @@ std::shared_ptr<parameter_store> small_store() {
   return store;
 }
 /// The content of a checkpoint of that store.
-restored_checkpoint whole() {
-  restored_checkpoint c;
-  c.prefix = "/m/model.ckpt-9";
-  c.content.id.step = 9;
-  c.content.tensors = {{"a", tensor::of<float>({2, 2}, {1, 2, 3, 4})}, {"a/Momentum", tensor::of<float>({2, 2}, {5, 6, 7, 8})},
-                       {"b", tensor::of<float>({3}, {9, 10, 11})}, {"b/Momentum", tensor::of<float>({3}, {12, 13, 14})},
-                       {"global_step", tensor::scalar<int64_t>(9)}};
-  return c;
+checkpoint_content whole() {
+  return {.id = {9},
+          .tensors = {{"a", tensor::of<float>({2, 2}, {1, 2, 3, 4})}, {"a/Momentum", tensor::of<float>({2, 2}, {5, 6, 7, 8})},
+                      {"b", tensor::of<float>({3}, {9, 10, 11})}, {"b/Momentum", tensor::of<float>({3}, {12, 13, 14})},
+                      {"global_step", tensor::scalar<int64_t>(9)}}};
+}
+std::unique_ptr<checkpoint_reader> reader_of(const checkpoint_content& content) {
+  auto store = *checkpoint_store::open(memory_file_system(), "/m");
+  REQUIRE(store->commit(content));
+  return *store->read_newest();
 }
 tensor value(const parameter_store& store, std::string_view name) { return store.view(0, store.layout().find(name)); }
 
@@ -41,7 +43,7 @@ TEST_CASE("a checkpoint holds every variable and slot, and the step, by name") {
 
 TEST_CASE("a checkpoint of the model fills the store") {
   const auto store = small_store();
-  REQUIRE(load_into(store, whole()));
+  REQUIRE(load_into(store, *reader_of(whole())));
   CHECK(value(*store, "a") == tensor::of<float>({2, 2}, {1, 2, 3, 4}));
   CHECK(value(*store, "b/Momentum") == tensor::of<float>({3}, {12, 13, 14}));
 }
@@ -49,11 +51,11 @@ TEST_CASE("a checkpoint of the model fills the store") {
 TEST_CASE("a checkpoint that differs lists everything that does") {
   const auto store = small_store();
   auto other = whole();
-  other.content.tensors[2].value = tensor::of<float>({2}, {1, 2});
-  other.content.tensors.erase(other.content.tensors.begin() + 3);
-  other.content.tensors.push_back({"c", tensor::scalar(1.0f)});
+  other.tensors[2].value = tensor::of<float>({2}, {1, 2});
+  other.tensors.erase(other.tensors.begin() + 3);
+  other.tensors.push_back({"c", tensor::scalar(1.0f)});
   const auto layout = layout_of(store);
-  const auto loaded = check_tensors({&layout, 1}, other, true);
+  const auto loaded = check_tensors({&layout, 1}, reader_of(other)->info(), true);
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().category == errc::failed_precondition);
   for (const char* part : {"/m/model.ckpt-9", "3 variables differ", "b differs: the model wants float32 [3], the checkpoint has float32 [2]",
@@ -66,8 +68,8 @@ TEST_CASE("a checkpoint that differs lists everything that does") {
 TEST_CASE("a checkpoint that differs changes nothing in the store") {
   const auto store = small_store();
   auto other = whole();
-  other.content.tensors[2].value = tensor::of<float>({2}, {1, 2});
-  REQUIRE_FALSE(load_into(store, other));
+  other.tensors[2].value = tensor::of<float>({2}, {1, 2});
+  REQUIRE_FALSE(load_into(store, *reader_of(other)));
   CHECK(value(*store, "a") == tensor::zeros(dtype::float32, {2, 2}));
 }
 
@@ -77,12 +79,12 @@ TEST_CASE("a layout that reads averages has them in place of the variables that 
   g.variable({.name = "a", .dims = {2, 2}});
   auto layout = *parameter_layout::of(g, std::nullopt);
   auto checkpoint = whole();
-  checkpoint.content.tensors.push_back({"a/ExponentialMovingAverage", tensor::of<float>({2, 2}, {5, 5, 5, 5})});
+  checkpoint.tensors.push_back({"a/ExponentialMovingAverage", tensor::of<float>({2, 2}, {5, 5, 5, 5})});
   for (const bool averages : {false, true}) {
     if (averages)
       layout.read_averages();
     const auto store = *parameter_store::create(layout, 1);
-    REQUIRE(load_into(store, checkpoint));
+    REQUIRE(load_into(store, *reader_of(checkpoint)));
     CHECK(value(*store, "a") == (averages ? tensor::of<float>({2, 2}, {5, 5, 5, 5}) : tensor::of<float>({2, 2}, {1, 2, 3, 4})));
     CHECK(value(*store, "b") == tensor::of<float>({3}, {9, 10, 11}));
   }
@@ -91,17 +93,48 @@ TEST_CASE("a layout that reads averages has them in place of the variables that 
 TEST_CASE("what the store has no place for is an error only where the models must be the same") {
   const auto store = small_store();
   auto more = whole();
-  more.content.tensors.push_back({"head/kernel", tensor::of<float>({1}, {1})});
+  more.tensors.push_back({"head/kernel", tensor::of<float>({1}, {1})});
   const auto layout = layout_of(store);
-  CHECK_FALSE(check_tensors({&layout, 1}, more, true));
-  CHECK(load_into(store, more));
+  CHECK_FALSE(check_tensors({&layout, 1}, reader_of(more)->info(), true));
+  CHECK(load_into(store, *reader_of(more)));
   CHECK(value(*store, "b") == tensor::of<float>({3}, {9, 10, 11}));
   SUBCASE("what the store wants must be there all the same") {
-    more.content.tensors.erase(more.content.tensors.begin());
-    const auto loaded = load_into(store, more);
+    more.tensors.erase(more.tensors.begin());
+    const auto loaded = load_into(store, *reader_of(more));
     REQUIRE_FALSE(loaded);
     CHECK(loaded.error().message.find("1 variable differs: a is missing") != std::string::npos);
   }
+}
+
+TEST_CASE("where the newest is damaged, an evaluation loads the next older one whole, and says so; a step that is asked for is not replaced") {
+  const auto disk = memory_disk::make();
+  auto store = *checkpoint_store::open(disk, "/m");
+  auto older = whole();
+  older.id = {8};
+  REQUIRE(store->commit(older));
+  auto newer = whole();
+  for (auto& t : newer.tensors)
+    t.value = tensor::zeros(t.value.type(), t.value.dims());
+  REQUIRE(store->commit(newer));
+  const std::string shard = "/m/model.ckpt-9-00000-of-00001.safetensors";
+  auto bytes = read_file(*disk, shard).value();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);  // Of "b/Momentum", which comes last: all others are read before it.
+  disk->overwrite(shard, bytes);
+
+  const auto parameters = small_store();
+  const auto loaded = load_or_initialise(disk, "/m", {}, 1, parameters);
+  REQUIRE(loaded);
+  CHECK(loaded->id == checkpoint_id{8});
+  REQUIRE(loaded->warnings.size() == 1);
+  CHECK(contains(loaded->warnings[0], "model.ckpt-9 is passed over: " + shard + ": tensor b/Momentum at offset"));
+  for (const auto& t : older.tensors)
+    if (t.name != global_step_name)
+      CHECK(value(*parameters, t.name) == t.value);
+
+  const auto asked = load_or_initialise(disk, "/m", {.step = 9}, 1, parameters);
+  REQUIRE_FALSE(asked);
+  CHECK(asked.error().category == errc::data_loss);
+  CHECK(contains(asked.error().message, "tensor b/Momentum"));
 }
 
 }  // namespace troupe::test

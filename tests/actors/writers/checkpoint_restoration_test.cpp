@@ -113,4 +113,76 @@ TEST_CASE_FIXTURE(restoring_writer, "no part of a checkpoint of another model is
   CHECK(patient.count<state_part>() == 0);
 }
 
+TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged after parts of it were sent gives way to the older one, with its books") {
+  commit_large();
+  restore_to(2, patient);
+  for (int64_t number = 0; number < 20; ++number)
+    take(2, number);
+  REQUIRE(chief.count<restored>() == 2);
+  scribble(7);
+  const auto older = all_values();
+  const auto newer_part = [this](snapshot_part part) {
+    part.attempt = 2;
+    return part;
+  };
+  const auto save_as_second = [&](int64_t step) {
+    tell(writer, newer_part(chief_part(step)));
+    tell(writer, newer_part(infeed_part(step)));
+    tell_as(lender.handle(), writer, newer_part(replica_part(step)));
+  };
+  save_as_second(4);
+  scribble(1000);
+  save_as_second(5);
+  REQUIRE(chief.count<committed>() == 3);
+  const std::string shard = "/m/model.ckpt-5-00000-of-00001.safetensors";
+  auto bytes = read_file(*disk, shard).value();
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  disk->overwrite(shard, bytes);
+
+  parts_taken.clear();
+  tell(writer, restore{3, {{{}, owner}}});
+  run();
+  REQUIRE(chief.count<restored>() == 3);
+  const auto& news = chief.last<restored>();
+  CHECK(news.id == checkpoint_id{4});
+  CHECK(news.blobs.at("infeed/0") == "batch 4");
+  REQUIRE(news.warnings.size() == 1);
+  CHECK(contains(news.warnings[0], "model.ckpt-5 is passed over: " + shard));
+  CHECK(parts_taken.size() > 20);
+  for (size_t i = 0; i < parts_taken.size(); ++i)
+    CHECK(parts_taken[i].number == static_cast<int64_t>(i));
+  CHECK(all_values() == older);
+
+  SUBCASE("where none is whole, the job fails and each is named") {
+    for (const auto* name : {"/m/model.ckpt-4-00000-of-00001.safetensors", "/m/model.ckpt-3-00000-of-00001.safetensors"}) {
+      auto other = read_file(*disk, name).value();
+      other.back() = static_cast<char>(other.back() ^ 1);
+      disk->overwrite(name, other);
+    }
+    anon_send_exit(writer, caf::exit_reason::user_shutdown);
+    run();
+    writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
+    tell(writer, restore{4, {{{}, owner}}});
+    run();
+    REQUIRE(chief.count<failure>() == 1);
+    const auto text = to_string(chief.last<failure>().what);
+    for (const auto* step : {"model.ckpt-5 is passed over", "model.ckpt-4 is passed over", "model.ckpt-3 is passed over"})
+      CHECK_MESSAGE(contains(text, step), text);
+  }
+}
+
+TEST_CASE_FIXTURE(restoring_writer, "no more of a state is read than its owner has room for") {
+  commit_large();
+  const auto reads = [this] {
+    const auto trace = files->trace();
+    return std::count_if(trace.begin(), trace.end(), [](const auto& call) { return call.starts_with("read") && contains(call, ".safetensors"); });
+  };
+  const auto before = reads();
+  restore_to(2, patient);
+  const auto first = reads() - before;
+  CHECK(first < 8);  // Headers, and three parts of twenty.
+  take(2, 0);
+  CHECK(reads() - before == first + 1);
+}
+
 }  // namespace troupe::test

@@ -22,7 +22,7 @@ std::shared_ptr<parameter_store> store_of(const std::map<std::string, int64_t>& 
 
 std::vector<state_parts::addressed> all_of(state_parts parts) {
   std::vector<state_parts::addressed> all;
-  while (auto next = parts.next())
+  while (auto next = parts.next().value())
     all.push_back(std::move(*next));
   return all;
 }
