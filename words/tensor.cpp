@@ -1,6 +1,7 @@
 #include <troupe/tensor.hpp>
 
 #include "words/text.hpp"
+#include "words/zeroed_buffer.hpp"
 
 #include <new>
 
@@ -74,10 +75,9 @@ tensor::tensor(dtype type, shape dims, std::shared_ptr<const std::byte> bytes)
 
 tensor tensor::zeros(dtype type, const shape& dims) {
   const int64_t size = dims.elements() * size_of(type);
-  auto buffer = allocate_buffer(size);
+  auto buffer = allocate_zeroed_buffer(size);
   if (!buffer)
     throw std::bad_alloc();
-  std::memset(buffer.get(), 0, static_cast<size_t>(size));
   return {type, dims, std::move(buffer)};
 }
 

@@ -1,9 +1,9 @@
 #include "compute/engine/gradient_reduction.hpp"
 
 #include "compute/program/program.hpp"
+#include "words/zeroed_buffer.hpp"
 
 #include <bit>
-#include <cstring>
 
 namespace troupe {
 
@@ -23,11 +23,10 @@ expected<gradient_reduction> gradient_reduction::plan(std::shared_ptr<const para
   gradient_reduction made{std::move(layout), replicas};
   const int64_t bytes = made.layout().gradient_bytes();
   for (size_t level = 0; level < levels_of(static_cast<size_t>(replicas)); ++level) {
-    made.levels_.push_back(allocate_buffer(bytes));
+    made.levels_.push_back(allocate_zeroed_buffer(bytes));
     if (!made.levels_.back())
       return fail(errc::resource_exhausted, "no memory to add up the gradients of " + std::to_string(replicas) + " replicas, of "
                                               + std::to_string(bytes) + " bytes each");
-    std::memset(made.levels_.back().get(), 0, static_cast<size_t>(bytes));
   }
   return made;
 }

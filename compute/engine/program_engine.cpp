@@ -4,6 +4,7 @@
 #include "compute/graph/graph.hpp"
 #include "compute/parameters/assign_run.hpp"
 #include "words/buffer_pool.hpp"
+#include "words/zeroed_buffer.hpp"
 
 #include <bit>
 
@@ -38,10 +39,9 @@ class program_engine final : public step_engine {
     const int buffers = local_shards_ == 1 ? 1 : static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))) + 1;
     if (model_->what == mode::train)
       for (int b = 0; b < buffers; ++b) {
-        sums_.push_back(allocate_buffer(layout().gradient_bytes()));
+        sums_.push_back(allocate_zeroed_buffer(layout().gradient_bytes()));
         if (!sums_.back())
           return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout().gradient_bytes()) + " bytes");
-        std::fill_n(sums_.back().get(), layout().gradient_bytes(), std::byte{0});
       }
     losses_.resize(static_cast<size_t>(local_shards_));
     outputs_ = static_cast<size_t>(std::ssize(current_->outputs()) - std::ssize(options_.expose));

@@ -1,6 +1,6 @@
 // Starting values, each drawn from (seed, variable's name, element): independent of the order of creation.
 #include "compute/kernels/elementary.hpp"
-#include "compute/kernels/random.hpp"
+#include "compute/kernels/random_lanes.hpp"
 #include "compute/parameters/initializers.hpp"
 
 #include <algorithm>
@@ -32,6 +32,15 @@ class draws {
     const auto bits = block(element, 0);
     return random::unit_double(bits[0], bits[1]);
   }
+  /// `uniform` of the elements [first, first + 8).
+  void uniforms(int64_t first, double (&to)[8]) const {
+    const auto e = static_cast<uint64_t>(first);
+    if (static_cast<uint32_t>(e) > UINT32_MAX - 7)
+      for (int64_t i = 0; i < 8; ++i)
+        to[i] = uniform(first + i);
+    else
+      random::unit_doubles(random::philox8({static_cast<uint32_t>(e), static_cast<uint32_t>(e >> 32), 0, 0}, key_), to);
+  }
   /// Box and Muller 1958; `attempt` counts the draws for one element.
   double normal(int64_t element, uint32_t attempt) const {
     const auto bits = block(element, attempt);
@@ -56,6 +65,19 @@ template <class T, class Draw>
 void fill(T* x, int64_t n, Draw draw) {
   for (int64_t i = 0; i < n; ++i)
     x[i] = static_cast<T>(draw(i));
+}
+
+template <class T>
+void fill_uniform(T* x, int64_t n, const draws& d, double least, double range) {
+  double unit[8];
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    d.uniforms(i, unit);
+    for (int64_t j = 0; j < 8; ++j)
+      x[i + j] = static_cast<T>(least + range * unit[j]);
+  }
+  for (; i < n; ++i)
+    x[i] = static_cast<T>(least + range * d.uniform(i));
 }
 
 /// Σ a·b, summed in an order that depends on the length only.
@@ -114,9 +136,7 @@ void fill_with(const parameter_entry& e, const draws& d, std::byte* to) {
   const auto& i = e.initial;
   const auto [in, out] = fans(e.dims);
   const auto constant = [&](double c) { std::fill_n(x, n, static_cast<T>(c)); };
-  const auto within = [&](double least, double greatest) {
-    fill(x, n, [&d, least, range = greatest - least](int64_t at) { return least + range * d.uniform(at); });
-  };
+  const auto within = [&](double least, double greatest) { fill_uniform(x, n, d, least, greatest - least); };
   // The standard deviation that remains of 1 when the tails beyond two are redrawn; dividing by it restores the
   // deviation.
   constexpr double left = 0.87962566103423978;

@@ -1,4 +1,5 @@
 #include "compute/parameters/initializers.hpp"
+#include "words/zeroed_buffer.hpp"
 
 #include <cstring>
 
@@ -21,16 +22,10 @@ parameter_store::parameter_store(std::unique_ptr<impl> i) : impl_(std::move(i)) 
 
 expected<std::shared_ptr<parameter_store>> parameter_store::create(parameter_layout layout, int arenas) {
   auto i = std::make_unique<impl>();
-  const auto zeroed = [](int64_t bytes) {
-    auto buffer = allocate_buffer(bytes);
-    if (buffer)
-      std::memset(buffer.get(), 0, static_cast<size_t>(bytes));
-    return buffer;
-  };
-  i->shared = zeroed(layout.shared_bytes());
+  i->shared = allocate_zeroed_buffer(layout.shared_bytes());
   bool all = i->shared != nullptr;
   for (int a = 0; a < arenas; ++a) {
-    i->arenas.push_back(zeroed(layout.arena_bytes()));
+    i->arenas.push_back(allocate_zeroed_buffer(layout.arena_bytes()));
     all = all && i->arenas.back();
   }
   if (!all)

@@ -2,6 +2,7 @@
 #include "compute/kernels/denormals.hpp"
 #include "compute/kernels/element_text.hpp"
 #include "compute/program/program_impl.hpp"
+#include "words/zeroed_buffer.hpp"
 
 #include <cmath>
 
@@ -29,10 +30,9 @@ std::vector<std::pair<int64_t, int64_t>> gaps_between(std::vector<std::pair<int6
 
 expected<void> program::impl::prepare(const graph::impl& g, std::vector<program_output> named, std::vector<int32_t> values,
                                       const parameter_layout& layout, bool predicts, bool trains_) {
-  arena = allocate_buffer(plan.arena_bytes);
+  arena = allocate_zeroed_buffer(plan.arena_bytes);
   if (!arena)
     return fail(errc::resource_exhausted, "no memory for an arena of " + std::to_string(plan.arena_bytes) + " bytes");
-  std::memset(arena.get(), 0, static_cast<size_t>(plan.arena_bytes));
   for (int32_t node : g.placeholders) {
     const auto& v = plan.value(node);
     inputs.push_back({v.name, v.type, v.dims.rank() > 0 ? v.dims.inner() : v.dims});

@@ -1,6 +1,6 @@
 // Dropout (Srivastava et al. 2014): y = x·m / (1 - rate), m drawn from Philox with the key (seed, scoped name) and the
 // counter (element / 4, shard, step). The gradient is the same operation on dy: the mask is drawn again, never kept.
-#include "compute/kernels/random.hpp"
+#include "compute/kernels/random_lanes.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
 
 namespace troupe {
@@ -13,11 +13,21 @@ void dropout_kernel(const kernel_call& c, run_state& s) {
   const auto rate = static_cast<float>(c.number);
   const T keep = static_cast<T>(1.0 / (1.0 - c.number));
   const auto step = static_cast<uint64_t>(s.step);
-  for (int64_t i = 0; i < c.n[0]; i += 4) {
-    const auto bits = random::philox({static_cast<uint32_t>((c.first + i) / 4), static_cast<uint32_t>(s.shard), static_cast<uint32_t>(step),
-                                      static_cast<uint32_t>(step >> 32)}, c.key);
+  const auto counter = [&](int64_t i) -> random::block {
+    return {static_cast<uint32_t>((c.first + i) / 4), static_cast<uint32_t>(s.shard), static_cast<uint32_t>(step), static_cast<uint32_t>(step >> 32)};
+  };
+  const auto drop = [&](int64_t i, uint32_t bits) { y[i] = random::unit_float(bits) < rate ? T{0} : x[i] * keep; };
+  int64_t i = 0;
+  for (; i + 32 <= c.n[0] && counter(i)[0] <= UINT32_MAX - 7; i += 32) {
+    const auto bits = random::philox8(counter(i), c.key);
+    for (int64_t b = 0; b < 8; ++b)
+      for (int64_t j = 0; j < 4; ++j)
+        drop(i + 4 * b + j, bits.words[j][b]);
+  }
+  for (; i < c.n[0]; i += 4) {
+    const auto bits = random::philox(counter(i), c.key);
     for (int64_t j = 0; j < 4 && i + j < c.n[0]; ++j)
-      y[i + j] = random::unit_float(bits[static_cast<size_t>(j)]) < rate ? T{0} : x[i + j] * keep;
+      drop(i + j, bits[static_cast<size_t>(j)]);
   }
 }
 
