@@ -19,7 +19,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TURN_S = "0.2"  # Seconds for one row of train_step.
 RULES = ["momentum", "adam"]
-PAIRS = 3  # Pairs of processes for one row of train_step.
+PAIRS = 7  # Pairs of processes for one row of train_step.
 
 
 def build(tree, names):
