@@ -1,10 +1,7 @@
 #include "storage/checkpoints/state_file.hpp"
 
 #include "storage/checkpoints/checkpoint_names.hpp"
-#include "storage/proto/checkpoint_state.pb.h"
-
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/text_format.h>
+#include "storage/encodings/text_format.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -16,7 +13,15 @@ namespace {
 
 constexpr std::string_view preserved_mark = "# preserved: ";
 constexpr std::string_view doomed_mark = "# doomed: ";
-constexpr int depth_max = 100;  // In unknown fields the parser would descend as deep as the file nests.
+
+/// TensorFlow's CheckpointState. Fields of later versions are not read.
+struct state_fields {
+  std::string model_checkpoint_path;                  ///< The newest checkpoint, relative to the directory of the file.
+  std::vector<std::string> all_model_checkpoint_paths;  ///< Every checkpoint that is kept, oldest first; the last equals the field above.
+  /// Unix times in seconds: when each path was saved, in their order; when the newest preserved checkpoint was saved.
+  std::vector<double> all_model_checkpoint_timestamps;
+  double last_preserved_timestamp = 0;
+};
 
 /// "model.ckpt-700 1758000000250000000"
 void parse_doomed(std::string_view line, std::map<checkpoint_id, int64_t>& into) {
@@ -46,42 +51,56 @@ retention_marks parse_comments(std::string_view text) {
 }
 
 /// The save times of those paths that name checkpoints; none when there are not as many times as paths.
-retention_marks parse_marks(const proto::CheckpointState& state, std::string_view text) {
+retention_marks parse_marks(const state_fields& state, std::string_view text) {
   auto marks = parse_comments(text);
-  if (state.last_preserved_timestamp() > 0)
-    marks.last_preserved = state.last_preserved_timestamp();
-  const auto& paths = state.all_model_checkpoint_paths();
-  const auto& times = state.all_model_checkpoint_timestamps();
-  for (int i = 0; paths.size() == times.size() && i < paths.size(); ++i)
+  if (state.last_preserved_timestamp > 0)
+    marks.last_preserved = state.last_preserved_timestamp;
+  const auto& paths = state.all_model_checkpoint_paths;
+  const auto& times = state.all_model_checkpoint_timestamps;
+  for (size_t i = 0; paths.size() == times.size() && i < paths.size(); ++i)
     if (const auto id = id_of_checkpoint(paths[i]))
       marks.saved_at[*id] = times[i];
   return marks;
 }
 
-/// Keeps the first error. Warnings (about unknown fields) would otherwise go to the process's stderr.
-class first_error final : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column, const std::string& message) override {
-    if (text.empty())
-      text = "line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1) + ": " + message;
-  }
-  void AddWarning(int, google::protobuf::io::ColumnNumber, const std::string&) override {}
-
-  std::string text;
-};
+/// Reads one value of a field. invalid_argument.
+expected<void> read_field(text_field field, state_fields& into) {
+  const bool newest = field.name == "model_checkpoint_path", listed = field.name == "all_model_checkpoint_paths",
+             saved = field.name == "all_model_checkpoint_timestamps", preserved = field.name == "last_preserved_timestamp";
+  const auto refused = [&field](const std::string& why) {
+    return fail(errc::invalid_argument, "line " + std::to_string(field.line) + ", column " + std::to_string(field.column) + ": " + field.name + why);
+  };
+  if ((newest || listed) && !field.quoted)
+    return refused(" must be a string, not " + field.value);
+  if (newest && !into.model_checkpoint_path.empty())
+    return refused(" is given twice");
+  if (newest)
+    into.model_checkpoint_path = std::move(field.value);
+  else if (listed)
+    into.all_model_checkpoint_paths.push_back(std::move(field.value));
+  if (!saved && !preserved)
+    return {};
+  const auto time = text_format_double(field);
+  if (!time)
+    return fail(time.error());
+  if (saved)
+    into.all_model_checkpoint_timestamps.push_back(*time);
+  else
+    into.last_preserved_timestamp = *time;
+  return {};
+}
 
 /// The file as it is; its newest path is not empty.
-expected<proto::CheckpointState> parse_text(const std::string& text, const std::string& path) {
-  proto::CheckpointState state;
-  first_error errors;
-  google::protobuf::TextFormat::Parser parser;
-  parser.AllowUnknownField(true);
-  parser.AllowUnknownExtension(true);
-  parser.RecordErrorsTo(&errors);
-  parser.SetRecursionLimit(depth_max);
-  if (!parser.ParseFromString(text, &state))
-    return fail(errc::data_loss, "cannot understand the state file " + path + ": " + errors.text);
-  if (state.model_checkpoint_path().empty())
+expected<state_fields> parse_text(const std::string& text, const std::string& path) {
+  state_fields state;
+  const auto refused = [&path](const error& why) { return fail(errc::data_loss, "cannot understand the state file " + path + ": " + why.message); };
+  auto fields = parse_text_format(text);
+  if (!fields)
+    return refused(fields.error());
+  for (auto& field : *fields)
+    if (const auto read = read_field(std::move(field), state); !read)
+      return refused(read.error());
+  if (state.model_checkpoint_path.empty())
     return fail(errc::data_loss, "the state file " + path + " has no model_checkpoint_path");
   return state;
 }
@@ -90,18 +109,15 @@ expected<proto::CheckpointState> parse_text(const std::string& text, const std::
 
 std::string write_state_file(const std::vector<checkpoint_id>& ids, const retention_marks& marks) {
   assert(!ids.empty());
-  proto::CheckpointState state;
-  state.set_model_checkpoint_path(checkpoint_name(ids.back()));
-  for (const auto id : ids)
-    state.add_all_model_checkpoint_paths(checkpoint_name(id));
   const auto known = [&](checkpoint_id id) { return marks.saved_at.contains(id); };
+  std::string text = "model_checkpoint_path: \"" + checkpoint_name(ids.back()) + "\"\n";  // A name that needs no escapes.
+  for (const auto id : ids)
+    text += "all_model_checkpoint_paths: \"" + checkpoint_name(id) + "\"\n";
   if (std::all_of(ids.begin(), ids.end(), known))
     for (const auto id : ids)
-      state.add_all_model_checkpoint_timestamps(marks.saved_at.at(id));
+      text += "all_model_checkpoint_timestamps: " + to_text_format(marks.saved_at.at(id)) + "\n";
   if (marks.last_preserved)
-    state.set_last_preserved_timestamp(*marks.last_preserved);
-  std::string text;
-  google::protobuf::TextFormat::PrintToString(state, &text);
+    text += "last_preserved_timestamp: " + to_text_format(*marks.last_preserved) + "\n";
   for (const auto id : marks.preserved)
     text += std::string{preserved_mark} + checkpoint_name(id) + "\n";
   for (const auto& [id, changed] : marks.doomed)
@@ -115,7 +131,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
     return fail(parsed.error());
   const auto& state = *parsed;
   checkpoint_state result{.marks = parse_marks(state, text)};
-  for (const auto& entry : state.all_model_checkpoint_paths()) {
+  for (const auto& entry : state.all_model_checkpoint_paths) {
     const auto id = id_of_checkpoint(entry);
     if (!id) {
       result.warnings.push_back(path + " lists \"" + entry + "\", which is not called like a checkpoint");
@@ -124,7 +140,7 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
     std::erase(result.ids, *id);
     result.ids.push_back(*id);
   }
-  const auto newest = id_of_checkpoint(state.model_checkpoint_path());
+  const auto newest = id_of_checkpoint(state.model_checkpoint_path);
   if (newest) {
     result.newest = *newest;
     if (std::find(result.ids.begin(), result.ids.end(), *newest) == result.ids.end())
@@ -132,17 +148,17 @@ expected<checkpoint_state> parse_state_file(const std::string& text, const std::
     return result;
   }
   // The newest path names no checkpoint here; the list may still be usable.
-  result.warnings.push_back(path + " names \"" + state.model_checkpoint_path()
+  result.warnings.push_back(path + " names \"" + state.model_checkpoint_path
                             + "\" as the newest, which is not called like a checkpoint");
   if (result.ids.empty())
-    return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path()
+    return fail(errc::data_loss, "the state file " + path + " names \"" + state.model_checkpoint_path
                                    + "\", which is not called like a checkpoint");
   result.newest = result.ids.back();
   return result;
 }
 
 expected<std::string> parse_newest_path(const std::string& text, const std::string& path) {
-  return parse_text(text, path).map([](const proto::CheckpointState& state) { return state.model_checkpoint_path(); });
+  return parse_text(text, path).map([](const state_fields& state) { return state.model_checkpoint_path; });
 }
 
 }  // namespace troupe

@@ -124,6 +124,14 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
   CHECK(wrong.error().category == errc::data_loss);
   CHECK(contains(wrong.error().message, "/m/checkpoint: line 2, column"));
 
+  const auto refused = [](const std::string& more) {
+    return parse_state_file("model_checkpoint_path: \"model.ckpt-1\"\n" + more, "f").error().message;
+  };
+  CHECK(refused("model_checkpoint_path: \"model.ckpt-2\"") == "cannot understand the state file f: line 2, column 1: model_checkpoint_path is given twice");
+  CHECK(refused("all_model_checkpoint_paths: 3") == "cannot understand the state file f: line 2, column 1: all_model_checkpoint_paths must be a string, not 3");
+  CHECK(refused("last_preserved_timestamp: \"x\"")
+        == "cannot understand the state file f: line 2, column 1: last_preserved_timestamp must be a number, not \"x\"");
+
   const auto mixed = parse_state_file(
     "model_checkpoint_path: \"model.ckpt-3\" all_model_checkpoint_paths: \"best\" "
     "all_model_checkpoint_paths: \"model.ckpt-1\" all_model_checkpoint_paths: \"model.ckpt-1\"",
