@@ -73,8 +73,8 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   // The executor's own deadline must end before the chief's deadline for hooks.
   auto& hooks = settled->basis.deadlines.hooks;
   hooks = std::max(hooks, options.executor_deadline + 30s);
-  if (options.logger)
-    settled->log = make_job_log(options.logger);
+  if (options.log)
+    settled->log = make_job_log(options.log);
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());

@@ -1,7 +1,5 @@
 #include "estimator/job_log.hpp"
 
-#include <spdlog/logger.h>
-
 namespace troupe {
 
 namespace {
@@ -10,32 +8,32 @@ constexpr double progress_every_seconds = 1;
 
 class job_log final : public hook {
  public:
-  explicit job_log(std::shared_ptr<spdlog::logger> logger) : logger_(std::move(logger)) {}
-  void on_event(const job_event& event, job_control&) override { logger_->log(level_of(event), to_text(event)); }
+  explicit job_log(std::function<void(log_level, const std::string&)> log) : log_(std::move(log)) {}
+  void on_event(const job_event& event, job_control&) override { log_(level_of(event), to_text(event)); }
 
  private:
-  spdlog::level::level_enum level_of(const job_event& event) {
+  log_level level_of(const job_event& event) {
     using kind = job_event::kind;
     if (event.what == kind::failed)
-      return spdlog::level::err;
+      return log_level::error;
     if (event.what == kind::warning || event.what == kind::recovering)
-      return spdlog::level::warn;
+      return log_level::warning;
     if (event.what != kind::progress)
-      return spdlog::level::info;
+      return log_level::info;
     if (told_ && event.seconds - *told_ < progress_every_seconds)
-      return spdlog::level::debug;
+      return log_level::debug;
     told_ = event.seconds;
-    return spdlog::level::info;
+    return log_level::info;
   }
 
-  std::shared_ptr<spdlog::logger> logger_;
+  std::function<void(log_level, const std::string&)> log_;
   std::optional<double> told_;  ///< When progress was last logged as info.
 };
 
 }  // namespace
 
-std::shared_ptr<hook> make_job_log(std::shared_ptr<spdlog::logger> logger) {
-  return std::make_shared<job_log>(std::move(logger));
+std::shared_ptr<hook> make_job_log(std::function<void(log_level, const std::string&)> log) {
+  return std::make_shared<job_log>(std::move(log));
 }
 
 }  // namespace troupe

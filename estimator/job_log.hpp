@@ -1,13 +1,11 @@
-// Logs a job's events to the caller's logger.
+// Tells a job's events to the caller's log.
 #pragma once
 
-#include <troupe/hook.hpp>
-
-#include <spdlog/fwd.h>
+#include <troupe/job.hpp>
 
 namespace troupe {
 
-/// Warnings as warn, a failure as error, progress as info once a second and otherwise as debug, the rest as info.
-std::shared_ptr<hook> make_job_log(std::shared_ptr<spdlog::logger> logger);
+/// Warnings as warning, a failure as error, progress as info once a second and otherwise as debug, the rest as info.
+std::shared_ptr<hook> make_job_log(std::function<void(log_level, const std::string&)> log);
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // A service that answers requests, one a line, and trains beside it: `status`, `save`, `quit`.
 #include "examples/orders.hpp"
 
+#include <troupe/spdlog.hpp>
 #include <troupe/troupe.hpp>
 
 #include <spdlog/sinks/stdout_sinks.h>
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
 
   // README begins
   auto model = tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2});
-  auto job = tr::start({model, {.model_dir = directory}}, {.input = orders.shuffle().batch(32).repeat()}, {}, {.logger = log});
+  auto job = tr::start({model, {.model_dir = directory}}, {.input = orders.shuffle().batch(32).repeat()}, {}, {.log = tr::log_to(log)});
   if (!job)
     return tr::report(job.error());
 

@@ -13,10 +13,6 @@
 #include <chrono>
 #include <functional>
 
-namespace spdlog {
-class logger;
-}
-
 namespace troupe {
 
 /// An evaluation beside a job, or for which it waits, that is under way.
@@ -76,6 +72,8 @@ class TROUPE_API job {
   std::unique_ptr<impl> impl_;
 };
 
+enum class log_level : uint8_t { debug, info, warning, error };
+
 /// How a job is embedded in the program that starts it.
 struct start_options {
   /// Where hooks are called. Each call is passed as a task, to be run once, on a thread of the program's choice:
@@ -85,10 +83,9 @@ struct start_options {
   std::function<void(std::function<void()>)> executor = {};
   /// A task not begun within this time ends the job as `deadline_exceeded`, after a last save. In [1 ms, 24 h].
   std::chrono::milliseconds executor_deadline{30'000};
-  /// Logs the job's events, on the job's callbacks thread and before the hooks are called: warnings as warn, a failure
-  /// as error, progress as info once a second and otherwise as debug, the rest as info. Must be the spdlog that Troupe
-  /// was built with.
-  std::shared_ptr<spdlog::logger> logger = {};
+  /// Receives the job's events, a line each, on the job's callbacks thread and before the hooks are called: warnings as warning, a failure
+  /// as error, progress as info once a second and otherwise as debug, the rest as info. `log_to` of spdlog.hpp passes them to a logger.
+  std::function<void(log_level, const std::string&)> log = {};
 };
 
 /// Validates, plans and starts. invalid_argument, state.

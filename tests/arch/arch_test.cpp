@@ -156,6 +156,9 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
             "#include <Eigen/Core>\n#include \"storage/event.pb.h\"\ncaf::actor a;\n/* Eigen */ google::protobuf::Message m;\n")
         == "1 2 3 4");
     CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/eigen.hpp", "#include <Eigen/Core>\n") == "");
+    const std::string logs = "#include <spdlog/logger.h>\nspdlog::logger* log;\n";
+    CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/job.hpp", logs) == "1 2");
+    CHECK(lines_found(foreign_types_in_public_headers, "include/troupe/spdlog.hpp", logs) == "");
   }
   SUBCASE("files") {
     CHECK(lines_found(file_access_outside_storage, "pipeline/x.cpp",

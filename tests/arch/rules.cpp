@@ -245,10 +245,12 @@ violations foreign_types_in_public_headers(const source_files& files) {
   static const std::regex protobuf{R"(\bgoogle::protobuf\b|\.pb\.h)"};
   static const std::regex caf{R"(\bcaf::|\bCAF_\w+)"};
   static const std::regex eigen{R"(\bEigen\b)"};
+  static const std::regex spdlog{R"(\bspdlog::)"};
   violations found = including(files, {"google/protobuf"}, public_header) + matching(files, protobuf, public_header);
   found = found + including(files, {"caf/"}, but("caf.hpp")) + matching(files, caf, but("caf.hpp"));
   found = found + including(files, {"Eigen/", "unsupported/Eigen"}, but("eigen.hpp"))
           + matching(files, eigen, but("eigen.hpp"));
+  found = found + including(files, {"spdlog/"}, but("spdlog.hpp")) + matching(files, spdlog, but("spdlog.hpp"));
   for (const auto& file : files)
     if (public_header(file))
       for (const auto& i : includes(file))

@@ -2,7 +2,8 @@
 
 #include "tests/estimator/small_start.hpp"
 
-#include <spdlog/logger.h>
+#include <troupe/spdlog.hpp>
+
 #include <spdlog/sinks/base_sink.h>
 
 #include <doctest/doctest.h>
@@ -46,7 +47,7 @@ using lines = std::vector<std::string>;
 
 TEST_CASE("progress is logged as info once a second of the job's clock, and otherwise as debug") {
   logged l;
-  const auto log = make_job_log(l.logger);
+  const auto log = make_job_log(log_to(l.logger));
   no_control job;
   for (const double seconds : {0.1, 0.6, 1.1, 1.2, 2.2})
     log->on_event({.what = job_event::kind::progress, .step = static_cast<int64_t>(seconds * 10), .seconds = seconds, .loss = 1}, job);
@@ -55,17 +56,19 @@ TEST_CASE("progress is logged as info once a second of the job's clock, and othe
 
 TEST_CASE("warnings are warnings and failures are errors in the log") {
   logged l;
-  const auto log = make_job_log(l.logger);
+  const auto log = make_job_log(log_to(l.logger));
   no_control job;
   log->on_event({.what = job_event::kind::warning, .text = "100% {} late"}, job);
   log->on_event({.what = job_event::kind::failed, .failure = error{errc::nan_loss, "no"}}, job);
   CHECK(l.sink->lines() == lines{"warning: 100% {} late", "error: nan_loss: no"});
 }
 
+TEST_CASE("no logger is no log") { CHECK_FALSE(log_to(nullptr)); }
+
 TEST_CASE("a job tells the caller's logger what happens, in order, and no other") {
   temporary_directory directory;
   logged l;
-  auto running = start(small_estimator(directory / "run"), small_training(10), {}, {.logger = l.logger});
+  auto running = start(small_estimator(directory / "run"), small_training(10), {}, {.log = log_to(l.logger)});
   REQUIRE(running.has_value());
   REQUIRE(running->wait(soon).has_value());
   auto told = l.sink->lines();
@@ -82,7 +85,7 @@ TEST_CASE("a job that fails is told as an error, and one that is stopped as stop
   temporary_directory directory;
   logged l;
   {
-    auto running = start(small_estimator(directory / "run"), small_training(endless), {}, {.logger = l.logger});
+    auto running = start(small_estimator(directory / "run"), small_training(endless), {}, {.log = log_to(l.logger)});
     REQUIRE(running.has_value());
     SUBCASE("aborted") {
       running->abort();

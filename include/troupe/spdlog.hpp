@@ -1,0 +1,23 @@
+// For programs that log with spdlog: a job's events in their own logger. The one header that mentions spdlog, which the library itself
+// does not use: any version will do.
+//
+//   auto job = tr::start(estimator, training, {}, {.log = tr::log_to(spdlog::get("training"))});
+#pragma once
+
+#include <troupe/job.hpp>
+
+#include <spdlog/logger.h>
+
+namespace troupe {
+
+/// For `start_options::log`. Nothing is logged to a null logger.
+inline std::function<void(log_level, const std::string&)> log_to(std::shared_ptr<spdlog::logger> logger) {
+  if (!logger)
+    return {};
+  return [logger = std::move(logger)](log_level level, const std::string& line) {
+    constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
+    logger->log(levels[static_cast<size_t>(level)], spdlog::string_view_t{line.data(), line.size()});
+  };
+}
+
+}  // namespace troupe
