@@ -111,9 +111,7 @@ TEST_CASE("a rate that is scaled at a gate, or at an evaluation, is kept through
       o.files = memory_disk::make();
       o.hooks = {scaling(at, 0.25, at_evaluation)};
       simulated_job job{prepare_small(o), seed};
-      int64_t turns = 0;
-      const auto until = static_cast<int64_t>(seed * 2654435761u % (at_evaluation ? 450 : 250));
-      job.crank_until([&] { return ++turns > until || job.ended(); });
+      job.crank_some(seed, 0, at_evaluation ? 450 : 250);
       job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
       const auto result = job.wait(std::chrono::hours{2});
       REQUIRE(result.has_value());

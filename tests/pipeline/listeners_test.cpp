@@ -200,9 +200,7 @@ TEST_CASE_FIXTURE(listening, "whoever dies at whichever turn, each commit that a
     auto prepared = prepare(std::move(description));
     REQUIRE(prepared);
     simulated_job job{*prepared, seed};
-    int64_t turns = 0;
-    const auto until = static_cast<int64_t>(seed * 2654435761u % 400);
-    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.crank_some(seed, 0, 400);
     job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
     const auto result = job.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
@@ -233,9 +231,7 @@ TEST_CASE_FIXTURE(listening, "a job that fails without its outfeed saves and end
     auto prepared = prepare(std::move(description));
     REQUIRE(prepared);
     simulated_job job{*prepared, seed};
-    int64_t turns = 0;
-    const auto until = static_cast<int64_t>(30 + seed * 2654435761u % 200);
-    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.crank_some(seed, 30, 200);
     job.kill("outfeed");
     const auto before = job.now();
     REQUIRE(job.wait(std::chrono::hours{2}).has_value());

@@ -103,9 +103,7 @@ TEST_CASE_FIXTURE(shown, "whoever dies at whichever turn, the results are those 
     auto prepared = prepare(description());
     REQUIRE(prepared);
     simulated_job job{*prepared, seed};
-    int64_t turns = 0;
-    const auto until = static_cast<int64_t>(seed * 2654435761u % 500);
-    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.crank_some(seed, 0, 500);
     const bool killed = job.kill(who);
     const auto result = job.wait(std::chrono::hours{2});
     REQUIRE(result.has_value());
@@ -157,9 +155,7 @@ TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn 
     auto prepared = prepare(std::move(both));
     REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
     simulated_job job{*prepared, seed};
-    int64_t turns = 0;
-    const auto until = static_cast<int64_t>(seed * 2654435761u % 400);
-    job.crank_until([&] { return ++turns > until || job.ended(); });
+    job.crank_some(seed, 0, 400);
     job.kill("evaluator/other");
     const auto result = job.wait(std::chrono::minutes{2});
     REQUIRE(result.has_value());

@@ -55,6 +55,11 @@ class simulated_job final : public one_simulated {
   std::optional<expected<train_result>> wait(std::optional<std::chrono::milliseconds> deadline) { return running_->wait(deadline); }
   /// Whether there is a result.
   bool ended() const { return running_->ended(); }
+  /// Cranks a number of turns in [least, least + range) that the seed draws, or to the job's end.
+  void crank_some(uint64_t seed, uint64_t least, uint64_t range) {
+    uint64_t left = least + seed * 2654435761u % range + 1;
+    crank_until([&] { return --left == 0 || ended(); });
+  }
 
  private:
   std::unique_ptr<running_job> running_;
