@@ -83,8 +83,10 @@ expected<std::unique_ptr<checkpoint_reader>> checkpoint_store::read_newest(const
     auto ids = reading->state ? expected<std::vector<checkpoint_id>>{reading->state->ids} : s.scan();
     if (!ids)
       return fail(std::move(ids.error()));
-    if (ids->empty())
+    if (ids->empty() && damaged.empty())
       return fail(error{errc::not_found, s.directory + " holds no checkpoint", std::move(warnings)});
+    if (ids->empty())  // They were removed while they were read: nobody may take that for a directory to begin anew in.
+      return fail(error{errc::data_loss, s.directory + " held none but damaged checkpoints, and now holds none", std::move(warnings)});
     if (!reading->state)
       warnings.push_back(s.directory + " has no state file that can be used; its checkpoints were found by their names");
     const auto newest = reading->state ? std::optional{reading->state->newest} : std::nullopt;

@@ -87,6 +87,12 @@ TEST_CASE("a checkpoint that was found damaged by reading it is passed over wher
   CHECK(same(store->restore_newest()->content, sample(2)));
 }
 
+TEST_CASE("a directory whose damaged checkpoints are removed while they are read is not one that never had any") {
+  const auto store = open_store(memory_file_system());
+  CHECK(store->read_newest().error().category == errc::not_found);
+  CHECK(store->read_newest({{{2}, error{errc::data_loss, "bad"}}}).error().category == errc::data_loss);
+}
+
 TEST_CASE("a reader keeps its checkpoint from being deleted, and outlives its store") {
   const auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
