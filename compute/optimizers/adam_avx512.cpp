@@ -2,8 +2,8 @@
 // standard library, for the reason given in compute/kernels/gemm_tile.hpp.
 //
 // The pass is bound by the divider, which the division and the exact root of each element occupy for 22 cycles per
-// vector. Therefore half of the roots are computed by multiplications, rounded to the same bits, while the divider works
-// on the others. They come in pairs, whose two independent chains of multiplications overlap.
+// vector. Therefore three of five roots are computed by multiplications, rounded to the same bits, while the divider
+// works on the others: with more of them the multiplications would be the bound.
 #include <immintrin.h>
 
 #include "compute/kernels/prefetch.hpp"
@@ -15,18 +15,23 @@ namespace {
 using vector = __m512;
 constexpr int64_t width = 16;
 
-/// The correctly rounded square root, by Goldschmidt's iteration and a last step whose remainder is exact (Markstein
-/// 1990). The first estimate is an integer operation (0x5f37… - bits / 2), good to 5 bits; each step doubles them.
+/// The correctly rounded square root: an estimate, a step of third order, one of second order by Goldschmidt, and a last
+/// one whose remainder is exact (Markstein 1990). The estimate of 1/sqrt(x) is an integer operation (0x5f37… - bits / 2),
+/// good to 5 bits; with e = 1 - x·y², y·(1 + e/2 + 3/8·e²) is good to 13, the next to all but the last.
 /// Zeros, values too small for an exact remainder, infinities and NaN go to the divider.
 vector root_by_products(vector x) {
-  const auto usual = _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p-90f), _CMP_GE_OQ) & _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p120f), _CMP_LE_OQ);
-  if (__builtin_expect(usual != 0xffff, 0))
+  constexpr int smallest = 0x12800000, largest = 0x7b800000;  // The bits of 2^-90 and of 2^120.
+  const __m512i bits = _mm512_castps_si512(x);
+  const auto unusual = _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(bits, _mm512_set1_epi32(smallest)), _mm512_set1_epi32(largest - smallest));
+  if (__builtin_expect(unusual != 0, 0))
     return _mm512_sqrt_ps(x);
-  const vector half = _mm512_set1_ps(0.5f), half_x = _mm512_mul_ps(half, x);
-  vector y = _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(0x5f376908), _mm512_srli_epi32(_mm512_castps_si512(x), 1)));
-  for (int step = 0; step < 2; ++step)
-    y = _mm512_mul_ps(y, _mm512_fnmadd_ps(_mm512_mul_ps(half_x, y), y, _mm512_set1_ps(1.5f)));
+  const vector half = _mm512_set1_ps(0.5f);
+  const vector y = _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(0x5f376908), _mm512_srli_epi32(bits, 1)));
   vector root = _mm512_mul_ps(x, y), half_inverse = _mm512_mul_ps(half, y);
+  const vector e = _mm512_fnmadd_ps(root, y, _mm512_set1_ps(1));
+  const vector step = _mm512_mul_ps(e, _mm512_fmadd_ps(_mm512_set1_ps(0.375f), e, half));
+  root = _mm512_fmadd_ps(root, step, root);
+  half_inverse = _mm512_fmadd_ps(half_inverse, step, half_inverse);
   const vector miss = _mm512_fnmadd_ps(half_inverse, root, half);
   root = _mm512_fmadd_ps(root, miss, root);
   half_inverse = _mm512_fmadd_ps(half_inverse, miss, half_inverse);
@@ -50,6 +55,9 @@ struct pass {
     constexpr int64_t ahead = 2048 / sizeof(float);
     vector g = _mm512_loadu_ps(x.g + i), v = _mm512_loadu_ps(x.v + i), average;
     prefetch_to_write(x.v_to + i + ahead);
+    prefetch_to_write(x.slot_to[0] + i + ahead);
+    prefetch_to_write(x.slot_to[1] + i + ahead);
+    __builtin_prefetch(x.g + i + ahead);
     if constexpr (surrounded) {
       g = _mm512_mul_ps(scale, _mm512_max_ps(_mm512_min_ps(g, most), least));
       average = _mm512_loadu_ps((x.average ? x.average : x.v) + i);
@@ -70,11 +78,12 @@ struct pass {
 
   void run() const {
     int64_t i = 0;
-    for (; i + 4 * width <= x.n; i += 4 * width) {
+    for (; i + 5 * width <= x.n; i += 5 * width) {
       vector_at<root_by_divider>(i);
-      vector_at<root_by_divider>(i + width);
-      vector_at<root_by_products>(i + 2 * width);
+      vector_at<root_by_products>(i + width);
+      vector_at<root_by_divider>(i + 2 * width);
       vector_at<root_by_products>(i + 3 * width);
+      vector_at<root_by_products>(i + 4 * width);
     }
     for (; i < x.n; i += width)
       vector_at<root_by_divider>(i);

@@ -53,7 +53,7 @@ TEST_CASE("roots made of multiplications have the bits of the processor's own fo
   int64_t wrong = 0;
   for (uint32_t from = binades; from < binades + (1u << 24); from += chunk) {
     std::vector<float> moments;
-    for (uint32_t bits = from; bits < from + chunk; bits += 16)  // Sixteen twice: vectors alternate between two kinds of roots.
+    for (uint32_t bits = from; bits < from + chunk; bits += 16)  // Sixteen twice: no two vectors side by side go to the divider.
       for (int turn = 0; turn < 2; ++turn)
         for (uint32_t lane = 0; lane < 16; ++lane)
           moments.push_back(std::bit_cast<float>(bits + lane));
