@@ -27,6 +27,7 @@ struct http_options {
   int64_t body_bytes_max = 0;
   int64_t connections_max = 0;          ///< Answered at one time, a thread each; more wait to be accepted.
   double read_secs = 0;                 ///< Between two pieces of a request, and of an answer.
+  double request_secs = 0;              ///< For the whole of a request, and as long for its answer.
   double idle_secs = 0;                 ///< A connection without a request is closed after so long.
   /// The answer to what is no request of HTTP, or too large: its status, in the form of the other answers.
   std::function<http_response(int status)> refuse = {};

@@ -28,8 +28,8 @@ expected<std::unique_ptr<running_server>> running_server::start(std::unique_ptr<
     return fail(std::move(found.error()));
   auto* const self = made.get();
   const http_options http{.host = options.host, .port = static_cast<int>(options.port), .body_bytes_max = options.body_bytes_max,
-                          .connections_max = options.connections_max, .read_secs = options.read_secs, .idle_secs = options.idle_secs,
-                          .refuse = [self](int status) { return self->service_.refuse(status); }};
+                          .connections_max = options.connections_max, .read_secs = options.read_secs, .request_secs = options.request_secs,
+                          .idle_secs = options.idle_secs, .refuse = [self](int status) { return self->service_.refuse(status); }};
   auto listener = listen_for_http(http, [self](const http_request& request) { return self->service_.answer(request); });
   if (!listener)
     return fail(std::move(listener.error()));

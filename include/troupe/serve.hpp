@@ -27,6 +27,7 @@ struct serve_options {
   int64_t connections_max = 64;            ///< Answered at one time, a thread each; more wait to be accepted.
   int64_t requests_max = 1024;             ///< That wait for a batch; more are refused.
   double read_secs = 5;                    ///< Between two pieces of a request.
+  double request_secs = 60;                ///< For the whole of a request, and as long for its answer.
   double idle_secs = 30;                   ///< A connection without a request is closed.
   double wait_secs = 10;                   ///< A request that has no turn for so long is refused.
   double poll_secs = 1;                    ///< Between two looks for a newer export.

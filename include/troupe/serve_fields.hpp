@@ -19,6 +19,7 @@ template <> struct option_fields<serve_options> {
     option_field{"connections_max", &serve_options::connections_max, "connections that are answered at one time, a thread each", field_range::between(1, 4096)},
     option_field{"requests_max", &serve_options::requests_max, "requests that wait for a batch; more are refused", field_range::at_least(1)},
     option_field{"read_secs", &serve_options::read_secs, "seconds between two pieces of a request", field_range::between(0.001, 3600)},
+    option_field{"request_secs", &serve_options::request_secs, "seconds for the whole of a request, and for its answer", field_range::between(0.001, 3600)},
     option_field{"idle_secs", &serve_options::idle_secs, "seconds until a connection without a request is closed", field_range::between(1, 3600)},
     option_field{"wait_secs", &serve_options::wait_secs, "seconds that a request waits for its turn", field_range::between(0.001, 3600)},
     option_field{"poll_secs", &serve_options::poll_secs, "seconds between two looks for a newer export", field_range::between(0.01, 86'400)}};

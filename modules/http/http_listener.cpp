@@ -1,18 +1,17 @@
-// HTTP by cpp-httplib. The one file that includes it, in a module of its own.
+// HTTP by cpp-httplib, which only this module includes.
 #include "serving/http_listener.hpp"
 
-#include <httplib.h>
+#include "modules/http/timed_connection.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include <sys/eventfd.h>
 
 namespace troupe {
 
@@ -83,15 +82,48 @@ class connection_threads final : public httplib::TaskQueue {
   bool ended_ = false;
 };
 
+std::chrono::steady_clock::duration seconds(double s) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(s));
+}
+
+/// The library's server with connections of our own: each request has a time, and those that are idle end with the server.
+class timed_server final : public httplib::Server {
+ public:
+  explicit timed_server(const http_options& options)
+    : piece_(seconds(options.read_secs)), whole_(seconds(options.request_secs)), idle_(seconds(options.idle_secs)) {
+    if (ended_ < 0)
+      throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
+  ~timed_server() override { httplib::detail::close_socket(ended_); }
+
+  void end_idle_connections() {
+    ends_ = true;
+    (void)::eventfd_write(ended_, 1);
+  }
+
+ private:
+  bool process_and_close_socket(socket_t fd) override {
+    timed_connection connection{fd, piece_, whole_};
+    bool closed = false, right = true;
+    while (!closed && right && (connection.has_read_ahead() || wait_for(fd, POLLIN, std::chrono::steady_clock::now() + idle_, ended_))) {
+      connection.begin_request();
+      right = process_request(connection, ends_, closed, nullptr);
+    }
+    ::shutdown(fd, SHUT_RDWR);
+    httplib::detail::close_socket(fd);
+    return right;
+  }
+
+  const std::chrono::steady_clock::duration piece_, whole_, idle_;
+  const int ended_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  ///< Readable from the end on.
+  std::atomic<bool> ends_{false};
+};
+
 class httplib_listener final : public http_listener {
  public:
-  httplib_listener(const http_options& options, http_handler handler) : handler_(std::move(handler)) {
+  httplib_listener(const http_options& options, http_handler handler) : server_(options), handler_(std::move(handler)) {
     constexpr size_t requests_of_a_connection = SIZE_MAX;
-    const auto read = static_cast<time_t>(options.read_secs);
-    const auto read_us = static_cast<time_t>((options.read_secs - static_cast<double>(read)) * 1e6);
-    server_.set_read_timeout(read, read_us);
-    server_.set_write_timeout(read, read_us);
-    server_.set_keep_alive_timeout(std::max<time_t>(1, static_cast<time_t>(options.idle_secs)));
+    server_.set_keep_alive_timeout(std::max<time_t>(1, static_cast<time_t>(options.idle_secs)));  // What answers say of it.
     server_.set_keep_alive_max_count(requests_of_a_connection);
     server_.set_payload_max_length(static_cast<size_t>(options.body_bytes_max));
     server_.set_tcp_nodelay(true);
@@ -133,11 +165,12 @@ class httplib_listener final : public http_listener {
     stopped_ = true;
     while (runs_ && !server_.is_running())  // Its own stop does nothing before that.
       std::this_thread::yield();
+    server_.end_idle_connections();
     server_.stop();
   }
 
  private:
-  httplib::Server server_;
+  timed_server server_;
   http_handler handler_;
   int port_ = -1;
   std::atomic<bool> stopped_{false}, runs_{false};

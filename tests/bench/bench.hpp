@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <string>
@@ -69,11 +70,30 @@ inline int64_t units_for(const work& w, double seconds, clock_kind clock, int64_
       return std::max<int64_t>(1, static_cast<int64_t>(r * seconds / static_cast<double>(granule))) * granule;
 }
 
+/// Whether --json is among the arguments. Ends the process at --help, and at any other flag: a benchmark takes minutes. `parts` takes the rest
+/// where the benchmark has parts to choose from.
+inline bool json_wanted(const std::string& name, int argc, char** argv, std::vector<std::string>* parts = nullptr) {
+  bool json = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--json") {
+      json = true;
+    } else if (parts && !argument.starts_with("-")) {
+      parts->emplace_back(argument);
+    } else {
+      const bool help = argument == "--help" || argument == "-h";
+      if (!help)
+        std::fprintf(stderr, "bench_%s: there is no %s\n", name.c_str(), argv[i]);
+      std::fprintf(help ? stdout : stderr, "usage: bench_%s [--json]%s\n", name.c_str(), parts ? " [PART OF A ROW'S NAME...]" : "");
+      std::exit(help ? 0 : 2);
+    }
+  }
+  return json;
+}
+
 class suite {
  public:
-  suite(std::string name, int argc, char** argv) : name_(std::move(name)) {
-    for (int i = 1; i < argc; ++i)
-      json_ = json_ || std::string_view{argv[i]} == "--json";
+  suite(std::string name, int argc, char** argv) : name_(std::move(name)), json_(json_wanted(name_, argc, argv)) {
     if (!json_)
       std::printf("%-28s %-8s %12s %12s  %6s (min, max)\n", name_.c_str(), "", "ours", "reference", "ratio");
   }
@@ -134,8 +154,8 @@ class suite {
     std::fflush(stdout);
   }
 
-  std::string name_;
-  bool json_ = false;
+  const std::string name_;
+  const bool json_;
 };
 
 }  // namespace troupe::bench

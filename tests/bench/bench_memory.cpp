@@ -2,6 +2,7 @@
 // memory that are alive at one call; and the arena with rematerialisation with the one without. No program runs, so the
 // numbers are the same on every machine of one CPU level.
 #include "compute/program/program.hpp"
+#include "tests/bench/bench.hpp"
 #include "tests/bench/models.hpp"
 
 #include <cstdio>
@@ -26,7 +27,7 @@ std::unique_ptr<program> planned(const measured_model& m, bool recompute) {
 
 int main(int argc, char** argv) {
   using namespace troupe::bench;
-  const bool json = argc > 1 && std::string_view{argv[1]} == "--json";
+  const bool json = json_wanted("memory", argc, argv);
   if (!json)
     std::printf("%-28s %8s %12s  %6s %s\n", "memory", "kernels", "arena", "ratio", "over");
   const auto print = [json](const std::string& name, int64_t kernels, int64_t arena, int64_t over, const char* what) {

@@ -3,6 +3,7 @@
 // loss was equal to ours. Then our program on two threads beside itself on one, by the wall clock.
 //
 //   bench_train_step [--json] [PART OF A ROW'S NAME]...
+#include "tests/bench/bench.hpp"
 #include "tests/bench/contest.hpp"
 #include "tests/bench/fma_peak.hpp"
 #include "tests/bench/hand_written_lenet.hpp"
@@ -144,14 +145,8 @@ void measure_two_threads(const table& to, const measured_model& m, const rule& r
 int main(int argc, char** argv) {
   using namespace troupe;
   const flush_denormals for_the_loops_by_hand_too;
-  bool json = false;
   std::vector<std::string> parts;
-  for (const std::string argument : std::span{argv + 1, static_cast<size_t>(argc - 1)}) {
-    json = json || argument == "--json";
-    if (!argument.starts_with("--"))
-      parts.push_back(argument);
-  }
-  const bench::table to{json};
+  const bench::table to{bench::json_wanted("train_step", argc, argv, &parts)};
   const auto for_each = [&](auto measure) {
     for (const auto& m : bench::models())
       for (const bench::rule& r :

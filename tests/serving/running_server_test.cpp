@@ -72,6 +72,18 @@ TEST_CASE("a client that sends half a request is let go after a while, and other
   CHECK((end.status == 0 || end.status == 400));
 }
 
+TEST_CASE("a client that goes on sending pieces is let go when the whole request has taken too long") {
+  const small_server s{{.request_secs = 0.05}};
+  http_client slow{s.port()};
+  REQUIRE(slow.send("POST /v1/models/half:predict HTTP/1.1\r\nContent-Length: 16000000\r\n\r\n{"));
+  const auto sent = std::async(std::launch::async, [&] {
+    while (slow.send(" "))
+      std::this_thread::yield();
+  });
+  const auto end = slow.receive();
+  CHECK((end.status == 0 || end.status == 400));
+}
+
 TEST_CASE("versions change under load without a request that is dropped or answered by two of them") {
   small_server s;
   std::atomic<bool> stop{false};
@@ -114,6 +126,15 @@ TEST_CASE("a server that drains answers what has begun, and accepts nothing afte
   drained.get();
   http_client late{port};
   CHECK((!late.connected() || late.get("/healthz").status == 0));
+}
+
+TEST_CASE("a server that drains closes connections without a request, also while others wait to be accepted") {
+  const small_server s{{.connections_max = 1, .idle_secs = 3600}};
+  http_client idle{s.port()};
+  CHECK(idle.get("/healthz").status == 200);
+  http_client next{s.port()}, after_next{s.port()};
+  s.server->drain();
+  CHECK(idle.receive().status == 0);
 }
 
 TEST_CASE("an address that is taken, and no version, are errors before anything is served") {
