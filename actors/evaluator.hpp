@@ -1,6 +1,7 @@
 // The evaluator: a small chief over an `evaluate` sub-plan of its own (infeed, replica, outfeed).
 #pragma once
 
+#include "actors/exporting.hpp"
 #include "actors/hook_roll.hpp"
 #include "actors/job_board.hpp"
 #include "actors/sub_plan_wait.hpp"
@@ -23,7 +24,9 @@ struct evaluator_options {
   uint64_t seed = 0;
   std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
-  std::function<expected<std::vector<std::string>>(const export_occasion&)> exports = {};  ///< Runs the exporters; null: there are none.
+  exporting exports = {};                       ///< Null: there are no exporters.
+  double wall_offset = 0;                       ///< Unix time, in seconds, at which the actor clock was 0; exports are named by it.
+  std::function<void(double seconds)> pass_time = {};  ///< Blocks, for an export whose second is taken; null: it takes the next one.
   std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };
 

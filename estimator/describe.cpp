@@ -1,5 +1,6 @@
 #include "estimator/describe.hpp"
 
+#include "exports/surroundings.hpp"
 #include "input/streams/open_input.hpp"
 #include "input/streams/refused.hpp"
 #include "models/model_spec.hpp"
@@ -62,16 +63,16 @@ expected<std::optional<stored_checkpoint>> checkpoint_at(const std::string& pref
 }
 
 /// On the final occasion only those of the rule `final` run, and these on no other.
-evaluation_policy::exporting exporting_of(const estimator& e, const eval_spec& spec) {
+exporting exporting_of(const estimator& e, const eval_spec& spec) {
   if (spec.exporters.empty())
     return {};
   auto how = spec.exports_like;
   if (how.features.empty() && how.input.node() == input::absent())
     how.input = spec.input;
-  return [e, how, exporters = spec.exporters](const export_occasion& now) -> expected<std::vector<std::string>> {
+  return [e, how, exporters = spec.exporters](const export_surroundings& in, const export_occasion& now) -> expected<std::vector<std::string>> {
     std::vector<std::string> paths;
     for (const auto& x : exporters) {
-      auto path = now.is_final == (x.rule == export_rule::final) ? x.run(e, how, now) : expected<std::optional<std::string>>{};
+      auto path = now.is_final == (x.rule == export_rule::final) ? run_exporter(in, x, e, how, now) : expected<std::optional<std::string>>{};
       if (!path)
         return fail(path.error());
       paths.push_back(path->value_or(""));

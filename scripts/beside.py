@@ -48,13 +48,16 @@ def alternating(round_number):
 
 
 def whole_runs(programs, rounds):
-    """{(row, unit): ([the commit's], [ours])} of benchmarks that are processes of their own."""
+    """{(row, unit): ([the commit's], [ours])} of benchmarks that are processes of their own. Ctrl-C ends it with what there is."""
     rows = {}
-    for n in range(rounds):
-        for side in alternating(n):
-            output = subprocess.run([programs[side], "--json"], check=True, capture_output=True, text=True).stdout
-            for line in map(json.loads, filter(None, output.splitlines())):
-                rows.setdefault((f"{line['bench']} {line['case']}", line["unit"]), ([], []))[side].append(line["ours"])
+    try:
+        for n in range(rounds):
+            for side in alternating(n):
+                output = subprocess.run([programs[side], "--json"], check=True, capture_output=True, text=True).stdout
+                for line in map(json.loads, filter(None, output.splitlines())):
+                    rows.setdefault((f"{line['bench']} {line['case']}", line["unit"]), ([], []))[side].append(line["ours"])
+    except KeyboardInterrupt:
+        print(f"interrupted in round {n + 1} of {rounds}; the rows are of those before it", file=sys.stderr, flush=True)
     return rows
 
 

@@ -166,6 +166,8 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
     options.directory = alone->from->directory;
   if (const auto* training = std::get_if<training_job>(&job.job))
     options.exports = training->evaluations[static_cast<size_t>(node.index)].exports;
+  options.wall_offset = job.wall_offset;
+  options.pass_time = job.pass_time;
   options.board = job.board;
   options.seed = basis.config.seed;
   options.start = job.start;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/chief/deadlines.hpp"
+#include "actors/exporting.hpp"
 #include "actors/hook_turns.hpp"
 #include "pipeline/plan/plan.hpp"
 #include "pipeline/plan/prediction_choice.hpp"
@@ -38,9 +39,7 @@ struct evaluation_data {
 /// An evaluation beside training.
 struct evaluation_policy {
   evaluation_data data;
-  /// Runs the exporters that are due; null: there are none.
-  using exporting = std::function<expected<std::vector<std::string>>(const export_occasion& now)>;
-  exporting exports = {};
+  exporting exports = {};              ///< Null: there are no exporters.
   bool exports_at_end = false;         ///< One of them is of the rule `final`.
   double start_delay_secs = 0;
   double throttle_secs = 600;

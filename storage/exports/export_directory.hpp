@@ -20,6 +20,12 @@ struct export_clock {
 };
 export_clock system_export_clock();
 
+/// What exporting needs of the machine.
+struct export_surroundings {
+  std::shared_ptr<file_system> files = posix_file_system();
+  export_clock clock = system_export_clock();
+};
+
 /// Files to copy: the path within assets.extra/ by that of the source.
 using export_assets = std::map<std::string, std::string>;
 

@@ -26,7 +26,7 @@ void refused(const expected<T>& x, errc category, const std::string& names) {
 export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
 
 /// Exports of the small model by rule, with a clock that goes on with every export.
-struct exporting : exported_case {
+struct exporting_case : exported_case {
   std::shared_ptr<int64_t> now = std::make_shared<int64_t>(1'700'000'000);
   export_surroundings in{.clock = {[now = now] { return *now; }, [now = now](double seconds) { *now += static_cast<int64_t>(seconds); }}};
 
@@ -115,7 +115,7 @@ TEST_CASE("an export takes moving averages where the optimizer keeps them") {
 }
 
 TEST_CASE("[EST-65] the latest exporter exports each time and keeps five; all without a number, and 0 is refused") {
-  exporting c;
+  exporting_case c;
   for (int i = 0; i < 7; ++i)
     CHECK(c.run(latest_exporter("five"), with_loss(0.5)));
   CHECK(c.exports("five").size() == 5);
@@ -127,7 +127,7 @@ TEST_CASE("[EST-65] the latest exporter exports each time and keeps five; all wi
 }
 
 TEST_CASE("[EST-66] losses 0.5, 0.6, 0.4 are two exports; after a restart 0.45 is none") {
-  exporting c;
+  exporting_case c;
   const auto best = best_exporter();
   CHECK(best.name == "best_exporter");
   const auto first = c.run(best, with_loss(0.5)), second = c.run(best, with_loss(0.6)), third = c.run(best, with_loss(0.4));
@@ -143,7 +143,7 @@ TEST_CASE("[EST-66] losses 0.5, 0.6, 0.4 are two exports; after a restart 0.45 i
 }
 
 TEST_CASE("[EST-66] a process that died after its export and before it noted the best one is not asked to do better than an older best") {
-  exporting c;
+  exporting_case c;
   c.run(best_exporter(), with_loss(0.5));
   c.in.files = faulty_file_system::around(posix_file_system());
   static_cast<faulty_file_system&>(*c.in.files).inject({.operation = file_operation::create, .path_contains = "best.json"});
@@ -156,7 +156,7 @@ TEST_CASE("[EST-66] a process that died after its export and before it noted the
 }
 
 TEST_CASE("a state file of the best exporter that is damaged is an error, which names it, and no export") {
-  exporting c;
+  exporting_case c;
   REQUIRE(posix_file_system()->create_directories(c.directory / "run/export/best_exporter"));
   REQUIRE(write_file_atomically(*posix_file_system(), c.directory / "run/export/best_exporter", "best.json", "{}"));
   refused(run_exporter(c.in, best_exporter(), c.e, c.how, with_loss(0.3)), errc::data_loss, "export/best_exporter/best.json: it is not a troupe best export");
@@ -190,7 +190,7 @@ TEST_CASE("[EST-68] the final exporter exports with the flag alone, which is nev
   CHECK_FALSE(is_final_evaluation({}, 1'000'000));
   CHECK_FALSE(is_final_evaluation(22, 21));
   CHECK(is_final_evaluation(22, 22));
-  exporting c;
+  exporting_case c;
   CHECK_FALSE(c.run(final_exporter(), with_loss(0.5)));
   auto last = with_loss(0.5);
   last.is_final = true;

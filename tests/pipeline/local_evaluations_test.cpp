@@ -22,7 +22,7 @@ struct occasions {
 training_job noting(const small_job_options& o, occasions& seen) {
   auto job = describe_small(o);
   job.evaluations.front().exports_at_end = true;
-  job.evaluations.front().exports = [&seen](const export_occasion& now) -> expected<std::vector<std::string>> {
+  job.evaluations.front().exports = [&seen](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
     (now.is_final ? seen.last : seen.each).push_back(static_cast<int64_t>(now.metrics.at("global_step")));
     return std::vector<std::string>{""};
   };
