@@ -11,8 +11,8 @@
 
 namespace troupe::cli {
 
-std::optional<int> ended_by_arguments(CLI::App& app, std::string_view command, const std::vector<std::string>& arguments, reporter& report) {
-  const auto help = parse_arguments(app, command, arguments);
+std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report) {
+  const auto help = known.read(arguments);
   if (!help)
     return failure(report, help.error(), true);
   if (*help)

@@ -5,7 +5,6 @@
 
 #include <troupe/inspect.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -117,14 +116,13 @@ int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& re
 
 int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   request r;
-  CLI::App app{"Lists, verifies and deletes the checkpoints of a model directory.", "troupe checkpoints"};
-  app.footer(usage);
-  app.add_option("ACTION", r.action, "list, verify or delete")->type_name("");
-  app.add_option("DIR", r.directory, "the model directory")->type_name("");
-  app.add_option("STEP", r.steps, "which ones; all, where there is none to list or verify")->type_name("");
-  app.add_flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
-  app.add_flag("--json", r.json, "one JSON object");
-  if (const auto status = ended_by_arguments(app, "checkpoints", arguments, report))
+  command_arguments known{"checkpoints", "Lists, verifies and deletes the checkpoints of a model directory.", usage};
+  known.word("ACTION", r.action, "list, verify or delete");
+  known.word("DIR", r.directory, "the model directory");
+  known.words("STEP", r.steps, "which ones; all, where there is none to list or verify");
+  known.flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
+  known.flag("--json", r.json, "one JSON object");
+  if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (const auto sound = check(r); !sound)
     return failure(report, sound.error(), true);

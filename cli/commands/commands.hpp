@@ -19,7 +19,7 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
 int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 
 /// Reads the arguments of a command with flags of its own. Its exit status where that is all: help was asked for, or they are wrong.
-std::optional<int> ended_by_arguments(CLI::App& app, std::string_view command, const std::vector<std::string>& arguments, reporter& report);
+std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report);
 /// The exit status of a failure: 2 for a value that can never be right, else 1.
 int failure(reporter& report, const error& e, bool misuse);
 /// Whether `load_settings` failed by what was asked for, not by a damaged record.

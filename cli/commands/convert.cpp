@@ -6,7 +6,6 @@
 #include <troupe/convert.hpp>
 #include <troupe/option_field.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace troupe::cli {
@@ -78,17 +77,16 @@ expected<convert_options> read_options(const request& r) {
 
 int convert(const std::vector<std::string>& arguments, reporter& report) {
   request r;
-  CLI::App app{"Converts a checkpoint between Troupe, TensorFlow V2 and safetensors.", "troupe convert"};
-  app.footer(usage);
-  app.add_option("FROM", r.from, "a model directory, a checkpoint or a .safetensors file")->type_name("");
-  app.add_option("TO", r.to, "a new directory, or a new .safetensors file")->type_name("");
-  app.add_option("--format", r.format, "what TO becomes: troupe, tensorflow or safetensors")->type_name("NAME");
-  app.add_option("--step", r.step, "the checkpoint of this step [the newest]")->type_name("N");
-  app.add_option("--like", r.like, "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots")->type_name("PATH");
-  app.add_option("--beta1", r.beta1, "to tensorflow: Adam's beta1, for its variable beta1_power [0.9]")->type_name("X");
-  app.add_option("--beta2", r.beta2, "and its beta2 [0.999]")->type_name("X");
-  app.add_flag("--json", r.json, "one JSON object");
-  if (const auto status = ended_by_arguments(app, "convert", arguments, report))
+  command_arguments known{"convert", "Converts a checkpoint between Troupe, TensorFlow V2 and safetensors.", usage};
+  known.word("FROM", r.from, "a model directory, a checkpoint or a .safetensors file");
+  known.word("TO", r.to, "a new directory, or a new .safetensors file");
+  known.value("--format", "NAME", r.format, "what TO becomes: troupe, tensorflow or safetensors");
+  known.value("--step", "N", r.step, "the checkpoint of this step [the newest]");
+  known.value("--like", "PATH", r.like, "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots");
+  known.value("--beta1", "X", r.beta1, "to tensorflow: Adam's beta1, for its variable beta1_power [0.9]");
+  known.value("--beta2", "X", r.beta2, "and its beta2 [0.999]");
+  known.flag("--json", r.json, "one JSON object");
+  if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   const auto options = read_options(r);
   if (!options)

@@ -6,7 +6,6 @@
 
 #include <troupe/inspect.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,19 +51,19 @@ struct request {
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("inspect", std::move(message)); }
 
-void add_flags(CLI::App& app, request& r) {
-  app.add_option("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file")->type_name("");
-  app.add_option("--config", r.config, "or a configuration in TOML")->type_name("FILE");
-  app.add_option("--set", r.set, "any key of the configuration, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
-  app.add_flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
-  app.add_option("--graph", r.graph, "the graph of its model: train, evaluate or predict")->type_name("MODE");
-  app.add_flag("--program", r.program, "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
-  app.add_flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
-  app.add_option("--steps", r.steps, "of how many steps [20]")->type_name("N");
-  app.add_flag("--dot", r.dot, "the graph for Graphviz [train]");
-  app.add_flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
-  app.add_flag("--values", r.values, "with --json: every tensor's bytes in base64");
-  app.add_flag("--json", r.json, "a JSON object; of several PATHs a list of them");
+void add_flags(command_arguments& known, request& r) {
+  known.words("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file");
+  known.value("--config", "FILE", r.config, "or a configuration in TOML");
+  known.values("--set", "KEY=VALUE", r.set, "any key of the configuration, as often as you like");
+  known.flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
+  known.value("--graph", "MODE", r.graph, "the graph of its model: train, evaluate or predict");
+  known.flag("--program", r.program, "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
+  known.flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
+  known.value("--steps", "N", r.steps, "of how many steps [20]");
+  known.flag("--dot", r.dot, "the graph for Graphviz [train]");
+  known.flag("--verify", r.verify, "read every byte of checkpoints and compare all checksums");
+  known.flag("--values", r.values, "with --json: every tensor's bytes in base64");
+  known.flag("--json", r.json, "a JSON object; of several PATHs a list of them");
 }
 
 expected<void> check(const request& r) {
@@ -176,10 +175,9 @@ int show_config(const request& r, reporter& report) {
 
 int inspect(const std::vector<std::string>& arguments, reporter& report) {
   request r;
-  CLI::App app{"Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.", "troupe inspect"};
-  app.footer(usage);
-  add_flags(app, r);
-  if (const auto status = ended_by_arguments(app, "inspect", arguments, report))
+  command_arguments known{"inspect", "Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.", usage};
+  add_flags(known, r);
+  if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (const auto sound = check(r); !sound)
     return failure(report, sound.error(), true);

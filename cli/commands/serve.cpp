@@ -4,7 +4,6 @@
 
 #include <troupe/serve_fields.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -59,19 +58,19 @@ std::string help_of_field(const field_row& field, const T& standard) {
   return text == "none" ? std::string{field.about} : fmt::format("{} [{}]", field.about, text);
 }
 
-/// The values of flags, as text, in the order of the fields.
-using flag_values = std::deque<std::string>;
+/// The values of flags that are given, as text, in the order of the fields.
+using flag_values = std::deque<std::optional<std::string>>;
 
-expected<void> read_options(const flag_values& values, const std::vector<CLI::Option*>& given, serve_options& into) {
+expected<void> read_options(const flag_values& values, serve_options& into) {
   expected<void> right;
   size_t i = 0;
   each_field(into, [&](const field_row& field, auto& value) {
-    const size_t at = i++;
-    if (!right || given[at]->count() == 0)
+    const auto& given = values[i++];
+    if (!right || !given)
       return;
     const auto valid = values_of<std::decay_t<decltype(value)>>(field.range);
-    if (!valid.accept(values[at]) || !parse_option(values[at], value))
-      right = misuse(fmt::format("{} must be {}, not '{}'", flag_of(field.name), to_text(valid), values[at]));
+    if (!valid.accept(*given) || !parse_option(*given, value))
+      right = misuse(fmt::format("{} must be {}, not '{}'", flag_of(field.name), to_text(valid), *given));
   });
   return right;
 }
@@ -121,21 +120,19 @@ expected<int> run(const request& r, signal_watch& signals) {
 
 int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals) {
   request r;
-  CLI::App app{"Answers predictions of exported models over HTTP.", "troupe serve"};
-  app.footer(usage);
-  app.add_option("DIR", r.directory, "an export, a directory of exports, or a model directory")->type_name("");
+  command_arguments known{"serve", "Answers predictions of exported models over HTTP.", usage};
+  known.word("DIR", r.directory, "an export, a directory of exports, or a model directory");
   flag_values values;
-  std::vector<CLI::Option*> given;
   each_field(defaults_of<serve_options>(), [&](const field_row& field, const auto& standard) {
-    given.push_back(app.add_option(flag_of(field.name), values.emplace_back(), help_of_field(field, standard))->type_name("VALUE"));
+    known.value(flag_of(field.name), "VALUE", values.emplace_back(), help_of_field(field, standard));
   });
-  app.add_flag("--json", r.json, "every line of standard output is a JSON object with an \"event\"");
-  app.add_flag("--quiet", r.quiet, "nothing but warnings and errors");
-  if (const auto status = ended_by_arguments(app, "serve", arguments, report))
+  known.flag("--json", r.json, "every line of standard output is a JSON object with an \"event\"");
+  known.flag("--quiet", r.quiet, "nothing but warnings and errors");
+  if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (r.directory.empty())
     return failure(report, misuse("serve takes a directory with an export").value(), true);
-  if (const auto right = read_options(values, given, r.options); !right)
+  if (const auto right = read_options(values, r.options); !right)
     return failure(report, right.error(), true);
   const auto signal = run(r, signals);
   if (!signal)

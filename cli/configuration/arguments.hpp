@@ -1,8 +1,14 @@
-// What every command makes of its arguments: flags that CLI11 reads, help on request, and the errors for what is left over.
+// The arguments of a command: flags, values and words that CLI11 reads, help on request, and the errors for what is left over.
+//
+//   command_arguments known{"checkpoints", "Lists, verifies and deletes the checkpoints of a model directory.", usage};
+//   known.word("DIR", r.directory, "the model directory");
+//   known.flag("--json", r.json, "one JSON object");
+//   const auto help = known.read(arguments);
 #pragma once
 
 #include <troupe/error.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +22,32 @@ namespace troupe::cli {
 /// invalid_argument, with a note that names the command's --help.
 tl::unexpected<error> misuse(std::string_view command, std::string message);
 
-/// Reads the arguments that follow the name of the command into what `app` was told. A text is the help that was asked for: it is printed, and
-/// nothing else is done. invalid_argument: a value that is missing; an unknown flag, with the known one that is most like it; a word too many.
-expected<std::optional<std::string>> parse_arguments(CLI::App& app, std::string_view command, const std::vector<std::string>& arguments);
+/// Refers to what it reads into, which stays as it is where nothing is given. Of a value that is given twice the last one counts.
+class command_arguments {
+ public:
+  /// `command` follows the program's name; its help begins with `about` and ends with `usage`.
+  command_arguments(std::string command, std::string about, std::string usage);
+  ~command_arguments();
+  command_arguments(const command_arguments&) = delete;
+  command_arguments& operator=(const command_arguments&) = delete;
+
+  const std::string& command() const noexcept { return command_; }
+
+  void word(const std::string& name, std::string& into, const std::string& about);                ///< By its place.
+  void words(const std::string& name, std::vector<std::string>& into, const std::string& about);  ///< All that are left.
+  void flag(const std::string& name, bool& into, const std::string& about);
+  /// `what` stands for the value in the help: "N".
+  void value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about);
+  void value(const std::string& name, const std::string& what, std::string& into, const std::string& about);
+  void values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about);  ///< One at a time.
+
+  /// Reads the arguments that follow the name of the command. A text is the help that was asked for: it is printed, and nothing else is done.
+  /// invalid_argument: a value that is missing; an unknown flag, with the known one that is most like it; a word too many.
+  expected<std::optional<std::string>> read(const std::vector<std::string>& arguments);
+
+ private:
+  const std::string command_;
+  const std::unique_ptr<CLI::App> app_;
+};
 
 }  // namespace troupe::cli

@@ -7,7 +7,6 @@
 #include <troupe/checkpoints.hpp>
 #include <troupe/spec_fields.hpp>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,66 +91,55 @@ std::string footer(std::string_view subcommand) {
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
   command_line line;
   const bool training = subcommand == "train", predicting = subcommand == "predict", exporting = subcommand == "export";
-  CLI::App app{training     ? "Trains a model, saving and evaluating as it goes."
-               : predicting ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
-               : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
-                            : "Evaluates the newest checkpoint of a model.",
-               fmt::format("troupe {}", subcommand)};
-  app.footer(footer(subcommand));
-  std::deque<std::string> values;  // CLI11 keeps references to these.
-  std::vector<std::pair<CLI::Option*, const flag*>> given;
-  const auto last = CLI::MultiOptionPolicy::TakeLast;  // ./dev run puts its own flags before yours.
-  app.add_option("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was")->type_name("");
-  app.add_option("--config", line.config, "configuration in TOML")->type_name("FILE")->multi_option_policy(last);
+  command_arguments known{std::string{subcommand},
+                          training     ? "Trains a model, saving and evaluating as it goes."
+                          : predicting ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
+                          : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
+                                       : "Evaluates the newest checkpoint of a model.",
+                          footer(subcommand)};
+  known.word("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was");
+  known.value("--config", "FILE", line.config, "configuration in TOML");
   line.arguments = {"troupe", std::string{subcommand}};
   line.arguments.insert(line.arguments.end(), arguments.begin(), arguments.end());
+  std::deque<std::optional<std::string>> values;  // Of the flags for keys, in their order.
   for (const auto& f : key_flags)
-    given.emplace_back(app.add_option(f.name, values.emplace_back(), help_of(*find_key(f.key)))->type_name(f.value)->multi_option_policy(last), &f);
+    known.value(f.name, f.value, values.emplace_back(), help_of(*find_key(f.key)));
   std::vector<std::string> set;
-  app.add_option("--set", set, "any key, as often as you like")->type_name("KEY=VALUE")->allow_extra_args(false);
-  std::string step;
-  const auto of_step = fmt::format("{}; best: the one that keep_best has kept", about<predict_spec>("step"));
-  auto* const at_step = training ? nullptr : app.add_option("--step", step, of_step)->type_name("N|best")->multi_option_policy(last);
-  std::deque<std::pair<std::optional<std::string>*, std::string>> texts;
-  std::vector<CLI::Option*> given_texts;
-  const auto add_text = [&](const char* name, std::optional<std::string>& to, const char* value, const std::string& purpose) {
-    auto& text = texts.emplace_back(&to, "").second;
-    given_texts.push_back(app.add_option(name, text, purpose)->type_name(value)->multi_option_policy(last));
-  };
-  if (!training)
-    add_text("--checkpoint", line.checkpoint, "PREFIX", "the checkpoint dir/model.ckpt-N of any directory, in place of --step");
-  if (predicting) {
-    add_text("--keys", line.keys, "A,B", about<predict_spec>("keys"));
-    add_text("--format", line.format, "csv|jsonl|npy", "how results are written [csv]");
-    add_text("--output", line.output, "FILE", "where they go; npy: a directory [standard output]");
-    add_text("--limit", line.limit, "N", "only the first N results");
-    add_text("--export", line.exported, "DIR", "an exported model in place of a model directory; only input and evaluate of the keys count then");
-  } else if (exporting) {
-    add_text("--output", line.output, "DIR", "where the numbered directory goes [export/latest in the model directory]");
-    add_text("--onnx", line.onnx, "FILE", "also write it as an ONNX file");
-    auto* const asset = app.add_option("--asset", line.assets, "a file to put beside it, as assets.extra/PATH; as often as you like");
-    asset->type_name("PATH=FILE")->allow_extra_args(false);
+  known.values("--set", "KEY=VALUE", set, "any key, as often as you like");
+  if (!training) {
+    known.value("--step", "N|best", line.step, fmt::format("{}; best: the one that keep_best has kept", about<predict_spec>("step")));
+    known.value("--checkpoint", "PREFIX", line.checkpoint, "the checkpoint dir/model.ckpt-N of any directory, in place of --step");
   }
-  if (!predicting && !exporting) {
-    app.add_flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
+  if (predicting) {
+    known.value("--keys", "A,B", line.keys, about<predict_spec>("keys"));
+    known.value("--format", "csv|jsonl|npy", line.format, "how results are written [csv]");
+    known.value("--output", "FILE", line.output, "where they go; npy: a directory [standard output]");
+    known.value("--limit", "N", line.limit, "only the first N results");
+    known.value("--export", "DIR", line.exported, "an exported model in place of a model directory; only input and evaluate of the keys count then");
+  } else if (exporting) {
+    known.value("--output", "DIR", line.output, "where the numbered directory goes [export/latest in the model directory]");
+    known.value("--onnx", "FILE", line.onnx, "also write it as an ONNX file");
+    known.values("--asset", "PATH=FILE", line.assets, "a file to put beside it, as assets.extra/PATH; as often as you like");
+  } else {
+    known.flag("--json", line.json, "every line of standard output is a JSON object with an \"event\"");
   }
   if (!predicting && !training)
-    add_text("--evaluation", line.evaluation, "NAME", "the [[evaluate]] of this name; the first unless given");
+    known.value("--evaluation", "NAME", line.evaluation, "the [[evaluate]] of this name; the first unless given");
   bool debug_numerics = false;
   if (!predicting && !exporting)
-    app.add_flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
-  app.add_flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
+    known.flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
+  known.flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
 
-  auto help = parse_arguments(app, subcommand, arguments);
+  auto help = known.read(arguments);
   if (!help)
     return fail(help.error());
   if (*help) {
     line.help = std::move(*help);
     return line;
   }
-  for (const auto& [option, f] : given)
-    if (option->count() > 0)
-      line.flags.push_back({f->key, values[static_cast<size_t>(f - key_flags)], f->name});
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i])
+      line.flags.push_back({key_flags[i].key, *values[i], key_flags[i].name});
   if (!line.directory.empty()) {
     if (!line.config.empty())
       return misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
@@ -168,11 +156,6 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
       return misuse(subcommand, a.error().message);
     line.set.push_back(std::move(*a));
   }
-  if (at_step && at_step->count() > 0)
-    line.step = step;
-  for (size_t i = 0; i < texts.size(); ++i)
-    if (given_texts[i]->count() > 0)
-      *texts[i].first = texts[i].second;
   if (line.step && line.checkpoint)
     return misuse(subcommand, "--step and --checkpoint cannot be given together: both name the checkpoint");
   return line;

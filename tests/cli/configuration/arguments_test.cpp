@@ -1,6 +1,5 @@
 #include "cli/configuration/arguments.hpp"
 
-#include <CLI/CLI.hpp>
 #include <doctest/doctest.h>
 
 namespace troupe::cli {
@@ -8,16 +7,19 @@ namespace troupe::cli {
 namespace {
 
 struct fake_command {
-  std::string from, to, step;
+  std::string from, to;
+  std::optional<std::string> step;
+  std::vector<std::string> ways;
   bool json = false;
 
   expected<std::optional<std::string>> parse(const std::vector<std::string>& arguments) {
-    CLI::App app{"Moves things.", "troupe move"};
-    app.add_option("FROM", from);
-    app.add_option("TO", to);
-    app.add_option("--step", step);
-    app.add_flag("--json", json);
-    return parse_arguments(app, "move", arguments);
+    command_arguments known{"move", "Moves things.", "It is quick."};
+    known.word("FROM", from, "whence");
+    known.word("TO", to, "whither");
+    known.value("--step", "N", step, "which one");
+    known.values("--way", "NAME", ways, "by what");
+    known.flag("--json", json, "one object");
+    return known.read(arguments);
   }
   std::string trouble(const std::vector<std::string>& arguments) {
     const auto help = parse(arguments);
@@ -46,7 +48,20 @@ TEST_CASE("help that is asked for is a text and no error, whatever else is wrong
   const auto help = c.parse({"--stpe", "--help"});
   REQUIRE(help);
   REQUIRE(*help);
-  CHECK((*help)->find("Moves things.") != std::string::npos);
+  for (const char* part : {"Moves things.", "troupe move", "FROM", "whither", "--step N", "by what", "It is quick."})
+    CHECK_MESSAGE((*help)->find(part) != std::string::npos, part);
+}
+
+TEST_CASE("of a value that is given twice the last one counts, several are kept in their order, and an empty one is given") {
+  fake_command c;
+  REQUIRE(c.parse({"--step", "3", "--way", "road", "--step=4", "--way", "rail", "a"}));
+  CHECK(c.step == "4");
+  CHECK(c.ways == std::vector<std::string>{"road", "rail"});
+  CHECK(c.from == "a");
+  fake_command empty;
+  REQUIRE(empty.parse({"--step", ""}));
+  CHECK(empty.step == "");
+  CHECK_FALSE(fake_command{}.step);
 }
 
 TEST_CASE("a flag that is unknown, a value that is missing and a word too many are told with what would be right") {
