@@ -62,8 +62,8 @@ class timed_connection final : public httplib::Stream {
     for (;;) {
       if (!wait(POLLOUT))
         return -1;
-      const ssize_t sent = ::send(fd_, from, n, MSG_NOSIGNAL);
-      if (sent >= 0 || errno != EINTR)
+      const ssize_t sent = ::send(fd_, from, n, MSG_NOSIGNAL | MSG_DONTWAIT);  // A call that blocks would not know of the time.
+      if (sent >= 0 || !again())
         return sent;
     }
   }
@@ -73,13 +73,14 @@ class timed_connection final : public httplib::Stream {
   socket_t socket() const override { return fd_; }
 
  private:
+  static bool again() { return errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK; }
   bool wait(short events) const { return wait_for(fd_, events, std::min(until_, std::chrono::steady_clock::now() + piece_)); }
   ssize_t receive(char* to, size_t n) {
     for (;;) {
       if (!wait(POLLIN))
         return -1;
-      const ssize_t got = ::recv(fd_, to, n, 0);
-      if (got >= 0 || errno != EINTR)
+      const ssize_t got = ::recv(fd_, to, n, MSG_DONTWAIT);
+      if (got >= 0 || !again())
         return got;
     }
   }

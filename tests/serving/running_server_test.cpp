@@ -84,6 +84,15 @@ TEST_CASE("a client that goes on sending pieces is let go when the whole request
   CHECK((end.status == 0 || end.status == 400));
 }
 
+TEST_CASE("a client that takes no answer is let go, however many requests it has sent") {
+  const small_server s{{.connections_max = 2, .read_secs = 0.05}};
+  http_client deaf{s.port()};
+  const std::string request = "GET /v1/models/half/metadata HTTP/1.1\r\nHost: t\r\n\r\n";
+  while (deaf.send(request)) {  // Until the server has closed the connection.
+  }
+  CHECK(http_client{s.port()}.post(path, one_row).status == 200);
+}
+
 TEST_CASE("versions change under load without a request that is dropped or answered by two of them") {
   small_server s;
   std::atomic<bool> stop{false};
