@@ -110,12 +110,21 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
   if (!opened)
     return initialised(opened.error());
   const auto& checkpoints = **opened;
-  const auto best = which.step < 0 ? best_in_use(checkpoints) : std::nullopt;
+  auto best = which.step < 0 ? best_in_use(checkpoints) : std::nullopt;
   for (std::map<checkpoint_id, error> damaged;;) {
     const auto found = best                  ? checkpoints.read(*best)
                        : which.step < 0      ? checkpoints.read_newest(damaged)
                        : which.iteration < 0 ? checkpoints.read_step(which.step)
                                              : checkpoints.read({which.step, which.iteration});
+    if (!found && best) {
+      if (const auto meanwhile = best_in_use(checkpoints); meanwhile != best) {  // A job that trains has found a better one.
+        best = meanwhile;
+        continue;
+      }
+      auto why = found.error();
+      why.notes.push_back("the newest checkpoint says that the best one, of step " + to_string(*best) + ", is to be used");
+      return fail(std::move(why));
+    }
     if (!found)
       return initialised(found.error());
     auto& reader = **found;
