@@ -2,6 +2,7 @@
 
 #include "storage/files/memory_file_system.hpp"
 #include "support/crew_of_recorders.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -121,7 +122,7 @@ TEST_CASE_FIXTURE(predictor_alone, "a batch that was asked for and does not come
   let_pass(std::chrono::seconds(13));
   REQUIRE(board->ends.size() == 1);
   CHECK(board->ends[0]->category == errc::deadline_exceeded);
-  CHECK(board->ends[0]->message.find("within 10 s: predictor/infeed/0 does not answer; predictor/replica/0 does not answer") != std::string::npos);
+  CHECK(has(board->ends[0]->message, "within 10 s: predictor/infeed/0 does not answer; predictor/replica/0 does not answer"));
 }
 
 TEST_CASE_FIXTURE(predictor_alone, "the death of a node is an end that says of what") {
@@ -131,7 +132,7 @@ TEST_CASE_FIXTURE(predictor_alone, "the death of a node is an end that says of w
   run();
   REQUIRE(board->ends.size() == 1);
   CHECK(board->ends[0]->category == errc::aborted);
-  CHECK(board->ends[0]->message.find("it was killed") != std::string::npos);
+  CHECK(has(board->ends[0]->message, "it was killed"));
   CHECK(gone());
 }
 

@@ -1,5 +1,6 @@
 // The program where the system refuses threads, memory or disk space, or does not answer.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,11 +8,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 /// Preloads tests/support/preloaded_faults.cpp, with that variable.
 std::string with_fault(const std::string& variable) {
@@ -43,8 +42,8 @@ TEST_CASE("a thread that cannot be had, whichever it is, is an error that says s
       }
       ++refused;
       CHECK(result.status == 1);
-      CHECK_MESSAGE(has(result.err, "error: "), result.err);
-      CHECK_MESSAGE(has(result.err, "the system gave no thread"), result.err);
+      CHECK(has(result.err, "error: "));
+      CHECK(has(result.err, "the system gave no thread"));
       CHECK_FALSE(std::filesystem::exists(project.path("out.csv.tmp")));
       if (command.back() == "--json") {
         REQUIRE_FALSE(result.out.empty());
@@ -78,7 +77,7 @@ TEST_CASE("a limit on the size of files is an error that names the file, and the
   const small_project project;
   const auto result = run_program("ulimit -f 16", project.train({"--max-steps", "8", "--set", "model.hidden_units=64", "--json"}));
   CHECK(result.status == 1);
-  CHECK_MESSAGE(has(result.err, "resource_exhausted: cannot write " + project.path("model") + "/model.ckpt-0"), result.err);
+  CHECK(has(result.err, "resource_exhausted: cannot write " + project.path("model") + "/model.ckpt-0"));
   CHECK(has(result.err, "File too large"));
   CHECK(result.events().back()["category"] == "resource_exhausted");
 }
@@ -90,7 +89,7 @@ TEST_CASE("inspect says of a shard that it may not read that it may not be read,
     CAPTURE(path);
     const auto result = run_program(with_fault("DENY_OPEN=model.ckpt-8-00000-of"), {"inspect", path});
     CHECK(result.status == 1);
-    CHECK_MESSAGE(has(result.out, "may not be read: Permission denied"), result.out);
+    CHECK(has(result.out, "may not be read: Permission denied"));
     CHECK_FALSE(has(result.out, "damaged"));
   }
 }

@@ -1,5 +1,6 @@
 // Every kind of wrong command line, and the program's own error for it.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,11 +8,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 }  // namespace
 
@@ -22,7 +21,7 @@ TEST_CASE("misuse exits with 2 and one error that says what would be right") {
     const auto result = run_program(std::move(arguments));
     CHECK(result.status == 2);
     CHECK(result.out.empty());
-    CHECK_MESSAGE(has(result.err, part), result.err);
+    CHECK(has(result.err, part));
     CHECK(result.err.starts_with("error: "));
     CHECK_FALSE(has(result.err.substr(1), "error: "));
   };

@@ -1,5 +1,6 @@
 // The program runs on small data: its output, its files, and how signals end it.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,11 +14,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 std::vector<std::string> names(const std::vector<nlohmann::json>& events) {
   std::vector<std::string> all;
@@ -146,7 +145,7 @@ TEST_CASE("a job that goes on from a checkpoint whose verdict is damaged says so
   std::ofstream{project.path("model/model.ckpt-8.verdict.json")} << "{\"half\": ";
   const auto again = run_program(project.train({"--max-steps", "16"}));
   CHECK(again.status == 0);
-  CHECK_MESSAGE(has(again.err, "warning: what was found out after the commit of model.ckpt-8 is lost"), again.err);
+  CHECK(has(again.err, "warning: what was found out after the commit of model.ckpt-8 is lost"));
   CHECK(has(again.out, "finished at step 16"));
 }
 
@@ -211,7 +210,7 @@ TEST_CASE("a finished directory is not trained again: it is evaluated once, and 
   const auto events = again.events();
   CHECK(names(events) == std::vector<std::string>{"started", "evaluated", "finished"});
   CHECK(events.back()["steps_run"] == 0);
-  CHECK(has(events.back()["remark"], "nothing to train"));
+  CHECK(has(events.back()["remark"].get<std::string>(), "nothing to train"));
   CHECK(events.back()["metrics"] == first.events().back()["metrics"]);
   CHECK(has(run_program(project.train({"--max-steps", "8"})).out, "nothing to train"));
 }

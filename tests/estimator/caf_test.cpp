@@ -1,6 +1,7 @@
 #include <troupe/caf.hpp>
 
 #include "tests/estimator/small_start.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/threads.hpp"
 
 #include <caf/actor_system.hpp>
@@ -132,7 +133,7 @@ TEST_CASE("a system that was made without our messages is refused with the call 
   const auto check_refused = [](const auto& refused) {
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().category == errc::failed_precondition);
-    CHECK(refused.error().message.find("troupe::add_troupe_types") != std::string::npos);
+    CHECK(has(refused.error().message, "troupe::add_troupe_types"));
   };
   check_refused(start(p.system, e, small_training(10)));
   check_refused(evaluate(p.system, e, {.input = small_dataset(20).batch(8)}));

@@ -5,6 +5,7 @@
 
 #include "small_start.hpp"
 #include "support/prediction_case.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -229,7 +230,7 @@ TEST_CASE("hooks of an evaluation see its batches and its end; one that stops en
     const auto failed = evaluate(mean_of_x(), {.input = dataset_over(fake_batches(3)), .hooks = {bad}});
     REQUIRE_FALSE(failed);
     CHECK(failed.error().category == errc::state);
-    CHECK(failed.error().message.find("of hooks[0] (") != std::string::npos);
+    CHECK(has(failed.error().message, "of hooks[0] ("));
     CHECK(failed.error().message.ends_with("not today"));
   }
   CHECK(evaluate(mean_of_x(), {.input = dataset_over(fake_batches(3)), .hooks = {nullptr}}).error().message

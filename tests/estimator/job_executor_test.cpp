@@ -1,5 +1,6 @@
 // Hooks on a thread of the caller's choice.
 #include "tests/estimator/small_start.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -161,7 +162,7 @@ TEST_CASE("an executor that stops running tasks ends the job as deadline_exceede
   const auto result = running->wait(soon);
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().category == errc::deadline_exceeded);
-  CHECK(result.error().message.find("the executor of the hooks did not run a task within 20 ms") != std::string::npos);
+  CHECK(has(result.error().message, "the executor of the hooks did not run a task within 20 ms"));
   CHECK(result.error().source == "callbacks");
   CHECK(newest_step(directory / "run") >= 5);
   CHECK(kept.size() == 1);

@@ -1,6 +1,7 @@
 #include "estimator/job_log.hpp"
 
 #include "tests/estimator/small_start.hpp"
+#include "tests/support/has.hpp"
 
 #include <troupe/spdlog.hpp>
 
@@ -77,7 +78,7 @@ TEST_CASE("a job tells the caller's logger what happens, in order, and no other"
   // A save is reported once it is durable, which may be after the progress of later steps.
   for (const std::string& line : {"info: saved " + (directory / "run/model.ckpt-0"), "info: saved " + (directory / "run/model.ckpt-10")})
     CHECK_MESSAGE(std::count(told.begin(), told.end(), line) == 1, line);
-  CHECK(std::count_if(told.begin(), told.end(), [](const auto& line) { return line.find(": step ") != std::string::npos; }) == 2);
+  CHECK(std::count_if(told.begin(), told.end(), [](const auto& line) { return has(line, ": step "); }) == 2);
   CHECK_MESSAGE(told.back().starts_with("info: finished at step 10 after "), told.back());
 }
 

@@ -6,6 +6,7 @@
 #include "support/temporary_directory.hpp"
 #include "support/threads.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -251,7 +252,7 @@ TEST_CASE("a stream says which checkpoint it is of, and that there is none") {
   CHECK(bare.remark().empty());
   taken(bare);
   CHECK(bare.checkpoint().empty());
-  CHECK(bare.remark().find("freshly initialised") != std::string::npos);
+  CHECK(has(bare.remark(), "freshly initialised"));
 
   const temporary_directory directory;
   const auto dir = directory / "m";

@@ -1,5 +1,6 @@
 // Calls whose goal an earlier job in the same directory has reached already.
 #include "tests/estimator/small_start.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -99,7 +100,7 @@ TEST_CASE("[EST-56] a model directory is made with those above it; one that cann
     const auto result = train(small_estimator(directory / place), small_training(1));
     REQUIRE_FALSE(result);
     CHECK(result.error().category == errc::failed_precondition);
-    CHECK_MESSAGE(result.error().message.find(directory / place) != std::string::npos, result.error().message);
+    CHECK(has(result.error().message, directory / place));
   }
 }
 

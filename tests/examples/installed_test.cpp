@@ -1,5 +1,6 @@
 // The files that `meson install` installs suffice for a separate project, which finds them by pkg-config.
 #include "tests/examples/example_program.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ TEST_CASE("the installed program finds its library, and a project outside of thi
   run({"meson", "install", "-C", TROUPE_BUILD_ROOT, "--no-rebuild", "--quiet", "--destdir", root});
   // The program looks for its library beside itself, wherever the prefix was moved to.
   const auto version = run({root + TROUPE_BINDIR "/troupe", "--version"}, {{"LD_LIBRARY_PATH", ""}});
-  CHECK_MESSAGE(version.find(TROUPE_VERSION) != std::string::npos, version);
+  CHECK(has(version, TROUPE_VERSION));
   // Nothing but the installed files can be found: not this build's library, not its headers.
   const std::map<std::string, std::string> there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"},
                                                  {"PKG_CONFIG_SYSROOT_DIR", root},
@@ -26,7 +27,7 @@ TEST_CASE("the installed program finds its library, and a project outside of thi
   run({"meson", "setup", build, TROUPE_SOURCE_ROOT "/examples/installed"}, there);
   run({"ninja", "-C", build}, there);
   const auto said = run({build + "/installed"}, there);
-  CHECK_MESSAGE(said.find("finished at step 50, 50 steps") != std::string::npos, said);
+  CHECK(has(said, "finished at step 50, 50 steps"));
 }
 
 }  // namespace troupe::test

@@ -2,6 +2,7 @@
 
 #include "storage/files/file_system.hpp"
 #include "tests/exports/exported_case.hpp"
+#include "tests/support/has.hpp"
 
 #include <troupe/canned_models.hpp>
 #include <troupe/inspect.hpp>
@@ -12,13 +13,11 @@ using namespace test;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 template <class T>
 void refused(const expected<T>& x, errc category, const std::string& names) {
   REQUIRE_FALSE(x);
   CHECK(x.error().category == category);
-  CHECK_MESSAGE(contains(x.error().message, names), x.error().message);
+  CHECK(has(x.error().message, names));
 }
 
 void replace_in(const std::string& path, const std::string& from, const std::string& to) {

@@ -2,6 +2,7 @@
 
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/exports/exported_case.hpp"
+#include "tests/support/has.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +15,11 @@ namespace {
 
 using metrics = std::map<std::string, double>;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 template <class T>
 void refused(const expected<T>& x, errc category, const std::string& names) {
   REQUIRE_FALSE(x);
   CHECK(x.error().category == category);
-  CHECK_MESSAGE(contains(x.error().message, names), x.error().message);
+  CHECK(has(x.error().message, names));
 }
 
 export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
@@ -85,8 +84,8 @@ TEST_CASE("an export without an input, without a place, of another model or of a
   }};
   const auto other = export_model(wider, c.how);
   refused(other, errc::invalid_argument, "is a checkpoint of another model");
-  CHECK(contains(other.error().message, "dense/kernel is float32[8, 5] there and float32[8, 6] in the model"));
-  CHECK(contains(other.error().message, "dense_1/kernel is float32[5, 3] there and float32[6, 3] in the model"));
+  CHECK(has(other.error().message, "dense/kernel is float32[8, 5] there and float32[8, 6] in the model"));
+  CHECK(has(other.error().message, "dense_1/kernel is float32[5, 3] there and float32[6, 3] in the model"));
   CHECK_FALSE(posix_file_system()->info(c.directory / "run/export"));
   auto looks = c.e;
   looks.model.build = [](graph& g, const features& x, const labels& y, mode m) {
@@ -276,7 +275,7 @@ TEST_CASE("exporters of one evaluation need names of their own, which can be nam
   };
   CHECK(wrong({latest_exporter("a"), best_exporter("b"), final_exporter("a")}) == "two exporters of one evaluation have the name 'a'");
   for (const auto* name : {"", ".", "..", "a/b"})
-    CHECK(contains(wrong({latest_exporter(name)}), std::string{"an exporter needs a name that can be a directory's, not '"} + name + "'"));
+    CHECK(has(wrong({latest_exporter(name)}), std::string{"an exporter needs a name that can be a directory's, not '"} + name + "'"));
   CHECK(validate(std::vector<exporter>{latest_exporter(), best_exporter(), final_exporter()}));
 }
 

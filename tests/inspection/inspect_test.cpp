@@ -2,6 +2,7 @@
 #include <troupe/inspect.hpp>
 
 #include "tests/support/checkpoint_ids.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -13,13 +14,11 @@
 
 namespace troupe {
 
+using test::has;
+
 namespace {
 
 using nlohmann::json;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 dataset examples() {
   return *dataset::from_tensors({{"x", tensor::zeros(dtype::float32, {12, 4})}}, {{"y", tensor::zeros(dtype::int32, {12})}});

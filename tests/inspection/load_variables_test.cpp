@@ -3,6 +3,7 @@
 #include <troupe/estimator.hpp>
 
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -73,7 +74,7 @@ TEST_CASE_FIXTURE(kept_job, "a step that is absent, or damaged, is an error that
   const auto damaged = load_variables(path);
   REQUIRE_FALSE(damaged);
   CHECK(damaged.error().category == errc::data_loss);
-  CHECK(damaged.error().message.find("model.ckpt-4-00000-of-00001.safetensors") != std::string::npos);
+  CHECK(has(damaged.error().message, "model.ckpt-4-00000-of-00001.safetensors"));
   CHECK(step_of(load_variables(path, 2)) == 2);
 }
 

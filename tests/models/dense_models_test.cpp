@@ -3,6 +3,7 @@
 
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <troupe/estimator.hpp>
@@ -16,6 +17,8 @@
 #include <cstring>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -47,13 +50,6 @@ std::string refusal(const model& what, mode m = mode::train, dtype label = dtype
   REQUIRE_FALSE(ok);
   CHECK(ok.error().category == errc::invalid_argument);
   return ok.error().message;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 /// Features "a" and "b" of each example, and the linear function a - 2 b + 1.
@@ -94,17 +90,19 @@ TEST_CASE("dense models have the Estimator's variables: a dnn over all features 
 }
 
 TEST_CASE("options of dense models that cannot be are told with the model's name, the field and the value") {
-  has(refusal(dnn_regressor({.hidden_units = {4, 0}}), mode::train, dtype::float32), "dnn_regressor: hidden_units[1] must be at least 1, not 0");
-  has(refusal(dnn_regressor({.label_dimension = 0}), mode::train, dtype::float32), "dnn_regressor: regression_head: label_dimension must be at least 1, not 0");
-  has(refusal(linear_regressor({.label_dimension = -1}), mode::train, dtype::float32),
-      "linear_regressor: regression_head: label_dimension must be at least 1, not -1");
-  has(refusal(linear_classifier({}), mode::train), "linear_classifier: multi_class_head: classes must be at least 2, not 0");
-  has(refusal(linear_classifier({.classes = 3, .vocabulary = {"a", "b"}})), "linear_classifier: multi_class_head: 3 classes cannot be called by the 2 words");
-  has(refusal(dnn_classifier({.vocabulary = {"a", "b", "a"}})), "dnn_classifier: multi_class_head: the vocabulary has 'a' twice");
-  has(refusal(dnn_classifier({.vocabulary = {"a"}})), "at least 2 words, not 1");
+  CHECK(has(refusal(dnn_regressor({.hidden_units = {4, 0}}), mode::train, dtype::float32), "dnn_regressor: hidden_units[1] must be at least 1, not 0"));
+  CHECK(has(refusal(dnn_regressor({.label_dimension = 0}), mode::train, dtype::float32),
+            "dnn_regressor: regression_head: label_dimension must be at least 1, not 0"));
+  CHECK(has(refusal(linear_regressor({.label_dimension = -1}), mode::train, dtype::float32),
+            "linear_regressor: regression_head: label_dimension must be at least 1, not -1"));
+  CHECK(has(refusal(linear_classifier({}), mode::train), "linear_classifier: multi_class_head: classes must be at least 2, not 0"));
+  CHECK(has(refusal(linear_classifier({.classes = 3, .vocabulary = {"a", "b"}})),
+            "linear_classifier: multi_class_head: 3 classes cannot be called by the 2 words"));
+  CHECK(has(refusal(dnn_classifier({.vocabulary = {"a", "b", "a"}})), "dnn_classifier: multi_class_head: the vocabulary has 'a' twice"));
+  CHECK(has(refusal(dnn_classifier({.vocabulary = {"a"}})), "at least 2 words, not 1"));
   graph g;
   linear_regressor({}).build(g, features{&g, {}}, labels{&g, {}}, mode::predict);
-  has(g.status().error().message, "linear_regressor: the data have no features");
+  CHECK(has(g.status().error().message, "linear_regressor: the data have no features"));
 }
 
 TEST_CASE("a regression head takes labels of the logits' shape, or a plain number where there is one, of any numeric dtype") {
@@ -114,8 +112,8 @@ TEST_CASE("a regression head takes labels of the logits' shape, or a plain numbe
       const auto ok = check(b->spec, b->g, mode::train);
       CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_string(ok.error())));
     }
-  has(refusal(linear_regressor({}), mode::train, dtype::float32, {2}), "the labels of a regression_head must be [batch, 1] or [batch], not [batch, 2]");
-  has(refusal(linear_regressor({.label_dimension = 2}), mode::train, dtype::float32), "must be [batch, 2], not [batch]");
+  CHECK(has(refusal(linear_regressor({}), mode::train, dtype::float32, {2}), "the labels of a regression_head must be [batch, 1] or [batch], not [batch, 2]"));
+  CHECK(has(refusal(linear_regressor({.label_dimension = 2}), mode::train, dtype::float32), "must be [batch, 2], not [batch]"));
 }
 
 TEST_CASE("the loss of a regression head is the mean squared error, and its metrics are means over all numbers") {

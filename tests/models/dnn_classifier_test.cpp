@@ -1,10 +1,13 @@
 #include <troupe/canned_models.hpp>
 
 #include "models/model_spec.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -34,13 +37,6 @@ std::string refused(dnn_classifier_options options) {
   return ok.error().message;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("a classifier builds in every mode, under the Estimator's variable names") {
@@ -51,8 +47,8 @@ TEST_CASE("a classifier builds in every mode, under the Estimator's variable nam
       CHECK_MESSAGE(ok.has_value(), (ok ? "" : to_string(ok.error())));
       const auto text = b->g.to_text();
       for (const char* name : {"dnn/hiddenlayer_0/kernel", "dnn/hiddenlayer_0/bias", "dnn/hiddenlayer_1/kernel", "dnn/logits/kernel"})
-        has(text, name);
-      CHECK((text.find("dropout") != std::string::npos) == (m == mode::train));
+        CHECK(has(text, name));
+      CHECK((has(text, "dropout")) == (m == mode::train));
     }
 }
 
@@ -62,17 +58,17 @@ TEST_CASE("a classifier without hidden layers is a softmax regression") {
 }
 
 TEST_CASE("options that cannot be are errors of the graph, naming option and value") {
-  has(refused({.hidden_units = {4}, .classes = 1}), "classes must be at least 2, not 1");
-  has(refused({.hidden_units = {4, 0}, .classes = 3}), "hidden_units[1] must be at least 1, not 0");
-  has(refused({.classes = 3, .dropout = 1}), "dropout must be in [0, 1), not 1");
-  has(refused({.classes = 3, .optimizer = adam{.rate = 0}}), "rate");
+  CHECK(has(refused({.hidden_units = {4}, .classes = 1}), "classes must be at least 2, not 1"));
+  CHECK(has(refused({.hidden_units = {4, 0}, .classes = 3}), "hidden_units[1] must be at least 1, not 0"));
+  CHECK(has(refused({.classes = 3, .dropout = 1}), "dropout must be in [0, 1), not 1"));
+  CHECK(has(refused({.classes = 3, .optimizer = adam{.rate = 0}}), "rate"));
 }
 
 TEST_CASE("a feature that is not float32 is refused by name") {
   auto b = build({.classes = 3}, mode::train, {4}, dtype::int32);
   const auto e = b->g.status().error();
   CHECK(e.category == errc::type);
-  has(e.message, "feature 'pixels' must be float32, not int32");
+  CHECK(has(e.message, "feature 'pixels' must be float32, not int32"));
 }
 
 }  // namespace troupe

@@ -82,12 +82,4 @@ inline std::vector<prediction> predictions_of(const head& h, const head_data& da
   }
 }
 
-inline bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  CAPTURE(part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
 }  // namespace troupe::test

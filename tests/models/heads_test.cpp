@@ -2,12 +2,15 @@
 
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -92,7 +95,7 @@ TEST_CASE("a head that smooths labels has a loss that a certain answer does not 
   const double first = log_sum_exp({2, 1, 0}), second = log_sum_exp({0, 3, 0});
   CHECK(std::stod(loss_of(0)) == doctest::Approx((first - 2 + second - 3) / 2).epsilon(1e-5));
   CHECK(std::stod(loss_of(0.3)) == doctest::Approx((first - 0.7 * 2 - 0.3 * 1 + second - 0.7 * 3 - 0.3 * 1) / 2).epsilon(1e-5));
-  CHECK(loss_of(1.5).find("label_smoothing must be in [0, 1], not 1.5") != std::string::npos);
+  CHECK(has(loss_of(1.5), "label_smoothing must be in [0, 1], not 1.5"));
 }
 
 TEST_CASE("predictions are the likeliest class and the probabilities of all, and need no label") {
@@ -140,10 +143,10 @@ TEST_CASE("logits of another width than the classes are an error of the graph wi
   fed_head h{mode::train, {}, 4, 3};
   const auto e = h.g.status().error();
   CHECK(e.category == errc::invalid_argument);
-  CHECK(e.message.find("the logits of a multi_class_head must be floating [batch, 3], not float32 [batch, 4]") != std::string::npos);
-  CHECK(e.message.find("heads_test.cpp") != std::string::npos);
+  CHECK(has(e.message, "the logits of a multi_class_head must be floating [batch, 3], not float32 [batch, 4]"));
+  CHECK(has(e.message, "heads_test.cpp"));
   fed_head one{mode::train, {}, 1, 1};
-  CHECK(one.g.status().error().message.find("multi_class_head: classes must be at least 2, not 1") != std::string::npos);
+  CHECK(has(one.g.status().error().message, "multi_class_head: classes must be at least 2, not 1"));
 }
 
 }  // namespace troupe

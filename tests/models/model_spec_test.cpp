@@ -1,8 +1,11 @@
 #include "models/model_spec.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -66,7 +69,7 @@ TEST_CASE("the sums of a metric are floating and of a known shape, and those of 
   CHECK(with({{number(g)}, nullptr}) == "metric 'recall' has no function of its sums: make it by a function of troupe::metrics, or give both");
   const auto whole = with({number(g), ones(g, {3})});
   CHECK(whole.starts_with("the weight of a ratio_metric must be a scalar or one element, not [3] ("));
-  CHECK_MESSAGE(whole.find("model_spec_test.cpp:") != std::string::npos, "where it was made");
+  CHECK(has(whole, "model_spec_test.cpp:"));  // Where it was made.
 }
 
 TEST_CASE("symbols of another graph are refused by name") {
@@ -79,7 +82,7 @@ TEST_CASE("a spec of another mode, a bad optimizer and an error of the graph are
   graph g;
   const model_spec spec{.mode = mode::evaluate, .loss = number(g)};
   CHECK(check(spec, g, mode::train).error().message == "the mode of the model's spec is evaluate, but it was built to train");
-  CHECK(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{.rate = -1}}, g).find("rate") != std::string::npos);
+  CHECK(has(refused({.mode = mode::train, .loss = number(g), .optimizer = adam{.rate = -1}}, g), "rate"));
   g.invalid({errc::key_missing, "first"});
   CHECK(check(spec, g, mode::evaluate).error().category == errc::key_missing);
 }

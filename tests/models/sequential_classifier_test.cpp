@@ -3,6 +3,7 @@
 
 #include "compute/program/program.hpp"
 #include "models/model_spec.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <troupe/estimator.hpp>
@@ -11,6 +12,8 @@
 #include <doctest/doctest.h>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -44,13 +47,6 @@ std::string refusal(sequential_classifier_options options, const std::map<std::s
   const auto ok = check(b->spec, b->g, mode::train);
   REQUIRE_FALSE(ok);
   return ok.error().message;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 /// Images of 6 × 6 whose class is the quarter with a bright pixel, which a convolution and its pool find wherever it lies there.
@@ -89,7 +85,7 @@ TEST_CASE("every layer there is can be listed, and variables are called by layer
     const auto b = build(network, m);
     const auto ok = check(b->spec, b->g, m);
     CHECK_MESSAGE(ok, (ok ? "" : to_string(ok.error())));
-    CHECK((b->g.to_text().find("dropout") != std::string::npos) == (m == mode::train));
+    CHECK((has(b->g.to_text(), "dropout")) == (m == mode::train));
     CHECK(b->variables.at("conv2d/kernel") == shape{3, 3, 2, 4});
     CHECK(b->variables.at("conv2d_1/kernel") == shape{1, 1, 4, 6});
     CHECK(b->variables.at("batch_norm/moving_mean") == shape{6});
@@ -115,27 +111,27 @@ TEST_CASE("one feature is taken as it is, several are put side by side in the or
   CHECK(build(convolution, mode::train, {{"image", {3, 3, 2}}})->variables.at("conv2d/kernel") == shape{2, 2, 2, 2});
   CHECK(build(sequential_classifier({.classes = 2}), mode::train, {{"a", {}}, {"b", {2, 3}}})->variables.at("logits/kernel") == shape{7, 2});
   CHECK(build(sequential_classifier({.classes = 2}), mode::train, {{"a", {}}})->variables.at("logits/kernel") == shape{1, 2});
-  has(refusal({.classes = 2}, {{"a", {3}}}, dtype::int32), "sequential_classifier: feature 'a' must be float32, not int32");
+  CHECK(has(refusal({.classes = 2}, {{"a", {3}}}, dtype::int32), "sequential_classifier: feature 'a' must be float32, not int32"));
 }
 
 TEST_CASE("a layer that does not fit is named by its number and type, or by the place that is given") {
   const std::vector<sequential_layer> layers{layer::conv2d{.filters = 2, .kernel_size = {3, 3}}, layer::max_pool{.size = {9, 9}}, layer::dense{}};
-  has(refusal({.layers = layers, .classes = 2, .input_shape = {6, 8, 1}}),
-      "sequential_classifier: layers[1] (max_pool): max_pool: a window of {9, 9}, dilation {1, 1}, does not fit float32 [batch, 4, 6, 2]");
+  CHECK(has(refusal({.layers = layers, .classes = 2, .input_shape = {6, 8, 1}}),
+            "sequential_classifier: layers[1] (max_pool): max_pool: a window of {9, 9}, dilation {1, 1}, does not fit float32 [batch, 4, 6, 2]"));
   const auto placed = refusal({.layers = layers, .classes = 2, .input_shape = {6, 8, 1}, .places = {"first", "cnn.toml:12: model.layers[1]"}});
   CHECK_MESSAGE(placed.starts_with("cnn.toml:12: model.layers[1] (max_pool): max_pool: a window of"), placed);
-  has(refusal({.layers = {layers[0]}, .classes = 2}),
-      "layers[0] (conv2d): conv2d: operand must be floating [batch, height, width, channels] with known extents, not float32 [batch, 48]");
-  has(refusal({.layers = {layer::flatten{}, layer::dropout{.rate = 1}}, .classes = 2}), "layers[1] (dropout): dropout: rate 1");
+  CHECK(has(refusal({.layers = {layers[0]}, .classes = 2}),
+            "layers[0] (conv2d): conv2d: operand must be floating [batch, height, width, channels] with known extents, not float32 [batch, 48]"));
+  CHECK(has(refusal({.layers = {layer::flatten{}, layer::dropout{.rate = 1}}, .classes = 2}), "layers[1] (dropout): dropout: rate 1"));
 }
 
 TEST_CASE("an input shape and classes that cannot be are refused with what was given") {
-  has(refusal({.classes = 2, .input_shape = {6, 7}}), "sequential_classifier: an input_shape of [6, 7] does not hold the 48 numbers of an example");
-  has(refusal({.classes = 2, .input_shape = {-6, -8}}), "input_shape must be at least 1 on every axis, not [-6, -8]");
-  has(refusal({.classes = 2, .input_shape = {1, 1, 1, 1, 1, 1, 6, 8}}), "input_shape can have 7 axes, not 8");
-  has(refusal({.classes = 2, .input_shape = {INT64_MAX, INT64_MAX}}), "does not hold the 48 numbers");
-  has(refusal({.classes = 1}), "sequential_classifier: multi_class_head: classes must be at least 2, not 1");
-  has(refusal({.classes = 2}, {}), "sequential_classifier: the data have no features");
+  CHECK(has(refusal({.classes = 2, .input_shape = {6, 7}}), "sequential_classifier: an input_shape of [6, 7] does not hold the 48 numbers of an example"));
+  CHECK(has(refusal({.classes = 2, .input_shape = {-6, -8}}), "input_shape must be at least 1 on every axis, not [-6, -8]"));
+  CHECK(has(refusal({.classes = 2, .input_shape = {1, 1, 1, 1, 1, 1, 6, 8}}), "input_shape can have 7 axes, not 8"));
+  CHECK(has(refusal({.classes = 2, .input_shape = {INT64_MAX, INT64_MAX}}), "does not hold the 48 numbers"));
+  CHECK(has(refusal({.classes = 1}), "sequential_classifier: multi_class_head: classes must be at least 2, not 1"));
+  CHECK(has(refusal({.classes = 2}, {}), "sequential_classifier: the data have no features"));
 }
 
 TEST_CASE("a convolutional network learns where a bright pixel lies, and is evaluated and predicted from its checkpoint") {

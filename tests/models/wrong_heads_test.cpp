@@ -2,6 +2,7 @@
 #include <troupe/head_fields.hpp>
 
 #include "tests/models/head_case.hpp"
+#include "tests/support/has.hpp"
 
 #include <troupe/canned_models.hpp>
 
@@ -42,7 +43,7 @@ TEST_CASE("options of heads that cannot be are told with the head, the field and
   CHECK(wrong(binary_head{.class_weights = {1}}) == "binary_head: class_weights must be one for each of the 2 classes, not 1");
   CHECK(wrong(binary_head{.class_weights = {1, -2}}) == "binary_head: class_weights[1] must be at least 0, not -2");
   CHECK(wrong(binary_head{.class_weights = {0, 0}}) == "binary_head: class_weights must not all be 0: nothing would be learnt");
-  has(wrong(binary_head{.class_weights = {1, INFINITY}}), "binary_head: class_weights[1] must be");
+  CHECK(has(wrong(binary_head{.class_weights = {1, INFINITY}}), "binary_head: class_weights[1] must be"));
   CHECK(wrong(binary_head{.label_smoothing = 2}) == "binary_head: label_smoothing must be in [0, 1], not 2");
   CHECK(wrong(binary_head{.loss_reduction = losses::reduction::none})
         == "binary_head: loss_reduction must make one number of the losses of a batch, and none does not");
@@ -77,27 +78,27 @@ TEST_CASE("a multi-head without heads, with names that cannot be or with a wrong
 }
 
 TEST_CASE("a label outside of the classes is an error of the step with its row and value") {
-  has(refusal(multi_class_head{.classes = 3}, {.features = {{"logits", rows_of(3, std::vector<float>(12, 0.5f))}},
-                                              .labels = {{"y", numbers<int32_t>({0, 2, 3, 1})}}, .batch = 4}),
-      "label 3 of row 2 is outside [0, 3)");
-  has(refusal(multi_class_head{.classes = 3, .class_weights = {1, 2, 3}},
-              {.features = {{"logits", rows_of(3, std::vector<float>(12, 0.5f))}}, .labels = {{"y", numbers<int32_t>({0, 2, 1, -1})}}, .batch = 4}),
-      "label -1 of row 3 is outside [0, 3)");
-  has(refusal(binary_head{}, of(1, {0, 1, 1, 2})), "labels: 2 at [3, 0] is not in [0, 1]");
-  has(refusal(binary_head{}, of(1, {0, nan, 1})), "labels: nan at [1, 0] is not in [0, 1]");
-  has(refusal(multi_label_head{.classes = 2}, {.features = {{"logits", rows_of(2, std::vector<float>(6, 0.5f))}},
-                                              .labels = {{"y", rows_of<int64_t>(2, {0, 1, 1, 1, 0, -1})}}}),
-      "labels: -1 at [2, 1] is not in [0, 1]");
-  has(refusal(poisson_head{}, of(1, {0, 1, -2})), "labels: -2 at [2, 0] is not in [0, ");
-  has(refusal(regression_head{}, of(1, {0, inf, -2})), "labels: inf at [1, 0] is not finite");
+  CHECK(has(refusal(multi_class_head{.classes = 3}, {.features = {{"logits", rows_of(3, std::vector<float>(12, 0.5f))}},
+                                                    .labels = {{"y", numbers<int32_t>({0, 2, 3, 1})}}, .batch = 4}),
+            "label 3 of row 2 is outside [0, 3)"));
+  CHECK(has(refusal(multi_class_head{.classes = 3, .class_weights = {1, 2, 3}},
+                    {.features = {{"logits", rows_of(3, std::vector<float>(12, 0.5f))}}, .labels = {{"y", numbers<int32_t>({0, 2, 1, -1})}}, .batch = 4}),
+            "label -1 of row 3 is outside [0, 3)"));
+  CHECK(has(refusal(binary_head{}, of(1, {0, 1, 1, 2})), "labels: 2 at [3, 0] is not in [0, 1]"));
+  CHECK(has(refusal(binary_head{}, of(1, {0, nan, 1})), "labels: nan at [1, 0] is not in [0, 1]"));
+  CHECK(has(refusal(multi_label_head{.classes = 2}, {.features = {{"logits", rows_of(2, std::vector<float>(6, 0.5f))}},
+                                                    .labels = {{"y", rows_of<int64_t>(2, {0, 1, 1, 1, 0, -1})}}}),
+            "labels: -1 at [2, 1] is not in [0, 1]"));
+  CHECK(has(refusal(poisson_head{}, of(1, {0, 1, -2})), "labels: -2 at [2, 0] is not in [0, "));
+  CHECK(has(refusal(regression_head{}, of(1, {0, inf, -2})), "labels: inf at [1, 0] is not finite"));
 }
 
 TEST_CASE("a weight of an example that is negative or not finite is an error of the step with the feature, the row and the value") {
   const std::vector<head> heads{regression_head{.weight_feature = "w"}, binary_head{.weight_feature = "w"}, poisson_head{.weight_feature = "w"}};
   for (const head& h : heads) {
-    has(refusal(h, of(1, {0, 1, 1}, {1, 1, -0.5f})), "weights of examples, feature 'w': -0.5 at [2, 0] is not in [0, ");
-    has(refusal(h, of(1, {0, 1, 1}, {1, nan, 1})), "weights of examples, feature 'w': nan at [1, 0] is not in [0, ");
-    has(refusal(h, of(1, {0, 1, 1}, {inf, 1, 1})), "weights of examples, feature 'w': inf at [0, 0] is not in [0, ");
+    CHECK(has(refusal(h, of(1, {0, 1, 1}, {1, 1, -0.5f})), "weights of examples, feature 'w': -0.5 at [2, 0] is not in [0, "));
+    CHECK(has(refusal(h, of(1, {0, 1, 1}, {1, nan, 1})), "weights of examples, feature 'w': nan at [1, 0] is not in [0, "));
+    CHECK(has(refusal(h, of(1, {0, 1, 1}, {inf, 1, 1})), "weights of examples, feature 'w': inf at [0, 0] is not in [0, "));
   }
 }
 
@@ -113,20 +114,21 @@ TEST_CASE("labels, logits and weights of other shapes, and a weight feature that
     h.spec(g, {.mode = mode::train, .logits = in("logits", std::move(logit_dims)), .labels = in("y", std::move(label_dims)), .features = x});
     REQUIRE_FALSE(g.status());
     CHECK(g.status().error().category == errc::invalid_argument);
-    has(g.status().error().message, "wrong_heads_test.cpp:");
+    CHECK(has(g.status().error().message, "wrong_heads_test.cpp:"));
     return g.status().error().message;
   };
-  has(message(binary_head{}, {2}, {}, {}), "the logits of a binary_head must be floating [batch, 1], not float32 [batch, 2]");
-  has(message(binary_head{}, {1}, {2}, {}), "the labels of a binary_head must be [batch, 1] or [batch], not [batch, 2]");
-  has(message(multi_label_head{.classes = 3}, {3}, {}, {}), "the labels of a multi_label_head must be [batch, 3], not [batch]");
-  has(message(regression_head{.weight_feature = "w"}, {1}, {}, {2}), "regression_head: weight_feature 'w' must be [batch] or [batch, 1], not [batch, 2]");
-  has(message(regression_head{.weight_feature = "w"}, {1}, {}, {}, "v"), "regression_head: weight_feature 'w' is none of the features, which are: 'v'");
-  has(message(head{}, {1}, {}, {}), "a model needs a head, such as troupe::multi_class_head{.classes = 10}");
-  has(message(binary_head{.thresholds = {2}}, {1}, {}, {}), "binary_head: thresholds[0] must be in [0, 1], not 2");
+  CHECK(has(message(binary_head{}, {2}, {}, {}), "the logits of a binary_head must be floating [batch, 1], not float32 [batch, 2]"));
+  CHECK(has(message(binary_head{}, {1}, {2}, {}), "the labels of a binary_head must be [batch, 1] or [batch], not [batch, 2]"));
+  CHECK(has(message(multi_label_head{.classes = 3}, {3}, {}, {}), "the labels of a multi_label_head must be [batch, 3], not [batch]"));
+  CHECK(has(message(regression_head{.weight_feature = "w"}, {1}, {}, {2}),
+            "regression_head: weight_feature 'w' must be [batch] or [batch, 1], not [batch, 2]"));
+  CHECK(has(message(regression_head{.weight_feature = "w"}, {1}, {}, {}, "v"), "regression_head: weight_feature 'w' is none of the features, which are: 'v'"));
+  CHECK(has(message(head{}, {1}, {}, {}), "a model needs a head, such as troupe::multi_class_head{.classes = 10}"));
+  CHECK(has(message(binary_head{.thresholds = {2}}, {1}, {}, {}), "binary_head: thresholds[0] must be in [0, 1], not 2"));
   graph g;
   const symbol one = g.placeholder("x", dtype::float32, {g.unknown("batch"), 1});
   binary_head{.weight_feature = "w"}.spec(g, {.logits = one, .labels = one});
-  has(g.status().error().message, "binary_head: weight_feature 'w' is given, but no features are");
+  CHECK(has(g.status().error().message, "binary_head: weight_feature 'w' is given, but no features are"));
 }
 
 TEST_CASE("a model without a head or with a wrong one says so with its own name and the line of the call") {
@@ -138,11 +140,12 @@ TEST_CASE("a model without a head or with a wrong one says so with its own name 
   };
   const auto headless = linear_model({});
   const auto line = "wrong_heads_test.cpp:" + std::to_string(__LINE__ - 1) + ")";
-  has(message(headless), "linear_model: head is missing, such as troupe::multi_class_head{.classes = 10}");
-  has(message(headless), line);
-  has(message(dnn_model({.hidden_units = {2}, .head = binary_head{.thresholds = {2}}})), "dnn_model: binary_head: thresholds[0] must be in [0, 1], not 2");
-  has(message(dnn_linear_combined_model({.head = binary_head{}, .linear_features = {"y"}})),
-      "dnn_linear_combined_model: linear_features has 'y', which is none of the features: 'x'");
+  CHECK(has(message(headless), "linear_model: head is missing, such as troupe::multi_class_head{.classes = 10}"));
+  CHECK(has(message(headless), line));
+  CHECK(has(message(dnn_model({.hidden_units = {2}, .head = binary_head{.thresholds = {2}}})),
+            "dnn_model: binary_head: thresholds[0] must be in [0, 1], not 2"));
+  CHECK(has(message(dnn_linear_combined_model({.head = binary_head{}, .linear_features = {"y"}})),
+            "dnn_linear_combined_model: linear_features has 'y', which is none of the features: 'x'"));
 }
 
 }  // namespace troupe

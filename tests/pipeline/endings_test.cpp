@@ -5,6 +5,7 @@
 #include "storage/files/faulty_file_system.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -171,7 +172,7 @@ TEST_CASE("an input that cannot go back to where it stood fails the resumed job 
       const auto end = end_of(job);
       REQUIRE_FALSE(end.result);
       CHECK(end.result.error().source == "infeed/0");
-      CHECK(end.result.error().message.find(throws ? "the index is corrupt" : "the first stage that differs is batch") != std::string::npos);
+      CHECK(has(end.result.error().message, throws ? "the index is corrupt" : "the first stage that differs is batch"));
       CHECK(end.took < 1s);
       CHECK_MESSAGE(same_state(newest_checkpoint(o.files).content, before), "what was there is as it was");
     }
@@ -214,7 +215,7 @@ TEST_CASE("a job that goes on with another number of hosts is refused: an infeed
   const auto end = end_of(job);
   REQUIRE_FALSE(end.result);
   CHECK(end.result.error().category == errc::failed_precondition);
-  CHECK(end.result.error().message.find("has the data positions of 2 infeeds, the job has 1") != std::string::npos);
+  CHECK(has(end.result.error().message, "has the data positions of 2 infeeds, the job has 1"));
 }
 
 TEST_CASE("the resumed line says where the data stand") {

@@ -3,8 +3,9 @@
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,28 +20,19 @@ using kind = job_event::kind;
 /// Runs the job to its end and checks the properties of every failure.
 error fail_of(simulated_job& job, const std::shared_ptr<file_system>& files, std::chrono::nanoseconds within = std::chrono::minutes{3}) {
   const auto began = job.now();
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_FALSE(result->has_value());
+  auto e = failure_of(job);
   CHECK(job.now() - began <= within);
-  CHECK(job.left().empty());
   CHECK(job.progress().now == job_progress::phase::failed);
   REQUIRE_FALSE(job.events().empty());
   CHECK(job.events().back().what == kind::failed);
   if (files)
     CHECK(newest_checkpoint(files).content.id.step >= 0);
-  return result->error();
+  return e;
 }
 
 /// A second job on the same directory reaches the end in the state of one that was never disturbed.
 void check_goes_on(small_job_options o) {
-  small_job_options whole = o;
-  whole.files = memory_disk::make();
-  simulated_job reference{prepare_small(whole), 1};
-  REQUIRE(reference.wait(std::chrono::hours{1})->has_value());
-  simulated_job again{prepare_small(o), 2};
-  REQUIRE(again.wait(std::chrono::hours{1})->has_value());
-  CHECK(same_state(newest_checkpoint(o.files).content, newest_checkpoint(whole.files).content));
+  CHECK(same_state(state_at_end(o, 2), undisturbed(o)));
 }
 
 bool train_past(simulated_job& job, int64_t step) {
@@ -61,7 +53,7 @@ TEST_CASE("a replica that dies fails the job without a last save, and names it")
       CHECK(e.category == errc::aborted);
       CHECK(e.source == "replica/" + std::to_string(replicas - 1));
       CHECK(e.step.value_or(-1) >= 7);
-      CHECK(e.message.find("it was killed") != std::string::npos);
+      CHECK(has(e.message, "it was killed"));
       CHECK(newest_checkpoint(o.files).content.id.step % 5 == 0);
     }
   }
@@ -150,7 +142,7 @@ TEST_CASE("a full disk fails the job with resource_exhausted, the step and the f
     CHECK(e.category == errc::resource_exhausted);
     CHECK(e.source == "checkpoint_writer");
     CHECK(e.step == 10);
-    CHECK(e.message.find("no space left") != std::string::npos);
+    CHECK(has(e.message, "no space left"));
     // The save of step 15 may have been on its way; that of step 10 is not there in any part.
     const auto stands = newest_checkpoint(o.files).content.id.step;
     CHECK((stands == 5 || stands == 15));
@@ -276,7 +268,7 @@ TEST_CASE("with debug_numerics the job's error names the row and component, or t
         } else {
           CHECK(e.message == "the loss is not finite; the first operation to yield what is not is log: nan at [1, 2]");
           REQUIRE_FALSE(e.notes.empty());
-          CHECK(e.notes[0].find("log at failure_paths_test.cpp:") != std::string::npos);
+          CHECK(has(e.notes[0], "log at failure_paths_test.cpp:"));
         }
       }
 }
@@ -317,7 +309,7 @@ TEST_CASE("a label out of range fails the job and names it") {
   const auto e = fail_of(job, o.files);
   CHECK(e.category == errc::invalid_argument);
   CHECK(e.step == 1);
-  CHECK(e.message.find("9") != std::string::npos);
+  CHECK(has(e.message, "9"));
 }
 
 TEST_CASE("a job whose directory was removed ends with an error that says so, and adds no file to the one that another job has there now") {
@@ -343,7 +335,7 @@ TEST_CASE("a job whose directory was removed ends with an error that says so, an
     const auto before = names();
     const auto e = fail_of(job, disk);
     CHECK(e.category == errc::failed_precondition);
-    CHECK_MESSAGE(e.message.find("/run is not the directory that was locked") != std::string::npos, e.message);
+    CHECK(has(e.message, "/run is not the directory that was locked"));
     CHECK(names() == before);
     CHECK((*other)->listed() == ids({content.id.step}));
   }
@@ -363,10 +355,10 @@ TEST_CASE("[EST-57] a checkpoint of another model is refused with every variable
   simulated_job job{prepare_small(o), 1};
   const auto e = fail_of(job, o.files);
   CHECK(e.category == errc::failed_precondition);
-  CHECK(e.message.find("dense/kernel") != std::string::npos);
-  CHECK(e.message.find("[8, 5]") != std::string::npos);
-  CHECK(e.message.find("[8, 6]") != std::string::npos);
-  CHECK(e.message.find("dense_1/kernel") != std::string::npos);
+  CHECK(has(e.message, "dense/kernel"));
+  CHECK(has(e.message, "[8, 5]"));
+  CHECK(has(e.message, "[8, 6]"));
+  CHECK(has(e.message, "dense_1/kernel"));
   CHECK(same_state(newest_checkpoint(o.files).content, before));
 }
 

@@ -1,5 +1,6 @@
 // Plans that the public API does not make yet, run by the same actors: several groups, and outputs that flow between
 // them.
+#include "support/ended_jobs.hpp"
 #include "support/plans.hpp"
 
 #include <doctest/doctest.h>
@@ -7,14 +8,6 @@
 namespace troupe::test {
 
 namespace {
-
-checkpoint_content end_of(simulated_job& job, const std::shared_ptr<file_system>& files) {
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return newest_checkpoint(files).content;
-}
 
 /// The state of all variables after `steps`, computed without actors, with one replica in each group.
 std::map<std::string, tensor> by_hand(const small_job_options& o, int64_t steps) {
@@ -66,7 +59,7 @@ TEST_CASE("a mixture of two candidates that one infeed feeds ends in the state o
     CAPTURE(seed);
     o.files = memory_disk::make();
     simulated_job job{two_candidates(o.input).prepared(describe_small(o)), seed};
-    check_state(end_of(job, o.files), wanted);
+    check_state(state_at_end(job, o.files), wanted);
     CHECK(steps_of(job.events(), job_event::kind::saved) == steps{0, 5, 10, 15, 20});
   }
 }
@@ -85,12 +78,12 @@ TEST_CASE("the same plan on real threads ends in the same state") {
 TEST_CASE("a candidate among others has the bits that it has alone") {
   small_job_options o{.max_steps = 20};
   simulated_job together{two_candidates(o.input).prepared(describe_small(o)), 3};
-  const auto all = end_of(together, o.files);
+  const auto all = state_at_end(together, o.files);
   small_job_options alone = o;
   alone.files = memory_disk::make();
   alone.source = candidate("b", 7);
   simulated_job single{prepare_small(alone), 4};
-  CHECK(variables(all, "b/") == variables(end_of(single, alone.files), "b/"));
+  CHECK(variables(all, "b/") == variables(state_at_end(single, alone.files), "b/"));
 }
 
 TEST_CASE("several groups of two replicas each end in one state, in any order of turns") {
@@ -99,7 +92,7 @@ TEST_CASE("several groups of two replicas each end in one state, in any order of
     CAPTURE(seed);
     small_job_options o{.max_steps = 20, .replicas = 2};
     simulated_job job{two_candidates(o.input, 2).prepared(describe_small(o)), seed};
-    const auto end = end_of(job, o.files);
+    const auto end = state_at_end(job, o.files);
     CHECK(variables(end, "a/").size() == 8);
     if (!first)
       first = end;
@@ -110,7 +103,7 @@ TEST_CASE("several groups of two replicas each end in one state, in any order of
 TEST_CASE("a job of several groups that is stopped ends at one step for all, and goes on to the state of one that was not") {
   small_job_options whole{.max_steps = 40};
   simulated_job unbroken{two_candidates(whole.input).prepared(describe_small(whole)), 1};
-  const auto wanted = end_of(unbroken, whole.files);
+  const auto wanted = state_at_end(unbroken, whole.files);
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
     small_job_options o{.max_steps = 40};
@@ -129,7 +122,7 @@ TEST_CASE("a job of several groups that is stopped ends at one step for all, and
     }
     CHECK(stopped_at < 40);
     simulated_job again{two_candidates(o.input).prepared(describe_small(o)), seed + 10};
-    CHECK(same_state(end_of(again, o.files), wanted));
+    CHECK(same_state(state_at_end(again, o.files), wanted));
   }
 }
 
@@ -137,7 +130,7 @@ TEST_CASE("data that end before max_steps end every group at the same step") {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     small_job_options o{.max_steps = 100, .input = small_dataset().shuffle().batch(4)};
     simulated_job job{two_candidates(o.input).prepared(describe_small(o)), seed};
-    CHECK(end_of(job, o.files).id.step == 12);
+    CHECK(state_at_end(job, o.files).id.step == 12);
   }
 }
 
@@ -178,10 +171,10 @@ TEST_CASE("two hosts of two replicas, each host's share split: the plan written 
   w.reducer("reducer", only);
   w.finish();
   simulated_job by_hand{w.prepared(describe_small(o)), 1};
-  const auto found = end_of(by_hand, o.files);
+  const auto found = state_at_end(by_hand, o.files);
   o.files = memory_disk::make();
   simulated_job described{prepare_small(o), 2};
-  CHECK(same_state(found, end_of(described, o.files)));
+  CHECK(same_state(found, state_at_end(described, o.files)));
 }
 
 TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds them as one of twice the rows that it splits") {
@@ -205,7 +198,7 @@ TEST_CASE("an infeed that gives each of two replicas a batch of its own feeds th
       REQUIRE(job.wait(std::chrono::hours{1}));
     }
     simulated_job job{make(), seed};
-    auto end = end_of(job, o.files);
+    auto end = state_at_end(job, o.files);
     end.blobs.clear();  // The positions belong to different datasets.
     return end;
   };

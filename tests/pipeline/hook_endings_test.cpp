@@ -1,8 +1,9 @@
 // The last calls of hooks when the job or another hook fails.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,13 +33,10 @@ struct signer : hook {
   void on_abort(const error&) override { sign("abort"); }
 };
 
-error fail_of(simulated_job& job) {
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_FALSE(result->has_value());
-  CHECK(job.left().empty());
+error failed(simulated_job& job) {
+  auto e = failure_of(job);
   CHECK(job.progress().now == job_progress::phase::failed);
-  return result->error();
+  return e;
 }
 
 }  // namespace
@@ -53,7 +51,7 @@ TEST_CASE("[SUP-15] input that is not found in run 4 aborts the hooks in reverse
       o.hooks.push_back(std::make_shared<signer>(name, book));
     simulated_job job{prepare_small(o), seed};
     CAPTURE(seed);
-    const auto e = fail_of(job);
+    const auto e = failed(job);
     CHECK(e.category == errc::not_found);
     CHECK(e.message == "there is no part 4");
     CHECK(e.source == "infeed/0");
@@ -69,9 +67,9 @@ TEST_CASE("[SUP-16] where A's end throws B's is called all the same, the job fai
     small_job_options o{.hooks = {std::make_shared<signer>("A", book, "end"), std::make_shared<signer>("B", book)}};
     simulated_job job{prepare_small(o), seed};
     CAPTURE(seed);
-    const auto e = fail_of(job);
+    const auto e = failed(job);
     CHECK(e.category == errc::state);
-    CHECK_MESSAGE(e.message.find("no ink in A") != std::string::npos, e.message);
+    CHECK(has(e.message, "no ink in A"));
     CHECK(book == "begin A, begin B, end A, end B, ");
     CHECK(newest_checkpoint(o.files).content.id.step == 20);
   }

@@ -2,7 +2,7 @@
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/examination/examination.hpp"
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
 
 #include <doctest/doctest.h>
@@ -15,19 +15,6 @@ namespace {
 
 using kind = job_event::kind;
 using steps = std::vector<int64_t>;
-
-train_result run_to_end(training_job description, uint64_t seed = 1, std::vector<job_event>* events = nullptr) {
-  auto prepared = prepare(std::move(description));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
-  simulated_job job{std::move(*prepared), seed};
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  if (events)
-    *events = job.events();
-  return **result;
-}
 
 /// Trains to step 20, saves every 5, and has an evaluation without a name and one named "train".
 training_job two_evaluations(const small_job_options& o) {
@@ -156,7 +143,7 @@ TEST_CASE("[EST-72] a rule ends a job at exactly the evaluated step, and the sam
     CHECK(further.global_step == 20);
     CHECK(further.steps_run == 10);
     small_job_options whole{.max_steps = 20};
-    run_to_end(describe_small(whole), seed);
+    run_to_end(whole, seed);
     const auto wanted = newest_checkpoint(whole.files).content, found = newest_checkpoint(o.files).content;
     CHECK(found.blobs == wanted.blobs);
     CHECK(std::equal(found.tensors.begin(), found.tensors.end(), wanted.tensors.begin(), wanted.tensors.end(),
@@ -180,7 +167,7 @@ TEST_CASE("[EST-72] a rule that looks at evaluations beside training ends the jo
 
 TEST_CASE("rules count the evaluations of earlier runs, which they find in event files") {
   small_job_options o{.max_steps = 10, .evaluates = true};
-  run_to_end(describe_small(o));
+  run_to_end(o);
   o.max_steps = 100;
   auto job = describe_small(o);
   size_t seen = 0;

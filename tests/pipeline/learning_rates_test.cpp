@@ -1,7 +1,7 @@
 // Learning rates that hooks scale while a job runs, in whole simulated jobs.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <troupe/hooks.hpp>
 
@@ -48,14 +48,6 @@ std::shared_ptr<scales> scaling(int64_t at, double factor, bool at_evaluation = 
   return hook;
 }
 
-checkpoint_content state_after(small_job_options o, uint64_t seed = 1) {
-  simulated_job job{prepare_small(o), seed};
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  return newest_checkpoint(o.files).content;
-}
-
 /// Plain gradient descent, whose rate is the model's for the first `steps` steps and then `factor` times it.
 model descent(double factor, int64_t steps) {
   optimizer by = gradient_descent{.rate = 0.5f};
@@ -71,9 +63,9 @@ TEST_CASE("a rate that is scaled at an evaluated state holds from exactly that s
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       small_job_options o{.max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .evaluates = true, .source = descent(1, 0)};
       o.hooks = {scaling(5, 0.5)};
-      const auto scaled = state_after(o, seed);
+      const auto scaled = state_at_end(o, seed);
       small_job_options by_schedule{.max_steps = 12, .save_steps = 5, .replicas = replicas, .shards = 2, .source = descent(0.5, 5)};
-      CHECK(same_state(scaled, state_after(by_schedule, seed)));
+      CHECK(same_state(scaled, state_at_end(by_schedule, seed)));
     }
 }
 
@@ -81,7 +73,7 @@ TEST_CASE("a job that is resumed from the state at which the rate was scaled, or
   const auto whole = [] {
     small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = true};
     o.hooks = {scaling(5, 0.25)};
-    return state_after(o);
+    return state_at_end(o);
   }();
   for (const int64_t interrupted : {5, 7, 10}) {
     CAPTURE(interrupted);
@@ -89,9 +81,9 @@ TEST_CASE("a job that is resumed from the state at which the rate was scaled, or
     const auto stops = scaling(5, 0.25);
     stops->stops_at = interrupted;
     o.hooks = {stops};
-    REQUIRE(state_after(o).id.step == interrupted);
+    REQUIRE(state_at_end(o).id.step == interrupted);
     o.hooks = {};
-    const auto resumed = state_after(o);
+    const auto resumed = state_at_end(o);
     REQUIRE(resumed.tensors.size() == whole.tensors.size());
     for (size_t i = 0; i < whole.tensors.size(); ++i)
       CHECK_MESSAGE(resumed.tensors[i].value == whole.tensors[i].value, whole.tensors[i].name);
@@ -103,7 +95,7 @@ TEST_CASE("a rate that is scaled at a gate, or at an evaluation, is kept through
     const int64_t at = at_evaluation ? 5 : 7;
     small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = at_evaluation, .recovers = 10};
     o.hooks = {scaling(at, 0.25, at_evaluation)};
-    const auto whole = state_after(o);
+    const auto whole = state_at_end(o);
     std::map<int64_t, int> recovered_from;
     for (uint64_t seed = 1; seed <= 300; ++seed) {
       CAPTURE(at_evaluation);
@@ -127,7 +119,7 @@ TEST_CASE("a rate that is scaled at a gate, or at an evaluation, is kept through
 
 TEST_CASE("a factor that no rate can have is a warning, and changes nothing") {
   small_job_options plain{.max_steps = 8, .evaluates = true};
-  const auto wanted = state_after(plain);
+  const auto wanted = state_at_end(plain);
   for (const double factor : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     small_job_options o{.max_steps = 8, .evaluates = true};
     o.hooks = {scaling(5, factor)};

@@ -1,6 +1,8 @@
 // Jobs of several groups of which one fails and leaves: the others go on, and so does a job that is resumed.
+#include "support/ended_jobs.hpp"
 #include "support/plans.hpp"
 #include "support/wrapped_engine.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,14 +40,6 @@ std::shared_ptr<prepared_job> breaking(const small_job_options& o, int64_t at) {
   return with_leaving(o, at, two_candidates(o.input, static_cast<int32_t>(o.replicas)));
 }
 
-train_result well_ended(simulated_job& job) {
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return **result;
-}
-
 checkpoint_content checkpoint_of(const small_job_options& o, int64_t step) {
   auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
   REQUIRE(store);
@@ -58,7 +52,7 @@ checkpoint_content checkpoint_of(const small_job_options& o, int64_t step) {
 checkpoint_content left_at_12(small_job_options o) {
   o.files = memory_disk::make();
   simulated_job job{breaking(o, 12), 77};
-  well_ended(job);
+  run_to_end(job);
   return newest_checkpoint(o.files).content;
 }
 
@@ -67,14 +61,14 @@ checkpoint_content left_at_12(small_job_options o) {
 TEST_CASE("a candidate whose loss is not a number leaves; the job ends well, and the other candidate has the bits that it has alone") {
   small_job_options alone{.max_steps = 20, .source = candidate("a", 5)};
   simulated_job single{prepare_small(alone), 4};
-  well_ended(single);
+  run_to_end(single);
   const auto wanted = variables(newest_checkpoint(alone.files).content, "a/");
   std::optional<checkpoint_content> first;
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     CAPTURE(seed);
     small_job_options o{.max_steps = 20};
     simulated_job job{breaking(o, 12), seed};
-    const auto result = well_ended(job);
+    const auto result = run_to_end(job);
     CHECK(result.global_step == 20);
     CHECK(result.remark.starts_with("group 'b' left at step 12: "));
     CHECK(result.metrics.contains("loss/a"));
@@ -109,7 +103,7 @@ TEST_CASE("a job of which a group has left is resumed to the state of one that w
       }
       // From after, nothing of b is computed: its engine would not break.
       simulated_job again{breaking(o, crash_at < 12 ? 12 : never), seed + 10};
-      CHECK(well_ended(again).remark.starts_with("group 'b' left at step 12: "));
+      CHECK(run_to_end(again).remark.starts_with("group 'b' left at step 12: "));
       CHECK(same_state(newest_checkpoint(o.files).content, wanted));
     }
 }
@@ -122,7 +116,7 @@ TEST_CASE("a job of which a group has left recovers from the death of another's 
     simulated_job job{breaking(o, 12), seed};
     REQUIRE(job.crank_until([&] { return job.progress().step >= 13 + static_cast<int64_t>(seed); }));
     REQUIRE(job.kill("a/replica/0"));
-    well_ended(job);
+    run_to_end(job);
     CHECK(steps_of(job.events(), job_event::kind::recovered).size() == 1);
     CHECK(same_state(newest_checkpoint(o.files).content, wanted));
   }
@@ -134,7 +128,7 @@ TEST_CASE("a group of several replicas leaves as one, and each of its readers' r
     CAPTURE(seed);
     small_job_options o{.max_steps = 20, .replicas = 2};
     simulated_job job{breaking(o, 12), seed};
-    well_ended(job);
+    run_to_end(job);
     const auto end = newest_checkpoint(o.files).content;
     CHECK(variables(end, "b/").empty());
     if (!first)
@@ -155,9 +149,9 @@ TEST_CASE("a group without readers leaves, and the data end for the others") {
     w.edge(feed, "data", w.replica("b/replica/0", runs_b, 0, {"data"}), "data");
     w.finish();
     simulated_job job{with_leaving(o, 3, w), seed};
-    const auto result = well_ended(job);
+    const auto result = run_to_end(job);
     CHECK(result.global_step == 12);
-    CHECK(result.remark.find("; group 'b' left at step 3: ") != std::string::npos);
+    CHECK(has(result.remark, "; group 'b' left at step 3: "));
     const auto end = newest_checkpoint(o.files).content;
     CHECK(end.id.step == 12);
     CHECK(variables(end, "b/").empty());
@@ -170,9 +164,9 @@ TEST_CASE("a group leaves in its first step, and both candidates may leave at on
   auto& a = job->programs[program_a].engines.front();
   a = std::make_shared<broken_engine>(a, 0);
   simulated_job running{job, 5};
-  const auto result = well_ended(running);
-  CHECK(result.remark.find("group 'a' left at step 0: ") != std::string::npos);
-  CHECK(result.remark.find("group 'b' left at step 0: ") != std::string::npos);
+  const auto result = run_to_end(running);
+  CHECK(has(result.remark, "group 'a' left at step 0: "));
+  CHECK(has(result.remark, "group 'b' left at step 0: "));
   const auto end = newest_checkpoint(o.files).content;
   CHECK(variables(end, "a/").empty());
   CHECK(variables(end, "b/").empty());
@@ -188,15 +182,15 @@ TEST_CASE("a group whose replica dies leaves where recovery does not cure it: a 
       simulated_job job{breaking(o, never), seed};
       REQUIRE(job.crank_until([&] { return job.progress().step >= 6 + static_cast<int64_t>(seed); }));
       REQUIRE(job.kill("b/replica/0"));
-      const auto result = well_ended(job);
+      const auto result = run_to_end(job);
       CHECK(result.global_step == 20);
-      CHECK(result.remark.find("group 'b' left at step ") != std::string::npos);
+      CHECK(has(result.remark, "group 'b' left at step "));
       const auto end = newest_checkpoint(o.files).content;
       CHECK(variables(end, "b/").empty());
       CHECK(end.properties.contains("left/b"));
       small_job_options whole{.max_steps = 20, .replicas = replicas};
       simulated_job unbroken{breaking(whole, never), seed};
-      well_ended(unbroken);
+      run_to_end(unbroken);
       CHECK(variables(end, "a/") == variables(newest_checkpoint(whole.files).content, "a/"));
     }
 }
@@ -206,10 +200,10 @@ TEST_CASE("a death that recovery cures removes no group, and one of the first gr
   simulated_job job{breaking(o, never), 2};
   REQUIRE(job.crank_until([&] { return job.progress().step >= 7; }));
   REQUIRE(job.kill("b/replica/0"));
-  CHECK(well_ended(job).remark.empty());
+  CHECK(run_to_end(job).remark.empty());
   small_job_options whole{.max_steps = 20};
   simulated_job unbroken{breaking(whole, never), 3};
-  well_ended(unbroken);
+  run_to_end(unbroken);
   CHECK(same_state(newest_checkpoint(o.files).content, newest_checkpoint(whole.files).content));
 
   small_job_options off{.max_steps = 20};
@@ -238,11 +232,11 @@ TEST_CASE("a candidate that retires is read further on, its state stays in check
         if (seed == 3)
           REQUIRE(job.crank_until([&] { return job.progress().step >= 16; }));
         else
-          CHECK(well_ended(job).metrics.contains("loss/a"));
+          CHECK(run_to_end(job).metrics.contains("loss/a"));
       }
       if (seed == 3) {
         simulated_job again{retiring(o), seed + 10};
-        well_ended(again);
+        run_to_end(again);
       }
       const auto end = newest_checkpoint(o.files).content;
       CHECK(variables(end, "a/") == variables(checkpoint_of(o, 10), "a/"));
@@ -266,7 +260,7 @@ TEST_CASE("hooks see the losses of all groups, and none of one that has left") {
   auto w = two_candidates(o.input);
   w.plan.nodes.push_back(plan_node{.id = 99_node, .what = role::callbacks, .name = "callbacks", .driver = 0_node});
   simulated_job job{with_leaving(o, 12, w), 1};
-  well_ended(job);
+  run_to_end(job);
   REQUIRE(watching->seen.size() == 20);
   for (const auto& [step, values] : watching->seen) {
     CAPTURE(step);
@@ -282,7 +276,7 @@ TEST_CASE("on real threads a candidate leaves, and the others end in the state o
   small_job_options simulated = o;
   simulated.files = memory_disk::make();
   simulated_job beside{breaking(simulated, 60), 3};
-  well_ended(beside);
+  run_to_end(beside);
   const auto job = local_launcher{}.train(breaking(o, 60));
   const auto result = job->wait(std::chrono::minutes{2});
   REQUIRE(result.has_value());

@@ -1,7 +1,7 @@
 // Evaluations beside training, in whole simulated jobs: which checkpoints are evaluated, and which export is the final one.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,14 +27,6 @@ training_job noting(const small_job_options& o, occasions& seen) {
     return std::vector<std::string>{""};
   };
   return job;
-}
-
-train_result run_to_end(simulated_job& job) {
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return **result;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Values that are not finite: when a job reports them, and which states it has saved by then.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,14 +12,6 @@ namespace troupe::test {
 namespace {
 
 using kind = job_event::kind;
-
-error fail_of(simulated_job& job) {
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_FALSE(result->has_value());
-  CHECK(job.left().empty());
-  return result->error();
-}
 
 }  // namespace
 
@@ -32,7 +24,7 @@ TEST_CASE("[EST-27] a loss that is not a number in the step to state 3 leaves no
     small_job_options o{.max_steps = 40, .save_steps = 3, .input = data->batch(4).repeat()};
     simulated_job job{prepare_small(o), seed};
     CAPTURE(seed);
-    const auto e = fail_of(job);
+    const auto e = failure_of(job);
     CHECK(e.category == errc::nan_loss);
     CHECK(e.step == 2);
     CHECK(steps_of(job.events(), kind::saved) == steps{0});
@@ -108,7 +100,7 @@ TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite f
       }};
       simulated_job job{prepare_small(o), seed};
       CAPTURE(seed);
-      const auto e = fail_of(job);
+      const auto e = failure_of(job);
       CAPTURE(to_string(e));
       CHECK(e.category == errc::nan_loss);
       CHECK(e.source == "checkpoint_writer");

@@ -1,6 +1,6 @@
 // Pausing and resuming a job, in simulation.
+#include "support/ended_jobs.hpp"
 #include "support/simulated_job.hpp"
-#include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,14 +9,6 @@ namespace troupe::test {
 namespace {
 
 using kind = job_event::kind;
-
-checkpoint_content finish(simulated_job& job, const std::shared_ptr<file_system>& files) {
-  const auto result = job.wait(std::chrono::hours{10'000});
-  REQUIRE(result.has_value());
-  REQUIRE(result->has_value());
-  CHECK(job.left().empty());
-  return newest_checkpoint(files).content;
-}
 
 /// Pauses at about `step`, and waits until nothing moves any more.
 void pause_at(simulated_job& job, int64_t step) {
@@ -30,7 +22,7 @@ void pause_at(simulated_job& job, int64_t step) {
 TEST_CASE("a job that is paused for days, at several states, ends with the bits of one that was not, and no deadline ends it") {
   small_job_options whole{.max_steps = 30, .replicas = 2, .evaluates = true};
   simulated_job reference{prepare_small(whole), 1};
-  const auto expected_state = finish(reference, whole.files);
+  const auto expected_state = state_at_end(reference, whole.files, std::chrono::hours{10'000});
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     auto o = whole;
@@ -52,7 +44,7 @@ TEST_CASE("a job that is paused for days, at several states, ends with the bits 
       CHECK(job.now() - from >= std::chrono::hours{72});
       job.ask(request::resume, false);
     }
-    CHECK(same_state(finish(job, o.files), expected_state));
+    CHECK(same_state(state_at_end(job, o.files, std::chrono::hours{10'000}), expected_state));
     CHECK_FALSE(job.progress().paused);
   }
 }
@@ -122,7 +114,7 @@ TEST_CASE("a job that is paused while it recovers goes on with that once it is r
     job.crank();
   CHECK(job.progress().now == job_progress::phase::recovering);
   job.ask(request::resume, false);
-  finish(job, o.files);
+  state_at_end(job, o.files, std::chrono::hours{10'000});
 }
 
 }  // namespace troupe::test

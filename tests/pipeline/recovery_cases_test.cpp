@@ -1,7 +1,8 @@
 // Numbered cases of errors that recover and errors that do not, as whole jobs in simulation.
+#include "support/ended_jobs.hpp"
 #include "support/simulated_job.hpp"
-#include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,13 +22,6 @@ dataset failing_at(int64_t batch, errc category, int times = 1'000) {
     return fail(category, "the data broke off");
   });
   return dataset{std::move(node)};
-}
-
-expected<train_result> result_of(simulated_job& job) {
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  CHECK(job.left().empty());
-  return *result;
 }
 
 std::vector<job_event> events_of(const simulated_job& job, kind what) {
@@ -128,10 +122,10 @@ TEST_CASE("[DF-53] an infeed that falls silent before the last step fails the jo
   REQUIRE_FALSE(result);
   const auto& message = result.error().message;
   CHECK(result.error().category == errc::deadline_exceeded);
-  CHECK(message.find("infeed/0 does not answer") != std::string::npos);
-  CHECK(message.find("replica/0: received ") != std::string::npos);
-  CHECK(message.find("computed ") != std::string::npos);
-  CHECK(message.find("outfeed: reported ") != std::string::npos);
+  CHECK(has(message, "infeed/0 does not answer"));
+  CHECK(has(message, "replica/0: received "));
+  CHECK(has(message, "computed "));
+  CHECK(has(message, "outfeed: reported "));
 }
 
 }  // namespace troupe::test

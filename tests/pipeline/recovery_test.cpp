@@ -1,10 +1,11 @@
 // Jobs that recover, in simulation: a job whose nodes die goes on from its last commit, with the bits of one that was never
 // disturbed.
 #include "storage/files/faulty_file_system.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
 #include "support/simulated_job.hpp"
-#include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,39 +17,12 @@ namespace {
 
 using kind = job_event::kind;
 
-restored_checkpoint undisturbed(small_job_options o) {
-  o.files = memory_disk::make();
-  o.hooks.clear();
-  simulated_job job{prepare_small(o), 1};
-  REQUIRE(job.wait(std::chrono::hours{1})->has_value());
-  return newest_checkpoint(o.files);
-}
-
 bool train_past(simulated_job& job, int64_t step) {
   return job.crank_until([&] { return job.progress().step >= step || job.ended(); });
 }
 
-std::string text_of(const expected<train_result>& result) { return result ? "" : to_string(result.error()); }
-
-/// Runs the job to its end, which is clean.
-train_result finish(simulated_job& job) {
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), text_of(*result));
-  CHECK(job.left().empty());
-  return **result;
-}
-
-error fail_of(simulated_job& job) {
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_FALSE(result->has_value());
-  CHECK(job.left().empty());
-  return result->error();
-}
-
 bool has_note(const error& e, std::string_view text) {
-  return std::any_of(e.notes.begin(), e.notes.end(), [text](const std::string& n) { return n.find(text) != std::string::npos; });
+  return std::any_of(e.notes.begin(), e.notes.end(), [text](const auto& note) { return has(note, text); });
 }
 
 /// Each event that is told once a step is told once, in step order.
@@ -74,7 +48,7 @@ dataset unavailable_at(int64_t batch, int times) {
 TEST_CASE("a job whose replica, infeed or reducer is killed ends in the state of one that was never disturbed") {
   for (const int64_t replicas : {1, 2}) {
     const small_job_options whole{.max_steps = 30, .replicas = replicas, .evaluates = true};
-    const auto expected_state = undisturbed(whole).content;
+    const auto expected_state = undisturbed(whole);
     for (const std::string node : {"replica/0", "infeed/0", "reducer"})
       for (uint64_t seed = 1; seed <= 12 && (replicas > 1 || node != "reducer"); ++seed) {
         CAPTURE(node);
@@ -86,7 +60,7 @@ TEST_CASE("a job whose replica, infeed or reducer is killed ends in the state of
         simulated_job job{prepare_small(o), seed};
         REQUIRE(train_past(job, static_cast<int64_t>(1 + seed * 2)));
         REQUIRE(job.kill(node));
-        const auto result = finish(job);
+        const auto result = run_to_end(job);
         CHECK(result.global_step == 30);
         CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
         CHECK(steps_of(job.events(), kind::recovering).size() == 1);
@@ -111,7 +85,7 @@ TEST_CASE("[EST-29] a job that recovers at step 6 goes on from the save of step 
   REQUIRE(job.crank_until([&] { return job.progress().committed_step == 5; }));
   REQUIRE(job.kill("replica/0"));
   job.unhang("callbacks");
-  const auto result = finish(job);
+  const auto result = run_to_end(job);
   CHECK(result.global_step == 10);
   CHECK(result.steps_run == 10);
   CHECK(steps_of(job.events(), kind::recovering) == steps{6});
@@ -121,7 +95,7 @@ TEST_CASE("[EST-29] a job that recovers at step 6 goes on from the save of step 
 
 TEST_CASE("before the first step, and before the first commit, an attempt begins anew from initial values") {
   const small_job_options whole{.max_steps = 10};
-  const auto expected_state = undisturbed(whole).content;
+  const auto expected_state = undisturbed(whole);
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     auto o = whole;
@@ -131,7 +105,7 @@ TEST_CASE("before the first step, and before the first commit, an attempt begins
     for (uint64_t turn = 0; turn < 2 * seed; ++turn)
       job.crank();
     job.kill(seed % 2 == 0 ? "replica/0" : "infeed/0");
-    finish(job);
+    run_to_end(job);
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
     CHECK(steps_of(job.events(), kind::started) == steps{0});
   }
@@ -139,7 +113,7 @@ TEST_CASE("before the first step, and before the first commit, an attempt begins
 
 TEST_CASE("a node that dies again while the job recovers costs another attempt, and no bits") {
   const small_job_options whole{.max_steps = 20, .replicas = 2};
-  const auto expected_state = undisturbed(whole).content;
+  const auto expected_state = undisturbed(whole);
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     CAPTURE(seed);
     auto o = whole;
@@ -152,25 +126,25 @@ TEST_CASE("a node that dies again while the job recovers costs another attempt, 
     for (uint64_t turn = 0; turn < seed; ++turn)
       job.crank();
     job.kill(seed % 3 == 0 ? "replica/1" : seed % 3 == 1 ? "replica/0" : "infeed/0");
-    finish(job);
+    run_to_end(job);
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
   }
 }
 
 TEST_CASE("a source that is unavailable for a while costs attempts, and no bits; one that stays so ends the job after one") {
   const small_job_options whole{.max_steps = 20};
-  const auto expected_state = undisturbed(whole).content;
+  const auto expected_state = undisturbed(whole);
   SUBCASE("for a while") {
     small_job_options o{.max_steps = 20, .input = unavailable_at(7, 1), .recovers = 10};
     simulated_job job{prepare_small(o), 5};
-    finish(job);
+    run_to_end(job);
     CHECK(steps_of(job.events(), kind::recovered) == steps{5});
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
   }
   SUBCASE("at the same record each time") {
     small_job_options o{.max_steps = 20, .input = unavailable_at(3, 100), .recovers = 10};
     simulated_job job{prepare_small(o), 5};
-    const auto e = fail_of(job);
+    const auto e = failure_of(job);
     CHECK(e.category == errc::unavailable);
     CHECK(e.step == 3);
     CHECK(has_note(e, "the same error came back at step 3"));
@@ -184,14 +158,14 @@ TEST_CASE("errors of the user's, and failures that leave the model well, are not
   SUBCASE("a loss that is not finite") {
     o.source = small_model(0, 1e30);
     simulated_job job{prepare_small(o), 2};
-    CHECK(fail_of(job).category == errc::nan_loss);
+    CHECK(failure_of(job).category == errc::nan_loss);
     CHECK(steps_of(job.events(), kind::recovering).empty());
   }
   SUBCASE("the death of the outfeed") {
     simulated_job job{prepare_small(o), 2};
     REQUIRE(train_past(job, 7));
     REQUIRE(job.kill("outfeed"));
-    CHECK(fail_of(job).category == errc::aborted);
+    CHECK(failure_of(job).category == errc::aborted);
     CHECK(steps_of(job.events(), kind::recovering).empty());
   }
   SUBCASE("no checkpoints") {
@@ -199,7 +173,7 @@ TEST_CASE("errors of the user's, and failures that leave the model well, are not
     simulated_job job{prepare_small(o), 2};
     REQUIRE(train_past(job, 7));
     REQUIRE(job.kill("replica/0"));
-    CHECK(has_note(fail_of(job), "it saves no checkpoints"));
+    CHECK(has_note(failure_of(job), "it saves no checkpoints"));
   }
 }
 
@@ -220,7 +194,7 @@ TEST_CASE("delays double, and the spent budget ends the job with the last error 
     CHECK(delays[i] <= std::chrono::seconds{1 << i} + std::chrono::seconds{1});
   }
   REQUIRE(job.kill("replica/0"));
-  const auto e = fail_of(job);
+  const auto e = failure_of(job);
   CHECK(e.category == errc::aborted);
   CHECK(has_note(e, "3 attempts were made since the last commit"));
   CHECK(std::count_if(e.notes.begin(), e.notes.end(), [](const std::string& n) { return n.find("an earlier attempt ended at step") == 0; }) == 3);
@@ -235,14 +209,14 @@ TEST_CASE("a stop or an abort during the delay ends the job at once, and the las
   const auto before = job.now();
   SUBCASE("a stop") { job.ask(request::stop, false); }
   SUBCASE("an abort") { job.ask(request::abort, false); }
-  CHECK(fail_of(job).category == errc::aborted);
+  CHECK(failure_of(job).category == errc::aborted);
   CHECK(job.now() - before < std::chrono::milliseconds{900});
   CHECK(newest_checkpoint(o.files).content.id.step == job.progress().committed_step);
 }
 
 TEST_CASE("a checkpoint that is damaged between two attempts: the next older whole one; none left: an error, and no fresh start") {
   small_job_options o{.max_steps = 20, .recovers = 10};
-  const auto expected_state = undisturbed(o).content;
+  const auto expected_state = undisturbed(o);
   simulated_job job{prepare_small(o), 8};
   REQUIRE(train_past(job, 11));
   REQUIRE(job.kill("replica/0"));
@@ -251,7 +225,7 @@ TEST_CASE("a checkpoint that is damaged between two attempts: the next older who
     const auto newest = newest_checkpoint(o.files);
     CHECK(newest.content.id.step >= 10);
     REQUIRE(o.files->remove(newest.prefix + "-00000-of-00001.safetensors"));
-    finish(job);
+    run_to_end(job);
     CHECK(steps_of(job.events(), kind::recovered) == steps{newest.content.id.step - 5});
     CHECK_FALSE(steps_of(job.events(), kind::warning).empty());
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
@@ -268,7 +242,7 @@ TEST_CASE("a checkpoint that is damaged between two attempts: the next older who
     for (const auto& file : *listed)
       if (file.name.find("ckpt") != std::string::npos || file.name == "checkpoint")
         REQUIRE(o.files->remove("/run/" + file.name));
-    const auto e = fail_of(job);
+    const auto e = failure_of(job);
     CHECK(e.category == errc::not_found);
     CHECK(e.message.find("no checkpoint is left, and the job had saved one") == 0);
     CHECK(has_note(e, "an earlier attempt ended at step"));
@@ -287,7 +261,7 @@ TEST_CASE("an event file has one value for each step, however often the job reco
     REQUIRE(job.kill("replica/0"));
     REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering || job.ended(); }));
   }
-  finish(job);
+  run_to_end(job);
   steps with_loss;
   for (const auto& e : events_in(*o.files, "/run"))
     for (const auto& v : e.values)
@@ -331,7 +305,7 @@ TEST_CASE("[SUP-18] begin is called once, recovered after each restoration, and 
     simulated_job job{prepare_small(o), seed};
     REQUIRE(train_past(job, 7));
     REQUIRE(job.kill("replica/0"));
-    finish(job);
+    run_to_end(job);
     CHECK(seen->count("begin") == 1);
     CHECK(seen->count("recovering") == 1);
     CHECK(seen->count("recovered 5") == 1);
@@ -354,7 +328,7 @@ TEST_CASE("[SUP-22] a bound on the number of steps counts from where the job sta
   simulated_job job{*prepared, 2};
   REQUIRE(train_past(job, 6));
   REQUIRE(job.kill("infeed/0"));
-  const auto result = finish(job);
+  const auto result = run_to_end(job);
   CHECK(result.global_step == 10);
   CHECK(result.steps_run == 10);
 }
@@ -369,7 +343,7 @@ TEST_CASE("a node that dies once the end of the data is saved costs no second pa
   REQUIRE(job.kill("replica/0"));
   REQUIRE(job.crank_until([&] { return job.progress().now == job_progress::phase::recovering || job.ended(); }));
   job.unhang("evaluator");
-  const auto result = finish(job);
+  const auto result = run_to_end(job);
   CHECK(result.global_step == 12);
   CHECK(result.remark.find("the data ended at step 12, before max_steps 40") == 0);
   CHECK(steps_of(job.events(), kind::recovered) == steps{12});

@@ -1,22 +1,13 @@
 // The last state of a job does not depend on the number of replicas and threads that compute its gradient shards.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <doctest/doctest.h>
 
 namespace troupe::test {
 
 namespace {
-
-checkpoint_content end_of(const small_job_options& o) {
-  simulated_job job{prepare_small(o), 3};
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return newest_checkpoint(o.files).content;
-}
 
 /// The last states with 1, 2 and 4 replicas and four gradient shards.
 void check_replicas(const small_job_options& job) {
@@ -26,7 +17,7 @@ void check_replicas(const small_job_options& job) {
     o.replicas = replicas;
     o.shards = 4;
     o.files = memory_disk::make();
-    ends.push_back(end_of(o));
+    ends.push_back(state_at_end(o, 3));
   }
   CHECK(same_state(ends[0], ends[1]));
   CHECK(same_state(ends[0], ends[2]));
@@ -50,7 +41,7 @@ TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 
       CAPTURE(threads);
       small_job_options o{.max_steps = 4, .replicas = replicas, .threads = threads, .shards = 4,
                           .input = small_dataset(256).shuffle().batch(64).repeat(), .source = wide};
-      const auto end = end_of(o);
+      const auto end = state_at_end(o, 3);
       if (!one)
         one = end;
       CHECK(same_state(end, *one));

@@ -1,6 +1,7 @@
 // Jobs that are disturbed while their state is restored, in simulation.
+#include "support/ended_jobs.hpp"
 #include "support/simulated_job.hpp"
-#include "support/small_job.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,13 +10,6 @@ namespace troupe::test {
 namespace {
 
 using kind = job_event::kind;
-
-checkpoint_content undisturbed(small_job_options o) {
-  o.files = memory_disk::make();
-  simulated_job job{prepare_small(o), 1};
-  REQUIRE(job.wait(std::chrono::hours{1})->has_value());
-  return newest_checkpoint(o.files).content;
-}
 
 }  // namespace
 
@@ -60,7 +54,7 @@ TEST_CASE("an owner that hangs while its store is restored ends the job with who
   REQUIRE(result.has_value());
   REQUIRE_FALSE(result->has_value());
   CHECK(result->error().category == errc::deadline_exceeded);
-  CHECK(result->error().message.find("the checkpoint writer to restore the newest checkpoint to the replicas") != std::string::npos);
+  CHECK(has(result->error().message, "the checkpoint writer to restore the newest checkpoint to the replicas"));
 }
 
 }  // namespace troupe::test

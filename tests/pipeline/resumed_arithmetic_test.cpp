@@ -1,7 +1,8 @@
 // The warnings of a job that resumes with other arithmetic than its checkpoint was written with.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,9 +19,7 @@ strings warnings_of(const small_job_options& o, uint64_t seed = 7) {
   auto prepared = prepare(d);
   REQUIRE(prepared);
   simulated_job job{*prepared, 1};
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  run_to_end(job);
   strings all;
   for (const auto& e : job.events())
     if (e.what == job_event::kind::warning)
@@ -56,7 +55,7 @@ TEST_CASE("a job that goes on from a checkpoint of other arithmetic says so once
   const auto expect_one = [&all](const char* part) {
     REQUIRE(all.size() == 1);
     CAPTURE(all[0]);
-    CHECK(all[0].find(part) != std::string::npos);
+    CHECK(has(all[0], part));
   };
   SUBCASE("an older version of the arithmetic") {
     rewrite(o, "numerics_version", "1");

@@ -1,8 +1,8 @@
 // A job that is started again: the checkpoints that it lists, and the element that it reads first.
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
-#include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,19 +14,6 @@ namespace {
 
 using kind = job_event::kind;
 using batches = std::vector<int64_t>;
-
-train_result run_to_end(simulated_job& job) {
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return **result;
-}
-
-train_result run_to_end(const small_job_options& o, uint64_t seed = 1) {
-  simulated_job job{prepare_small(o), seed};
-  return run_to_end(job);
-}
 
 std::vector<checkpoint_id> listed(const std::shared_ptr<file_system>& files) {
   auto store = checkpoint_store::open(files, "/run", {.read_only = true});

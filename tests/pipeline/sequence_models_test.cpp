@@ -1,7 +1,7 @@
 // Recurrent and attention models in whole jobs: the last state depends only on seed, steps and data.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <troupe/losses.hpp>
 #include <troupe/nn.hpp>
@@ -50,16 +50,9 @@ model next_note(symbol (*layers)(symbol x, bool training)) {
 
 small_job_options job_of(const model& m) { return {.max_steps = 16, .input = melody(), .source = m}; }
 
-checkpoint_content state_after(simulated_job& job, const small_job_options& o) {
-  const auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  return newest_checkpoint(o.files).content;
-}
-
 checkpoint_content state_of_run(const small_job_options& o, uint64_t schedule) {
   simulated_job job{prepare_small(o), schedule};
-  return state_after(job, o);
+  return state_at_end(job, o.files);
 }
 
 const std::pair<const char*, model> models[] = {{"lstm", next_note(two_lstms)}, {"transformer", next_note(two_blocks)}};
@@ -92,7 +85,7 @@ TEST_CASE("an LSTM and a transformer with dropout that stop and go on, or lose t
       simulated_job job{prepare_small(broken), 1};
       job.crank_until([&] { return job.progress().step >= 3; });
       job.ask(request::stop, false);
-      const auto stopped = state_after(job, broken).id.step;
+      const auto stopped = state_at_end(job, broken.files).id.step;
       CHECK(stopped >= 3);
       CHECK(stopped < 16);
     }

@@ -2,9 +2,9 @@
 // what a directory and its triggers leave.
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
 #include "support/prediction_case.hpp"
-#include "support/small_job.hpp"
 #include "words/text.hpp"
 
 #include <doctest/doctest.h>
@@ -43,13 +43,6 @@ struct signer : hook {
   void end(int64_t step) override { sign("end", step); }
   void on_abort(const error&) override { sign("abort", -1); }
 };
-
-train_result run_to_end(simulated_job& job) {
-  auto result = job.wait(2h);
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  return **result;
-}
 
 /// `takes`: the time that a replica spends on each message.
 train_result run_to_end(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {

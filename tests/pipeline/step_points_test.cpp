@@ -1,8 +1,8 @@
 // At which steps a job measures its speed, summarises, ends and saves, beside those of the Estimator's hooks, which a `step_timer` gives.
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
-#include "support/small_job.hpp"
 
 #include <troupe/step_timer.hpp>
 
@@ -36,10 +36,8 @@ outcome run(training_job description) {
   world_conditions half_a_second;
   half_a_second.cost["replica"] = {std::chrono::milliseconds{500}, std::chrono::milliseconds{500}};
   simulated_job job{*prepared, 1, half_a_second};
-  auto result = job.wait(std::chrono::hours{20});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  return {**result, job.events()};
+  const auto result = run_to_end(job, std::chrono::hours{20});
+  return {result, job.events()};
 }
 
 steps tagged(const std::vector<log_event>& events, const std::string& tag) {

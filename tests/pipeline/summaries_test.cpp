@@ -2,8 +2,8 @@
 #include "pipeline/launch/simulated_launcher.hpp"
 
 #include "storage/files/faulty_file_system.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
-#include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -40,17 +40,6 @@ training_job described(const small_job_options& o, int64_t every = 4) {
   auto d = describe_small(o);
   d.basis.config.summary_steps = every;
   return d;
-}
-
-train_result run_to_end(training_job d, uint64_t seed = 1) {
-  auto prepared = prepare(std::move(d));
-  REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
-  simulated_job job{*prepared, seed};
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return **result;
 }
 
 model recording_model() {

@@ -1,9 +1,10 @@
 // Metrics of training steps: at log points, of one step or of all since the last one, for any number of replicas.
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "support/ended_jobs.hpp"
 #include "support/event_files.hpp"
-#include "support/small_job.hpp"
 #include "tests/models/metrics/every_metric.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -58,10 +59,7 @@ outcome outcome_of(small_job_options o, train_metrics which, int64_t summary_ste
   auto prepared = prepare(std::move(d));
   REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
   simulated_job job{*prepared, 5};
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
+  run_to_end(job);
   outcome all;
   for (const auto& e : job.events())
     if (e.what == job_event::kind::progress)
@@ -180,7 +178,7 @@ TEST_CASE("[MET-36] a function of a metric that throws in training ends the job 
   const auto result = job.wait(std::chrono::hours{2});
   REQUIRE(result.has_value());
   REQUIRE_FALSE(result->has_value());
-  CHECK(to_string(result->error()).find("an exception left metric 'mine': no luck") != std::string::npos);
+  CHECK(has(to_string(result->error()), "an exception left metric 'mine': no luck"));
 }
 
 }  // namespace troupe::test

@@ -1,6 +1,7 @@
 // Real processes that are slow or were stopped: they end on request, and no deadline fails for the time in which they
 // were stopped.
 #include "tests/scenarios/child_process.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +11,8 @@
 #include <sstream>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -94,7 +97,7 @@ TEST_CASE("a stop, an abort and Ctrl-C end a job beside a slow input and a slow 
       MESSAGE("", request, " beside ", batch_ms, " ms a batch and ", hook_ms, " ms a call took ",
               std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
       CHECK(trainer.how == (request == "abort" ? "failed" : "stopped"));
-      CHECK_MESSAGE(trainer.text.find("did not end in time") == std::string::npos, trainer.text);
+      CHECK_MESSAGE(!has(trainer.text, "did not end in time"), trainer.text);
       CHECK(took < 20s);  // Two seconds on an idle machine; ten minutes before the fix.
       if (hook_ms >= 0)
         CHECK(trainer.hooks_ended == 1);

@@ -4,6 +4,7 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "tests/support/checkpoint_ids.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 namespace troupe {
+
+using test::has;
 
 inline tensor numbers(const shape& dims, float first) {
   std::vector<float> values(static_cast<size_t>(dims.elements()));
@@ -70,10 +73,6 @@ inline std::vector<std::string> names_in(file_system& fs, const std::string& dir
   for (const auto& f : *files)
     names.push_back(f.name);
   return names;
-}
-
-inline bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 using steps = std::vector<int64_t>;

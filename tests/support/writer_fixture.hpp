@@ -100,6 +100,4 @@ struct writer_alone : simulation {
   }
 };
 
-inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 }  // namespace troupe::test

@@ -1,10 +1,14 @@
 #include <troupe/run_config.hpp>
 
+#include "tests/support/has.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -78,8 +82,8 @@ TEST_CASE("[EST-3] replacing one checkpoint trigger turns the other off and leav
 TEST_CASE("[EST-3] replacing a field that does not exist names it and those there are") {
   const auto e = replace(run_config{}, "foo", "1").error();
   CHECK(e.category == errc::invalid_argument);
-  CHECK(e.message.find("'foo'") != std::string::npos);
-  CHECK(e.message.find("save_checkpoints_secs") != std::string::npos);
+  CHECK(has(e.message, "'foo'"));
+  CHECK(has(e.message, "save_checkpoints_secs"));
 }
 
 TEST_CASE("a change is applied alone, and none is a value like others") {

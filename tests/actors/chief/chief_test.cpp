@@ -1,5 +1,6 @@
 // Every arrow of the drawing in chief.hpp.
 #include "support/chief_fixture.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe::test {
 
@@ -113,7 +114,7 @@ TEST_CASE_FIXTURE(chief_alone, "ending: hooks see the end before anyone is sent 
   SUBCASE("the hooks do not answer: everyone is sent home all the same") {
     let_pass(std::chrono::seconds{6});
     REQUIRE(board->result);
-    CHECK(board->result->error().notes.at(0).find("their last call was not made") != std::string::npos);
+    CHECK(test::has(board->result->error().notes.at(0), "their last call was not made"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "actors/chief/decisions.hpp"
 #include "actors/chief/failures.hpp"
+#include "tests/support/has.hpp"
 #include "words/need.hpp"
 
 #include <doctest/doctest.h>
@@ -117,7 +118,7 @@ TEST_CASE("a checkpoint that does not have the position of every infeed, or has 
   CHECK(fewer.error().message.starts_with("m/model.ckpt-5 has the data positions of 2 infeeds, the job has 1"));
   const auto none = check_positions("m/model.ckpt-5", {}, 1);
   REQUIRE_FALSE(none);
-  CHECK(none.error().message.find("of 0 infeeds, the job has 1 (infeed/0 is missing)") != std::string::npos);
+  CHECK(has(none.error().message, "of 0 infeeds, the job has 1 (infeed/0 is missing)"));
 }
 
 TEST_CASE("a job begins where it was planned to, or at another checkpoint of the same iteration, and is refused without one") {

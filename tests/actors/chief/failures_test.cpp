@@ -2,6 +2,7 @@
 #include "actors/chief/failures.hpp"
 
 #include "support/chief_fixture.hpp"
+#include "tests/support/has.hpp"
 
 #include <fstream>
 
@@ -151,7 +152,7 @@ TEST_CASE("the table in docs/actors.md is the one that the chief goes by") {
   size_t rows = 0;
   for (const auto& rule : failure_rules()) {
     CAPTURE(row_of(rule));
-    CHECK(text.find("\n" + row_of(rule)) != std::string::npos);
+    CHECK(has(text, "\n" + row_of(rule)));
   }
   for (const auto what : {"dies", "hangs", "throws"})
     for (size_t at = text.find("| " + std::string{what} + " | "); at != std::string::npos; at = text.find("| " + std::string{what} + " | ", at + 1))

@@ -1,5 +1,6 @@
 // The arrows of the drawing in chief.hpp from a failed attempt to the next one, by a chief among stand-ins.
 #include "support/chief_fixture.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe::test {
 
@@ -161,7 +162,7 @@ TEST_CASE_FIXTURE(recovering_chief, "a node that is not halted within the stop d
   REQUIRE(board->result);
   const auto& notes = board->result->error().notes;
   const std::string named = "infeed did not end its step or its read within 3000 ms";
-  CHECK(std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return n.find(named) != std::string::npos; }));
+  CHECK(std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return test::has(n, named); }));
   CHECK(crew->attempts_begun == 0);
 }
 

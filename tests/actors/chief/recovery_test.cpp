@@ -1,5 +1,6 @@
 // The budget of a job's recoveries, as plain data.
 #include "actors/chief/recovery.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -30,9 +31,9 @@ TEST_CASE("[SUP-19] delays are 1, 2, 4 s and so on, 60 s at most, and the eleven
   CHECK(delays == std::vector<int64_t>{1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000, 60000, 60000});
   const auto last = budget.decide(broke_off_at(10));
   CHECK_FALSE(last.recovers);
-  CHECK(last.why_not.find("10 attempts were made since the last commit (recovery_attempts_max)") != std::string::npos);
+  CHECK(has(last.why_not, "10 attempts were made since the last commit (recovery_attempts_max)"));
   CHECK(budget.earlier().size() == 10);
-  CHECK(budget.earlier().front().find("ended at step 0: unavailable: the file server does not answer") != std::string::npos);
+  CHECK(has(budget.earlier().front(), "ended at step 0: unavailable: the file server does not answer"));
 }
 
 TEST_CASE("a commit beyond every failed step gives the whole budget back, and one below does not") {
@@ -53,7 +54,7 @@ TEST_CASE("an error that comes back at the same step with the same text is final
   CHECK(budget.decide(broke_off_at(30)).recovers);
   const auto again = budget.decide(broke_off_at(30));
   CHECK_FALSE(again.recovers);
-  CHECK(again.why_not.find("the same error came back at step 30") != std::string::npos);
+  CHECK(has(again.why_not, "the same error came back at step 30"));
   CHECK(budget.decide(broke_off_at(31)).recovers);
   CHECK(budget.decide(died_at(31)).recovers);
   CHECK(budget.decide(died_at(31)).recovers);
@@ -68,11 +69,11 @@ TEST_CASE("what a new attempt cannot cure, and what has nothing to begin from, e
   }
   SUBCASE("no checkpoints") {
     failed.checkpoints = false;
-    CHECK(budget.decide(failed).why_not.find("set model_dir") != std::string::npos);
+    CHECK(has(budget.decide(failed).why_not, "set model_dir"));
   }
   SUBCASE("a stop") {
     failed.stopping = true;
-    CHECK(budget.decide(failed).why_not.find("a stop was requested") != std::string::npos);
+    CHECK(has(budget.decide(failed).why_not, "a stop was requested"));
   }
   SUBCASE("recovery is off") {
     budget = recovery{{.attempts_max = 0}};

@@ -1,4 +1,5 @@
 #include "actors/writers/resumed_properties.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -49,7 +50,7 @@ TEST_CASE("a number of shards that follows the replicas is told together with th
   auto all = differences_in_arithmetic(before, job);
   REQUIRE(all.size() == 2);
   CHECK(all[0].ends_with(", which follows the number of replicas, 4 before and 2 now; gradient_shards = 4 keeps the bits"));
-  CHECK(all[1].find("seed 0") != std::string::npos);
+  CHECK(has(all[1], "seed 0"));
   before["gradient_shards"] = before["replicas"] = "1";
   all = differences_in_arithmetic(before, job);
   REQUIRE(all.size() == 2);

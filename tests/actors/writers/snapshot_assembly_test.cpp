@@ -1,6 +1,7 @@
 #include "actors/writers/snapshot_assembly.hpp"
 
 #include "support/ids.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,11 +53,11 @@ TEST_CASE("a run that is missing or doubled is named with its variable") {
     const auto whole = join(pieces);
     REQUIRE_FALSE(whole);
     CHECK(whole.error().category == errc::invalid_argument);
-    CHECK(whole.error().message.find("dense/kernel") != std::string::npos);
+    CHECK(has(whole.error().message, "dense/kernel"));
     return whole.error().message;
   };
-  CHECK(message({{"dense/kernel", {4}, 2, true, floats({3, 4})}}).find("no run at element 0") != std::string::npos);
-  CHECK(message({{"dense/kernel", {4}, 0, true, floats({1, 2})}}).find("2 elements of 4") != std::string::npos);
+  CHECK(has(message({{"dense/kernel", {4}, 2, true, floats({3, 4})}}), "no run at element 0"));
+  CHECK(has(message({{"dense/kernel", {4}, 0, true, floats({1, 2})}}), "2 elements of 4"));
   CHECK(message({{"dense/kernel", {4}, 0, true, floats({1})}, {"dense/kernel", {4}, 2, true, floats({3, 4})}}).find("no run at element 1")
         != std::string::npos);
   message({{"dense/kernel", {4}, 0, true, floats({1, 2, 3, 4})}, {"dense/kernel", {4}, 0, true, floats({1, 2, 3, 4})}});
@@ -68,7 +69,7 @@ TEST_CASE("only trainable variables must be finite to be saved, and the first th
   const auto bad = finite({{"a", {1}, 0, true, floats({1})}, {"b", {2}, 0, true, floats({1, NAN})}, {"c", {1}, 0, true, floats({INFINITY})}});
   REQUIRE_FALSE(bad);
   CHECK(bad.error().category == errc::nan_loss);
-  CHECK(bad.error().message.find("variable b ") != std::string::npos);
+  CHECK(has(bad.error().message, "variable b "));
 }
 
 TEST_CASE("missing parts are those of the plan that have not come") {

@@ -2,6 +2,7 @@
 
 #include "storage/files/faulty_file_system.hpp"
 #include "support/simulation.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,7 +44,7 @@ TEST_CASE_FIXTURE(writer_alone, "records reach the file two seconds after the fi
   write(0, 100);
   write(1, 200);
   REQUIRE(paths().size() == 1);
-  CHECK(paths()[0].find("events.out.tfevents.17000000") != std::string::npos);
+  CHECK(has(paths()[0], "events.out.tfevents.17000000"));
   CHECK(events().size() == 1);
   advance_time(std::chrono::milliseconds{1'990});
   CHECK(events().size() == 1);

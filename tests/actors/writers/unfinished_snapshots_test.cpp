@@ -1,5 +1,6 @@
 // Snapshots that are late, beyond the end, or will never be complete.
 #include "support/writer_fixture.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe::test {
 
@@ -11,7 +12,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot that waited too long names the part 
   REQUIRE(chief.count<save_failed>() == 1);
   CHECK(chief.last<save_failed>().step == 5);
   CHECK(chief.last<save_failed>().cause.category == errc::deadline_exceeded);
-  CHECK(contains(chief.last<save_failed>().cause.message, "step 5 still lacks the part of infeed/0"));
+  CHECK(has(chief.last<save_failed>().cause.message, "step 5 still lacks the part of infeed/0"));
   CHECK(lender.count<released>() == 1);
   CHECK(listed().empty());
   SUBCASE("the part that comes after all completes nothing") {
@@ -30,7 +31,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot of which no part came is overdue wit
   start();
   tell(writer, name_missing{1, 5});
   REQUIRE(chief.count<save_failed>() == 1);
-  CHECK(contains(chief.last<save_failed>().cause.message, "chief, infeed/0, replica/0"));
+  CHECK(has(chief.last<save_failed>().cause.message, "chief, infeed/0, replica/0"));
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a snapshot that was committed meanwhile is not overdue") {
@@ -74,7 +75,7 @@ TEST_CASE_FIXTURE(writer_alone, "asked to settle, the writer refuses what lacks 
   CHECK(chief.all<save_failed>()[0].step == 9);
   CHECK(chief.all<save_failed>()[1].step == 12);
   CHECK(chief.all<save_failed>()[0].cause.category == errc::aborted);
-  CHECK(contains(chief.all<save_failed>()[0].cause.message, "lacks the part of infeed/0"));
+  CHECK(has(chief.all<save_failed>()[0].cause.message, "lacks the part of infeed/0"));
   CHECK_MESSAGE(lender.count<released>() == 1, "what was lent for it is given back");
   lend(4);
   CHECK(listed() == ids({4}));
@@ -113,7 +114,7 @@ TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in
   SUBCASE("and who sends no other is known") {
     tell(writer, settle{1, {5}});
     REQUIRE(chief.count<save_failed>() == 1);
-    CHECK(contains(chief.last<save_failed>().cause.message, "lacks the part of infeed/0"));
+    CHECK(has(chief.last<save_failed>().cause.message, "lacks the part of infeed/0"));
   }
 }
 
@@ -142,7 +143,7 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
   SUBCASE("an attempt begins with all groups") {
     tell(writer, restore{2, {{{}, owner}}});
     tell(writer, name_missing{2, 25});
-    CHECK(contains(chief.last<save_failed>().cause.message, "b/replica/0"));
+    CHECK(has(chief.last<save_failed>().cause.message, "b/replica/0"));
   }
 }
 
@@ -172,7 +173,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is
     lend(5);
     tell(writer, restore{2, {{{}, owner}}});
     CHECK(chief.last<failure>().what.category == errc::failed_precondition);
-    CHECK(contains(chief.last<failure>().what.message, "b/kernel"));
+    CHECK(has(chief.last<failure>().what.message, "b/kernel"));
   }
 }
 

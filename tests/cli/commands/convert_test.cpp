@@ -1,5 +1,6 @@
 // troupe convert, inspect of TensorFlow's directories, and [warm_start] in a configuration: the program runs.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +9,10 @@
 
 namespace troupe::cli {
 
+using test::has;
+
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 const std::string golden = TROUPE_SOURCE_ROOT "/tests/golden/tensorflow-v2";
 
 }  // namespace

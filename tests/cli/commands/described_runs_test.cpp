@@ -1,5 +1,6 @@
 // A model directory that says what its last run was configured with: commands without a --config, and changes that are told.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,11 +9,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 struct trained_project : small_project {
   trained_project() { REQUIRE(run_program(train({"--max-steps", "8", "--set", "optimizer.rate=1e-2", "--quiet"})).status == 0); }
@@ -58,7 +57,7 @@ TEST_CASE_FIXTURE(trained_project, "relative paths of data are those of the run,
   std::filesystem::rename(path("data"), path("away"));
   const auto gone = run_program({"evaluate", path("relative")});
   CHECK(gone.status == 1);
-  CHECK_MESSAGE(has(gone.err, "note: " + path("relative") + " says that its last run read this; --data or --set names other data"), gone.err);
+  CHECK(has(gone.err, "note: " + path("relative") + " says that its last run read this; --data or --set names other data"));
   CHECK(run_program({"evaluate", path("relative"), "--data", path("away"), "--quiet"}).status == 0);
 }
 
@@ -102,8 +101,8 @@ TEST_CASE_FIXTURE(trained_project, "a directory without a record, a damaged one 
   const auto refused = [&](std::vector<std::string> arguments, int status, const std::string& part) {
     const auto result = run_program(std::move(arguments));
     CHECK(result.status == status);
-    CHECK_MESSAGE(has(result.err, part), result.err);
-    CHECK_MESSAGE(has(result.err, "note: --config FILE names the configuration"), result.err);
+    CHECK(has(result.err, part));
+    CHECK(has(result.err, "note: --config FILE names the configuration"));
   };
   {
     std::fstream file{record, std::ios::in | std::ios::out | std::ios::binary};
@@ -122,7 +121,7 @@ TEST_CASE_FIXTURE(trained_project, "a directory without a record, a damaged one 
     std::ofstream{record} << "{}";
     const auto more = run_program(train({"--max-steps", "16", "--set", "optimizer.rate=1e-2"}));
     CHECK(more.status == 0);
-    CHECK_MESSAGE(has(more.err, "warning: " + record + " is damaged"), more.err);
+    CHECK(has(more.err, "warning: " + record + " is damaged"));
     CHECK(run_program({"evaluate", model(), "--quiet"}).status == 0);
   }
 }
@@ -131,7 +130,7 @@ TEST_CASE_FIXTURE(trained_project, "a directory and another name for it, or a --
   const auto refused = [](std::vector<std::string> arguments, const std::string& part) {
     const auto result = run_program(std::move(arguments));
     CHECK(result.status == 2);
-    CHECK_MESSAGE(has(result.err, part), result.err);
+    CHECK(has(result.err, part));
   };
   refused({"evaluate", model(), "--model-dir", model()}, "--model-dir cannot be given together with a directory");
   refused({"evaluate", model(), "--config", config()}, "a model directory takes the place of --config");

@@ -1,5 +1,6 @@
 // troupe export, and predict and inspect of what it leaves, as processes.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +11,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+namespace {
 
 std::string without_newline(std::string text) {
   REQUIRE(text.ends_with("\n"));
@@ -120,7 +121,7 @@ TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and lea
     const auto made = project.exported(std::move(more));
     CHECK(made.status == 2);
     CHECK(made.out == "");
-    CHECK_MESSAGE(has(made.err, message), made.err);
+    CHECK(has(made.err, message));
   };
   misused({"--step", "bets"}, "--step must be a whole number of at least 0, or best, not 'bets'");
   misused({"--asset", "x"}, "--asset must be PATH=FILE, not 'x'");
@@ -131,7 +132,7 @@ TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and lea
     const auto made = project.exported(std::move(more));
     CHECK(made.status == 1);
     CHECK(made.out == "");
-    CHECK_MESSAGE(has(made.err, message), made.err);
+    CHECK(has(made.err, message));
   };
   failed({"--step", "5"}, "there is no checkpoint to export in " + project.path("model"));
   failed({"--model-dir", project.path("none")}, "there is no checkpoint to export in " + project.path("none"));
@@ -148,7 +149,7 @@ TEST_CASE("predict refuses an export that is none or damaged, and flags that wou
     const auto predicted = run_program(project.command("predict", std::move(more)));
     CHECK(predicted.status == status);
     CHECK(predicted.out == "");
-    CHECK_MESSAGE(has(predicted.err, message), predicted.err);
+    CHECK(has(predicted.err, message));
   };
   refused({"--export", project.path("model")}, 1, project.path("model") + " is not an exported model: it has no graph.json");
   refused({"--export", path, "--step", "3"}, 2, "--step cannot be given together with --export");
@@ -175,7 +176,7 @@ TEST_CASE("export --help names its flags") {
   const auto help = run_program({"export", "--help"});
   CHECK(help.status == 0);
   for (const auto* flag : {"--step N|best", "--output DIR", "--onnx FILE", "--asset PATH=FILE", "--config FILE"})
-    CHECK_MESSAGE(has(help.out, flag), flag);
+    CHECK(has(help.out, flag));
   CHECK(has(run_program({"--help"}).out, "export       writes that checkpoint's model"));
 }
 

@@ -1,5 +1,6 @@
 // troupe inspect and troupe checkpoints: the program runs on the model directory of a finished job.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,11 +9,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 /// A directory with checkpoints of steps 0, 8 and 16.
 struct trained_project : small_project {
@@ -142,7 +141,7 @@ TEST_CASE("misuse of inspect and checkpoints exits with 2 and says what would be
     const auto result = run_program(std::move(arguments));
     CHECK(result.status == 2);
     CHECK(result.out.empty());
-    CHECK_MESSAGE(has(result.err, part), result.err);
+    CHECK(has(result.err, part));
   };
   refused({"inspct", "x"}, "did you mean inspect?");
   refused({"inspect"}, "takes PATHs, or a --config");

@@ -1,8 +1,11 @@
 #include "cli/configuration/arguments.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 namespace troupe::cli {
+
+using test::has;
 
 namespace {
 
@@ -69,7 +72,7 @@ TEST_CASE("a flag that is unknown, a value that is missing and a word too many a
   CHECK(c.trouble({"a", "--stpe=3"}) == "unknown flag --stpe; did you mean --step?");
   CHECK(c.trouble({"--colour"}) == "unknown flag --colour");
   CHECK(c.trouble({"a", "b", "c"}) == "unexpected argument 'c': move takes FROM TO");
-  CHECK(c.trouble({"--step"}).find("--step") != std::string::npos);
+  CHECK(has(c.trouble({"--step"}), "--step"));
 }
 
 }  // namespace troupe::cli

@@ -3,6 +3,7 @@
 #include "cli/configuration/config_file.hpp"
 #include "cli/configuration/model_fields.hpp"
 #include "cli/configuration/model_setup.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,6 +11,8 @@
 #include <sstream>
 
 namespace troupe::cli {
+
+using test::has;
 
 namespace {
 
@@ -52,7 +55,7 @@ TEST_CASE("5,000 layers in a file are read, and a key that none of them has is f
   CHECK(std::get<layer::dense>(all[4999]).units == 5000);
   const auto wrong = merged(text, {"model.layers[4999].filters=3"}).and_then([](const settings& s) { return make_layers(s); });
   REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().message.find("model.layers[4999].filters belongs to") != std::string::npos);
+  CHECK(has(wrong.error().message, "model.layers[4999].filters belongs to"));
 }
 
 TEST_CASE("layers are read in their order with what was given, the rest as nn.hpp has it, inline or under headings") {

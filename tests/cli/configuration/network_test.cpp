@@ -1,5 +1,6 @@
 // Networks that are listed in a configuration, from training to predictions, and the configurations in examples/.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,11 +9,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 /// A small project whose model is a convolutional network.
 struct network_project : small_project {
@@ -49,7 +48,7 @@ TEST_CASE_FIXTURE(network_project, "a network of a file is trained, evaluated, p
   CHECK(predicted.out.starts_with("class_ids\n"));
   const auto shown = run_program({"inspect", path("model") + "/model.ckpt-64"});
   for (const char* name : {"conv2d/kernel", "conv2d/bias", "batch_norm/moving_mean", "logits/kernel"})
-    CHECK_MESSAGE(has(shown.out, name), shown.out);
+    CHECK(has(shown.out, name));
   const auto program = run("inspect", {"--program"});
   CHECK(program.status == 0);
   CHECK(has(program.out, "max_pool"));
@@ -81,7 +80,7 @@ TEST_CASE("a layer that does not fit the data is told with file, line, number, t
   const network_project flat;
   const auto shaped = flat.run("train", {"--max-steps", "8", "--set", "model.input_shape=28,27"});
   CHECK(shaped.status == 2);
-  CHECK_MESSAGE(has(shaped.err, "an input_shape of [28, 27] does not hold the 784 numbers of an example"), shaped.err);
+  CHECK(has(shaped.err, "an input_shape of [28, 27] does not hold the 784 numbers of an example"));
 }
 
 TEST_CASE("the configurations in examples/ are planned on data of their kind") {

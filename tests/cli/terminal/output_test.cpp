@@ -1,5 +1,6 @@
 // Results that cannot be written to standard output: the program fails.
 #include "tests/cli/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,11 +9,9 @@
 
 namespace troupe::cli {
 
-namespace {
+using test::has;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+namespace {
 
 /// A command for each kind of output. The directory has checkpoints of steps 8 and 16.
 std::vector<std::vector<std::string>> commands(const small_project& project) {

@@ -1,10 +1,13 @@
 #include "cli/terminal/reporter.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
 namespace troupe::cli {
+
+using test::has;
 
 namespace {
 
@@ -128,7 +131,7 @@ TEST_CASE("a table takes the width of the terminal: where the names of classes d
   r.width = 24;
   r.report.name_classes({.texts = {{"classes", {"class_ids", {"shirt", "bag"}}}}});
   r.report.finish(evaluation_result{.global_step = 4, .batches = 2, .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}}});
-  CHECK(r.out.find("           0  1  recall\n  0 shirt  3  1   0.750\n  1 bag    0  4   1.000\n") != std::string::npos);
+  CHECK(has(r.out, "           0  1  recall\n  0 shirt  3  1   0.750\n  1 bag    0  4   1.000\n"));
 }
 
 TEST_CASE("the terminal's line has a metric of training where there is room") {

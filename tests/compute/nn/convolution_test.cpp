@@ -1,6 +1,7 @@
 #include <troupe/nn.hpp>
 
 #include "tests/compute/nn/run_layer.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -192,7 +193,7 @@ TEST_CASE("flatten keeps the batch, and dropout happens while training only") {
 TEST_CASE("what does not fit a layer of images is refused with its name, what was given and what would be right") {
   const auto says = [](auto build, const std::string& part) {
     const auto text = refusal([&](graph& g) { return build(g, g.placeholder("x", dtype::float32, {g.unknown("batch"), 5, 4, 6})); });
-    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+    CHECK(has(text, part));
   };
   says([](graph&, symbol x) { return nn::conv2d(x, {.kernel_size = {3, 3}}); }, "conv2d: filters must be at least 1, not 0");
   says([](graph&, symbol x) { return nn::conv2d(x, {.filters = 3}); }, "conv2d: kernel_size must be at least 1, not 0");

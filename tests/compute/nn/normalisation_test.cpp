@@ -1,6 +1,7 @@
 #include <troupe/nn.hpp>
 
 #include "tests/compute/nn/run_layer.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -102,9 +103,9 @@ TEST_CASE("gradients of normalisations are those of central differences") {
 }
 
 TEST_CASE("normalisations refuse axes that are not known, and numbers that make no sense") {
-  CHECK(refusal([](graph& g) { return nn::layer_norm(g.placeholder("x", dtype::float32, {3, g.unknown("batch")})); })
-          .find("layer_norm: the last 1 axes must be known extents of a floating operand, not of float32 [3, batch]") != std::string::npos);
-  CHECK(refusal([](graph& g) { return nn::rms_norm(g.constant(f32({2}, {1, 2})), {.axes = 2}); }).find("rms_norm: the last 2 axes") != std::string::npos);
+  CHECK(has(refusal([](graph& g) { return nn::layer_norm(g.placeholder("x", dtype::float32, {3, g.unknown("batch")})); }),
+            "layer_norm: the last 1 axes must be known extents of a floating operand, not of float32 [3, batch]"));
+  CHECK(has(refusal([](graph& g) { return nn::rms_norm(g.constant(f32({2}, {1, 2})), {.axes = 2}); }), "rms_norm: the last 2 axes"));
   CHECK(refusal([](graph& g) { return nn::layer_norm(g.constant(f32({2}, {1, 2})), {.epsilon = -1}); }).find("epsilon must be at least 0")
         != std::string::npos);
   CHECK(refusal([](graph& g) { return nn::batch_norm(g.constant(f32({2}, {1, 2})), true); }).find("batch_norm: operand must be floating [batch, ..., features]")

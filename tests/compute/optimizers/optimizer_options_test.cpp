@@ -1,11 +1,15 @@
 // Rates as functions of the step; options that are refused; options as text.
 #include <troupe/optimizer/optimizer_fields.hpp>
 
+#include "tests/support/has.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -119,13 +123,13 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(message({.groups = {{.frozen = true}}}) == "optimizer: groups[0] has neither a prefix nor a suffix");
   CHECK(message({.groups = {{.prefix = "a"}, {.prefix = "b", .rate_factor = 0}}}) == "optimizer: groups[1].rate_factor must be above 0, not 0");
   CHECK(message({.rule = adamw{}, .weight_decay = 0.1f}) == "optimizer: weight_decay is given to adamw, which has a weight_decay of its own");
-  CHECK(message({.rule = ftrl{}, .weight_decay = 0.1f}).find("weight_decay means nothing to ftrl") != std::string::npos);
-  CHECK(message({.rule = ftrl{}, .schedule = cosine_decay{.decay_steps = 5}}).find("ftrl divides by the rate") != std::string::npos);
+  CHECK(has(message({.rule = ftrl{}, .weight_decay = 0.1f}), "weight_decay means nothing to ftrl"));
+  CHECK(has(message({.rule = ftrl{}, .schedule = cosine_decay{.decay_steps = 5}}), "ftrl divides by the rate"));
   const auto grouped = [](variable_group g) { return optimizer{.schedule = cosine_decay{.decay_steps = 5}, .weight_decay = 0.1f, .groups = {std::move(g)}}; };
   CHECK(message(grouped({.prefix = "a", .rule = momentum{.decay = 1}})) == "optimizer: groups[0].rule.decay must be in [0, 1), not 1");
   CHECK(message(grouped({.prefix = "a", .rule = momentum{}, .frozen = true})) == "optimizer: groups[0] has a rule, which means nothing to frozen variables");
-  CHECK(message(grouped({.prefix = "a", .rule = ftrl{}})).find("weight_decay means nothing to ftrl") != std::string::npos);
-  CHECK(message(grouped({.prefix = "a", .rule = ftrl{}, .weight_decay = 0.0f})).find("ftrl divides by the rate") != std::string::npos);
+  CHECK(has(message(grouped({.prefix = "a", .rule = ftrl{}})), "weight_decay means nothing to ftrl"));
+  CHECK(has(message(grouped({.prefix = "a", .rule = ftrl{}, .weight_decay = 0.0f})), "ftrl divides by the rate"));
   CHECK(message(grouped({.prefix = "a", .rule = adamw{}})).empty());
 }
 

@@ -1,5 +1,6 @@
 // Fusion of element-wise calls: which calls are fused, and that the bits stay those of separate calls.
 #include "tests/compute/planned.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -10,7 +11,7 @@ namespace {
 /// Checks equal values with and without fusion; returns the numbers of kernels.
 std::pair<int, int> compare(const shape& dims, const build& f) {
   planned together{dims, f}, apart{dims, f, {.fuse = false}};
-  CHECK_FALSE(apart.p->to_text().find("fused") != std::string::npos);
+  CHECK_FALSE(has(apart.p->to_text(), "fused"));
   CHECK(together.run() == apart.run());
   CHECK(together.run() == apart.run());  // No value was overwritten that is read later.
   return {together.kernels(), apart.kernels()};

@@ -1,5 +1,6 @@
 // Transpose hoisting: a matrix that many small products read transposed is transposed once.
 #include "tests/compute/planned.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -49,7 +50,7 @@ TEST_CASE("a recurrent layer's gradients are the same bits with and without what
     CHECK(each.step({x.data()}, step) == step_status::ok);
     CHECK(std::memcmp(once.gradient.get(), each.gradient.get(), static_cast<size_t>(once.layout.gradient_bytes())) == 0);
   }
-  CHECK(once.run->to_text().find("/transposed: float32 [64, 16]") != std::string::npos);
+  CHECK(has(once.run->to_text(), "/transposed: float32 [64, 16]"));
 }
 
 }  // namespace troupe

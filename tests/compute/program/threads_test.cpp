@@ -1,6 +1,7 @@
 // Kernels divided among threads: equal bits for every number of threads.
 #include "tests/compute/gradient_checks.hpp"
 #include "tests/compute/model_fixture.hpp"
+#include "tests/support/has.hpp"
 
 #include <set>
 #include <sstream>
@@ -165,7 +166,7 @@ TEST_CASE("the first bad label of a divided loss is named by its row in the batc
     const auto x = noise<float>({192, 4}, 1);
     const auto y = tensor::of<int32_t>({192}, std::span<const int32_t>{labels});
     CHECK(t.run->gradients(t.input({x.data(), y.data()}), t.gradient.get()) == step_status::bad_input);
-    CHECK(t.run->last_error().message.find("label 3 of row " + std::to_string(row) + " is outside [0, 3)") != std::string::npos);
+    CHECK(has(t.run->last_error().message, "label 3 of row " + std::to_string(row) + " is outside [0, 3)"));
   }
 }
 

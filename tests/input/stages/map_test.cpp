@@ -1,10 +1,13 @@
 #include "input/streams/streamed.hpp"
 
 #include "reading.hpp"
+#include "tests/support/has.hpp"
 
 #include <stdexcept>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -114,7 +117,7 @@ TEST_CASE("a position is refused under a function of another name, or where ther
   for (const auto& source : {numbered(9), in_order(9)}) {
     const auto state = iterate(source.map("tenfold", tenfold))->save().value();
     const auto why = [&](const dataset& other) { return iterate(other)->restore(state).error().message; };
-    CHECK(why(source.map("other", tenfold)).find("saved by 'map(tenfold): id int64[]', here is 'map(other): id int64[]'") != std::string::npos);
+    CHECK(has(why(source.map("other", tenfold)), "saved by 'map(tenfold): id int64[]', here is 'map(other): id int64[]'"));
     CHECK_FALSE(iterate(source)->restore(state));
     CHECK(iterate(source.map("tenfold", tenfold))->restore(state));
   }

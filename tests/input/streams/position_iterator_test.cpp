@@ -2,8 +2,11 @@
 
 #include "counted_new.hpp"
 #include "reading.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -15,13 +18,6 @@ std::string moved(const dataset& from, const dataset& to, const iterate_options&
   if (!taken)
     CHECK(taken.error().category == errc::invalid_argument);
   return taken ? "" : taken.error().message;
-}
-
-bool contains(const std::string& text, const std::string& what) {
-  CAPTURE(text);
-  const bool found = text.find(what) != std::string::npos;
-  CHECK(found);
-  return found;
 }
 
 }  // namespace
@@ -112,19 +108,19 @@ TEST_CASE("a host that is not one of the hosts is refused") {
 
 TEST_CASE("the state of another pipeline is refused, naming what differs") {
   const auto data = numbered(20);
-  contains(moved(data.batch(4), data.batch(5)), "saved by 'batch(4, drop_remainder = false)', here is 'batch(5, drop_remainder = false)'");
-  contains(moved(data.shuffle(1).batch(4), data.shuffle(2).batch(4)), "saved by 'shuffle(seed = 1)', here is 'shuffle(seed = 2)'");
-  contains(moved(data.batch(4), data.batch(4).repeat()), "saved without 'repeat'");
-  contains(moved(data.batch(4).repeat(), data.batch(4)), "saved with 'repeat' at its end");
-  contains(moved(data, numbered(21)), "saved by 'tensors of 20 examples: id int64[]', here is 'tensors of 21 examples: id int64[]'");
+  CHECK(has(moved(data.batch(4), data.batch(5)), "saved by 'batch(4, drop_remainder = false)', here is 'batch(5, drop_remainder = false)'"));
+  CHECK(has(moved(data.shuffle(1).batch(4), data.shuffle(2).batch(4)), "saved by 'shuffle(seed = 1)', here is 'shuffle(seed = 2)'"));
+  CHECK(has(moved(data.batch(4), data.batch(4).repeat()), "saved without 'repeat'"));
+  CHECK(has(moved(data.batch(4).repeat(), data.batch(4)), "saved with 'repeat' at its end"));
+  CHECK(has(moved(data, numbered(21)), "saved by 'tensors of 20 examples: id int64[]', here is 'tensors of 21 examples: id int64[]'"));
   const auto renamed = dataset::from_tensors({{"key", tensor::zeros(dtype::int64, {20})}});
-  contains(moved(data, *renamed), "here is 'tensors of 20 examples: key int64[]'");
+  CHECK(has(moved(data, *renamed), "here is 'tensors of 20 examples: key int64[]'"));
 }
 
 TEST_CASE("what the job leaves to a pipeline is part of its state only where it matters") {
   const auto data = numbered(20);
-  contains(moved(data.shuffle(), data.shuffle(), {.seed = 1}, {.seed = 2}), "'shuffle(seed = 1)'");
-  contains(moved(data.batch(3), data.batch(3), {}, {.drop_remainder = true}), "drop_remainder = false");
+  CHECK(has(moved(data.shuffle(), data.shuffle(), {.seed = 1}, {.seed = 2}), "'shuffle(seed = 1)'"));
+  CHECK(has(moved(data.batch(3), data.batch(3), {}, {.drop_remainder = true}), "drop_remainder = false"));
   CHECK(moved(data.shuffle(5).batch(3, true), data.shuffle(5).batch(3, true), {.seed = 1}, {.seed = 2, .drop_remainder = true}) == "");
 }
 

@@ -6,12 +6,15 @@
 #include "reading.hpp"
 #include "storage/files/memory_file_system.hpp"
 #include "storage/records/record_file.hpp"
+#include "tests/support/has.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -121,8 +124,8 @@ TEST_CASE("of IDX files with other pixels the file is named; copied, touched or 
   const auto told = warned(open_idx(paths)->batch(2, false), saved);
   REQUIRE(told.size() == 1);
   CHECK_MESSAGE(told[0].starts_with(paths.images + " holds other data"), told[0]);
-  CHECK_MESSAGE(told[0].find("now 6 bytes with the checksum") != std::string::npos, told[0]);
-  CHECK_MESSAGE(told[0].find(", written ") != std::string::npos, told[0]);
+  CHECK(has(told[0], "now 6 bytes with the checksum"));
+  CHECK(has(told[0], ", written "));
   std::filesystem::remove_all(dir);
 }
 

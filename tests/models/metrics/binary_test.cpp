@@ -1,6 +1,7 @@
 #include <troupe/metrics.hpp>
 
 #include "tests/models/metrics/measure.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe::test {
 
@@ -211,7 +212,7 @@ TEST_CASE("[MET-33] a probability outside of [0, 1] is an error of the step that
       measured m{build, false};
       columns data = binary_rows(8);
       data.prediction[5] = wrong;
-      CHECK(m.error_of(data).find("predictions: " + std::string{text} + " at [5] is not in [0, 1]: check_range") != std::string::npos);
+      CHECK(has(m.error_of(data), "predictions: " + std::string{text} + " at [5] is not in [0, 1]: check_range"));
     }
 }
 

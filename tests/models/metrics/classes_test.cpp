@@ -1,6 +1,7 @@
 #include <troupe/metrics.hpp>
 
 #include "tests/models/metrics/measure.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe::test {
 
@@ -86,15 +87,15 @@ TEST_CASE("[MET-32] a label or a prediction outside of the classes is an error o
     measured m{build, false};
     columns wrong = data;
     wrong.label[7] = 4;
-    CHECK(m.error_of(wrong).find("labels: 4 at [7] is not in [0, 3]: check_range") != std::string::npos);
+    CHECK(has(m.error_of(wrong), "labels: 4 at [7] is not in [0, 3]: check_range"));
     wrong = data;
     wrong.prediction[0] = -1;
-    CHECK(m.error_of(wrong).find("predictions: -1 at [0] is not in [0, 3]: check_range") != std::string::npos);
+    CHECK(has(m.error_of(wrong), "predictions: -1 at [0] is not in [0, 3]: check_range"));
   }
   measured of_scores{[](symbol l, symbol p, symbol w) { return metrics::top_k(whole(l), stack({p, l}, 1), 1, {.weights = w}); }, false};
   data.label.assign(9, 0.0f);
   data.label[8] = 2;
-  CHECK(of_scores.error_of(data).find("labels: 2 at [8] is not in [0, 1]: check_range") != std::string::npos);
+  CHECK(has(of_scores.error_of(data), "labels: 2 at [8] is not in [0, 1]: check_range"));
 }
 
 }  // namespace troupe::test

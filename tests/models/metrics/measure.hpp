@@ -4,6 +4,7 @@
 #include "compute/engine/metric_totals.hpp"
 #include "compute/parameters/parameter_store.hpp"
 #include "compute/program/program.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -192,9 +193,9 @@ inline void check_metric(const columns& data, const metric_builder& build, const
       given.weight.assign(data.rows(), 0.0f);
       check_near(values_of(m.totals(given, 0, data.rows(), 128)), std::vector<double>(wanted.size(), 0.0));
       given.weight[2] = -0.5f;
-      CHECK(m.error_of(given).find("weights: -0.5 at [2] is not in [0, inf): check_range") != std::string::npos);
+      CHECK(has(m.error_of(given), "weights: -0.5 at [2] is not in [0, inf): check_range"));
       given.weight[2] = std::numeric_limits<float>::quiet_NaN();
-      CHECK(m.error_of(given).find("weights: nan at [2] is not in [0, inf): check_range") != std::string::npos);
+      CHECK(has(m.error_of(given), "weights: nan at [2] is not in [0, inf): check_range"));
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <troupe/metrics.hpp>
 
 #include "tests/models/metrics/measure.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe::test {
 
@@ -23,8 +24,6 @@ std::string error_of(const std::function<metric(operands&)>& build) {
   CHECK(o.g.status().error().category == errc::invalid_argument);
   return o.g.status().error().message;
 }
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// The mean of values [batch, 2] = {label, prediction} with weights made of the row's weight.
 double mean_of_pairs(const columns& data, const std::function<symbol(symbol)>& weights) {

@@ -4,6 +4,7 @@
 #include "pipeline/launch/local_system.hpp"
 #include "support/event_files.hpp"
 #include "support/small_job.hpp"
+#include "tests/support/has.hpp"
 
 #include <caf/actor_registry.hpp>
 
@@ -173,7 +174,7 @@ TEST_CASE("a wait for an evaluation passes its deadline on the world's clock, no
   const auto found = running->wait();
   REQUIRE_FALSE(found);
   CHECK(found.error().category == errc::deadline_exceeded);
-  CHECK(found.error().message.find("waiting for the evaluator") != std::string::npos);
+  CHECK(has(found.error().message, "waiting for the evaluator"));
   CHECK(by.world().now() >= description.basis.deadlines.evaluation);
   running.reset();
   CHECK(by.world().left().empty());

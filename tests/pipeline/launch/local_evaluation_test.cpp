@@ -7,6 +7,7 @@
 #include "support/event_files.hpp"
 #include "support/small_job.hpp"
 #include "support/troubled_dataset.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -94,8 +95,8 @@ TEST_CASE("an evaluation alone whose event file cannot be written has its result
     CHECK(result->global_step == 10);
     REQUIRE(result->warnings.size() == 1);
     CAPTURE(result->warnings[0]);
-    CHECK(result->warnings[0].find("/run/eval") != std::string::npos);
-    CHECK(result->warnings[0].find("read-only file system") != std::string::npos);
+    CHECK(has(result->warnings[0], "/run/eval"));
+    CHECK(has(result->warnings[0], "read-only file system"));
   }
 }
 
@@ -115,7 +116,7 @@ TEST_CASE("a disk that does not answer holds up an evaluation alone no longer th
   release.set_value();
   REQUIRE_FALSE(result);
   CHECK(result.error().category == errc::deadline_exceeded);
-  CHECK(result.error().message.find("waiting for the evaluator") != std::string::npos);
+  CHECK(has(result.error().message, "waiting for the evaluator"));
 }
 
 TEST_CASE("an input that does not look at its stop holds up an evaluation alone no longer than its deadlines") {

@@ -4,10 +4,11 @@
 #include "pipeline/launch/job_crew.hpp"
 #include "pipeline/launch/local_world.hpp"
 #include "storage/files/faulty_file_system.hpp"
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/threads.hpp"
 #include "support/troubled_dataset.hpp"
 #include "support/wrapped_engine.hpp"
+#include "tests/support/has.hpp"
 
 #include <troupe/job.hpp>
 
@@ -46,21 +47,11 @@ bool eventually(running_job& job, const std::function<bool()>& there) {
   return true;
 }
 
-checkpoint_content simulated_state(small_job_options o) {
-  o.files = memory_disk::make();
-  o.hooks.clear();
-  simulated_job job{prepare_small(o), 1};
-  const auto result = job.wait(std::chrono::hours{1});
-  REQUIRE(result);
-  REQUIRE(result->has_value());
-  return newest_checkpoint(o.files).content;
-}
-
 /// Resumes where `o` ended, and checks that the end equals that of an undisturbed job.
 void check_goes_on(const small_job_options& o) {
   const auto job = local_launcher{}.train(prepare_small(o));
   REQUIRE(result_of(*job).has_value());
-  CHECK(same_state(newest_checkpoint(o.files).content, simulated_state(o)));
+  CHECK(same_state(newest_checkpoint(o.files).content, undisturbed(o)));
 }
 
 /// Records every event; any thread may read.
@@ -115,7 +106,7 @@ TEST_CASE("a run on real threads ends in the state of the simulated run, bit for
     CHECK(result->global_step == 60);
     CHECK(job->progress().now == job_progress::phase::finished);
     CHECK(job->progress().committed_step == 60);
-    CHECK(same_state(newest_checkpoint(o.files).content, simulated_state(o)));
+    CHECK(same_state(newest_checkpoint(o.files).content, undisturbed(o)));
   }
 }
 
@@ -178,7 +169,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == errc::cancelled);
     for (const auto& note : result.error().notes)
-      CHECK_MESSAGE(note.find("did not end in time") == std::string::npos, note);
+      CHECK_MESSAGE(!has(note, "did not end in time"), note);
   }
   CHECK(threads_fall_to(before));
   CHECK(newest_checkpoint(o.files).content.id.step == 10);
@@ -196,7 +187,7 @@ TEST_CASE("a disk that is full ends a job on real threads with file and step; it
     CHECK(result.error().category == errc::resource_exhausted);
     CHECK(result.error().source == "checkpoint_writer");
     CHECK_MESSAGE(result.error().step == 10, to_string(result.error()));
-    CHECK(result.error().message.find("no space left") != std::string::npos);
+    CHECK(has(result.error().message, "no space left"));
     CHECK(job->progress().now == job_progress::phase::failed);
   }
   // The fault was there once: a later save that was on its way already may have found room.
@@ -214,7 +205,7 @@ TEST_CASE("[EST-20] on real threads, data that end before max_steps finish the j
   REQUIRE(result.has_value());
   CHECK(result->global_step == 7);
   CHECK_FALSE(result->stopped);
-  CHECK(result->remark.find("before max_steps 40") != std::string::npos);
+  CHECK(has(result->remark, "before max_steps 40"));
   CHECK(newest_checkpoint(o.files).content.id.step == 7);
   CHECK(steps_of(log->events(), kind::saved) == steps{0, 5, 7});
   CHECK(steps_of(log->events(), kind::warning) == steps{7});
@@ -236,7 +227,7 @@ TEST_CASE("an input that fails or throws ends a job on real threads with its wor
     const auto result = result_of(*job);
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().category == category);
-    CHECK(result.error().message.find("record 44 is damaged") != std::string::npos);
+    CHECK(has(result.error().message, "record 44 is damaged"));
     CHECK(result.error().source == "infeed/0");
     CHECK(result.error().step == 11);
   }
@@ -256,7 +247,7 @@ TEST_CASE("a stop from outside saves where it ends") {
   // An equal number of steps without a stop leads to the same state.
   auto whole = o;
   whole.max_steps = result->global_step;
-  auto expected_state = simulated_state(whole);
+  auto expected_state = undisturbed(whole);
   auto state = newest_checkpoint(o.files).content;
   expected_state.properties.clear();
   CHECK(same_state(state, expected_state));
@@ -306,8 +297,8 @@ TEST_CASE("two jobs in one process at once do not meet") {
   const auto first = local_launcher{}.train(prepare_small(a)), second = local_launcher{}.train(prepare_small(b));
   REQUIRE(result_of(*first).has_value());
   REQUIRE(result_of(*second).has_value());
-  CHECK(same_state(newest_checkpoint(a.files).content, simulated_state(a)));
-  CHECK(same_state(newest_checkpoint(b.files).content, simulated_state(b)));
+  CHECK(same_state(newest_checkpoint(a.files).content, undisturbed(a)));
+  CHECK(same_state(newest_checkpoint(b.files).content, undisturbed(b)));
 }
 
 TEST_CASE("a job that is destroyed while it runs leaves no thread behind") {

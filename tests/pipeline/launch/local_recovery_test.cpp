@@ -1,8 +1,8 @@
 // Jobs on real threads that recover and pause: with the bits of the simulation's undisturbed job.
 #include "pipeline/launch/launcher.hpp"
+#include "support/ended_jobs.hpp"
 #include "support/mortal_engine.hpp"
 #include "support/simulated_job.hpp"
-#include "support/small_job.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,15 +25,6 @@ std::shared_ptr<prepared_job> without_delay(const small_job_options& o) {
   if (!job)
     throw std::runtime_error(to_string(job.error()));
   return *job;
-}
-
-checkpoint_content undisturbed(small_job_options o) {
-  o.files = memory_disk::make();
-  simulated_job job{prepare_small(o), 1};
-  const auto result = job.wait(std::chrono::hours{1});
-  REQUIRE(result);
-  REQUIRE(result->has_value());
-  return newest_checkpoint(o.files).content;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "storage/files/memory_file_system.hpp"
 #include "support/prediction_case.hpp"
 #include "support/simulated_job.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -149,7 +150,7 @@ TEST_CASE("data that cannot be read, or a label that is none, are an error behin
     CHECK(cause->category == category);
     CHECK(cause->source == source);
     CHECK(cause->step == 3);
-    CHECK_MESSAGE(cause->message.find(part) != std::string::npos, cause->message);
+    CHECK(has(cause->message, part));
     CHECK(p.next().error() == *cause);
     CHECK(p.left().empty());
   }
@@ -237,7 +238,7 @@ TEST_CASE("a checkpoint that is damaged is passed over with a warning; where non
     simulated_prediction p{job, 1};
     CHECK(all_of(p, place_of(*job, "scaled")).first.at(1) == 3);
     REQUIRE(p.from().warnings.size() == 1);
-    CHECK(p.from().warnings[0].find("9") != std::string::npos);
+    CHECK(has(p.from().warnings[0], "9"));
     o.step = 9;
     o.source->reads.clear();
     CHECK(failure_of().category == errc::data_loss);
@@ -298,7 +299,7 @@ TEST_CASE("[EST-36] a prediction without a row for each example is an error only
   const auto refused = prepare_case(o);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
-  CHECK_MESSAGE(refused.error().message.find("prediction 'odd' has the shape " + told) != std::string::npos, refused.error().message);
+  CHECK(has(refused.error().message, "prediction 'odd' has the shape " + told));
   o.choice.single_examples = false;
   CHECK(prepare_case(o));
   o.choice = {.keys = {"scaled"}};
@@ -314,7 +315,7 @@ TEST_CASE("predictions of a batch that reach the limit are refused with their sh
   REQUIRE_FALSE(refused);
   CHECK(refused.error().category == errc::invalid_argument);
   CHECK_MESSAGE(
-      refused.error().message.find("take 48 bytes, and must take less than 48: 'pair' int32 [batch, 2], 'scaled' float32 [batch]") != std::string::npos,
+      has(refused.error().message, "take 48 bytes, and must take less than 48: 'pair' int32 [batch, 2], 'scaled' float32 [batch]"),
       refused.error().message);
   CHECK(prediction_choice{}.bytes_below == int64_t{1} << 30);
   o.choice.keys = {"scaled"};

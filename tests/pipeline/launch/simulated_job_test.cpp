@@ -1,7 +1,7 @@
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
-#include "support/small_job.hpp"
 
 #include <troupe/canned_models.hpp>
 
@@ -19,14 +19,6 @@ struct farewell : hook {
   void end(int64_t step) override { ends.push_back(step); }
   void on_abort(const error& cause) override { aborts.push_back(cause.step.value_or(-1)); }
 };
-
-train_result run_to_end(simulated_job& job) {
-  auto result = job.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-  CHECK(job.left().empty());
-  return **result;
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "pipeline/plan/plan.hpp"
 
 #include "support/plans.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
@@ -197,7 +198,7 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
       spec.predictions.clear();
       return spec;
     }});
-    CHECK(refused(w).find("no prediction 'logits' while it trains") != std::string::npos);
+    CHECK(has(refused(w), "no prediction 'logits' while it trains"));
   }
   SUBCASE("fewer models than programs") {
     w.resources.models.pop_back();
@@ -210,9 +211,9 @@ TEST_CASE("a plan says what its nodes do and what flows between them") {
   p.groups[1].retires_at = 30;
   p.groups[2].on_failure = group_failure::leave;
   const auto text = to_text(p);
-  CHECK(text.find("node a/replica/0: replica of a\n") != std::string::npos);
-  CHECK(text.find("edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n") != std::string::npos);
-  CHECK(text.find("group a: retires at step 30\ngroup b: leaves if it fails\n") != std::string::npos);
+  CHECK(has(text, "node a/replica/0: replica of a\n"));
+  CHECK(has(text, "edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n"));
+  CHECK(has(text, "group a: retires at step 30\ngroup b: leaves if it fails\n"));
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));
 }
 

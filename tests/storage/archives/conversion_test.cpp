@@ -3,6 +3,7 @@
 #include "storage/archives/tensor_archive.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <cmath>
 
@@ -137,12 +138,12 @@ TEST_CASE("nothing is overwritten: a directory with checkpoints, or a file that 
   const auto disk = trained();
   converted(disk, "/m", "/tf");
   const auto before = read_file(*disk, "/tf/checkpoint").value();
-  CHECK(contains(refused(disk, "/m", "/tf").message, "/tf holds checkpoints already, as its file checkpoint shows"));
+  CHECK(has(refused(disk, "/m", "/tf").message, "/tf holds checkpoints already, as its file checkpoint shows"));
   CHECK(refused(disk, "/tf", "/m").category == errc::failed_precondition);
   CHECK(refused(disk, "/tf", "/tf", {.format = checkpoint_format::troupe}).category == errc::failed_precondition);
   CHECK(read_file(*disk, "/tf/checkpoint").value() == before);
   converted(disk, "/m", "/w.safetensors");
-  CHECK(contains(refused(disk, "/m", "/w.safetensors").message, "/w.safetensors exists"));
+  CHECK(has(refused(disk, "/m", "/w.safetensors").message, "/w.safetensors exists"));
   CHECK(refused(disk, "/m", "/w.safetensors/x").category != errc::state);
 }
 

@@ -4,6 +4,7 @@
 #include "storage/encodings/safetensors.hpp"
 #include "storage/tensorflow/tensor_bundle.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -102,7 +103,7 @@ TEST_CASE("any safetensors file is opened; what is no tensor of ours has its byt
   CHECK(type_text(*half) == "float16[2]");
   CHECK(std::memcmp(a.read_bytes(*half)->get(), "\x11\x22\x33\x44", 4) == 0);
   CHECK(a.read(*half).error().category == errc::type);
-  CHECK(contains(a.read(*half).error().message, "/f/other.safetensors: tensor half is float16[2], which is no tensor of Troupe's"));
+  CHECK(has(a.read(*half).error().message, "/f/other.safetensors: tensor half is float16[2], which is no tensor of Troupe's"));
   CHECK_MESSAGE(a.read(*a.find("yes")).error().category == errc::data_loss, "2 is no boolean");
   CHECK(step_of(a).value() == std::nullopt);
 }
@@ -113,11 +114,11 @@ TEST_CASE("what is no checkpoint is refused by what is there, or is not") {
     REQUIRE(disk->create_directories(directory));
   REQUIRE(write_file_atomically(*disk, "/f", "notes.txt", "x"));
   const auto message = [&](const char* path) { return open_archive(disk, path).error().message; };
-  CHECK(contains(message("/empty"), "/empty has no state file 'checkpoint'"));
-  CHECK(contains(message("/nowhere/model.ckpt-3"), "neither /nowhere/model.ckpt-3.manifest.json nor /nowhere/model.ckpt-3.index exists"));
-  CHECK(contains(message("/f/notes.txt"), "/f/notes.txt is neither a directory with checkpoints, nor a checkpoint"));
+  CHECK(has(message("/empty"), "/empty has no state file 'checkpoint'"));
+  CHECK(has(message("/nowhere/model.ckpt-3"), "neither /nowhere/model.ckpt-3.manifest.json nor /nowhere/model.ckpt-3.index exists"));
+  CHECK(has(message("/f/notes.txt"), "/f/notes.txt is neither a directory with checkpoints, nor a checkpoint"));
   REQUIRE(write_file_atomically(*disk, "/f", "checkpoint", "model_checkpoint_path: \"ckpt-9\""));
-  CHECK(contains(message("/f"), "there is no checkpoint /f/ckpt-9"));
+  CHECK(has(message("/f"), "there is no checkpoint /f/ckpt-9"));
 }
 
 TEST_CASE("slots below a partition or a tower of their variable are called as ours are, unless that name is taken") {

@@ -2,6 +2,7 @@
 
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <cstring>
 
@@ -78,12 +79,12 @@ TEST_CASE("a checkpoint that was found damaged by reading it is passed over wher
   CHECK((*next)->warnings[0] == "model.ckpt-2 is passed over: " + piece.error().message);
   const auto trace = fs->trace();
   for (size_t i = calls; i < trace.size(); ++i)
-    CHECK_FALSE(contains(trace[i], "open " + shard_of(2)));
+    CHECK_FALSE(has(trace[i], "open " + shard_of(2)));
 
   auto replaced = store->commit(sample(2));
   REQUIRE(replaced);
   REQUIRE(replaced->warnings.size() == 1);
-  CHECK(contains(replaced->warnings[0], "model.ckpt-2 was damaged and is written anew"));
+  CHECK(has(replaced->warnings[0], "model.ckpt-2 was damaged and is written anew"));
   CHECK(same(store->restore_newest()->content, sample(2)));
 }
 

@@ -2,6 +2,7 @@
 
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -81,7 +82,7 @@ TEST_CASE("what cannot be written is refused by name, and nothing that is there 
     const auto result = store->commit(content);
     REQUIRE_FALSE(result);
     CHECK(result.error().category == errc::invalid_argument);
-    CHECK_MESSAGE(contains(result.error().message, names), result.error().message);
+    CHECK(has(result.error().message, names));
     CHECK(names_in(*fs) == before);
   };
   refused({.id = {2}, .tensors = {{"w", numbers({1}, 0)}, {"w", numbers({1}, 0)}}}, "w");
@@ -112,7 +113,7 @@ TEST_CASE("a listed step that comes again with other values keeps its files and 
   const auto again = store->commit(other);
   REQUIRE(again);
   REQUIRE(again->warnings.size() == 1);
-  CHECK(contains(again->warnings[0], "dense/bias"));
+  CHECK(has(again->warnings[0], "dense/bias"));
   CHECK(same(store->restore({1})->content, sample(1)));
 }
 
@@ -126,7 +127,7 @@ TEST_CASE("a listed step that is damaged is written anew, with a warning that sa
   fs->overwrite(shard, bytes);
   const auto again = commit(*store, 1);
   REQUIRE(again.warnings.size() == 1);
-  CHECK(contains(again.warnings[0], shard));
+  CHECK(has(again.warnings[0], shard));
   CHECK(same(store->restore_newest()->content, sample(1)));
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("a restored step that is saved again is not read again, unless its fil
     const auto before = static_cast<std::ptrdiff_t>(fs->trace().size());
     CHECK(commit(*store, step).warnings.empty());
     const auto trace = fs->trace();
-    return std::count_if(trace.begin() + before, trace.end(), [](const auto& call) { return contains(call, ".safetensors") && call.starts_with("open"); });
+    return std::count_if(trace.begin() + before, trace.end(), [](const auto& call) { return has(call, ".safetensors") && call.starts_with("open"); });
   };
   REQUIRE(store->restore({1}));
   CHECK(reads_in_commit(1) == 0);
@@ -162,7 +163,7 @@ TEST_CASE("a restored step that is saved again is not read again, unless its fil
   replace(bytes);
   const auto again = commit(*store, 1);
   REQUIRE(again.warnings.size() == 1);
-  CHECK(contains(again.warnings[0], shard));
+  CHECK(has(again.warnings[0], shard));
   CHECK(same(store->restore({1})->content, sample(1)));
 }
 
@@ -181,7 +182,7 @@ TEST_CASE("a full disk is named, gives back what was written, and leaves the old
       const auto failed = store->commit(sample(2));
       REQUIRE_FALSE(failed);
       CHECK(failed.error().category == errc::resource_exhausted);
-      CHECK(contains(failed.error().message, "no space left on device"));
+      CHECK(has(failed.error().message, "no space left on device"));
       CHECK(names_in(*fs) == before);
       CHECK(store->listed() == ids({1}));
     }
@@ -210,7 +211,7 @@ TEST_CASE("a directory has one owner at a time, and a path that is a file or unu
   const auto second = checkpoint_store::open(fs, disk.path);
   REQUIRE_FALSE(second);
   CHECK(second.error().category == errc::failed_precondition);
-  CHECK(contains(second.error().message, std::to_string(::getpid())));
+  CHECK(has(second.error().message, std::to_string(::getpid())));
   owner.reset();
   CHECK(checkpoint_store::open(fs, disk.path));
 

@@ -2,6 +2,7 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <cstdio>
 #include <random>
@@ -43,7 +44,7 @@ TEST_CASE("a byte flipped anywhere in the newest checkpoint: the older one is re
       REQUIRE(restored);
       REQUIRE(same(restored->content, sample(1)));
       REQUIRE(restored->warnings.size() == 1);
-      REQUIRE_MESSAGE(contains(restored->warnings[0], path), restored->warnings[0]);
+      REQUIRE(has(restored->warnings[0], path));
       REQUIRE(d.store->restore({2}).error().category == errc::data_loss);
       ++flips;
     }
@@ -66,7 +67,7 @@ TEST_CASE("a file cut off at any length, or longer than it was, is data_loss tha
       const auto restored = d.store->restore({2});
       REQUIRE_FALSE(restored);
       REQUIRE(restored.error().category == errc::data_loss);
-      REQUIRE(contains(restored.error().message, path));
+      REQUIRE(has(restored.error().message, path));
     }
     d.disk->overwrite(path, whole);
   }
@@ -83,7 +84,7 @@ TEST_CASE("a damaged tensor is named with its file and offset") {
     bytes[static_cast<size_t>(t.offset)] = static_cast<char>(bytes[static_cast<size_t>(t.offset)] ^ 4);
     d.disk->overwrite(path, bytes);
     const auto message = d.store->restore({2}).error().message;
-    CHECK_MESSAGE(contains(message, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset)), message);
+    CHECK(has(message, path + ": tensor " + t.name + " at offset " + std::to_string(t.offset)));
     d.disk->overwrite(path, whole);
   }
 }

@@ -6,6 +6,7 @@
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -72,9 +73,9 @@ TEST_CASE("the same step of a later iteration is another checkpoint, and the new
 TEST_CASE("only the manifest of an iteration above 0 has one, and it must be that of the name") {
   auto fs = memory_file_system();
   grown_store(fs);
-  CHECK_FALSE(contains(*read_file(*fs, "/m/model.ckpt-7.manifest.json"), "iteration"));
+  CHECK_FALSE(has(*read_file(*fs, "/m/model.ckpt-7.manifest.json"), "iteration"));
   const auto text = *read_file(*fs, "/m/model.ckpt-7-iteration-1.manifest.json");
-  CHECK(contains(text, " \"step\": 7,\n \"iteration\": 1,\n"));
+  CHECK(has(text, " \"step\": 7,\n \"iteration\": 1,\n"));
   CHECK(parse_manifest(text, "f", grown)->id == grown);
   const auto other = parse_manifest(text, "f", first);
   CHECK(other.error() == error{errc::data_loss, "f: it is that of step 7-iteration-1"});
@@ -113,7 +114,7 @@ TEST_CASE("a step names the checkpoint of it that is newest by the list, and by 
     REQUIRE(fs->remove(grown_shard));
     const auto damaged = store->restore_step(7);
     CHECK(damaged.error().category == errc::data_loss);
-    CHECK_MESSAGE(contains(damaged.error().message, grown_shard), damaged.error().message);
+    CHECK(has(damaged.error().message, grown_shard));
     CHECK(store->restore(first));
   }
 }
@@ -129,7 +130,7 @@ TEST_CASE("where the newest of two at one step is damaged, the older one of the 
   REQUIRE(restored);
   CHECK(same(restored->content, sample(7)));
   REQUIRE(restored->warnings.size() == 1);
-  CHECK(contains(restored->warnings[0], "model.ckpt-7-iteration-1 is passed over"));
+  CHECK(has(restored->warnings[0], "model.ckpt-7-iteration-1 is passed over"));
   REQUIRE(fs->remove("/m/model.ckpt-7.manifest.json"));
   CHECK(same(store->restore_newest()->content, sample(5)));
 }
@@ -150,8 +151,8 @@ TEST_CASE("a state file that goes back behind a growth is obeyed, and nothing gr
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  CHECK(contains(to_string(restored.error()), "model.ckpt-7-iteration-1 was not tried"));
-  CHECK(contains(to_string(restored.error()), "model.ckpt-9-iteration-1 was not tried"));
+  CHECK(has(to_string(restored.error()), "model.ckpt-7-iteration-1 was not tried"));
+  CHECK(has(to_string(restored.error()), "model.ckpt-9-iteration-1 was not tried"));
 }
 
 TEST_CASE("without a state file a later iteration is newer, whatever its step") {
@@ -183,7 +184,7 @@ TEST_CASE("retention, leases and deletions touch one iteration of a step and not
     commit(*store, 7);
     store->lease(first);
     CHECK(commit(*store, 7, 1).held == list{first});
-    CHECK(contains(*read_file(*fs, "/m/checkpoint"), "# doomed: model.ckpt-7 "));
+    CHECK(has(*read_file(*fs, "/m/checkpoint"), "# doomed: model.ckpt-7 "));
     CHECK(store->release(grown).error().category == errc::state);
     REQUIRE(store->release(first));
     CHECK(*ids_with_files(*fs, "/m") == std::set<checkpoint_id>{grown});
@@ -204,7 +205,7 @@ TEST_CASE("retention, leases and deletions touch one iteration of a step and not
     commit(*store, 7, 1);
     commit(*store, 9, 2);
     commit(*store, 11, 2);
-    CHECK(contains(*read_file(*fs, "/m/checkpoint"), "# preserved: model.ckpt-7-iteration-1\n"));
+    CHECK(has(*read_file(*fs, "/m/checkpoint"), "# preserved: model.ckpt-7-iteration-1\n"));
     CHECK(same(store->restore(grown)->content, sample(7, 1)));
   }
   SUBCASE("a deletion by request") {
@@ -228,7 +229,7 @@ TEST_CASE("saving an iteration of a step again verifies that one, and touches no
   const auto again = store->commit(other);
   REQUIRE(again);
   REQUIRE(again->warnings.size() == 1);
-  CHECK(contains(again->warnings[0], "model.ckpt-7-iteration-1 was committed before with another value of dense/bias"));
+  CHECK(has(again->warnings[0], "model.ckpt-7-iteration-1 was committed before with another value of dense/bias"));
 }
 
 TEST_CASE("a call that fails once while a grown state is saved leaves the old one or the new one, and the save succeeds when repeated") {

@@ -5,6 +5,7 @@
 #include "storage/encodings/crc32c.hpp"
 #include "storage/encodings/json_depth.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -43,7 +44,7 @@ TEST_CASE("a manifest that nests a hundred thousand deep under a right checksum 
     const auto read = parse_manifest(forged(text, "\"a \\\"quoted\\\" text\"", nested), "f", {3});
     REQUIRE_FALSE(read);
     CHECK(read.error().category == errc::data_loss);
-    CHECK_MESSAGE(contains(read.error().message, "f: it nests deeper than 64 at byte "), read.error().message.substr(0, 200));
+    CHECK(has(read.error().message, "f: it nests deeper than 64 at byte "));
   }
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("a manifest whose checksum is right and whose content cannot be is ref
     const auto parsed = parse_manifest(forged(text, from, to), "f", {3});
     REQUIRE_FALSE(parsed);
     CHECK_MESSAGE(parsed.error().category == category, to_string(parsed.error()));
-    CHECK(contains(parsed.error().message, "f: "));
+    CHECK(has(parsed.error().message, "f: "));
   };
   refused("\"format_version\": 1", "\"format_version\": 2", errc::unimplemented);
   refused("troupe checkpoint", "another format");
@@ -122,7 +123,7 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
   const auto wrong = parse_state_file("model_checkpoint_path: \"model.ckpt-1\"\nall_model_checkpoint_paths 3", "/m/checkpoint");
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().category == errc::data_loss);
-  CHECK(contains(wrong.error().message, "/m/checkpoint: line 2, column"));
+  CHECK(has(wrong.error().message, "/m/checkpoint: line 2, column"));
 
   const auto refused = [](const std::string& more) {
     return parse_state_file("model_checkpoint_path: \"model.ckpt-1\"\n" + more, "f").error().message;
@@ -140,7 +141,7 @@ TEST_CASE("a state file's mistakes are told with line and column, and entries of
   CHECK(mixed->ids == ids({1, 3}));
   CHECK(mixed->newest == checkpoint_id{3});
   REQUIRE(mixed->warnings.size() == 1);
-  CHECK(contains(mixed->warnings[0], "\"best\""));
+  CHECK(has(mixed->warnings[0], "\"best\""));
   CHECK(parse_state_file("model_checkpoint_path: \"best\"", "f").error().category == errc::data_loss);
   CHECK(parse_state_file("model_checkpoint_path: \"best\" all_model_checkpoint_paths: \"model.ckpt-4\"", "f")->newest == checkpoint_id{4});
 }

@@ -4,6 +4,7 @@
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -56,7 +57,7 @@ TEST_CASE("a step that is not there is named, and nothing is deleted") {
     commit(*store, step);
   const auto refused = remove(*store, {1, 7});
   CHECK(refused.error().category == errc::not_found);
-  CHECK(contains(refused.error().message, "step 7"));
+  CHECK(has(refused.error().message, "step 7"));
   CHECK(store->listed() == ids({1, 2}));
   CHECK(open_store(memory_file_system(), {.read_only = true})->remove(ids({1}), false).error().category == errc::failed_precondition);
 }

@@ -2,6 +2,7 @@
 
 #include "storage/encodings/crc32c.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -15,7 +16,7 @@ TEST_CASE("[EST-57] a step that is not there is not found by its number, nor is 
   const auto absent = store->restore({7});
   REQUIRE_FALSE(absent);
   CHECK(absent.error().category == errc::not_found);
-  CHECK_MESSAGE(contains(absent.error().message, "model.ckpt-7"), absent.error().message);
+  CHECK(has(absent.error().message, "model.ckpt-7"));
 }
 
 TEST_CASE("[EST-55] unknown fields, comments, relative and absolute paths are read") {
@@ -50,7 +51,7 @@ TEST_CASE("[EST-55] a state file of garbage names no newest; what is there is fo
     REQUIRE(restored);
     CHECK(restored->content.id.step == 2);
     REQUIRE_FALSE(restored->warnings.empty());
-    CHECK(contains(restored->warnings[0], "/m/checkpoint"));
+    CHECK(has(restored->warnings[0], "/m/checkpoint"));
   }
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("[EST-55] the newest listed without its manifest is none, and the next
   REQUIRE(restored);
   CHECK(same(restored->content, sample(2)));
   REQUIRE(restored->warnings.size() == 1);
-  CHECK(contains(restored->warnings[0], "/m/model.ckpt-3.manifest.json"));
+  CHECK(has(restored->warnings[0], "/m/model.ckpt-3.manifest.json"));
 }
 
 TEST_CASE("a hand-edited state file that points to an older checkpoint is obeyed") {
@@ -103,7 +104,7 @@ TEST_CASE("what a hand-edited state file goes back behind is never restored inst
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  CHECK(contains(to_string(restored.error()), "model.ckpt-10 was not tried"));
+  CHECK(has(to_string(restored.error()), "model.ckpt-10 was not tried"));
 }
 
 TEST_CASE("when the state file is missing the newest whole checkpoint is found by scanning") {
@@ -122,7 +123,7 @@ TEST_CASE("when the state file is missing the newest whole checkpoint is found b
     const auto restored = open_store(fs)->restore_newest();
     REQUIRE(restored);
     CHECK(restored->content.id.step == 9);
-    CHECK(contains(restored->warnings.back(), "model.ckpt-10-00000-of-00001.safetensors is missing"));
+    CHECK(has(restored->warnings.back(), "model.ckpt-10-00000-of-00001.safetensors is missing"));
   }
   SUBCASE("and saving it again does not touch its files") {
     store = open_store(fs);
@@ -148,8 +149,8 @@ TEST_CASE("when every listed checkpoint is damaged the error names each with its
   const auto restored = store->restore_newest();
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
-  CHECK(contains(to_string(restored.error()), "model.ckpt-1.manifest.json"));
-  CHECK(contains(to_string(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
+  CHECK(has(to_string(restored.error()), "model.ckpt-1.manifest.json"));
+  CHECK(has(to_string(restored.error()), "model.ckpt-2-00000-of-00001.safetensors is missing"));
 }
 
 TEST_CASE("a state file that names only what is gone is refused with the names of those that lie there, and how to choose one") {
@@ -164,10 +165,10 @@ TEST_CASE("a state file that names only what is gone is refused with the names o
   REQUIRE_FALSE(restored);
   CHECK(restored.error().category == errc::data_loss);
   const auto text = to_string(restored.error());
-  CHECK_MESSAGE(contains(text, "model.ckpt-9 is passed over"), text);
-  CHECK_MESSAGE(contains(text, "whole, but not listed in the state file: model.ckpt-1, model.ckpt-3;"), text);
-  CHECK_MESSAGE(contains(text, "let /m/checkpoint say model_checkpoint_path: \"model.ckpt-3\""), text);
-  CHECK_MESSAGE(contains(text, "--step 3"), text);
+  CHECK(has(text, "model.ckpt-9 is passed over"));
+  CHECK(has(text, "whole, but not listed in the state file: model.ckpt-1, model.ckpt-3;"));
+  CHECK(has(text, "let /m/checkpoint say model_checkpoint_path: \"model.ckpt-3\""));
+  CHECK(has(text, "--step 3"));
   edit(*fs, "checkpoint", "model_checkpoint_path: \"model.ckpt-3\"\n");  // The state file decides.
   CHECK(same(store->restore_newest()->content, sample(3)));
 }
@@ -181,7 +182,7 @@ TEST_CASE("what is odd about a state file is told once, by the restore or else b
     const auto told = store->restore_newest();
     REQUIRE(told);
     REQUIRE(told->warnings.size() == 1);
-    CHECK(contains(told->warnings[0], "lists \"best\""));
+    CHECK(has(told->warnings[0], "lists \"best\""));
     CHECK(commit(*store, 2).warnings.empty());
   }
   SUBCASE("by the first commit") {
@@ -202,7 +203,7 @@ TEST_CASE("a state file that nests a hundred thousand deep cannot be understood,
   const auto restored = store->restore_newest();
   REQUIRE(restored);
   CHECK(restored->content.id.step == 1);
-  CHECK(contains(restored->warnings.at(0), "cannot understand the state file"));
+  CHECK(has(restored->warnings.at(0), "cannot understand the state file"));
 }
 
 TEST_CASE("a checkpoint of a later version is an error, neither passed over nor written anew") {

@@ -3,6 +3,7 @@
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -69,8 +70,8 @@ TEST_CASE("a step whose time nobody knows is deleted") {
 TEST_CASE("times and preserved steps come back from the state file as they went in") {
   const retention_marks marks{.saved_at = {{{5}, start + 0.1}, {{1200}, start + 1.0 / 3}}, .preserved = {{1}, {5}}, .last_preserved = start};
   const auto text = write_state_file(ids({5, 1200}), marks);
-  CHECK(contains(text, "all_model_checkpoint_timestamps: 1600000000.1\n"));
-  CHECK(contains(text, "last_preserved_timestamp: 1600000000\n# preserved: model.ckpt-1\n# preserved: model.ckpt-5\n"));
+  CHECK(has(text, "all_model_checkpoint_timestamps: 1600000000.1\n"));
+  CHECK(has(text, "last_preserved_timestamp: 1600000000\n# preserved: model.ckpt-1\n# preserved: model.ckpt-5\n"));
   const auto read = parse_state_file(text, "f");
   REQUIRE(read);
   CHECK(read->marks == marks);
@@ -104,7 +105,7 @@ TEST_CASE("[EST-53] a preserved checkpoint leaves the list and stays, over resta
   const auto again = store->commit(other);
   REQUIRE(again);
   REQUIRE(again->warnings.size() == 1);
-  CHECK(contains(again->warnings[0], "another value of dense/kernel"));
+  CHECK(has(again->warnings[0], "another value of dense/kernel"));
   for (int64_t step = 6; step < 9; ++step)
     REQUIRE(store->commit(sample_at(step, 111 + static_cast<double>(step))));
   CHECK(store->listed() == ids({7, 8}));

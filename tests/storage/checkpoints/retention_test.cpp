@@ -2,6 +2,7 @@
 
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -118,7 +119,7 @@ TEST_CASE("a checkpoint that could not be deleted is a warning, and goes at the 
   const auto second = commit(*store, 2);
   CHECK(second.deleted.empty());
   REQUIRE(second.warnings.size() == 1);
-  CHECK(contains(second.warnings[0], "model.ckpt-1"));
+  CHECK(has(second.warnings[0], "model.ckpt-1"));
   CHECK(commit(*store, 3).deleted == ids({1, 2}));
   CHECK_FALSE(there(*fs, 1));
 }

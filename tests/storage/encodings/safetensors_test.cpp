@@ -1,6 +1,7 @@
 #include "storage/encodings/safetensors.hpp"
 
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -47,7 +48,7 @@ TEST_CASE("a header that nests a hundred thousand deep is damaged, in its metada
     const auto read = header_of(with_length(header));
     REQUIRE_FALSE(read);
     CHECK(read.error().category == errc::data_loss);
-    CHECK_MESSAGE(contains(read.error().message, "f: the header at byte 8 nests deeper than 64 at byte "), read.error().message.substr(0, 200));
+    CHECK(has(read.error().message, "f: the header at byte 8 nests deeper than 64 at byte "));
   }
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, b
     const auto places = header_of(bytes);
     REQUIRE_FALSE(places);
     CHECK_MESSAGE(places.error().category == category, to_string(places.error()));
-    CHECK_MESSAGE(contains(places.error().message, names), places.error().message);
+    CHECK(has(places.error().message, names));
   };
   refused("", errc::data_loss, "f ");
   refused("1234567", errc::data_loss, "f ");

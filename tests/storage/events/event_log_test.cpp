@@ -3,6 +3,7 @@
 #include "storage/files/faulty_file_system.hpp"
 #include "storage/records/record_framing.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <limits>
 
@@ -55,7 +56,7 @@ void refused(const log_event& event, std::string_view names) {
   const auto added = log->add(event);
   REQUIRE_FALSE(added);
   CHECK(added.error().category == errc::invalid_argument);
-  CHECK_MESSAGE(contains(added.error().message, names), added.error().message);
+  CHECK(has(added.error().message, names));
   CHECK(log->unflushed_bytes() == 0);
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("[EST-60] a flipped bit anywhere is data_loss at its record, and what 
     REQUIRE(log.damage);
     CHECK_FALSE(log.truncated);
     CHECK(log.damage->category == errc::data_loss);
-    CHECK(contains(log.damage->message, "/m/events: the record at offset " + std::to_string(log.bytes_read)));
+    CHECK(has(log.damage->message, "/m/events: the record at offset " + std::to_string(log.bytes_read)));
     CHECK(log.bytes_read <= static_cast<int64_t>(at));
     CHECK(log.events.size() < 4);
   }
@@ -341,7 +342,7 @@ TEST_CASE("a file of other records is no event file") {
   append_record(bytes, "\x0a\x03" "abc");  // An example's field 1 is not a double.
   const auto log = read_back(bytes);
   REQUIRE(log.damage);
-  CHECK(contains(log.damage->message, "the record at offset 0 is damaged: the first event of a file has to say brain.Event:2"));
+  CHECK(has(log.damage->message, "the record at offset 0 is damaged: the first event of a file has to say brain.Event:2"));
   CHECK(log.events.empty());
 }
 
@@ -357,10 +358,10 @@ TEST_CASE("records that are sound and hold no event, or values that are none, ar
     CHECK(log.damage->category == errc::data_loss);
     return log.damage->message;
   };
-  CHECK(contains(damage_of("\x2a\x7f"), "its 2 bytes are no event"));
-  CHECK(contains(damage_of("\x2a\x05\x0a\x03\x0a\x01\xff"), "a tag is not UTF-8"));
-  CHECK(contains(damage_of(std::string("\x2a\x11\x0a\x0f\x0a\x01h\x2a\x0a\x32\x08\0\0\0\0\0\0\xf0\x3f", 19)), "1 limits and 0 counts"));
-  CHECK(contains(damage_of("\x2a\x11\x0a\x0f\x0a\x01i\x22\x0a\x22\x08\x89PNG\r\n\x1a\n"), "the image \"i\": a PNG image cannot be read"));
+  CHECK(has(damage_of("\x2a\x7f"), "its 2 bytes are no event"));
+  CHECK(has(damage_of("\x2a\x05\x0a\x03\x0a\x01\xff"), "a tag is not UTF-8"));
+  CHECK(has(damage_of(std::string("\x2a\x11\x0a\x0f\x0a\x01h\x2a\x0a\x32\x08\0\0\0\0\0\0\xf0\x3f", 19)), "1 limits and 0 counts"));
+  CHECK(has(damage_of("\x2a\x11\x0a\x0f\x0a\x01i\x22\x0a\x22\x08\x89PNG\r\n\x1a\n"), "the image \"i\": a PNG image cannot be read"));
 }
 
 TEST_CASE("what is no value of ours is named: a graph as an attachment, an image that is no PNG as another value") {

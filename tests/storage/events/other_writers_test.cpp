@@ -5,6 +5,7 @@
 #include "storage/proto/graph.pb.h"
 #include "storage/records/record_framing.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <cmath>
 
@@ -255,23 +256,23 @@ TEST_CASE("graphs, meta graphs, run metadata and messages are attachments of the
 }
 
 TEST_CASE("a tensor, a graph or an image that is none is damage that names it") {
-  CHECK(contains(damage_of(tensor_event(1, {2}, "", [](auto& t) { t.set_tensor_content("12345"); })),
+  CHECK(has(damage_of(tensor_event(1, {2}, "", [](auto& t) { t.set_tensor_content("12345"); })),
                  "the tensor \"x\" has 5 bytes, and its shape [2] takes 8"));
-  CHECK(contains(damage_of(tensor_event(1, {1}, "", [](auto& t) {
+  CHECK(has(damage_of(tensor_event(1, {1}, "", [](auto& t) {
                    t.add_float_val(1);
                    t.add_float_val(2);
                  })),
                  "the tensor \"x\" has 2 values, and its shape [1] takes 1"));
-  CHECK(contains(damage_of(tensor_event(1, {-1}, "", nothing)), "the tensor \"x\" has the shape [-1], which cannot be"));
-  CHECK(contains(damage_of(tensor_event(1, {}, "", [](auto& t) { t.mutable_tensor_shape()->set_unknown_rank(true); })), "unknown rank"));
-  CHECK(contains(damage_of(tensor_event(1, {int64_t{1} << 30}, "", nothing)), "leaves out 1073741824 values of its shape [1073741824]"));
-  CHECK(contains(damage_of(strings_event({"a", "b"}, {1}, "text")), "the tensor \"x\" has 2 strings, and its shape [1] takes 1"));
-  CHECK(contains(damage_of(strings_event({"\xff"}, {1}, "text")), "the text \"x\" is not UTF-8"));
-  CHECK(contains(damage_of(strings_event({"1", "1", "\x89PNG\r\n\x1a\n"}, {3}, "images")), "the image \"x\": a PNG image cannot be read"));
+  CHECK(has(damage_of(tensor_event(1, {-1}, "", nothing)), "the tensor \"x\" has the shape [-1], which cannot be"));
+  CHECK(has(damage_of(tensor_event(1, {}, "", [](auto& t) { t.mutable_tensor_shape()->set_unknown_rank(true); })), "unknown rank"));
+  CHECK(has(damage_of(tensor_event(1, {int64_t{1} << 30}, "", nothing)), "leaves out 1073741824 values of its shape [1073741824]"));
+  CHECK(has(damage_of(strings_event({"a", "b"}, {1}, "text")), "the tensor \"x\" has 2 strings, and its shape [1] takes 1"));
+  CHECK(has(damage_of(strings_event({"\xff"}, {1}, "text")), "the text \"x\" is not UTF-8"));
+  CHECK(has(damage_of(strings_event({"1", "1", "\x89PNG\r\n\x1a\n"}, {3}, "images")), "the image \"x\": a PNG image cannot be read"));
   proto::Event graph;
   graph.set_graph_def("\x0a\x7f");
-  CHECK(contains(damage_of(graph), "the graph of step 0 is no GraphDef"));
-  CHECK(contains(damage_of(event_of([](auto& v) { v.mutable_metadata()->mutable_plugin_data()->set_content("\x0a\x7f"); }, "hparams")),
+  CHECK(has(damage_of(graph), "the graph of step 0 is no GraphDef"));
+  CHECK(has(damage_of(event_of([](auto& v) { v.mutable_metadata()->mutable_plugin_data()->set_content("\x0a\x7f"); }, "hparams")),
                  "the hyperparameters \"x\" are not what TensorBoard's plugin keeps"));
 }
 

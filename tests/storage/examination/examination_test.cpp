@@ -6,6 +6,7 @@
 #include "storage/events/event_log.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <atomic>
 #include <thread>
@@ -98,7 +99,7 @@ TEST_CASE_FIXTURE(examined_directory, "a flipped byte is found by reading: file,
   CHECK(r.damages[0].file == shard_1);
   CHECK(r.damages[0].tensor == "dense/bias");
   CHECK(r.damages[0].offset == bias.offset);
-  CHECK(contains(r.damages[0].reason, "should have " + crc32c_text(*bias.crc32c)));
+  CHECK(has(r.damages[0].reason, "should have " + crc32c_text(*bias.crc32c)));
   CHECK(r.tensors.size() == sample(1).tensors.size());
 }
 
@@ -113,7 +114,7 @@ TEST_CASE_FIXTURE(examined_directory, "of a shard that was cut off, the tensors 
     REQUIRE(r.damages.size() == 2);
     CHECK(r.damages[0].tensor.empty());
     CHECK(r.damages[0].offset == size);
-    CHECK(contains(r.damages[0].reason, "has " + std::to_string(size) + " bytes and should have"));
+    CHECK(has(r.damages[0].reason, "has " + std::to_string(size) + " bytes and should have"));
     CHECK(r.damages[1].tensor == last->name);
     CHECK(r.damages[1].offset == last->offset);
     CHECK(names_of(r.tensors) == names_of(whole.tensors));
@@ -133,7 +134,7 @@ TEST_CASE_FIXTURE(examined_directory, "a missing shard and a damaged header are 
     const auto r = look(1);
     REQUIRE(r.damages.size() == 1);
     CHECK(r.damages[0].offset == 0);
-    CHECK(contains(r.damages[0].reason, "the header has the checksum"));
+    CHECK(has(r.damages[0].reason, "the header has the checksum"));
   }
 }
 
@@ -153,7 +154,7 @@ TEST_CASE_FIXTURE(examined_directory, "without a manifest that can be trusted th
     rewrite(manifest_1, [](std::string& bytes) { bytes[bytes.find("float32")] = 'g'; });
     const auto r = look(1);
     REQUIRE(r.damages.size() == 1);
-    CHECK(contains(r.damages[0].reason, "its checksum is"));
+    CHECK(has(r.damages[0].reason, "its checksum is"));
     CHECK(names_of(r.tensors) == all);
     CHECK_FALSE(r.tensors[0].crc32c);
   }
@@ -251,7 +252,7 @@ TEST_CASE_FIXTURE(examined_directory, "any safetensors file is told by its heade
   REQUIRE(write_file_atomically(*disk, "/m", "export.safetensors", std::string(7, '\xff') + "\x7f" "{}"));
   r = look_at_file({});
   REQUIRE(r.damages.size() == 1);  // An absurd length is refused before memory is taken for it.
-  CHECK(contains(r.damages[0].reason, "is said to have"));
+  CHECK(has(r.damages[0].reason, "is said to have"));
 }
 
 TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, preserved, left over, missing and damaged") {
@@ -281,7 +282,7 @@ TEST_CASE_FIXTURE(examined_directory, "a directory is told with what is listed, 
   CHECK_FALSE(r.newest);
   CHECK(r.checkpoints.size() == 4);
   REQUIRE(r.warnings.size() == 1);
-  CHECK(contains(r.warnings[0], "no state file"));
+  CHECK(has(r.warnings[0], "no state file"));
   CHECK(examine_directory(*disk, "/nowhere", {}).error().category == errc::not_found);
   CHECK(examine_directory(*disk, manifest_1, {}).error().category == errc::failed_precondition);
 }

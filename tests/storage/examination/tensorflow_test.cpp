@@ -2,6 +2,7 @@
 #include "storage/examination/examination.hpp"
 
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -96,7 +97,7 @@ TEST_CASE("a job is told to convert a TensorFlow directory that it is to go on f
   for (const auto& found : {store->restore_newest().map(nothing), store->inspect_newest().map(nothing), store->restore_step(6).map(nothing)}) {
     REQUIRE_FALSE(found);
     CHECK(found.error().category == errc::failed_precondition);
-    CHECK(contains(found.error().message, "/tf/model.ckpt-6 is a TensorFlow checkpoint: `troupe convert /tf NEW_DIRECTORY`"));
+    CHECK(has(found.error().message, "/tf/model.ckpt-6 is a TensorFlow checkpoint: `troupe convert /tf NEW_DIRECTORY`"));
   }
 }
 

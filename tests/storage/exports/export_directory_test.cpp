@@ -3,6 +3,7 @@
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/exports/export_samples.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <cstdio>
 
@@ -68,7 +69,7 @@ TEST_CASE("[EST-38] two exports of one second have two names, and a clock that s
   const auto none = write_export(*disk, base, sample_export(3), {}, clock.get());
   REQUIRE_FALSE(none);
   CHECK(none.error().category == errc::state);
-  CHECK(contains(none.error().message, base + ": 1700000001 is taken, and it was tried 10 times"));
+  CHECK(has(none.error().message, base + ": 1700000001 is taken, and it was tried 10 times"));
   CHECK(steps_in(*disk) == std::vector<int64_t>{1, 2});
   CHECK(names_in(*disk, base).size() == 2);
 }
@@ -125,7 +126,7 @@ TEST_CASE("a failed call of an export leaves no new name, and no temporary direc
       CHECK(steps == std::vector<int64_t>{1, 2});
     else
       CHECK(path.error().category == errc::resource_exhausted);
-    if (!path && contains(path.error().message, "sync directory " + base + ":"))
+    if (!path && has(path.error().message, "sync directory " + base + ":"))
       CHECK(steps == std::vector<int64_t>{1, 2});
     else if (!path)
       CHECK(names_in(*disk, base) == std::vector<std::string>{"1700000000"});
@@ -182,7 +183,7 @@ TEST_CASE("an export without a file, with a shorter one, with a flipped byte of 
     const auto content = read_export(*disk, path);
     REQUIRE_FALSE(content);
     CHECK(content.error().category == category);
-    CHECK_MESSAGE(contains(content.error().message, names), content.error().message);
+    CHECK(has(content.error().message, names));
   };
   for (const auto name : {graph_file_name, weights_file_name, signature_file_name, preparation_file_name}) {
     CAPTURE(name);
@@ -217,7 +218,7 @@ TEST_CASE("extra assets with paths that lead elsewhere are refused before anythi
     const auto path = write_export(*disk, base, sample_export(1), {{name, "/x"}}, fake_clock{}.get());
     REQUIRE_FALSE(path);
     CHECK(path.error().category == errc::invalid_argument);
-    CHECK(contains(path.error().message, "an extra asset needs a relative path without '.' and '..', not '"));
+    CHECK(has(path.error().message, "an extra asset needs a relative path without '.' and '..', not '"));
     CHECK(disk->list("/")->empty());
   }
   const auto path = write_export(*disk, base, sample_export(1), {{"x", "/x"}}, fake_clock{}.get());

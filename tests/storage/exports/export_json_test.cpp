@@ -2,8 +2,11 @@
 
 #include "tests/storage/exports/export_samples.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -15,7 +18,7 @@ std::string signature_text() { return *write_signature_json(sample_export(7).sig
 std::string preparation_text() { return *write_preparation_json(sample_export(7).preparation); }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  REQUIRE(text.find(from) != std::string::npos);
+  REQUIRE(has(text, from));
   return text.replace(text.find(from), from.size(), to);
 }
 
@@ -23,7 +26,7 @@ template <class T>
 void refused(const expected<T>& x, errc category, const std::string& names) {
   REQUIRE_FALSE(x);
   CHECK(x.error().category == category);
-  CHECK_MESSAGE(contains(x.error().message, names), x.error().message);
+  CHECK(has(x.error().message, names));
 }
 
 }  // namespace

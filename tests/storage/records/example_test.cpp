@@ -2,6 +2,7 @@
 
 #include "storage/records/example_columns.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <limits>
 
@@ -104,7 +105,7 @@ TEST_CASE("a column of a dtype that examples do not hold, or of no size, is refu
     const auto columns = example_columns::of({c});
     REQUIRE_FALSE(columns);
     CHECK(columns.error().category == errc::invalid_argument);
-    CHECK(contains(columns.error().message, "feature 'x' cannot be " + std::string{to_string(c.type)}));
+    CHECK(has(columns.error().message, "feature 'x' cannot be " + std::string{to_string(c.type)}));
   }
 }
 

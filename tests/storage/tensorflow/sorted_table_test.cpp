@@ -4,6 +4,7 @@
 #include "storage/encodings/varint.hpp"
 #include "storage/tensorflow/table_layout.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 using namespace std::string_literals;
 
@@ -108,19 +109,19 @@ TEST_CASE("a block in Snappy is read, and another compression is named") {
   const auto found = read(table_of(packed, snappy));
   REQUIRE_MESSAGE(found, (found ? "" : found.error().message));
   CHECK(*found == std::vector<table_entry>{{"a", "1"}, {"b", "2"}});
-  CHECK(contains(message_of(table_of(packed + "x", snappy)), "the block is no whole Snappy block"));
+  CHECK(has(message_of(table_of(packed + "x", snappy)), "the block is no whole Snappy block"));
   CHECK(read(table_of(contents, 4)).error().category == errc::unimplemented);
-  CHECK(contains(message_of(table_of(contents, 4)), "is compressed by method 4; 0 (none) and 1 (Snappy) are known"));
+  CHECK(has(message_of(table_of(contents, 4)), "is compressed by method 4; 0 (none) and 1 (Snappy) are known"));
 }
 
 TEST_CASE("what a sound checksum covers may still be wrong: keys, lengths and restarts") {
   CHECK(message_of(table_of(entry("a", "1") + one_restart)).empty());
-  CHECK(contains(message_of(table_of(entry("b", "1") + entry("a", "2") + one_restart)), "has keys that do not rise"));
-  CHECK(contains(message_of(table_of(entry("a", "1") + entry("a", "2") + one_restart)), "has keys that do not rise"));
-  CHECK(contains(message_of(table_of("\1\1\1a1"s + one_restart)), "has an entry that does not fit into it"));
-  CHECK(contains(message_of(table_of("\0\1\7a1"s + one_restart)), "has an entry that does not fit into it"));
-  CHECK(contains(message_of(table_of(entry("a", "1") + "\0\0\0\0\xff\0\0\0"s)), "has no room for its 255 restarts"));
-  CHECK(contains(message_of(table_of("")), "has no room for its 0 restarts"));
+  CHECK(has(message_of(table_of(entry("b", "1") + entry("a", "2") + one_restart)), "has keys that do not rise"));
+  CHECK(has(message_of(table_of(entry("a", "1") + entry("a", "2") + one_restart)), "has keys that do not rise"));
+  CHECK(has(message_of(table_of("\1\1\1a1"s + one_restart)), "has an entry that does not fit into it"));
+  CHECK(has(message_of(table_of("\0\1\7a1"s + one_restart)), "has an entry that does not fit into it"));
+  CHECK(has(message_of(table_of(entry("a", "1") + "\0\0\0\0\xff\0\0\0"s)), "has no room for its 255 restarts"));
+  CHECK(has(message_of(table_of("")), "has no room for its 0 restarts"));
 }
 
 TEST_CASE("keys that share a long beginning are not decoded into more than a multiple of the file") {
@@ -132,12 +133,12 @@ TEST_CASE("keys that share a long beginning are not decoded into more than a mul
     append_varint(contents, beginning.size());
     contents += "\3\0"s + static_cast<char>('a' + i / 400) + static_cast<char>('a' + i / 20 % 20) + static_cast<char>('a' + i % 20);
   }
-  CHECK(contains(message_of(table_of(contents + one_restart)), "decodes to more than 256 times the file's size"));
+  CHECK(has(message_of(table_of(contents + one_restart)), "decodes to more than 256 times the file's size"));
 }
 
 TEST_CASE("a file that is no table says so") {
-  CHECK(contains(message_of(std::string(100, 'x')), "f: at byte 92: the last 8 bytes are not those of a sorted table"));
-  CHECK(contains(message_of("short"), "f: at byte 0: it has 5 bytes, and a table has 48 at least"));
+  CHECK(has(message_of(std::string(100, 'x')), "f: at byte 92: the last 8 bytes are not those of a sorted table"));
+  CHECK(has(message_of("short"), "f: at byte 0: it has 5 bytes, and a table has 48 at least"));
 }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 #include "storage/encodings/crc32c.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/has.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -127,7 +128,7 @@ TEST_CASE("a flipped bit of any tensor is damage that names the file, the tensor
       const auto found = bundle->verify(*bundle->find(t.name));
       REQUIRE_MESSAGE(!found, t.name);
       CHECK(found.error().category == errc::data_loss);
-      CHECK(contains(found.error().message, data_path + ": tensor " + t.name + " at offset "));
+      CHECK(has(found.error().message, data_path + ": tensor " + t.name + " at offset "));
     }
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("a data file that is missing or cut off is an error of its tensors alo
     if (const auto found = cut->verify(t); found)
       ++whole;
     else
-      CHECK(contains(found.error().message, "bytes at offset"));
+      CHECK(has(found.error().message, "bytes at offset"));
   CHECK(whole > 0);
   CHECK(whole < cut->tensors().size());
   REQUIRE(disk->remove(data_path));
@@ -172,7 +173,7 @@ TEST_CASE("what is written is read back, also without tensors and without elemen
   CHECK(disk->list("/m")->size() == 2);
   REQUIRE(write_bundle(*disk, "/m", "nothing", {}));
   CHECK(tensor_bundle::open(*disk, "/m/nothing")->tensors().empty());
-  CHECK(contains(write_bundle(*disk, "/m", "x", {sources[0], sources[0]}).error().message, "cannot be written as 'w'"));
+  CHECK(has(write_bundle(*disk, "/m", "x", {sources[0], sources[0]}).error().message, "cannot be written as 'w'"));
 }
 
 TEST_CASE("a write that fails at any call of the disk leaves a whole checkpoint or none, and no other file") {

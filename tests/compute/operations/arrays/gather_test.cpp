@@ -1,6 +1,7 @@
 #include "compute/graph/operation.hpp"
 
 #include "tests/compute/operations/values.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 

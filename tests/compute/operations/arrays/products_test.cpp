@@ -1,6 +1,7 @@
 #include "compute/graph/operation.hpp"
 
 #include "tests/compute/operations/values.hpp"
+#include "tests/support/has.hpp"
 
 namespace troupe {
 
@@ -56,7 +57,7 @@ TEST_CASE("rows of many images are one product, and keep an unknown batch") {
 
 TEST_CASE("products that do not fit are errors with both shapes") {
   const auto zeros = [](graph& g, const shape& dims) { return g.constant(tensor::zeros(dtype::float32, dims)); };
-  CHECK(refusal([&](graph& g) { return matmul(zeros(g, {2, 3}), zeros(g, {2, 3})); }).find("inner extents differ: [2, 3] and [2, 3]") != std::string::npos);
+  CHECK(has(refusal([&](graph& g) { return matmul(zeros(g, {2, 3}), zeros(g, {2, 3})); }), "inner extents differ: [2, 3] and [2, 3]"));
   CHECK(refusal([&](graph& g) { return matmul(zeros(g, {3}), zeros(g, {3, 2})); }).find("operands must have rank 2 or more, not [3] and [3, 2]")
         != std::string::npos);
   CHECK(refusal([&](graph& g) { return matmul(zeros(g, {2, 2, 3}), zeros(g, {3, 3, 2})); }).find("leading axes do not broadcast: [2, 2, 3] and [3, 3, 2]")

@@ -1,6 +1,7 @@
 #include "compute/graph/operation.hpp"
 
 #include "tests/compute/operations/values.hpp"
+#include "tests/support/has.hpp"
 
 #include <limits>
 
@@ -63,14 +64,14 @@ TEST_CASE("running sums in both directions, with and without the element itself"
   check_close(of(1, false, true), {2, 3}, {6, 5, 3, 60, 50, 30});
   check_close(of(1, true, true), {2, 3}, {5, 3, 0, 50, 30, 0});
   check_close(of(0, false, false), {2, 3}, {1, 2, 3, 11, 22, 33});
-  CHECK(refusal([&](graph& g) { return cumsum(g.constant(x), 2); }).find("there is no axis 2 of float64 [2, 3]") != std::string::npos);
+  CHECK(has(refusal([&](graph& g) { return cumsum(g.constant(x), 2); }), "there is no axis 2 of float64 [2, 3]"));
 }
 
 TEST_CASE("reductions refuse axes that are not there") {
   CHECK(refusal([&](graph& g) { return reduce_min(g.constant(box), {{3}}); }).find("reduce_min: axes {3} are not distinct axes of [2, 3, 2]")
         != std::string::npos);
-  CHECK(refusal([&](graph& g) { return reduce_prod(g.constant(box), {{1, -2}}); }).find("reduce_prod: axes {1, -2}") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return reduce_logsumexp(g.constant(i32({2}, {1, 2}))); }).find("no such operation on int32 [2]") != std::string::npos);
+  CHECK(has(refusal([&](graph& g) { return reduce_prod(g.constant(box), {{1, -2}}); }), "reduce_prod: axes {1, -2}"));
+  CHECK(has(refusal([&](graph& g) { return reduce_logsumexp(g.constant(i32({2}, {1, 2}))); }), "no such operation on int32 [2]"));
 }
 
 }  // namespace troupe

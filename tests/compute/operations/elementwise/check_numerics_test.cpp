@@ -3,6 +3,7 @@
 
 #include "tests/compute/evaluate.hpp"
 #include "tests/compute/operations/values.hpp"
+#include "tests/support/has.hpp"
 
 #include <cmath>
 
@@ -31,8 +32,6 @@ std::string error_of(const std::function<symbol(graph&)>& loss, mode m) {
   CHECK(t.run->last_error().category == errc::invalid_argument);
   return t.run->last_error().message;
 }
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

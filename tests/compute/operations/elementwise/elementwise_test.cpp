@@ -1,6 +1,7 @@
 #include "compute/graph/operation.hpp"
 
 #include "tests/compute/operations/values.hpp"
+#include "tests/support/has.hpp"
 
 #include <limits>
 
@@ -127,9 +128,9 @@ TEST_CASE("integers are added, multiplied and compared, and wrap around at the e
   CHECK(of([](symbol x, symbol) { return abs(x); }) == i32({3}, {most, least, 7}));
   CHECK(of([](symbol x, symbol) { return sign(x); }) == i32({3}, {1, -1, -1}));
   CHECK(value([&](graph& g) { return square(g.constant(i64({2}, {-3, 1LL << 32}))); }) == i64({2}, {9, 0}));
-  CHECK(refusal([&](graph& g) { return div(g.constant(a), g.constant(b)); }).find("div: no such operation on int32 [3] and int32 [3]") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return exp(g.constant(a)); }).find("exp: no such operation on int32 [3]") != std::string::npos);
-  CHECK(refusal([&](graph& g) { return logical_and(g.constant(a), g.constant(b)); }).find("logical_and") != std::string::npos);
+  CHECK(has(refusal([&](graph& g) { return div(g.constant(a), g.constant(b)); }), "div: no such operation on int32 [3] and int32 [3]"));
+  CHECK(has(refusal([&](graph& g) { return exp(g.constant(a)); }), "exp: no such operation on int32 [3]"));
+  CHECK(has(refusal([&](graph& g) { return logical_and(g.constant(a), g.constant(b)); }), "logical_and"));
 }
 
 TEST_CASE("select takes one or the other of any dtype, and all three operands broadcast") {
@@ -141,14 +142,14 @@ TEST_CASE("select takes one or the other of any dtype, and all three operands br
   CHECK(of(bools({3}, {true, false, true}), i64({3}, {1, 2, 3}), i64({3}, {4, 5, 6})) == i64({3}, {1, 5, 3}));
   CHECK(of(bools({2, 2}, {true, false, false, true}), bools({}, {true}), bools({2, 2}, {false, false, false, false}))
         == bools({2, 2}, {true, false, false, true}));
-  CHECK(refusal([&](graph& g) { return select(g.constant(f32({}, {1})), g.constant(c), g.constant(c)); }).find("must be boolean") != std::string::npos);
+  CHECK(has(refusal([&](graph& g) { return select(g.constant(f32({}, {1})), g.constant(c), g.constant(c)); }), "must be boolean"));
   CHECK(refusal([&](graph& g) { return select(g.constant(c), g.constant(f32({2}, {1, 2})), g.constant(f32({3}, {1, 2, 3}))); }).find("do not broadcast")
         != std::string::npos);
 }
 
 TEST_CASE("clip keeps what is inside, and NaN") {
   check_close(value([&](graph& g) { return clip(g.constant(f32({4}, {-2, 0.5f, 3, static_cast<float>(nan)})), -1, 1); }), {4}, {-1, 0.5, 1, nan});
-  CHECK(refusal([&](graph& g) { return clip(g.constant(f32({1}, {1})), 2, 1); }).find("least must be at most greatest") != std::string::npos);
+  CHECK(has(refusal([&](graph& g) { return clip(g.constant(f32({1}, {1})), 2, 1); }), "least must be at most greatest"));
 }
 
 TEST_CASE("operations on nothing yield nothing") {
