@@ -21,6 +21,7 @@ struct called_graph {
   model_spec spec;
   export_signature signature;
   std::vector<int64_t> rows;        ///< Empty: a program for each number of rows.
+  bool rows_apart = false;
 };
 
 struct planned_rows {
@@ -198,6 +199,8 @@ expected<void> model_caller::call(int64_t rows, std::span<const std::byte* const
   return impl_->call(rows, inputs, outputs);
 }
 
+bool model_caller::rows_are_apart() const noexcept { return impl_->of->rows_apart; }
+
 expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs) {
   auto& i = *impl_;
   const auto& s = i.of->signature;
@@ -269,7 +272,8 @@ expected<model_caller> exported_model::caller(const caller_options& options) con
     if (const auto& p = of->g.internals().nodes[static_cast<size_t>(n)]; !row_shape(p.dims, of->g.internals().unknowns))
       return refuse("the input '" + p.name + "' has no row for each example");
   of->signature = impl_->signatures.at(options.signature);
-  if (rows_are_apart(of->g, roots))
+  of->rows_apart = rows_are_apart(of->g, roots);
+  if (of->rows_apart)
     of->rows = options.rows;
   auto made = model_caller::impl::make(std::move(of));
   if (!made)

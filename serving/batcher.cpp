@@ -1,6 +1,9 @@
 #include "serving/batcher.hpp"
 
+#include "words/guarded.hpp"
+
 #include <cstring>
+#include <numeric>
 
 namespace troupe {
 
@@ -34,7 +37,7 @@ expected<std::vector<tensor>> batcher::call(std::span<const tensor> inputs, int6
   if (!queue_.push(id, rows, came))
     return fail(errc::resource_exhausted, std::to_string(queue_.requests()) + " requests wait already, as many as may");
   requests_[id] = &mine;
-  while (!mine.result) {
+  while (!mine.done) {
     const auto time = now();
     if (!mine.taken && leaders_ < options_.callers_max && queue_.is_due(time)) {
       lead(held);
@@ -53,16 +56,15 @@ expected<std::vector<tensor>> batcher::call(std::span<const tensor> inputs, int6
     const auto due = leaders_ < options_.callers_max ? queue_.due_at().value_or(deadline) : deadline;
     mine.woken.wait_for(held, std::min(due, deadline) - time);
   }
-  return std::move(*mine.result);
+  return std::move(mine.result);
 }
 
 void batcher::lead(lock& held) {
   std::vector<request*> batch;
-  int64_t rows = 0;
+  batch.reserve(static_cast<size_t>(queue_.requests()));  // From the taking on nothing is thrown: the others of the batch wait for their results.
   for (const uint64_t id : queue_.take()) {
     batch.push_back(requests_.at(id));
     batch.back()->taken = true;
-    rows += batch.back()->rows;
     requests_.erase(id);
   }
   ++leaders_;
@@ -72,22 +74,13 @@ void batcher::lead(lock& held) {
     idle_.pop_back();
   }
   held.unlock();
-  std::vector<results> found;
-  expected<void> ready;
-  if (!caller) {
-    auto made = model_->caller(signature_);
-    if (made)
-      caller = std::move(*made);
-    else
-      ready = fail(std::move(made.error()));
-  }
-  if (options_.on_batch)
-    options_.on_batch(rows);
-  found = ready ? compute(*caller, batch) : std::vector<results>(batch.size(), results{fail(ready.error())});
+  const auto computed = guarded("the batch", [&] { compute(caller, batch); });
+  if (!computed)
+    (void)guarded("the batch", [&] { refuse(batch, computed.error()); });
   held.lock();
-  for (size_t i = 0; i < batch.size(); ++i) {
-    batch[i]->result = std::move(found[i]);
-    batch[i]->woken.notify_one();
+  for (auto* r : batch) {
+    r->done = true;
+    r->woken.notify_one();
   }
   if (caller)
     idle_.push_back(std::move(caller));
@@ -95,37 +88,52 @@ void batcher::lead(lock& held) {
   wake_oldest();
 }
 
-std::vector<batcher::results> batcher::compute(servable_caller& caller, const std::vector<request*>& batch) const {
-  if (batch.size() == 1)
-    return {caller.call(batch[0]->inputs)};
+void batcher::refuse(const std::vector<request*>& batch, const error& why) {
+  for (auto* r : batch)
+    r->result = fail(why);
+}
+
+/// Makes the caller if there is none.
+void batcher::compute(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const {
+  if (options_.on_batch)
+    options_.on_batch(std::accumulate(batch.begin(), batch.end(), int64_t{0}, [](int64_t rows, const request* r) { return rows + r->rows; }));
+  if (!caller) {
+    auto made = model_->caller(signature_);
+    if (!made)
+      return refuse(batch, made.error());
+    caller = std::move(*made);
+  }
+  if (batch.size() == 1) {
+    batch[0]->result = caller->call(batch[0]->inputs);
+    return;
+  }
   std::vector<tensor> inputs;
-  expected<std::vector<tensor>> all;
-  for (size_t i = 0; i < batch[0]->inputs.size() && all; ++i) {
+  for (size_t i = 0; i < batch[0]->inputs.size(); ++i) {
     std::vector<const tensor*> parts;
     for (const auto* r : batch)
       parts.push_back(&r->inputs[i]);
     auto joined = stacked(parts);
-    if (joined)
-      inputs.push_back(std::move(*joined));
-    else
-      all = fail(std::move(joined.error()));
+    if (!joined)
+      return compute_apart(*caller, batch);
+    inputs.push_back(std::move(*joined));
   }
-  if (all)
-    all = caller.call(inputs);
-  std::vector<results> found;
+  const auto all = caller->call(inputs);
+  if (!all)
+    return compute_apart(*caller, batch);
   int64_t first = 0;
-  for (const auto* r : batch) {
-    if (!all) {
-      found.push_back(caller.call(r->inputs));  // Perhaps only one of them is refused.
-      continue;
-    }
+  for (auto* r : batch) {
     std::vector<tensor> outputs;
     for (const auto& t : *all)
       outputs.push_back(t.slice(first, r->rows));
     first += r->rows;
-    found.push_back(std::move(outputs));
+    r->result = std::move(outputs);
   }
-  return found;
+}
+
+/// Perhaps only one of them is refused.
+void batcher::compute_apart(servable_caller& caller, const std::vector<request*>& batch) {
+  for (auto* r : batch)
+    r->result = caller.call(r->inputs);
 }
 
 void batcher::wake_oldest() {

@@ -23,7 +23,9 @@ struct batcher_options {
 class batcher {
  public:
   batcher(std::shared_ptr<const servable> model, std::string signature, batcher_options options)
-    : model_(std::move(model)), signature_(std::move(signature)), options_(std::move(options)), queue_(options_.limits) {}
+    : model_(std::move(model)), signature_(std::move(signature)), options_(std::move(options)), queue_(options_.limits) {
+    idle_.reserve(static_cast<size_t>(options_.callers_max));
+  }
 
   /// The outputs for `rows` rows of each input. Blocks until they are there. resource_exhausted: too many requests wait;
   /// deadline_exceeded: it had no turn in time; errors of the model. A request that the model refuses fails alone.
@@ -36,15 +38,17 @@ class batcher {
   struct request {
     std::span<const tensor> inputs;
     int64_t rows = 0;
-    bool taken = false;
-    std::optional<results> result = {};
+    bool taken = false, done = false;
+    results result = fail(errc::resource_exhausted, "no memory");  ///< Written by the leader, without the lock, until it is done.
     std::condition_variable woken = {};
   };
   using lock = std::unique_lock<std::mutex>;
 
   static batch_queue::time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
   void lead(lock& held);
-  std::vector<results> compute(servable_caller& caller, const std::vector<request*>& batch) const;
+  void compute(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const;
+  static void compute_apart(servable_caller& caller, const std::vector<request*>& batch);
+  static void refuse(const std::vector<request*>& batch, const error& why);
   void wake_oldest();
 
   std::shared_ptr<const servable> model_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 
 namespace troupe {
 
@@ -30,11 +31,20 @@ class exported_servable final : public servable {
         for (size_t i = 0; i < s.outputs.size(); ++i)
           if (s.outputs[i].name == text.of)
             made.words.push_back({words, i, text.words});
+      if (auto first = model_.caller({.signature = name})) {  // Otherwise its requests are told why.
+        made.rows_apart = first->rows_are_apart();
+        first_.emplace(name, std::move(*first));
+      }
       signatures_.emplace(name, std::move(made));
     }
   }
   const served_signatures& signatures() const noexcept override { return signatures_; }
   expected<std::unique_ptr<servable_caller>> caller(const std::string& signature) const override {
+    {
+      const std::lock_guard held{guard_};
+      if (auto first = first_.extract(signature))
+        return std::make_unique<exported_caller>(std::move(first.mapped()));
+    }
     auto made = model_.caller({.signature = signature});
     if (!made)
       return fail(std::move(made.error()));
@@ -44,6 +54,8 @@ class exported_servable final : public servable {
  private:
   exported_model model_;
   served_signatures signatures_;
+  mutable std::mutex guard_;
+  mutable std::map<std::string, model_caller> first_;  ///< The first caller of each signature is made when the model is opened, and not by a request.
 };
 
 expected<std::shared_ptr<const servable>> open_servable(const std::string& path) {

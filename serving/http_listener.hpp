@@ -29,7 +29,7 @@ struct http_options {
   double read_secs = 0;                 ///< Between two pieces of a request, and of an answer.
   double request_secs = 0;              ///< For the whole of a request, and as long for its answer.
   double idle_secs = 0;                 ///< A connection without a request is closed after so long.
-  /// The answer to what is no request of HTTP, or too large: its status, in the form of the other answers.
+  /// Has to be there: the answer to what is no request of HTTP, or too large, with that status, in the form of the other answers.
   std::function<http_response(int status)> refuse = {};
 };
 
@@ -37,6 +37,8 @@ class http_listener {
  public:
   virtual ~http_listener() = default;
   virtual int port() const = 0;
+  /// Whether connections are accepted, or will be by `run`; false once the system has refused to accept more. Any thread.
+  virtual bool listens() const = 0;
   /// Accepts until `stop`, then returns once every request that has begun is answered.
   virtual void run() = 0;
   /// Any thread, also before `run`.

@@ -67,7 +67,8 @@ http_response rest_service::answer_model(const http_request& request, const std:
   if (path != model_)
     return refused(404, "there is no model " + troupe::quoted(printable(path)) + ": this server has " + troupe::quoted(model_));
   method = what == ask::predict ? "predict" : what == ask::metadata ? "metadata" : "status";
-  if ((what == ask::predict) != (request.method == "POST"))
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (what == ask::predict ? request.method != "POST" : !reads)
     return only(request.method, what == ask::predict ? "POST" : "GET");
   const auto version = versions_.current();
   if (!version)

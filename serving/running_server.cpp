@@ -58,11 +58,23 @@ expected<void> running_server::look() {
   return {};
 }
 
+void running_server::look_at_listener() {
+  {
+    const std::lock_guard held{guard_};
+    if (ended_ || deaf_ || listener_->listens())
+      return;
+  }
+  deaf_ = true;
+  if (told_)
+    told_({serve_event::kind::failed, version(), "the system lets the server accept no further connection"});
+}
+
 void running_server::look_again(std::chrono::nanoseconds every) {
   std::unique_lock held{guard_};
   while (!ended_changed_.wait_for(held, every, [this] { return ended_; })) {
     held.unlock();
     (void)guarded("the look for versions", [this] { return look(); });  // What answers now stays.
+    (void)guarded("the look at the listener", [this] { look_at_listener(); });
     held.lock();
   }
 }

@@ -28,6 +28,7 @@ class running_server {
  private:
   running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options, std::function<void(const serve_event&)> told);
   expected<void> look();
+  void look_at_listener();
   void look_again(std::chrono::nanoseconds every);
 
   std::string name_;
@@ -40,6 +41,7 @@ class running_server {
   std::mutex guard_;
   std::condition_variable ended_changed_;
   bool ended_ = false;
+  bool deaf_ = false;  ///< Used by the thread that looks.
 };
 
 }  // namespace troupe

@@ -22,6 +22,7 @@ struct served_signature {
   std::vector<component> inputs = {};
   std::vector<component> outputs = {};
   std::vector<served_words> words = {};
+  bool rows_apart = true;  ///< Row i of the outputs depends on row i of the inputs alone; otherwise each request is computed alone.
 };
 using served_signatures = std::map<std::string, served_signature>;  ///< By name.
 
@@ -29,8 +30,7 @@ using served_signatures = std::map<std::string, served_signature>;  ///< By name
 class servable_caller {
  public:
   virtual ~servable_caller() = default;
-  /// A tensor [rows, ...] for each input, and one for each output, in the order of the signature; row i of the outputs depends on row
-  /// i of the inputs alone. invalid_argument, resource_exhausted.
+  /// A tensor [rows, ...] for each input, and one for each output, in the order of the signature. invalid_argument, resource_exhausted.
   virtual expected<std::vector<tensor>> call(std::span<const tensor> inputs) = 0;
 };
 

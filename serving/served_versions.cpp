@@ -6,8 +6,12 @@ namespace troupe {
 
 served_version::served_version(int64_t number, std::shared_ptr<const servable> model, const batcher_options& options)
   : number_(number), model_(std::move(model)) {
-  for (const auto& [name, signature] : model_->signatures())
-    batchers_.emplace(name, std::make_unique<batcher>(model_, name, options));
+  for (const auto& [name, signature] : model_->signatures()) {
+    auto own = options;
+    if (!signature.rows_apart)
+      own.limits.rows_max = 1;  // A batch has one request at least.
+    batchers_.emplace(name, std::make_unique<batcher>(model_, name, std::move(own)));
+  }
 }
 
 int64_t served_version::waiting() const {
@@ -31,20 +35,27 @@ expected<served_versions::change> served_versions::refresh() {
   if (!numbers)
     numbers = std::vector<int64_t>{};  // What answers is in memory.
   std::sort(numbers->begin(), numbers->end(), std::greater{});
-  std::erase_if(refused_, [&](int64_t n) { return std::find(numbers->begin(), numbers->end(), n) == numbers->end(); });
+  std::erase_if(refused_, [&](const auto& r) { return std::find(numbers->begin(), numbers->end(), r.first) == numbers->end(); });
+  ++looks_;
   std::optional<error> first;
   for (const int64_t number : *numbers) {
     if (before && number <= before->number())
       break;
-    if (refused_.contains(number))
+    const auto known = refused_.find(number);
+    if (known != refused_.end() && looks_ < known->second.next)
       continue;
     auto opened = source_->open(number);
     if (!opened) {
-      done.warnings.push_back("version " + std::to_string(number) + " cannot be served: " + opened.error().message);
-      refused_.insert(number);
+      constexpr int64_t looks_between = 64;
+      if (known == refused_.end())
+        done.warnings.push_back("version " + std::to_string(number) + " cannot be served: " + opened.error().message);
+      auto& r = refused_[number];
+      r.next = looks_ + r.pause;
+      r.pause = std::min(2 * r.pause, looks_between);
       first = first.value_or(opened.error());
       continue;
     }
+    refused_.erase(number);
     auto made = std::make_shared<const served_version>(number, std::move(*opened), options_);
     const std::lock_guard held{guard_};
     current_ = std::move(made);

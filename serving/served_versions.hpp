@@ -4,7 +4,7 @@
 
 #include "serving/batcher.hpp"
 
-#include <set>
+#include <map>
 
 namespace troupe {
 
@@ -45,14 +45,19 @@ class served_versions {
     std::vector<std::string> warnings = {};     ///< Versions that cannot be opened, or that the newest has vanished: each told once.
   };
   /// Looks for a version newer than the current one, and opens it beside that: where that fails the current one stays, and the next
-  /// newer one is tried. Called by one thread at a time. not_found: there is no version at all, and none answers yet; the error of
-  /// the newest where none can be opened.
+  /// newer one is tried. A version that could not be opened, which may be one that is still being copied, is tried again, each time
+  /// after twice as many looks, at most 64. Called by one thread at a time. not_found: there is no version at all, and none answers
+  /// yet; the error of the newest where none can be opened.
   expected<change> refresh();
 
  private:
   std::unique_ptr<version_source> source_;
   batcher_options options_;
-  std::set<int64_t> refused_;                   ///< Could not be opened.
+  struct refusal {
+    int64_t next = 0, pause = 1;                ///< The look at which it is tried again, and how many there are between.
+  };
+  std::map<int64_t, refusal> refused_;          ///< Could not be opened.
+  int64_t looks_ = 0;
   bool vanished_ = false;
   mutable std::mutex guard_;
   std::shared_ptr<const served_version> current_;

@@ -33,7 +33,7 @@ int export_model(const command_line& line, const std::shared_ptr<reporter>& repo
     return failure(*report, {errc::invalid_argument, line.onnx && line.onnx->empty() ? "--onnx must name a file" : "--output must name a directory"}, true);
   const auto given = load_settings(line);
   if (!given)
-    return failure(*report, given.error(), true);
+    return failure(*report, given.error(), is_misuse(given.error()));
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
@@ -42,7 +42,7 @@ int export_model(const command_line& line, const std::shared_ptr<reporter>& repo
     return failure(*report, step.error(), step.error().category == errc::invalid_argument);
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
-    return failure(*report, data.error(), false);
+    return failure(*report, with_origin(data.error(), line), false);
   export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .step = *step,
                          .checkpoint = line.checkpoint.value_or(""), .assets_extra = *assets};
   const auto path = troupe::export_model(setup->estimator, options);

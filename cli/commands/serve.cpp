@@ -31,7 +31,7 @@ Examples:
   curl -d '{"instances": [[0.1, 0.2]]}' http://127.0.0.1:8501/v1/models/fashion:predict
 
 Exit status:
-  1    an error: no export, or one that is damaged; the address is taken
+  1    an error: no export, or one that is damaged; the address is taken; the system lets the server accept no connection any more
   2    misuse: a flag or a value that cannot be
   130  ended by SIGINT, 143 by SIGTERM, 129 by SIGHUP: what had begun was answered; a second signal ends at once
 )";
@@ -89,30 +89,37 @@ void say(const request& r, const serve_event& e, const std::string& address) {
     write_output(fmt::format("version {} answers{}\n", e.version, address.empty() ? "" : " on " + address));
 }
 
-/// Serves until the first signal, which it returns.
+/// Serves until the first signal, which it returns, or until the server fails.
 expected<int> run(const request& r, signal_watch& signals) {
   std::mutex guard;
-  std::condition_variable signalled;
-  auto server = model_server::start(r.directory, r.options, [&r, first = true](const serve_event& e) mutable {
-    // The first version is told once the address is known.
-    if (e.what == serve_event::kind::warning || !std::exchange(first, false))
+  std::condition_variable changed;
+  bool ended = false;
+  std::optional<error> failed;
+  auto server = model_server::start(r.directory, r.options, [&, first = true](const serve_event& e) mutable {
+    if (e.what == serve_event::kind::failed) {
+      const std::lock_guard held{guard};
+      failed = error{errc::unavailable, e.text};
+      changed.notify_all();
+    } else if (e.what == serve_event::kind::warning || !std::exchange(first, false)) {  // The first version is told once the address is known.
       say(r, e, "");
+    }
   });
   if (!server)
     return fail(server.error());
   say(r, {serve_event::kind::version, server->version(), {}}, fmt::format("http://{}:{}/v1/models/{}", r.options.host, server->port(), server->name()));
-  bool ended = false;
   signals.at_first([&] {
     const std::lock_guard held{guard};
     ended = true;
-    signalled.notify_all();
+    changed.notify_all();
   });
   {
     std::unique_lock held{guard};
-    signalled.wait(held, [&] { return ended; });
+    changed.wait(held, [&] { return ended || failed; });
   }
   server->drain();
   signals.at_first({});
+  if (!ended)
+    return fail(std::move(*failed));
   return signals.first();
 }
 

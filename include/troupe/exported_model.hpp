@@ -43,6 +43,9 @@ class TROUPE_API model_caller {
   /// The components of one row, in the order in which `call` takes and returns them.
   std::span<const component> inputs() const noexcept;
   std::span<const component> outputs() const noexcept;
+  /// Whether row i of each output depends on row i of the inputs alone, so that rows of different callers may share a call. Found from the
+  /// operations: false where that is not certain.
+  bool rows_are_apart() const noexcept;
 
   // Each call has the bits that a prediction job has for these rows. It allocates nothing but its result, and nothing at all where the result
   // has a place, unless the number of rows is a new one for a caller that has a program for each. Errors: invalid_argument for inputs that do not
@@ -87,8 +90,8 @@ class TROUPE_API exported_model {
   const std::map<std::string, std::vector<std::string>>& label_words() const noexcept;
 
   /// A model that predicts, and that can be inspected; its variables begin with the exported ones, so that it needs no checkpoint. It takes its
-  /// features by the names of the signature's inputs; one of another dtype or shape is an error of the graph. key_missing as such an error for a
-  /// signature that is not there, invalid_argument for training or evaluating.
+  /// features by the names of the signature's inputs; one of another dtype or shape is an error of the graph. invalid_argument as such an error for a
+  /// signature that is not there, and for training or evaluating.
   model as_model(const std::string& signature = "serving_default") const;
   /// The same, which also evaluates: with `head` over the exported logits. These are the prediction "logits", or what the softmax of
   /// "probabilities" was taken of, or "predictions".

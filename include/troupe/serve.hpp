@@ -21,11 +21,11 @@ struct serve_options {
   std::optional<std::string> name = {};    ///< Of the model, in paths; the last part of the directory's, where absent.
   int64_t batch_rows_max = 64;             ///< Rows of different requests that are computed together.
   double batch_delay_ms = 0;               ///< What a request waits for others to come; 0: those that wait anyway are computed together.
-  int64_t threads = 1;                     ///< Batches that are computed at one time.
+  int64_t threads = 1;                     ///< Batches of one signature that are computed at one time.
   int64_t request_rows_max = 4096;
   int64_t body_bytes_max = int64_t{16} << 20;
   int64_t connections_max = 64;            ///< Answered at one time, a thread each; more wait to be accepted.
-  int64_t requests_max = 1024;             ///< That wait for a batch; more are refused.
+  int64_t requests_max = 1024;             ///< That wait for a batch of one signature; more are refused.
   double read_secs = 5;                    ///< Between two pieces of a request.
   double request_secs = 60;                ///< For the whole of a request, and as long for its answer.
   double idle_secs = 30;                   ///< A connection without a request is closed.
@@ -35,12 +35,13 @@ struct serve_options {
   friend bool operator==(const serve_options&, const serve_options&) = default;
 };
 
-/// What a server tells its program: a version that answers from now on, or what is wrong with one.
+/// What a server tells its program: a version that answers from now on, what is wrong with one, or that the server accepts no connection any
+/// more, since the system has refused to (no memory, no descriptors): drain it and start another. This last event comes once.
 struct serve_event {
-  enum class kind : uint8_t { version, warning };
+  enum class kind : uint8_t { version, warning, failed };
   kind what = kind::version;
   int64_t version = 0;
-  std::string text = {};                   ///< The export's directory; the warning.
+  std::string text = {};                   ///< What is wrong; empty for a version.
 };
 
 /// A running server; move-only. Any thread.

@@ -86,11 +86,14 @@ std::chrono::steady_clock::duration seconds(double s) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(s));
 }
 
+/// A body in chunks is longer on the way; lines and headers are beside it.
+uint64_t bytes_of_request(const http_options& options) { return 2 * static_cast<uint64_t>(options.body_bytes_max) + (uint64_t{1} << 16); }
+
 /// The library's server with connections of our own: each request has a time, and those that are idle end with the server.
 class timed_server final : public httplib::Server {
  public:
   explicit timed_server(const http_options& options)
-    : piece_(seconds(options.read_secs)), whole_(seconds(options.request_secs)), idle_(seconds(options.idle_secs)) {
+    : piece_(seconds(options.read_secs)), whole_(seconds(options.request_secs)), idle_(seconds(options.idle_secs)), bytes_(bytes_of_request(options)) {
     if (ended_ < 0)
       throw std::system_error(errno, std::generic_category(), "eventfd");
   }
@@ -100,21 +103,44 @@ class timed_server final : public httplib::Server {
     ends_ = true;
     (void)::eventfd_write(ended_, 1);
   }
+  /// In a handler: the connection that brought the request, which the library does not tell.
+  static timed_connection& current() { return *current_; }
 
  private:
+  /// What the library would do with a request beside handing it over.
+  static void simplify(httplib::Request& request) {
+    request.ranges.clear();  // It would cut the answer, and repeat it for each of thousands of ranges.
+    if (request.is_multipart_form_data())
+      request.headers.erase("Content-Type");  // It would take the body apart.
+    if (request.method == "PRI")
+      request.headers.erase("Content-Encoding");  // It reads this body itself, without a bound on what it is decompressed to.
+  }
+
   bool process_and_close_socket(socket_t fd) override {
-    timed_connection connection{fd, piece_, whole_};
+    timed_connection connection{fd, piece_, whole_, bytes_};
+    current_ = &connection;
     bool closed = false, right = true;
-    while (!closed && right && (connection.has_read_ahead() || wait_for(fd, POLLIN, std::chrono::steady_clock::now() + idle_, ended_))) {
+    const auto is_there = [&] { return connection.has_read_ahead() || wait_for(fd, POLLIN, std::chrono::steady_clock::now() + idle_, ended_); };
+    while (!closed && right && is_there()) {
       connection.begin_request();
-      right = process_request(connection, ends_, closed, nullptr);
+      const bool last = ends_;
+      try {
+        right = process_request(connection, last, closed, simplify);
+      } catch (...) {  // There is no memory for its headers.
+        right = false;
+      }
+      closed = closed || last || connection.ends();
     }
+    current_ = nullptr;
     ::shutdown(fd, SHUT_RDWR);
     httplib::detail::close_socket(fd);
     return right;
   }
 
+  static inline thread_local timed_connection* current_ = nullptr;
+
   const std::chrono::steady_clock::duration piece_, whole_, idle_;
+  const uint64_t bytes_;
   const int ended_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  ///< Readable from the end on.
   std::atomic<bool> ends_{false};
 };
@@ -128,33 +154,68 @@ class httplib_listener final : public http_listener {
     server_.set_payload_max_length(static_cast<size_t>(options.body_bytes_max));
     server_.set_tcp_nodelay(true);
     server_.new_task_queue = [most = static_cast<size_t>(options.connections_max)] { return new connection_threads{most}; };
+    // Not SO_REUSEPORT, the library's choice: two servers would share a port without a word.
+    server_.set_socket_options([this](socket_t fd) {
+      listening_ = fd;
+      const int yes = 1;
+      ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     const auto answer = [this](const httplib::Request& from, httplib::Response& to) {
-      const auto made = handler_({from.method, from.path, from.body});
-      to.status = made.status;
-      to.set_content(made.body, made.content_type.c_str());
+      if (from.has_header("Content-Length") || from.has_header("Transfer-Encoding"))
+        timed_server::current().end_with_this();  // The library reads no body of these methods.
+      put(handler_({from.method, from.path, from.body}), to);
+    };
+    const auto read = [this, most = static_cast<size_t>(options.body_bytes_max), refuse = options.refuse](
+                        const httplib::Request& from, httplib::Response& to, const httplib::ContentReader& content) {
+      std::string body;
+      bool larger = false;
+      // A body that is too large is read to its end, as far as the connection allows, so that the next request is found.
+      const auto keep = [&](const char* bytes, size_t n) {
+        larger = larger || n > most - body.size();
+        if (!larger)
+          body.append(bytes, n);
+        return true;
+      };
+      // Without either there is no body; the library would wait for the end of the connection.
+      const bool has_body = from.has_header("Content-Length") || from.has_header("Transfer-Encoding");
+      const bool whole = !has_body || content(keep);
+      if (from.method == "DELETE" && !from.has_header("Content-Length"))
+        timed_server::current().end_with_this();  // The library does not read what comes in chunks.
+      larger = larger || to.status == 413;
+      if (!whole || larger) {
+        if (!whole)
+          timed_server::current().end_with_this();
+        to.status = larger ? 413 : 400;
+        return put(refuse(to.status), to);
+      }
+      put(handler_({from.method, from.path, body}), to);
     };
     const std::string any = R"([\s\S]*)";
-    server_.Get(any, answer).Post(any, answer).Put(any, answer).Patch(any, answer).Delete(any, answer).Options(any, answer);
+    server_.Get(any, answer).Options(any, answer).Post(any, read).Put(any, read).Patch(any, read).Delete(any, read);
     server_.set_error_handler([refuse = options.refuse](const httplib::Request&, httplib::Response& to) {
-      if (!to.body.empty() || !refuse)
-        return;  // Our own answer.
-      const auto made = refuse(to.status);
-      to.set_content(made.body, made.content_type.c_str());
+      if (to.body.empty())  // Otherwise it is our own answer.
+        put(refuse(to.status), to);
     });
     server_.set_exception_handler([refuse = options.refuse](const httplib::Request&, httplib::Response& to, std::exception_ptr) {
-      to.status = 500;
-      if (refuse)
-        to.set_content(refuse(500).body, "application/json");
+      timed_server::current().end_with_this();  // Its body may not have been read.
+      put(refuse(500), to);
     });
   }
 
   bool bind(const http_options& options) {
     port_ = options.port == 0 ? server_.bind_to_any_port(options.host.c_str())
                               : server_.bind_to_port(options.host.c_str(), options.port) ? options.port : -1;
+    if (port_ > 0)
+      ::listen(listening_, SOMAXCONN);  // The library's 5 would drop connections that come together.
     return port_ > 0;
   }
 
   int port() const override { return port_; }
+  bool listens() const override {
+    int accepts = 0;
+    socklen_t size = sizeof accepts;
+    return ::getsockopt(listening_, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 && accepts != 0;
+  }
   void run() override {
     runs_ = true;
     if (!stopped_)
@@ -170,9 +231,15 @@ class httplib_listener final : public http_listener {
   }
 
  private:
+  static void put(const http_response& from, httplib::Response& to) {
+    to.status = from.status;
+    to.set_content(from.body, from.content_type.c_str());
+  }
+
   timed_server server_;
   http_handler handler_;
   int port_ = -1;
+  int listening_ = -1;  ///< The library's socket.
   std::atomic<bool> stopped_{false}, runs_{false};
 };
 

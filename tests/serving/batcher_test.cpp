@@ -71,6 +71,25 @@ TEST_CASE("a request that the model refuses fails alone, not those in its batch"
   CHECK(bad.get().error() == error{errc::invalid_argument, "x must not be below 0"});
 }
 
+TEST_CASE("a model that throws fails the requests of that batch, and the next ones are computed") {
+  held_model held;
+  held.facts->during_call = [during = held.facts->during_call, calls = std::make_shared<std::atomic<int>>(0)] {
+    during();
+    if (++*calls == 2)
+      throw std::bad_alloc{};
+  };
+  batcher all{held.model, "serving_default", {}};
+  auto first = ask(all, row(1));
+  held.entered.get_future().wait();
+  auto second = ask(all, row(10)), third = ask(all, row(20));
+  wait_for(all, 2);
+  held.let_go.set_value();
+  CHECK(first.get());
+  CHECK(second.get().error().category == errc::state);
+  CHECK(third.get().error().category == errc::state);
+  CHECK(ask(all, row(30)).get());
+}
+
 TEST_CASE("a request that has no turn in time is refused, and one beyond those that may wait at once") {
   held_model held;
   batcher all{held.model, "serving_default", {.limits = {.requests_max = 1}, .wait_max = 20ms}};

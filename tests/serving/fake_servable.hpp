@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <set>
 
 namespace troupe::test {
 
@@ -79,6 +80,7 @@ struct fake_exports {
   std::mutex guard;
   std::map<int64_t, float> factors;
   std::set<int64_t> broken;
+  int64_t opened = 0;  ///< Calls, also those that failed.
   std::shared_ptr<fake_facts> facts = std::make_shared<fake_facts>();
 };
 
@@ -94,6 +96,7 @@ class fake_source final : public version_source {
   }
   expected<std::shared_ptr<const servable>> open(int64_t number) override {
     const std::lock_guard held{exports_->guard};
+    ++exports_->opened;
     if (exports_->broken.contains(number))
       return fail(errc::data_loss, "export " + std::to_string(number) + " is damaged");
     return std::make_shared<const fake_servable>(exports_->facts, exports_->factors.at(number));

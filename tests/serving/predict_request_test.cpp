@@ -1,10 +1,13 @@
 #include "serving/predict_request.hpp"
 
 #include "tests/serving/fake_servable.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -37,7 +40,7 @@ TEST_CASE("rows are read as values or as objects, columns as a list or as an obj
     CHECK(request.rows == 2);
     REQUIRE(request.inputs.size() == 1);
     CHECK(request.inputs[0] == x);
-    CHECK(request.by_rows == (std::string_view{body}.find("instances") != std::string_view::npos));
+    CHECK(request.by_rows == (has(std::string_view{body}, "instances")));
   }
 }
 

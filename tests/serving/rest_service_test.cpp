@@ -1,11 +1,14 @@
 #include "serving/rest_service.hpp"
 
 #include "tests/serving/fake_servable.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 namespace troupe {
+
+using test::has;
 
 namespace {
 
@@ -64,6 +67,16 @@ TEST_CASE_FIXTURE(small_service, "what cannot be answered is an error that says 
   refused(400, "x must not be below 0", "POST", "/v1/models/half:predict", R"({"instances": [[-1, 0]]})");
 }
 
+TEST_CASE_FIXTURE(small_service, "a model is read by GET and HEAD and asked by POST, and by nothing else") {
+  for (const std::string method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
+    CAPTURE(method);
+    const bool reads = method == "GET" || method == "HEAD";
+    CHECK(ask(method, "/v1/models/half").status == (reads ? 200 : 405));
+    CHECK(ask(method, "/v1/models/half/metadata").status == (reads ? 200 : 405));
+    CHECK(ask(method, "/v1/models/half:predict", one_row).status == (method == "POST" ? 200 : 405));
+  }
+}
+
 TEST_CASE_FIXTURE(small_service, "health is that of a server with a version, until it drains; what still comes is answered") {
   CHECK(ask("GET", "/healthz").body == "{\"status\": \"ok\", \"version\": 9}\n");
   service.drain();
@@ -78,16 +91,16 @@ TEST_CASE_FIXTURE(small_service, "metrics count requests by method and status, r
   ask("GET", "/v1/models/half");
   const auto text = ask("GET", "/metrics");
   CHECK(text.content_type == "text/plain; version=0.0.4");
-  const auto has = [&](const std::string& line) { CHECK_MESSAGE(("\n" + text.body).find("\n" + line + "\n") != std::string::npos, line); };
-  has("troupe_serve_requests_total{method=\"predict\",code=\"200\"} 1");
-  has("troupe_serve_requests_total{method=\"predict\",code=\"400\"} 1");
-  has("troupe_serve_requests_total{method=\"status\",code=\"200\"} 1");
-  has("troupe_serve_request_seconds_bucket{method=\"predict\",le=\"+Inf\"} 2");
-  has("troupe_serve_request_seconds_count{method=\"predict\"} 2");
-  has("troupe_serve_rows_total 3");
-  has("troupe_serve_batches_total 1");
-  has("troupe_serve_model_version 9");
-  has("troupe_serve_waiting_requests 0");
+  const auto has_line = [&](const std::string& line) { return has("\n" + text.body, "\n" + line + "\n"); };
+  CHECK(has_line("troupe_serve_requests_total{method=\"predict\",code=\"200\"} 1"));
+  CHECK(has_line("troupe_serve_requests_total{method=\"predict\",code=\"400\"} 1"));
+  CHECK(has_line("troupe_serve_requests_total{method=\"status\",code=\"200\"} 1"));
+  CHECK(has_line("troupe_serve_request_seconds_bucket{method=\"predict\",le=\"+Inf\"} 2"));
+  CHECK(has_line("troupe_serve_request_seconds_count{method=\"predict\"} 2"));
+  CHECK(has_line("troupe_serve_rows_total 3"));
+  CHECK(has_line("troupe_serve_batches_total 1"));
+  CHECK(has_line("troupe_serve_model_version 9"));
+  CHECK(has_line("troupe_serve_waiting_requests 0"));
 }
 
 }  // namespace troupe

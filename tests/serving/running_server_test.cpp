@@ -1,60 +1,26 @@
 // A server on a socket of the loopback: what comes over HTTP, limits, a change of version under load, and its end.
-#include "serving/running_server.hpp"
-
-#include "tests/serving/fake_servable.hpp"
-#include "tests/serving/http_client.hpp"
+#include "tests/serving/small_server.hpp"
+#include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
 
 #include <future>
 
-namespace troupe {
-
-namespace {
-
-using test::http_client;
-
-struct small_server {
-  std::shared_ptr<test::fake_exports> exports = std::make_shared<test::fake_exports>();
-  std::unique_ptr<running_server> server;
-
-  explicit small_server(serve_options options = {}) {
-    exports->factors = {{1, 2.f}};
-    options.port = 0;
-    options.poll_secs = 0.01;
-    auto started = running_server::start(std::make_unique<test::fake_source>(exports), "half", options, {});
-    REQUIRE_MESSAGE(started, (started ? "" : to_string(started.error())));
-    server = std::move(*started);
-  }
-  int port() const { return server->port(); }
-  void publish(int64_t number, float factor) {
-    {
-      const std::lock_guard held{exports->guard};
-      exports->factors[number] = factor;
-    }
-    while (server->version() != number)
-      std::this_thread::yield();
-  }
-};
-
-constexpr const char* path = "/v1/models/half:predict";
-constexpr const char* one_row = R"({"instances": [[1, 2]]})";
-
-}  // namespace
+namespace troupe::test {
 
 TEST_CASE("a server answers several requests on one connection, errors of HTTP and of the body alike in JSON") {
   const small_server s{{.body_bytes_max = 1000}};
   http_client client{s.port()};
   for (int i = 0; i < 3; ++i) {
-    const auto answer = client.post(path, one_row);
+    const auto answer = client.post(predict_path, one_row);
     CHECK(answer.status == 200);
     CHECK(answer.body == "{\"predictions\": [{\"y\": [2, 4], \"parity\": 1, \"parity_word\": \"odd\"}]}\n");
   }
-  CHECK(client.post(path, "{").status == 400);
+  CHECK(client.post(predict_path, "{").status == 400);
   CHECK(client.get("/none").status == 404);
   CHECK(client.get("/healthz").status == 200);
   http_client large{s.port()};
-  const auto refused = large.post(path, std::string(2000, ' '));
+  const auto refused = large.post(predict_path, std::string(2000, ' '));
   CHECK(refused.status == 413);
   CHECK(refused.body == "{\"error\": \"the body is larger than this server takes\"}\n");
   http_client broken{s.port()};
@@ -67,7 +33,7 @@ TEST_CASE("a client that sends half a request is let go after a while, and other
   const small_server s{{.connections_max = 2, .read_secs = 0.05}};
   http_client slow{s.port()};
   REQUIRE(slow.send("POST /v1/models/half:predict HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"));
-  CHECK(http_client{s.port()}.post(path, one_row).status == 200);
+  CHECK(http_client{s.port()}.post(predict_path, one_row).status == 200);
   const auto end = slow.receive();
   CHECK((end.status == 0 || end.status == 400));
 }
@@ -90,7 +56,7 @@ TEST_CASE("a client that takes no answer is let go, however many requests it has
   const std::string request = "GET /v1/models/half/metadata HTTP/1.1\r\nHost: t\r\n\r\n";
   while (deaf.send(request)) {  // Until the server has closed the connection.
   }
-  CHECK(http_client{s.port()}.post(path, one_row).status == 200);
+  CHECK(http_client{s.port()}.post(predict_path, one_row).status == 200);
 }
 
 TEST_CASE("versions change under load without a request that is dropped or answered by two of them") {
@@ -102,7 +68,7 @@ TEST_CASE("versions change under load without a request that is dropped or answe
       http_client client{s.port()};
       std::pair<int64_t, int64_t> counted{0, 0};
       while (!stop) {
-        const auto answer = client.post(path, one_row);
+        const auto answer = client.post(predict_path, one_row);
         const bool right = answer.status == 200 && (answer.body.find("[2, 4]") != std::string::npos || answer.body.find("[3, 6]") != std::string::npos
                                                     || answer.body.find("[4, 8]") != std::string::npos || answer.body.find("[5, 10]") != std::string::npos);
         ++(right ? counted.first : counted.second);
@@ -111,7 +77,7 @@ TEST_CASE("versions change under load without a request that is dropped or answe
     }));
   for (const int64_t number : {2, 3, 4})
     s.publish(number, static_cast<float>(number) + 1);
-  CHECK(http_client{s.port()}.post(path, one_row).body.find("[5, 10]") != std::string::npos);
+  CHECK(has(http_client{s.port()}.post(predict_path, one_row).body, "[5, 10]"));
   stop = true;
   for (auto& c : clients) {
     const auto [right, wrong] = c.get();
@@ -127,7 +93,7 @@ TEST_CASE("a server that drains answers what has begun, and accepts nothing afte
   std::promise<void> entered, let_go;
   s.exports->facts->during_call = [&, go = let_go.get_future().share()] { entered.set_value(), go.wait(); };
   const int port = s.port();
-  auto begun = std::async(std::launch::async, [port] { return http_client{port}.post(path, one_row); });
+  auto begun = std::async(std::launch::async, [port] { return http_client{port}.post(predict_path, one_row); });
   entered.get_future().wait();
   auto drained = std::async(std::launch::async, [&] { s.server->drain(); });
   let_go.set_value();
@@ -146,17 +112,17 @@ TEST_CASE("a server that drains closes connections without a request, also while
   CHECK(idle.receive().status == 0);
 }
 
-TEST_CASE("an address that is taken, and no version, are errors before anything is served") {
+TEST_CASE("an address of another host, and no version, are errors before anything is served") {
   const small_server s;
-  auto exports = std::make_shared<test::fake_exports>();
-  const auto none = running_server::start(std::make_unique<test::fake_source>(exports), "half", {.port = 0}, {});
+  auto exports = std::make_shared<fake_exports>();
+  const auto none = running_server::start(std::make_unique<fake_source>(exports), "half", {.port = 0}, {});
   REQUIRE_FALSE(none);
   CHECK(none.error().category == errc::not_found);
   exports->factors = {{1, 2.f}};
-  const auto taken = running_server::start(std::make_unique<test::fake_source>(exports), "half", {.host = "192.0.2.1", .port = 1}, {});
+  const auto taken = running_server::start(std::make_unique<fake_source>(exports), "half", {.host = "192.0.2.1", .port = 1}, {});
   REQUIRE_FALSE(taken);
   CHECK(taken.error().category == errc::unavailable);
   CHECK(taken.error().message.starts_with("cannot listen on 192.0.2.1, port 1: "));
 }
 
-}  // namespace troupe
+}  // namespace troupe::test

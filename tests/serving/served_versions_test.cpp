@@ -45,6 +45,25 @@ TEST_CASE_FIXTURE(with_exports, "a version that cannot be opened is told once, a
   CHECK(change->warnings.empty());
 }
 
+TEST_CASE_FIXTURE(with_exports, "a version that is whole only later, as one that is being copied, answers from then on") {
+  exports->factors = {{1, 2.f}};
+  REQUIRE(versions.refresh());
+  exports->factors[2] = 3;
+  exports->broken = {2};
+  int64_t tried = 0;
+  for (int look = 0; look < 200; ++look) {
+    const auto before = exports->opened;
+    const auto change = versions.refresh();
+    CHECK(change->warnings.size() == (look == 0 ? 1 : 0));
+    tried += exports->opened - before;
+  }
+  CHECK(tried == 9);  // At the looks 0, 1, 3, 7, 15, 31, 63, 127 and 191.
+  exports->broken.clear();
+  for (int look = 0; look < 64; ++look)
+    versions.refresh();
+  CHECK(versions.current()->number() == 2);
+}
+
 TEST_CASE_FIXTURE(with_exports, "a version that vanishes goes on answering, which is told once") {
   exports->factors = {{5, 2.f}, {4, 2.f}};
   REQUIRE(versions.refresh());

@@ -1,0 +1,171 @@
+// Clients that send what no good client sends: the server's memory, threads and ports stay its own.
+#include "tests/serving/small_server.hpp"
+#include "tests/support/has.hpp"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <future>
+#include <sstream>
+
+namespace troupe::test {
+
+namespace {
+
+std::string head(const std::string& headers, const std::string& method = "POST") {
+  return method + " " + predict_path + " HTTP/1.1\r\nHost: t\r\n" + headers + "\r\n";
+}
+
+std::string chunk(const std::string& bytes) {
+  std::ostringstream size;
+  size << std::hex << bytes.size();
+  return size.str() + "\r\n" + bytes + "\r\n";
+}
+
+std::string gzipped(const std::string& text) {
+  z_stream z{};
+  constexpr int gzip = 16 + MAX_WBITS;
+  REQUIRE(deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string bytes(deflateBound(&z, text.size()), '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  z.avail_out = static_cast<uInt>(bytes.size());
+  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+  bytes.resize(z.total_out);
+  deflateEnd(&z);
+  return bytes;
+}
+
+std::string with_length(const std::string& headers, const std::string& body) {
+  return head(headers + "Content-Length: " + std::to_string(body.size()) + "\r\n") + body;
+}
+
+/// Sends until the server has closed the connection. Returns the bytes that were sent.
+size_t send_without_end(http_client& client, const std::string& piece) {
+  size_t sent = 0;
+  while (client.send(piece))
+    sent += piece.size();
+  return sent;
+}
+
+}  // namespace
+
+TEST_CASE("a body that comes in chunks or compressed is read, up to the size of a body, and the connection goes on") {
+  const small_server s{{.body_bytes_max = 1000}};
+  http_client client{s.port()};
+  REQUIRE(client.send(head("Transfer-Encoding: chunked\r\n") + chunk(R"({"instances": )") + chunk("[[1, 2]]}") + "0\r\n\r\n"));
+  CHECK(client.receive().status == 200);
+  REQUIRE(client.send(with_length("Content-Encoding: gzip\r\n", gzipped(one_row))));
+  CHECK(client.receive().status == 200);
+  REQUIRE(client.send(head("Transfer-Encoding: chunked\r\n") + chunk(std::string(600, ' ')) + chunk(std::string(600, ' ')) + "0\r\n\r\n"));
+  CHECK(client.receive().status == 413);
+  REQUIRE(client.send(with_length("Content-Encoding: gzip\r\n", gzipped(std::string(100'000, ' ')))));
+  CHECK(client.receive().status == 413);
+  CHECK(client.post(predict_path, one_row).status == 200);
+}
+
+TEST_CASE("a body that says it is a form is read as any other") {
+  const small_server s;
+  http_client client{s.port()};
+  const std::string large = one_row + std::string(20'000, ' ');
+  REQUIRE(client.send(with_length("Content-Type: application/x-www-form-urlencoded\r\n", large)));
+  CHECK(client.receive().status == 200);
+  REQUIRE(client.send(with_length("Content-Type: multipart/form-data; boundary=x\r\n", one_row)));
+  CHECK(client.receive().status == 200);
+}
+
+TEST_CASE("a request without a body is answered at once, and one that has a body where none is wanted ends its connection") {
+  const small_server s{{.read_secs = 30}};
+  http_client client{s.port()};
+  REQUIRE(client.send(head("")));
+  CHECK(client.receive().status == 400);
+  CHECK(client.post(predict_path, one_row).status == 200);
+  REQUIRE(client.send("GET /healthz HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"));
+  CHECK(client.receive().status == 200);
+  CHECK(client.receive().status == 0);
+}
+
+TEST_CASE("a line, headers, chunks or a compressed body without an end are cut off long before they take memory") {
+  const small_server s{{.body_bytes_max = 1000}};
+  const size_t bound = 32 << 20;  // What lies in sockets on the way is counted with it.
+  for (const auto& [begin, piece] : std::vector<std::pair<std::string, std::string>>{
+         {"", std::string(1000, 'a')},
+         {"GET /healthz HTTP/1.1\r\n", "a: b\r\n"},
+         {head("Transfer-Encoding: chunked\r\n"), chunk(std::string(1000, 'a'))},
+         {head("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n"), chunk(gzipped(std::string(100'000, 'a')))},
+         {head("Transfer-Encoding: chunked\r\n", "PRI"), chunk(std::string(1000, 'a'))},
+       }) {
+    CAPTURE(begin);
+    http_client client{s.port()};
+    REQUIRE(client.send(begin));
+    CHECK(send_without_end(client, piece) < bound);
+  }
+  CHECK(http_client{s.port()}.post(predict_path, one_row).status == 200);
+}
+
+TEST_CASE("a client that sends without a pause is let go when its request has taken too long") {
+  const small_server s{{.body_bytes_max = int64_t{1} << 40, .request_secs = 0.05}};
+  http_client fast{s.port()};
+  REQUIRE(fast.send(head("Transfer-Encoding: chunked\r\n")));
+  send_without_end(fast, chunk(std::string(16, 'a')));
+  CHECK(http_client{s.port()}.post(predict_path, one_row).status == 200);
+}
+
+TEST_CASE("a request for ranges is answered in whole") {
+  const small_server s;
+  http_client client{s.port()};
+  std::string ranges = "bytes=0-";
+  for (int i = 0; i < 1000; ++i)
+    ranges += ",0-";
+  REQUIRE(client.send("GET /healthz HTTP/1.1\r\nRange: " + ranges + "\r\n\r\n"));
+  const auto answer = client.receive();
+  CHECK(answer.status == 200);
+  CHECK(answer.body == "{\"status\": \"ok\", \"version\": 1}\n");
+}
+
+TEST_CASE("a server that drains ends, whatever a client goes on asking on its connection") {
+  const small_server s;
+  http_client client{s.port()};
+  auto asked = std::async(std::launch::async, [&client] {
+    int64_t answers = 0;
+    while (client.send("GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n") && client.receive().status != 0)
+      ++answers;
+    return answers;
+  });
+  s.server->drain();
+  asked.get();
+}
+
+TEST_CASE("of two servers with one port the second does not start") {
+  const small_server first;
+  auto exports = std::make_shared<fake_exports>();
+  exports->factors = {{1, 2.f}};
+  const auto second = running_server::start(std::make_unique<fake_source>(exports), "half", {.port = first.port()}, {});
+  REQUIRE_FALSE(second);
+  CHECK(second.error().category == errc::unavailable);
+  CHECK(has(second.error().message, "cannot listen on 127.0.0.1, port " + std::to_string(first.port()) + ": "));
+}
+
+TEST_CASE("a server whose socket the system takes away tells its program, once") {
+  std::promise<std::string> told;
+  std::atomic<int> count{0};
+  const small_server s{{}, [&](const serve_event& e) {
+    if (e.what == serve_event::kind::failed && count++ == 0)
+      told.set_value(e.text);
+  }};
+  http_client before{s.port()};
+  CHECK(before.get("/healthz").status == 200);
+  for (int fd = 3; fd < 1024; ++fd) {
+    int accepts = 0;
+    socklen_t size = sizeof accepts;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 && accepts != 0)
+      REQUIRE(::shutdown(fd, SHUT_RDWR) == 0);
+  }
+  CHECK(told.get_future().get() == "the system lets the server accept no further connection");
+  CHECK(before.get("/healthz").status == 200);
+  s.server->drain();
+  CHECK(count == 1);
+}
+
+}  // namespace troupe::test
