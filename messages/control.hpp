@@ -1,5 +1,5 @@
-// Control messages: horizon, marks and credit. All steps are absolute, so that a repeated message is harmless; all carry
-// the attempt, and messages of another attempt are dropped.
+// Control messages: horizon, marks and credit. All steps are absolute, so that a repeated message is harmless; those of
+// an attempt carry its number, and are dropped in another one.
 #pragma once
 
 #include "messages/fwd.hpp"

@@ -73,7 +73,7 @@ struct failure_rule {
   trouble what;
   response then;
 };
-/// The table of docs/actors.md, which a test compares with it. Before training there is nothing to save: the job fails at once.
+/// The table of docs/actors.md, which a test compares with it. Before training there is nothing to save: what is not recovered fails at once.
 std::span<const failure_rule> failure_rules() noexcept;
 /// The response for one of the table's roles.
 response response_to(role who, trouble what) noexcept;

@@ -38,7 +38,7 @@ TROUPE_API expected<evaluation_history> read_evaluations(const std::string& dire
 
 struct stop_rule_options {
   std::string evaluation = {};          ///< The name of the eval_spec whose results count.
-  int64_t min_steps = 0;                ///< Evaluations of earlier states do not count.
+  int64_t min_steps = 0;                ///< Evaluations of earlier states do not count; a predicate is not asked before, and sees all.
   double min_delta = 0;                 ///< no_increase, no_decrease: a smaller change is none. At least 0.
   /// no_increase, no_decrease: the rule also applies only after so many evaluations without a change for the better.
   int64_t patience = 1;

@@ -30,7 +30,7 @@ struct job_event {
   /// in a job of several groups "loss/<group>" and "<group>/<metric>".
   std::map<std::string, double> metrics = {};
   std::map<std::string, tensor> arrays = {};   ///< The same for the model's metrics that are arrays, float64.
-  std::string text = {};                 ///< saved, recovered: the checkpoint's prefix; warning, started, stopped, recovering: a sentence.
+  std::string text = {};                 ///< saved, recovered: the checkpoint's prefix; warning, started, stopped, finished, recovering: a sentence.
   std::optional<checkpoint_id> checkpoint = {};  ///< saved, evaluated; recovered, where there was one.
   std::optional<error> failure = {};     ///< failed, recovering: the cause.
   int32_t attempt = 1;                   ///< recovering: the attempt that failed; recovered: the one that begins.

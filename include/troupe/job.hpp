@@ -44,13 +44,13 @@ class TROUPE_API job {
   job(job&&) noexcept;
   /// Ends the job held before, like the destructor.
   job& operator=(job&&) noexcept;
-  /// Aborts the job like `abort`, and waits for its actors to end (at most the plan's stop deadline). If hooks have an
+  /// Aborts the job like `abort`, and waits for its actors to end (two minutes at most, or longer with the executor's deadline). If hooks have an
   /// executor, no hook call begins from here on, so the executor's own thread may destroy the handle; a hook may not.
   ~job();
 
   job_progress progress() const;
   void save();
-  /// Grants no further steps; those that are granted, at most 0.2 s of them, are still made. `save`, `stop` and `progress` work;
+  /// Grants no further steps; those that are granted, two blocks or 0.2 s of them, are still made. `save`, `stop` and `progress` work;
   /// saves by time wait, and no deadline of training runs. The arithmetic is that of a job that was not paused.
   void pause();
   /// Goes on after `pause`. Pausing or resuming twice is the same as once.
@@ -88,7 +88,8 @@ struct start_options {
   std::function<void(log_level, const std::string&)> log = {};
 };
 
-/// Validates, plans and starts. invalid_argument, state.
+/// Validates, plans and starts. invalid_argument; unimplemented; failed_precondition: a directory in which this job cannot go on;
+/// any error of the model and of the data.
 TROUPE_API expected<job> start(const estimator& e, const train_spec& training, const eval_specs& evaluations = {}, const start_options& options = {});
 
 }  // namespace troupe

@@ -49,7 +49,7 @@ TROUPE_API metric binary_accuracy(symbol labels, symbol predictions, binary_accu
 TROUPE_API metric top_k(symbol labels, symbol scores, int64_t k, options o = {}, TROUPE_AT);
 
 // Labels and predictions are integers in [0, classes); one outside is an error of the step that names its place and value. `classes` is
-// at least 2 and at most 4096.
+// at least 2, and at most 2^20; 2048 for `confusion_matrix`.
 
 /// The mean of the classes' own accuracies over the classes that are among the labels (tf.metrics counts the others as 0).
 TROUPE_API metric mean_per_class_accuracy(symbol labels, symbol predictions, int64_t classes, options o = {}, TROUPE_AT);

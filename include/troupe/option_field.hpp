@@ -5,7 +5,7 @@
 //   };
 //   if (auto right = check_fields(spec); !right) return tr::report(right.error());
 //
-// The tables are in run_config_fields.hpp, spec_fields.hpp and optimizer/optimizer_fields.hpp; the type of a member decides how its value
+// The tables are in the headers *_fields.hpp and in exporter.hpp; the type of a member decides how its value
 // is written. Nothing here is owned or shared: any thread may call.
 #pragma once
 

@@ -98,7 +98,7 @@ class prediction_stream::iterator {
 inline prediction_stream::iterator prediction_stream::begin() { return iterator{*this}; }
 
 /// invalid_argument: the configuration's fields, a model without a function, a step or batches_ahead below 0, a key
-/// given twice. The first `next` returns all other errors.
+/// given twice, a hook that is null, a checkpoint that no name can be, or one beside a step. The first `next` returns all other errors.
 TROUPE_API expected<prediction_stream> predict(const estimator& e, const predict_spec& spec);
 
 }  // namespace troupe

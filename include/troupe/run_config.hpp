@@ -56,13 +56,14 @@ struct run_config {
   double keep_checkpoint_every_n_hours = 10000;
   std::optional<int64_t> log_step_count_steps = 100;    ///< None: neither steps per second nor the loss is logged.
   troupe::train_metrics train_metrics = troupe::train_metrics::logged;  ///< Of models whose spec has metrics while training.
-  int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop.
+  int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop: of no effect yet, only 100 is accepted.
   std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides, 2^20 at most; none: `replicas`.
   int64_t replicas = 1;                                 ///< 1024 at most.
   int64_t intra_op_threads = 1;                         ///< Threads per replica, its own included, 1024 at most.
                                                         ///<   The bits are the same for every number.
-  /// Where a node dies, or an error is `aborted` or `unavailable`, the job goes on from its last commit: at most so many
-  /// times in a row without a commit beyond the step that failed. None: without limit; 0: never.
+  /// Where an infeed, a replica or the reducer dies, or an error is `aborted` or `unavailable`, the job goes on from its
+  /// last commit: at most so many times in a row without a commit beyond the step that failed. None: without limit; 0:
+  /// never. Where another node dies, the job saves and fails (docs/failures.md).
   std::optional<int64_t> recovery_attempts_max = 10;
   double recovery_first_delay_secs = 1;                 ///< Before the first of them; each later delay is twice as long,
   double recovery_delay_max_secs = 60;                  ///<   and at most this.
@@ -78,7 +79,8 @@ struct run_config {
   friend bool operator==(const run_config&, const run_config&) = default;
 };
 
-/// invalid_argument naming the first invalid field and its value.
+/// invalid_argument naming the first invalid field and its value; unimplemented for a field that has no effect yet and another value
+/// than its default.
 TROUPE_API expected<void> validate(const run_config& config);
 
 /// When checkpoints are saved, with defaults resolved: every `steps`, every `secs`, or never.

@@ -1,7 +1,7 @@
 // A model directory that describes itself: a hook that keeps the record of a run there, and for TensorBoard its hyperparameters
 // and the graph of its model, in an event file.
 //
-//   tr::run_description about{.record = {.settings = {{"rate", "0.001"}}}, .values = {{"rate", 1e-3}}};
+//   tr::run_description about{.record = {.resolved = {{"rate", "0.001"}}}, .values = {{"rate", 1e-3}}};
 //   about.graph = [=] { return tr::inspect_graph(estimator, input, tr::mode::train, false); };
 //   training.hooks.push_back(tr::describe_run("runs/fashion", about));
 #pragma once
@@ -26,7 +26,7 @@ struct run_description {
 
 /// A hook that keeps `record` once the job has begun, if it trains at all, and with it an event file of its own, whose name ends in
 /// ".description": the graph, the hyperparameters and, at the end, the names of the metrics and how the job ended. Where the directory
-/// has a record with the same settings, the event file is left out, since the first one holds still. It requests no step and holds
+/// has a record with the same `resolved`, the event file is left out, since the first one holds still. It requests no step and holds
 /// nothing up.
 TROUPE_API std::shared_ptr<hook> describe_run(std::string model_dir, run_description what);
 

@@ -248,8 +248,7 @@ violations foreign_types_in_public_headers(const source_files& files) {
   static const std::regex spdlog{R"(\bspdlog::)"};
   violations found = including(files, {"google/protobuf"}, public_header) + matching(files, protobuf, public_header);
   found = found + including(files, {"caf/"}, but("caf.hpp")) + matching(files, caf, but("caf.hpp"));
-  found = found + including(files, {"Eigen/", "unsupported/Eigen"}, but("eigen.hpp"))
-          + matching(files, eigen, but("eigen.hpp"));
+  found = found + including(files, {"Eigen/", "unsupported/Eigen"}, public_header) + matching(files, eigen, public_header);
   found = found + including(files, {"spdlog/"}, but("spdlog.hpp")) + matching(files, spdlog, but("spdlog.hpp"));
   for (const auto& file : files)
     if (public_header(file))

@@ -18,7 +18,7 @@ violations reached_against_the_arrows(const source_files& files);
 violations caf_reached_from_the_front_door(const source_files& files);
 /// CAF is for messages/, actors/, the launcher in pipeline/, and <troupe/caf.hpp>.
 violations caf_outside_its_folders(const source_files& files);
-/// Public headers do not mention protobuf; only caf.hpp mentions CAF, only eigen.hpp Eigen, and only spdlog.hpp spdlog.
+/// Public headers mention neither protobuf nor Eigen; only caf.hpp mentions CAF, and only spdlog.hpp spdlog.
 violations foreign_types_in_public_headers(const source_files& files);
 /// Only storage/ opens, renames and removes files.
 violations file_access_outside_storage(const source_files& files);
