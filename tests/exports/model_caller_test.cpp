@@ -59,6 +59,7 @@ TEST_CASE("a caller yields the bits of a prediction job for any number of rows, 
 TEST_CASE("a call of no rows yields no rows") {
   exported_case c;
   auto call = opened(c.written()).caller();
+  CHECK(call->rows_are_apart());
   const auto y = call->call({{"x", small_rows(0)}});
   REQUIRE_MESSAGE(y, why(y));
   CHECK(y->at("probabilities").dims() == shape{0, 3});
@@ -68,6 +69,7 @@ TEST_CASE("a model whose rows depend on each other is computed with just the row
   const one_model one{[](graph&, symbol x) { return std::map<std::string, symbol>{{"centred", sub(x, reduce_mean(x, {{0}}))}}; }};
   auto call = one.written().caller();
   REQUIRE_MESSAGE(call, why(call));
+  CHECK_FALSE(call->rows_are_apart());
   for (int64_t rows = 1; rows <= 12; ++rows) {  // More numbers of rows than programs are kept.
     std::vector<float> x(static_cast<size_t>(rows) * 4);
     for (size_t i = 0; i < x.size(); ++i)

@@ -1,5 +1,6 @@
 #include "serving/batcher.hpp"
 
+#include "serving/served_versions.hpp"
 #include "tests/serving/fake_servable.hpp"
 
 #include <doctest/doctest.h>
@@ -69,6 +70,21 @@ TEST_CASE("a request that the model refuses fails alone, not those in its batch"
   CHECK(first.get());
   CHECK(good.get()->at(0) == tensor::of<float>({1, 2}, {6, 8}));
   CHECK(bad.get().error() == error{errc::invalid_argument, "x must not be below 0"});
+}
+
+TEST_CASE("requests whose rows depend on each other are computed one by one") {
+  held_model held;
+  const served_version version{1, held.model, {}};
+  const std::vector inputs{tensor::of<int64_t>({1}, {1}), tensor::of<int64_t>({1, 2, 2}, {1, 2, 3, 4})};
+  const auto call = [&] { return std::async(std::launch::async, [&] { return version.batches("sum").call(inputs, 1); }); };
+  auto first = call();
+  held.entered.get_future().wait();
+  auto second = call(), third = call();
+  wait_for(version.batches("sum"), 2);
+  held.let_go.set_value();
+  for (auto* answer : {&first, &second, &third})
+    CHECK(answer->get()->at(0) == tensor::of<int64_t>({1}, {11}));
+  CHECK(held.facts->calls == 3);
 }
 
 TEST_CASE("a model that throws fails the requests of that batch, and the next ones are computed") {

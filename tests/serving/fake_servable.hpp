@@ -21,7 +21,7 @@ class fake_servable final : public servable {
     ++facts_->living;
     signatures_["serving_default"] = {.inputs = {{"x", dtype::float32, {2}}}, .outputs = {{"y", dtype::float32, {2}}, {"parity", dtype::int64, {}}},
                                       .words = {{"parity_word", 1, {"even", "odd"}}}};
-    signatures_["sum"] = {.inputs = {{"a", dtype::int64, {}}, {"b", dtype::int64, {2, 2}}}, .outputs = {{"total", dtype::int64, {}}}};
+    signatures_["sum"] = {.inputs = {{"a", dtype::int64, {}}, {"b", dtype::int64, {2, 2}}}, .outputs = {{"total", dtype::int64, {}}}, .rows_apart = false};
   }
   ~fake_servable() override { --facts_->living; }
 
