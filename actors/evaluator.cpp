@@ -179,7 +179,7 @@ void evaluator_state::on_export(const export_at& x) {
     else
       ahead += seconds;
   }};
-  auto paths = options.exports ? guarded("an exporter", [&] { return options.exports({options.files, clock}, {x.metrics, x.prefix, x.is_final}); })
+  auto paths = options.exports ? guarded("an exporter", [&] { return options.exports({options.files, clock}, {x.metrics, x.prefix, x.is_final, x.again}); })
                                : expected<std::vector<std::string>>{};
   exported answer{x.attempt, x.id, x.evaluation, paths.has_value(), {}, {}};
   if (paths)

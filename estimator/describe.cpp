@@ -62,7 +62,8 @@ expected<std::optional<stored_checkpoint>> checkpoint_at(const std::string& pref
   return std::optional{stored_checkpoint{parent_of(prefix), *id}};
 }
 
-/// On the final occasion only those of the rule `final` run, and these on no other.
+}  // namespace
+
 exporting exporting_of(const estimator& e, const eval_spec& spec) {
   if (spec.exporters.empty())
     return {};
@@ -80,8 +81,6 @@ exporting exporting_of(const estimator& e, const eval_spec& spec) {
     return paths;
   };
 }
-
-}  // namespace
 
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs) {
   // `elements` counts one whole pass of the stage; below an endless repeat that is one pass of its source.

@@ -15,6 +15,10 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
 expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step, const std::string& prefix = {});
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 
+/// What the exporters of an evaluation do on an occasion; null: there are none. On the final one those of the rule `final` run alone, and on
+/// no other.
+exporting exporting_of(const estimator& e, const eval_spec& spec);
+
 /// The step at which `epochs` passes over the source end: whole batches of each pass, without the partial last one.
 /// invalid_argument where the size of the source is not known; out_of_range where there is no such step.
 expected<int64_t> steps_of_epochs(const dataset& input, int64_t epochs);

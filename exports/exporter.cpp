@@ -26,6 +26,35 @@ expected<double> metric_of(const exporter& one, const metrics& of, std::string_v
                 + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
+struct made_export {
+  std::string path;
+  export_origin origin;
+};
+
+/// The newest one that is there; nothing where none is, or where it is of a later version.
+expected<std::optional<made_export>> newest_export(file_system& fs, const std::string& base) {
+  const auto numbers = exports_in(fs, base);
+  if (!numbers)
+    return fail(numbers.error());
+  for (auto n = numbers->rbegin(); n != numbers->rend(); ++n) {
+    const std::string path = join_path(base, std::to_string(*n)), graph_path = join_path(path, graph_file_name);
+    const auto text = read_file(fs, graph_path);
+    if (!text)
+      continue;  // Not an export.
+    auto graph = parse_graph_json(*text, graph_path);
+    return graph ? std::optional{made_export{path, std::move(graph->origin)}} : std::nullopt;
+  }
+  return std::optional<made_export>{};
+}
+
+/// The path of the newest one, if it is of this checkpoint; empty otherwise.
+expected<std::string> export_of(file_system& fs, const std::string& base, const std::string& checkpoint) {
+  auto newest = newest_export(fs, base);
+  if (!newest)
+    return fail(newest.error());
+  return *newest && file_name_of((*newest)->origin.checkpoint) == file_name_of(checkpoint) ? std::move((*newest)->path) : "";
+}
+
 /// The metrics of the best export: those of the state file or of the newest export, which a process may have written and died. Where they
 /// differ, the better ones.
 expected<std::optional<metrics>> recorded_best(file_system& fs, const exporter& one, const std::string& base) {
@@ -40,23 +69,13 @@ expected<std::optional<metrics>> recorded_best(file_system& fs, const exporter& 
   } else if (text.error().category != errc::not_found) {
     return fail(text.error());
   }
-  const auto numbers = exports_in(fs, base);
-  if (!numbers)
-    return fail(numbers.error());
-  for (auto n = numbers->rbegin(); n != numbers->rend(); ++n) {
-    const std::string graph_path = join_path(join_path(base, std::to_string(*n)), graph_file_name);
-    const auto graph_text = read_file(fs, graph_path);
-    if (!graph_text)
-      continue;  // Not an export.
-    const auto graph = parse_graph_json(*graph_text, graph_path);
-    if (!graph || graph->origin.evaluation.empty())
-      break;  // Made by hand, or by a later version: then the state file alone counts.
-    const auto better = one.decide({.metrics = graph->origin.evaluation}, best);
-    if (better && *better)
-      best = graph->origin.evaluation;
-    break;
-  }
-  return best;
+  const auto newest = newest_export(fs, base);
+  if (!newest)
+    return fail(newest.error());
+  if (!*newest || (*newest)->origin.evaluation.empty())
+    return best;  // Made by hand, or by a later version: then the state file alone counts.
+  const auto better = one.decide({.metrics = (*newest)->origin.evaluation}, best);
+  return better && *better ? (*newest)->origin.evaluation : best;
 }
 
 expected<void> record_best(file_system& fs, const std::string& base, const export_occasion& now) {
@@ -118,12 +137,15 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
     return fail(due.error());
   if (!*due)
     return std::optional<std::string>{};
-  auto options = how;
-  options.directory = base;
-  options.step.reset();
-  options.checkpoint = now.checkpoint;
-  options.evaluation = now.metrics;
-  auto path = export_model(in, e, options);
+  auto path = now.again ? export_of(*in.files, base, now.checkpoint) : expected<std::string>{};
+  if (path && path->empty()) {
+    auto options = how;
+    options.directory = base;
+    options.step.reset();
+    options.checkpoint = now.checkpoint;
+    options.evaluation = now.metrics;
+    path = export_model(in, e, options);
+  }
   if (!path)
     return fail(path.error());
   if (compares)

@@ -27,10 +27,11 @@ struct export_at {
   int32_t evaluation = 0;
   std::map<std::string, double> metrics;
   bool is_final = false;
+  bool again = false;    ///< The job began with this checkpoint, and has made no step.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, export_at& x) {
-  return f(caf::meta::type_name("export_at"), x.attempt, x.id, x.prefix, x.evaluation, x.metrics, x.is_final);
+  return f(caf::meta::type_name("export_at"), x.attempt, x.id, x.prefix, x.evaluation, x.metrics, x.is_final, x.again);
 }
 
 /// The exporters have run; if one failed, `cause` is the reason. An empty path: that exporter had nothing to do.

@@ -123,8 +123,8 @@ void chief_state::begin_training() {
   for (const auto& w : std::exchange(restore_warnings, {}))
     if (warned.insert(w).second)
       warn(began_at, w);
-  if (nothing_left && attempt == 1)
-    return end_at_once();
+  if (nothing_left && began_at == start_step)
+    return end_at_once();  // Also where an attempt to do so has failed.
   if (nothing_left) {
     if (ended_before)
       ending.remark = "ended " + *ended_before;
@@ -177,6 +177,7 @@ void chief_state::end_at_once() {
   evaluations.offer_last(*saves.last_commit());
   gates.await_commit(began_at);
   evaluate_next();
+  check_end();
 }
 
 // -- facts and status ---------------------------------------------------------------------------

@@ -237,7 +237,7 @@ void chief_state::begin_export(size_t which, checkpoint_id id, bool is_final) {
   arm(evaluation_wait(which), options.deadlines.evaluation);
   const auto& of_last = metrics[evaluations.settings(which).name];
   const auto prefix = join_path(parent_of(saves.prefix()), checkpoint_name(id));
-  self->send(evaluator(which), export_at{attempt, id, prefix, static_cast<int32_t>(which), of_last, is_final});
+  self->send(evaluator(which), export_at{attempt, id, prefix, static_cast<int32_t>(which), of_last, is_final, came_from == id});
 }
 
 /// Whether exporters of the end have something to do: the job has reached its goal, or a rule has ended it.

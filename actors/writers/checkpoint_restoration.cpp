@@ -21,17 +21,16 @@ void checkpoint_writer_state::on_restore(const restore& x) {
   state_owners owners;
   for (const auto& owner : x.owners)
     owners[owner.group] = {owner.owner};
-  send_newest(std::move(owners), 0);
+  send_newest(std::move(owners));
 }
 
-void checkpoint_writer_state::send_newest(state_owners owners, int64_t sent) {
+void checkpoint_writer_state::send_newest(state_owners owners) {
   auto loaded = load(owners);
   if (!loaded)
     return fail_with(loaded.error());
   sending = std::move(*loaded);
   std::get<restored>(sending->news).attempt = attempt;
   sending->owners = std::move(owners);
-  sending->sent = sent;
   send_state();
 }
 
@@ -41,7 +40,7 @@ void checkpoint_writer_state::send_older(error cause) {
   if (cause.category != errc::data_loss)
     return fail_with(std::move(cause));
   damaged.emplace(std::get<restored>(failed.news).id, std::move(cause));
-  send_newest(std::move(failed.owners), failed.sent);
+  send_newest(std::move(failed.owners));
 }
 
 /// The layouts of the groups that had not left when a checkpoint with these properties was made.
@@ -120,7 +119,7 @@ void checkpoint_writer_state::send_state() {
     auto& [to, part] = **next;
     part.attempt = attempt;
     for (const auto& owner : s.owners[to]) {
-      part.number = s.sent++;
+      part.number = parts_sent++;
       s.on_their_way.emplace(part.number, owner);
       self->send(owner, part);
     }

@@ -17,6 +17,7 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
   gone_parts.clear();
   settling = false;
   sending.reset();
+  parts_sent = 0;
   damaged.clear();
   shown.clear();
   readers_of.clear();

@@ -66,10 +66,10 @@ struct checkpoint_writer_state {
     state_parts parts;                         ///< Those that are not sent yet.
     state_owners owners;
     pending from = {};                         ///< The memory that they are in, where it is lent.
-    int64_t sent = 0;
     std::map<int64_t, state_owner_actor> on_their_way = {};  ///< Parts that are sent and not taken, and by whom they would be.
   };
   std::optional<transfer> sending;
+  int64_t parts_sent = 0;                      ///< In this attempt, whatever they belonged to: `state_taken` fits one of them only.
   std::map<checkpoint_id, error> damaged;      ///< Checkpoints that have turned out to be damaged while they were sent, in this attempt.
   std::map<int64_t, pending> shown;            ///< Snapshots that are for evaluators alone,
   std::map<int64_t, show_state> readers_of;    ///<   and those.
@@ -81,7 +81,7 @@ struct checkpoint_writer_state {
   expected<void> open();
   expected<transfer> begin_anew(std::vector<group_layout> owned);
   expected<transfer> load(const state_owners& owners);
-  void send_newest(state_owners owners, int64_t sent);
+  void send_newest(state_owners owners);
   void send_older(error cause);
   void take_over(const restored& from);
   std::vector<group_layout> layouts_in(const std::map<std::string, std::string>& properties) const;

@@ -47,6 +47,7 @@ struct export_occasion {
   std::map<std::string, double> metrics = {};
   std::string checkpoint = {};               ///< The prefix of the evaluated checkpoint.
   bool is_final = false;
+  bool again = false;                        ///< The job began with this checkpoint and has made no step: an export of it that is there stands.
 };
 
 /// Whether the metrics `current` are better than `best`.
@@ -67,7 +68,8 @@ struct TROUPE_API exporter {
   /// naming it and those that there are.
   expected<bool> decide(const export_occasion& now, const std::optional<std::map<std::string, double>>& best) const;
   /// Decides by what is in the directory and exports: `how` says how, but for directory, checkpoint, step and evaluation, which are set here. Then
-  /// removes what is not kept: directories of exports whose names are ten digits. Returns the path, or nothing where no export was due. An error
+  /// removes what is not kept: directories of exports whose names are ten digits. Returns the path, or nothing where no export was due; on an
+  /// occasion that comes `again` the path of the newest export, if that is of the same checkpoint. An error
   /// as `export_model`; one in removing is an error too, after an export that stays.
   expected<std::optional<std::string>> run(const estimator& e, const export_options& how, const export_occasion& now) const;
 };

@@ -16,7 +16,9 @@ namespace {
 
 constexpr int attempts_max = 10;
 constexpr size_t seconds_digits = 10;
-constexpr std::string_view temporary_prefix = "temp-";
+constexpr std::string_view temporary_prefix = "temp-", removed_prefix = "removed-";
+/// No export takes so long to write. Clocks of machines that share a directory differ by less.
+constexpr int64_t abandoned_after_s = 24 * 60 * 60;
 
 bool is_number(std::string_view name) {
   return !name.empty() && name.front() != '0' && name.size() <= 18 && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -104,10 +106,15 @@ expected<void> copy_assets(file_system& fs, const std::string& directory, const 
 // -- names ---------------------------------------------------------------------------
 
 /// The number of a directory "temp-<number>" that is made for this export alone. Who makes the directory may use the number, unless an export
-/// has it already.
+/// has it already. It is above those that are there, also where the clock has been set back: the newest export is the one that is served, and
+/// the last to be removed.
 expected<int64_t> take_number(file_system& fs, const std::string& base, const export_clock& clock) {
   for (int attempt = 1;; ++attempt) {
-    const int64_t number = clock.seconds();
+    const auto others = exports_in(fs, base);
+    if (!others)
+      return fail(others.error());
+    const auto newest = std::find_if(others->rbegin(), others->rend(), [](int64_t n) { return std::to_string(n).size() == seconds_digits; });
+    const int64_t now = clock.seconds(), number = newest != others->rend() && *newest > now ? *newest + 1 : now;
     const std::string name = std::to_string(number), temporary = join_path(base, std::string{temporary_prefix} + name);
     const auto made = fs.create_directory(temporary);
     if (!made)
@@ -124,6 +131,23 @@ expected<int64_t> take_number(file_system& fs, const std::string& base, const ex
       return fail(errc::state, "there is no name for an export in " + base + ": " + name + " is taken, and it was tried " + std::to_string(attempts_max)
                                  + " times, a second apart");
     clock.sleep(1);
+  }
+}
+
+/// What processes that died have left: exports that were begun a day ago, which their numbers show, and those that were being removed. What
+/// cannot be removed stays for the next time.
+void remove_abandoned(file_system& fs, const std::string& base, int64_t now) {
+  const auto number_after = [](std::string_view name, std::string_view prefix) -> std::optional<int64_t> {
+    const bool is_one = name.starts_with(prefix) && name.size() == prefix.size() + seconds_digits && is_number(name.substr(prefix.size()));
+    return is_one ? std::optional{std::stoll(std::string{name.substr(prefix.size())})} : std::nullopt;
+  };
+  const auto entries = fs.list(base);
+  if (!entries)
+    return;
+  for (const auto& e : *entries) {
+    const auto begun = number_after(e.name, temporary_prefix);
+    if (e.directory && (number_after(e.name, removed_prefix) || (begun && *begun < now - abandoned_after_s)))
+      (void)remove_tree(fs, join_path(base, e.name));
   }
 }
 
@@ -217,6 +241,7 @@ expected<std::string> write_export(file_system& fs, const std::string& base, con
   }
   if (auto durable = fs.sync_directory(base); !durable)
     return fail(std::move(durable.error()));
+  remove_abandoned(fs, base, clock.seconds());
   return path;
 }
 
@@ -281,7 +306,7 @@ expected<std::vector<std::string>> keep_exports(file_system& fs, const std::stri
   }
   std::vector<std::string> removed;
   for (size_t i = 0; i + static_cast<size_t>(keep) < ours.size(); ++i) {
-    const std::string path = join_path(base, ours[i]), leaving = join_path(base, "removed-" + ours[i]);
+    const std::string path = join_path(base, ours[i]), leaving = join_path(base, std::string{removed_prefix} + ours[i]);
     auto gone = remove_tree(fs, leaving)  // Left by a process that died at this point.
                   .and_then([&] { return fs.rename(path, leaving); })
                   .and_then([&] { return fs.sync_directory(base); })

@@ -29,9 +29,10 @@ struct export_surroundings {
 /// Files to copy: the path within assets.extra/ by that of the source.
 using export_assets = std::map<std::string, std::string>;
 
-/// Writes `content` below `base`, which is made where missing, and returns the path "<base>/<seconds>". If that second is taken, it waits
-/// for the next: `state` after ten of them. On an error nothing new has a number, but for one that is whole and whose name could not be made
-/// durable; what was begun is removed, as far as that goes.
+/// Writes `content` below `base`, which is made where missing, and returns the path "<base>/<seconds>", or "<base>/<n + 1>" where the clock is
+/// behind the newest export, n. If that number is taken, it waits for the next second: `state` after ten of them. After it, what processes that
+/// died have left below `base` is removed, as far as that goes: exports that were begun a day ago, and those that were being removed. On an error
+/// nothing new has a number, but for one that is whole and whose name could not be made durable; what was begun is removed, as far as that goes.
 /// invalid_argument: an asset that is not a relative path below; not_found: one that is not there.
 expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets,
                                    const export_clock& clock);

@@ -248,6 +248,27 @@ TEST_CASE("[EST-87] the result of a job has a place for each exporter of an eval
   CHECK(list_exports(directory / "run/export/each")->size() == 3);
 }
 
+TEST_CASE("a finished job that is run again exports no checkpoint again, names the exports that are there, and makes those that are missing") {
+  temporary_directory directory;
+  auto e = small_estimator(directory / "run");
+  const auto run = [&](std::vector<exporter> exporters) {
+    const eval_spec evaluation{.input = small_dataset(20).batch(8), .throttle_secs = 0, .exporters = std::move(exporters)};
+    const auto result = train_and_evaluate(e, small_training(4), evaluation);
+    REQUIRE_MESSAGE(result, why(result));
+    return result->exports.at("");
+  };
+  const auto first = run({latest_exporter("each"), final_exporter("end")});
+  CHECK(run({latest_exporter("each"), final_exporter("end")}) == first);
+  CHECK(list_exports(directory / "run/export/end") == std::vector{first[1]});
+  const auto each = list_exports(directory / "run/export/each");
+  std::filesystem::remove_all(first[1]);
+  const auto other = run({latest_exporter("each"), final_exporter("end"), final_exporter("another")});
+  CHECK(other[0] == first[0]);
+  CHECK(list_exports(directory / "run/export/end") == std::vector{other[1]});
+  CHECK(list_exports(directory / "run/export/another") == std::vector{other[2]});
+  CHECK(list_exports(directory / "run/export/each") == each);
+}
+
 TEST_CASE("an export without a step takes the best checkpoint where the job says that it is used, and else the newest") {
   temporary_directory directory;
   for (const bool uses_best : {true, false}) {

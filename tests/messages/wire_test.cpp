@@ -48,7 +48,7 @@ template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckp
 template <> evaluated sample(simulation&) {
   return {9, {37, 87}, true, {{"loss", 0.25}, {"accuracy", 0.75}}, 12, 1.5, trouble(), "/m/model.ckpt-37", 104, {{"confusion", floats()}}};
 }
-template <> export_at sample(simulation&) { return {105, {106, 107}, "/m/model.ckpt-106-iteration-107", 108, {{"loss", 0.5}}, true}; }
+template <> export_at sample(simulation&) { return {105, {106, 107}, "/m/model.ckpt-106-iteration-107", 108, {{"loss", 0.5}}, true, true}; }
 template <> exported sample(simulation&) { return {109, {110, 111}, 112, true, {"/m/export/best/1795417474"}, trouble()}; }
 template <> fact sample(simulation&) {
   job_event news{.what = job_event::kind::evaluated, .step = 38, .seconds = 2.5, .max_steps = 100, .loss = 0.125,

@@ -26,6 +26,7 @@ void job_fields(V& v, recipe& r) {
   v("throttle_secs", r.throttle_secs);
   v("eval_steps", r.eval_steps);
   v("eval_every", r.eval_every);
+  v("exports_kept", r.exports_kept);
   v("listens", r.listens);
   v("listener_stops_from", r.listener_stops_from);
 }

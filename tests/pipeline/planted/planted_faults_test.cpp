@@ -32,7 +32,7 @@ constexpr planted_row rows[] = {
   {planted_fault::part_skipped, "part_skipped", 14},
   {planted_fault::timer_survives, "timer_survives", 89},
   {planted_fault::engine_handed_on, "engine_handed_on", 10},
-  {planted_fault::lease_forgotten, "lease_forgotten", 1},
+  {planted_fault::lease_forgotten, "lease_forgotten", 5},
 };
 
 /// Plants a fault for as long as it lives.

@@ -132,11 +132,11 @@ int64_t attempts_spent(const observation& o) {
   return spent;
 }
 
-/// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from. Two failures of an input
+/// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from and something to train. Two failures of an input
 /// at one step have the same text, and the second one is final.
 bool should_recover(const recipe& r, const observation& o) {
   const auto inputs = std::count_if(o.happened.begin(), o.happened.end(), [](const happening& h) { return h.what.what == trouble_kind::input_fault; });
-  return inputs <= 1 && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
+  return o.stood_at < r.max_steps && inputs <= 1 && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
          && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what) || is_harmless(h.what); });
 }
 
@@ -283,6 +283,7 @@ std::vector<finding> judge(const story& s) {
   if (s.undisturbed)
     look(*s.undisturbed);
   check_state(s, all);
+  check_exports(s, all);
   check_curve(s, all);
   return all;
 }

@@ -22,6 +22,7 @@ void check_order(const recipe& r, const observation& o, std::vector<finding>& to
 void check_listener(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Calls of the saving listener.
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to);   ///< The result fits the troubles.
 void check_state(const story& s, std::vector<finding>& to);                          ///< The checkpoints on the disk.
+void check_exports(const story& s, std::vector<finding>& to);                        ///< The exported models.
 void check_curve(const story& s, std::vector<finding>& to);                          ///< The event files beside them.
 
 /// Whether a trouble of this kind happened.

@@ -58,6 +58,17 @@ void draw_judgement(recipe& r, dice& d) {
     r.hook_scales_at = d.between(1, r.max_steps);
 }
 
+/// With dice of their own, too. Some faults of the disk then are in exports.
+void draw_exports(recipe& r, dice d) {
+  if (!r.evaluates || !d.in_percent(35))
+    return;
+  r.exports_kept = d.between(1, 3);
+  for (auto& run : r.disturbed)
+    for (auto& t : run.troubles)
+      if (t.what == trouble_kind::disk_fault && d.in_percent(50))
+        t.path_contains = "/export/";
+}
+
 }  // namespace
 
 std::string draw_node(const recipe& r, dice& d) {
@@ -190,6 +201,7 @@ recipe draw_recipe(uint64_t seed) {
   }
   if (r.recovers > 0 && d.in_percent(30))
     r.disturbed.insert(r.disturbed.begin(), draw_deaths(r, d));
+  draw_exports(r, dice{seed ^ 0x6578706f7274u});
   return r;
 }
 

@@ -34,6 +34,22 @@ std::vector<int64_t> steps_of_curve(file_system& disk, const std::string& direct
   return {steps.begin(), steps.end()};
 }
 
+void look_at_exports(file_system& disk, observation& o) {
+  for (const std::string name : {"latest", "best", "final"}) {
+    const auto base = "/run/export/" + name;
+    const auto numbers = exports_in(disk, base);
+    if (!numbers)
+      throw std::runtime_error("exports that cannot be listed: " + to_string(numbers.error()));
+    for (const int64_t n : *numbers) {
+      auto& sight = o.exports.emplace_back(export_sight{name, join_path(base, std::to_string(n)), {}, {}});
+      if (auto read = read_export(disk, sight.path))
+        sight.content = std::move(*read);
+      else
+        sight.trouble = to_string(read.error());
+    }
+  }
+}
+
 }  // namespace
 
 void look_at(const std::shared_ptr<file_system>& disk, observation& o) {
@@ -49,6 +65,7 @@ void look_at(const std::shared_ptr<file_system>& disk, observation& o) {
     for (const auto& file : *files)
       if (const auto step = step_of_file(file.name); step && std::find(listed.begin(), listed.end(), checkpoint_id{*step}) == listed.end())
         o.unlisted.push_back(file.name);
+  look_at_exports(*disk, o);
   o.curve = steps_of_curve(*disk, "/run", "loss");
 }
 

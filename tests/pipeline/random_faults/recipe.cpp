@@ -134,6 +134,8 @@ std::string to_text(const recipe& r) {
       text += ", throttled";
     if (r.eval_every > 0)
       text += ", and every " + std::to_string(r.eval_every) + " steps";
+    if (r.exports_kept > 0)
+      text += ", exports and keeps " + std::to_string(r.exports_kept);
   }
   if (r.hooks)
     text += ", a hook" + every("gates", r.gate_every) + every("watches", r.watch_every);

@@ -93,6 +93,7 @@ struct recipe {
   double throttle_secs = 0;
   std::optional<int64_t> eval_steps;
   int64_t eval_every = 0;                            ///< States at these multiples are evaluated as well, saved or not; 0: none.
+  int64_t exports_kept = 0;                          ///< Exporters of each rule follow evaluations and keep so many; 0: there are none.
   bool hooks = false;
   int64_t gate_every = 0;                            ///< Steps between gates of the hook; 0: none.
   int64_t watch_every = 0;

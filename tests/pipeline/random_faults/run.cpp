@@ -1,5 +1,6 @@
 #include "pipeline/random_faults/run.hpp"
 
+#include "estimator/describe.hpp"
 #include "pipeline/random_faults/protocol_watch.hpp"
 #include "pipeline/random_faults/slow_disk.hpp"
 #include "pipeline/random_faults/troubled_input.hpp"
@@ -38,6 +39,16 @@ model observed_model() {
   return source;
 }
 
+}  // namespace
+
+std::vector<exporter> exporters_of(const recipe& r) {
+  return {{.name = "latest", .exports_to_keep = r.exports_kept},
+          {.name = "best", .rule = export_rule::best, .exports_to_keep = r.exports_kept},
+          {.name = "final", .rule = export_rule::final}};
+}
+
+namespace {
+
 training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
   static const auto source = std::make_shared<const model>(observed_model());
   auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs, .replicas = r.replicas,
@@ -52,6 +63,11 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
     d.evaluations.front().data.steps = r.eval_steps;
     if (r.eval_every > 0)
       d.evaluations.front().every_steps = r.eval_every;
+    if (r.exports_kept > 0) {
+      const eval_spec spec{.input = small_evaluation().input, .exporters = exporters_of(r)};
+      d.evaluations.front().exports = exporting_of({*source, {.model_dir = "/run", .seed = 7}}, spec);
+      d.evaluations.front().exports_at_end = true;
+    }
   }
   return d;
 }
@@ -292,8 +308,9 @@ story play(const recipe& r, std::string* messages) {
     all.disturbed.push_back(live(all.of, run, disk, stands_at, messages));
     const auto& last = all.disturbed.back();
     stands_at = last.newest ? last.newest->id.step : -1;
-    if (last.newest && last.newest->properties.at("finished") == "true")
-      return all;  // Another process would read its data from the beginning, or do nothing.
+    const bool finished = last.newest && last.newest->properties.at("finished") == "true";
+    if (finished && stands_at < r.max_steps)
+      return all;  // Another process would read its data from the beginning.
   }
   recipe calm = r;
   calm.hook_stops_at.reset();

@@ -6,7 +6,10 @@
 #include "pipeline/random_faults/watching_hook.hpp"
 #include "pipeline/random_faults/watching_listener.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/exports/export_directory.hpp"
 #include "storage/files/memory_file_system.hpp"
+
+#include <troupe/exporter.hpp>
 
 namespace troupe::test::random_faults {
 
@@ -15,6 +18,13 @@ struct happening {
   trouble what;
   int64_t turn = 0;
   std::chrono::nanoseconds at{};
+};
+
+/// An exported model on the disk.
+struct export_sight {
+  std::string exporter, path;
+  std::string trouble;                         ///< Why it cannot be read; empty: it is whole,
+  export_content content;                      ///<   and this.
 };
 
 /// The observations of one process, for the checks.
@@ -42,6 +52,7 @@ struct observation {
   uint64_t trace_hash = 0;
   std::optional<checkpoint_content> newest;    ///< The newest undamaged checkpoint afterwards, if any.
   std::vector<std::string> unlisted;           ///< Files of checkpoints that the state file does not name.
+  std::vector<export_sight> exports;           ///< The exports afterwards, also those of processes before.
   std::vector<int64_t> curve;                  ///< Steps of the loss in the event files, as a reader shows them.
 };
 
@@ -59,6 +70,9 @@ std::string to_text(const story& s);
 
 /// The files that a process left on the disk.
 void look_at(const std::shared_ptr<file_system>& disk, observation& o);
+
+/// One exporter of each rule; its name is the rule's.
+std::vector<exporter> exporters_of(const recipe& r);
 
 /// The last state of an undisturbed job with these settings. Cached, since many recipes share it.
 const checkpoint_content& reference_of(const recipe& r);

@@ -74,11 +74,50 @@ TEST_CASE("[EST-38] two exports of one second have two names, and a clock that s
   CHECK(names_in(*disk, base).size() == 2);
 }
 
+TEST_CASE("an export that is made after the clock was set back has the greatest number, and is not the first to be removed") {
+  auto disk = memory_file_system();
+  fake_clock clock;
+  write(*disk, 1, clock);
+  *clock.now -= 3600;
+  CHECK(write(*disk, 2, clock) == base + "/1700000001");
+  CHECK(write(*disk, 3, clock) == base + "/1700000002");
+  REQUIRE(keep_exports(*disk, base, 1));
+  CHECK(steps_in(*disk) == std::vector<int64_t>{3});
+  REQUIRE(disk->create_directories(base + "/17000000000000"));  // No export of ours.
+  CHECK(write(*disk, 4, clock) == base + "/1700000003");
+}
+
 TEST_CASE("a number whose temporary directory another process has made is not taken") {
   auto disk = memory_file_system();
   REQUIRE(disk->create_directories(base + "/temp-1700000000"));
   CHECK(write(*disk, 1) == base + "/1700000001");
   CHECK(names_in(*disk, base) == std::vector<std::string>{"1700000001", "temp-1700000000"});
+}
+
+TEST_CASE("the next export removes what dead processes have left, and nothing that another one may be writing") {
+  auto disk = memory_file_system();
+  const std::vector<std::string> stay{"temp-1699913601", "temp-", "temp-abc", "temp-16999136000", "removed-", "removed-x", "mine"};
+  for (const std::string name : {"temp-1699913599", "removed-1699999999"})
+    put(*disk, base + "/" + name + "/assets.extra/a.txt", "a");
+  for (const auto& name : stay)
+    put(*disk, base + "/" + name + "/a.txt", "a");
+  put(*disk, base + "/temp-1600000000", "a file");
+  CHECK(write(*disk, 1) == base + "/1700000000");
+  std::vector<std::string> there = stay;
+  there.insert(there.end(), {"1700000000", "temp-1600000000"});
+  std::sort(there.begin(), there.end());
+  auto names = names_in(*disk, base);
+  std::sort(names.begin(), names.end());
+  CHECK(names == there);
+}
+
+TEST_CASE("an export is well where what others have left cannot be removed") {
+  auto disk = memory_disk::make();
+  put(*disk, base + "/removed-1699999999/a.txt", "a");
+  auto faulty = faulty_file_system::around(disk);
+  faulty->inject({.operation = file_operation::remove, .for_ever = true});
+  CHECK(write(*faulty, 1) == base + "/1700000000");
+  CHECK(faulty->failures() > 0);
 }
 
 TEST_CASE("after a crash at any call of an export the old and perhaps the new one are there, both whole, and the next export succeeds") {
