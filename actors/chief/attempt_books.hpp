@@ -24,8 +24,10 @@ struct attempt_books {
   bool show_sent = false, has_state = false;    ///<   whether it is on its way to evaluators, and whether they have it.
   std::map<int64_t, double> rates = {};         ///< Factors of the learning rate, by the first step that they are for.
   std::optional<checkpoint_id> rates_of = {};   ///< A save whose books were sent before a factor that is for its state.
+  std::map<int64_t, std::optional<checkpoint_id>> best_in_books = {};  ///< The best that the books of a save name which is not committed yet.
   int64_t verdicts_on_way = 0;                  ///< Verdicts that are not known to be durable,
   bool verdict_awaited = false;                 ///<   and whether nothing is granted until they are.
+  bool ends_again = false;                      ///< A rule has ended the job at the state at which this attempt begins.
   std::map<uint64_t, int64_t> announced = {};   ///< Saves that listeners are hearing of, whose books wait for that, by the fact's number.
   std::map<uint64_t, committed> heard = {};     ///< Commits that listeners are hearing of, whose evaluation waits for that.
   std::set<node_id> halting = {};               ///< Nodes that were told to halt, and neither answered nor ended.

@@ -60,8 +60,10 @@ void chief_state::on_restored(const restored& x) {
   // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
   // commit has finished there.
   const auto finished = x.properties.find("finished");
-  judgements.begin(x.id.step, x.properties);
+  best_in_books.emplace(x.id.step, judgements.begin(x.id.step, x.properties));
   ended_before = judgements.ended_before(x.properties);
+  ends_again = !ended_before && attempt > 1 && judgements.end_again();
+  evaluations.begin(x.id);
   const bool has_finished = finished != x.properties.end() && finished->second == "true";
   data_anew = has_finished && came_from == x.id;
   saves.start_from(x);
@@ -78,8 +80,8 @@ void chief_state::on_restored(const restored& x) {
   self->send(outfeed(), begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
   groups.restore(x.id.step, x.properties);
   tell_replicas(begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
-  if (held_factor.first == x.id.step && attempt > 1 && factor == x.properties.end())
-    multiply_rates(x.id.step, held_factor.second);
+  if (held_rate && held_rate->step == x.id.step && attempt > 1 && held_rate->factor != rate_factor_at(x.id.step))
+    set_rate(x.id.step, held_rate->factor);
   tell_all<role::infeed>(news);
   begin_groups();
   if (attempt > 1)
@@ -112,7 +114,7 @@ void chief_state::begin_training() {
     waiting.freeze();
   show_status();
   const auto end_at = horizon.end();
-  const bool nothing_left = (end_at && *end_at <= began_at) || ended_before;
+  const bool nothing_left = (end_at && *end_at <= began_at) || ended_before || ends_again;
   const bool first = !std::exchange(start_told, true);
   std::string how = warm_start.empty() ? "a fresh start" : "a warm start with " + warm_start;
   if (saves.last_commit())
@@ -128,6 +130,8 @@ void chief_state::begin_training() {
   if (nothing_left) {
     if (ended_before)
       ending.remark = "ended " + *ended_before;
+    else if (ends_again)
+      ending.remark = "ended early: " + judgements.why_ended();
     else if (goal().value_or(INT64_MAX) > began_at)
       ending.remark = data_ended_text(began_at, goal());
     horizon.end_at(began_at, true);
@@ -149,8 +153,9 @@ void chief_state::begin_training() {
     facts.marked(began_at);
   }
   grant_up_to(began_at, std::move(marks));
-  if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due.
+  if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due, or a verdict.
     now = phase::draining;
+    ending.early = ends_again;
     await_saves();
     return check_end();
   }

@@ -95,9 +95,14 @@ struct chief_state : attempt_books {
   std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
   std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
   bool writer_replaced = false;
-  /// The factor that hooks gave at the last state that they held. An attempt that begins at that state does not show it again, as it does all
-  /// later ones, and its checkpoint may not know the factor.
-  std::pair<int64_t, double> held_factor{-1, 1};
+  /// The factor of the rate after what hooks said to the last fact that they held. An attempt that begins at its state does not tell it again, as
+  /// it does those of all later states, and its checkpoint may not know the factor.
+  struct rate_of_fact {
+    uint64_t fact = 0;
+    int64_t step = 0;
+    double factor = 1;
+  };
+  std::optional<rate_of_fact> held_rate;
   /// The fact that hooks hold and have not answered, and its state; it may be of an attempt that has failed.
   std::optional<std::pair<uint64_t, int64_t>> held_fact;
   bool attempt_waits = false;                   ///< The next attempt begins once a state is evaluated that the last one showed.
@@ -154,6 +159,7 @@ struct chief_state : attempt_books {
   void go_on();
   void scale_rates(double factor);
   void multiply_rates(int64_t step, double factor);
+  void set_rate(int64_t step, double factor);
   void keep_rates(checkpoint_id id);
   void on_deadline(const deadline& x);
   std::string text_of(chief_wait w) const;
@@ -212,6 +218,7 @@ struct chief_state : attempt_books {
   void end_early();
   void tell_verdict(checkpoint_id id);
   void on_verdict_kept(const verdict_kept& x);
+  std::map<std::string, double> metrics_of(size_t which, checkpoint_id id) const;
   void begin_export(size_t which, checkpoint_id id, bool is_final);
   bool exports_at_end() const;
   void export_last();

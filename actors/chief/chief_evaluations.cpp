@@ -198,6 +198,8 @@ void chief_state::on_evaluated(const evaluated& x) {
       return fail_after_save(std::move(found.error()));
     if (found->is_best)
       tell_verdict(*ended);  // Before the lease ends: retention keeps it from now on.
+    if (const auto newest = saves.last_commit(); found->is_best && newest && newest->step > ended->step)
+      tell_verdict(*newest);  // Whoever asks for the best reads it there.
     ends_early = found->ends && now == phase::training && !ending.stopping;
   }
   if (x.ok) {
@@ -232,12 +234,19 @@ void chief_state::on_evaluated(const evaluated& x) {
   check_end();
 }
 
+/// Those that this evaluation has found of a checkpoint; the step alone where they are not known any more.
+std::map<std::string, double> chief_state::metrics_of(size_t which, checkpoint_id id) const {
+  const auto& name = evaluations.settings(which).name;
+  if (const auto last = metrics.find(name); last != metrics.end() && evaluations.at(which).last() == id)
+    return last->second;
+  return judgements.results_of(name, id);
+}
+
 void chief_state::begin_export(size_t which, checkpoint_id id, bool is_final) {
   evaluations.at(which).begin_export(id);
   arm(evaluation_wait(which), options.deadlines.evaluation);
-  const auto& of_last = metrics[evaluations.settings(which).name];
   const auto prefix = join_path(parent_of(saves.prefix()), checkpoint_name(id));
-  self->send(evaluator(which), export_at{attempt, id, prefix, static_cast<int32_t>(which), of_last, is_final, came_from == id});
+  self->send(evaluator(which), export_at{attempt, id, prefix, static_cast<int32_t>(which), metrics_of(which, id), is_final, came_from == id});
 }
 
 /// Whether exporters of the end have something to do: the job has reached its goal, or a rule has ended it.
@@ -296,8 +305,8 @@ void chief_state::tell_verdict(checkpoint_id id) {
   if (ending.early && horizon.end() == id.step)
     arm(chief_wait::verdict, options.deadlines.save);
   auto found = judgements.books(ending.early && horizon.end() == id.step);
-  if (const double factor = rate_factor_at(id.step); factor != 1)
-    found.emplace(rate_factor_property, shortest_text(factor));
+  if (const double factor = rate_factor_at(id.step); factor != 1 || rates.contains(id.step))
+    found.emplace(rate_factor_property, shortest_text(factor));  // Also 1, which takes the place of another one.
   ++verdicts_on_way;
   self->send(writer(), verdict{attempt, id, std::move(found)});
 }
@@ -307,7 +316,7 @@ void chief_state::on_verdict_kept(const verdict_kept& x) {
     return;
   disarm(chief_wait::verdict);
   verdict_awaited = false;
-  ending.early_kept = ending.early && horizon.end() == x.id.step;
+  ending.early_kept = ending.early_kept || (ending.early && horizon.end() == x.id.step);
   extend();
   check_end();
 }
@@ -316,6 +325,7 @@ void chief_state::on_verdict_kept(const verdict_kept& x) {
 void chief_state::lose_evaluator(size_t which) {
   disarm(evaluation_wait(which));
   disarm(room_wait(which));
+  options.board->evaluating(static_cast<int32_t>(which), std::nullopt, 0);
   const bool shown = evaluations.at(which).shows();
   for (const auto id : evaluations.lose(which))
     if (!shown)

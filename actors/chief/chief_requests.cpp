@@ -35,7 +35,7 @@ void chief_state::on_request(const request& x) {
     return end();
   }
   ending.stopping = true;
-  if (waiting.armed(chief_wait::back_off)) {
+  if (waiting.armed(chief_wait::back_off) || std::exchange(attempt_waits, false)) {
     causes.note("a stop was requested before the next attempt began");
     return end();
   }
@@ -61,7 +61,7 @@ void chief_state::scale_rates(double factor) {
     return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
                         + ": the factor must be above 0 and finite, and so must its product with those before");
   if (held_fact)
-    held_factor = {step, factor * (held_factor.first == step ? held_factor.second : 1)};
+    held_rate = rate_of_fact{held_fact->first, step, factor * (held_rate && held_rate->fact == held_fact->first ? held_rate->factor : rate_factor_at(step))};
   if (ending.fails() || !(trains() || (now == phase::restoring && step == began_at)))
     return;  // The next attempt shows the step or tells the event again, unless it begins there.
   multiply_rates(step, factor);
@@ -77,12 +77,15 @@ void chief_state::scale_rates(double factor) {
 /// Of the updates from `step` on, which no replica has made.
 void chief_state::multiply_rates(int64_t step, double factor) {
   rates.emplace(step, rate_factor_at(step));
-  for (auto rate = rates.find(step); rate != rates.end(); ++rate) {
-    rate->second *= factor;
-    const scale_rate news{attempt, rate->first, rate->second};
-    tell_replicas(news);
-    self->send(outfeed(), news);
-  }
+  for (auto rate = rates.find(step); rate != rates.end(); ++rate)
+    set_rate(rate->first, rate->second * factor);
+}
+
+void chief_state::set_rate(int64_t step, double factor) {
+  rates[step] = factor;
+  const scale_rate news{attempt, step, factor};
+  tell_replicas(news);
+  self->send(outfeed(), news);
 }
 
 void chief_state::keep_rates(checkpoint_id id) {

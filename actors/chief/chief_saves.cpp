@@ -64,6 +64,7 @@ void chief_state::send_books(int64_t step) {
     books.properties.emplace(rate_factor_property, shortest_text(factor));
   const bool ends_here = ending.early && horizon.end() == step;
   books.properties.merge(judgements.books(ends_here));
+  best_in_books.emplace(step, judgements.best());
   ending.early_kept = ending.early_kept || ends_here;
   self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
 }
@@ -120,6 +121,8 @@ void chief_state::deal_with(const committed& x, bool is_new) {
     if (summaries())
       self->send(summaries(), note{note::checkpoint, x.id.step, x.prefix});
   }
+  if (const auto named = best_in_books.extract(x.id.step); named && named.mapped() != judgements.best())
+    tell_verdict(x.id);
   if (rates_of == x.id)
     keep_rates(*std::exchange(rates_of, std::nullopt));
   if (saves.take_wish() && now == phase::training)

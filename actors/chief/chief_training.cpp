@@ -110,6 +110,8 @@ void chief_state::on_progress(const progress& x) {
   }
   if (further || !x.watched.empty())
     await_reports();
+  if (further && waiting.armed(chief_wait::news))
+    arm(chief_wait::news, options.deadlines.stop);  // The step of an announced failure comes nearer.
   on_reached();
 }
 
@@ -279,7 +281,7 @@ void chief_state::check_end() {
   if (now != phase::draining || !horizon.end())
     return;
   const drain_situation s{start_step, evaluations.any(), outfeed() != nullptr, facts.expects() || !heard.empty() || verdict_awaited,
-                           may_recover() && !halting.empty(), exports_at_end(), may_recover()};
+                           may_recover() && !halting.empty(), exports_at_end(), verdicts_on_way > 0, may_recover()};
   switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
     case drain_next::wait: return;
     case drain_next::flush: return flush_outfeed();
@@ -291,6 +293,7 @@ void chief_state::check_end() {
       if (!waiting.armed(chief_wait::verdict))
         tell_verdict(*saves.last_commit());
       return;
+    case drain_next::keep_verdicts: return waiting.armed(chief_wait::verdict) ? void() : arm(chief_wait::verdict, options.deadlines.save);
     case drain_next::end: return ending.fails() ? conclude() : end();
   }
 }

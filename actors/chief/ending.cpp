@@ -21,7 +21,9 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
   const bool is_last = newest && newest->step == *ahead.end();
   if (how.early && !how.early_kept && is_last)
     return drain_next::judge;
-  return s.exports && !how.exported && !how.by_signal && is_last ? drain_next::export_last : drain_next::end;
+  if (s.exports && !how.exported && !how.by_signal && is_last)
+    return drain_next::export_last;
+  return s.verdicts ? drain_next::keep_verdicts : drain_next::end;
 }
 
 }  // namespace troupe

@@ -40,6 +40,7 @@ struct drain_situation {
   bool facts_expected = false;    ///< A watch was marked whose fact has not been sent.
   bool halting = false;           ///< A new attempt may follow, and nodes have not answered `halt`.
   bool exports = false;           ///< An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
+  bool verdicts = false;          ///< Verdicts are on their way to the disk.
   bool may_recover = false;       ///< A new attempt may follow: all that is known of the failure counts.
 };
 
@@ -48,6 +49,7 @@ enum class drain_next : uint8_t {
   flush,     ///< The outfeed is flushed before the attempt ends as failed.
   judge,     ///< The last checkpoint is told that the job has ended there by a rule.
   export_last,  ///< The exporters of the end run on the last checkpoint.
+  keep_verdicts,  ///< All is done but for verdicts on their way to the disk.
   evaluate,  ///< The last checkpoint is evaluated, regardless of the throttle.
   end,
 };

@@ -14,6 +14,11 @@ class evaluation_schedule {
   using nanoseconds = std::chrono::nanoseconds;
   explicit evaluation_schedule(double throttle_secs = 600, double start_delay_secs = 0) : throttle_secs_(throttle_secs), start_delay_secs_(start_delay_secs) {}
 
+  /// Training goes on from this checkpoint: an evaluation of a later one does not count as one of those that are made again.
+  void begin_at(checkpoint_id id) {
+    if (last_ && last_->step > id.step)
+      last_.reset();
+  }
   /// Adds a checkpoint that may be evaluated. Returns the one that it supersedes, whose lease ends.
   std::optional<checkpoint_id> offer(checkpoint_id id);
   std::optional<checkpoint_id> waiting() const noexcept { return waiting_; }

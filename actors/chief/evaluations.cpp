@@ -11,6 +11,13 @@ evaluations::evaluations(const std::vector<evaluation_settings>& settings) {
     all_.push_back({s, evaluation_schedule{s.throttle_secs, s.start_delay_secs}});
 }
 
+void evaluations::begin(checkpoint_id id) {
+  if (offered_ && offered_->step > id.step)
+    offered_ = id;
+  for (auto& e : all_)
+    e.schedule.begin_at(id);
+}
+
 bool evaluations::any() const {
   return std::any_of(all_.begin(), all_.end(), [](const evaluation& e) { return !e.lost; });
 }

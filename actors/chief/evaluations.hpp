@@ -35,6 +35,8 @@ class evaluations {
   /// Whether training waits for one of them: for those that `waits`, and for all if a hook holds the fact of an evaluation.
   bool are_gates(bool held) const;
 
+  /// An attempt begins at this checkpoint: later states are made and offered again.
+  void begin(checkpoint_id id);
   /// Offers a new checkpoint to all. Returns those that it supersedes and that none needs any more.
   std::vector<checkpoint_id> offer(checkpoint_id id);
   /// The first state after `step` that one of them evaluates whether it is saved or not; INT64_MAX: none.

@@ -31,18 +31,30 @@ constexpr size_t bests_max = 8;
 
 judgements::judgements(judgement_settings settings) : settings_(std::move(settings)) {}
 
-void judgements::begin(int64_t step, const properties& of_checkpoint) {
+std::optional<checkpoint_id> judgements::begin(int64_t step, const properties& of_checkpoint) {
+  began_at_ = step;
   for (auto& e : settings_.evaluations)
     std::erase_if(e.history, [step](const evaluation_point& p) { return p.step > step; });
   ended_.clear();
   ended_by_.clear();
+  const auto known_best = best_ && best_->step <= step && bests_.contains(*best_) ? best_ : std::nullopt;
+  const double known_value = best_value_;
   best_.reset();
   best_results_ = {};
   const auto *best = find(of_checkpoint, best_property), *value = find(of_checkpoint, best_value_property);
-  if (!settings_.best || !best || !value)
-    return;
-  best_ = parse_checkpoint_id(*best);
-  best_value_ = std::strtod(value->c_str(), nullptr);
+  if (!settings_.best)
+    return std::nullopt;
+  if (best && value) {
+    best_ = parse_checkpoint_id(*best);
+    best_value_ = std::strtod(value->c_str(), nullptr);
+  }
+  const auto named = best_;
+  if (known_best && improves(known_value)) {
+    best_ = known_best;
+    best_value_ = known_value;
+  }
+  if (!best_)
+    return named;
   for (const auto& e : settings_.evaluations)
     for (const auto& point : e.history)
       if (e.name == settings_.best->evaluation && point.step == best_->step) {
@@ -51,6 +63,29 @@ void judgements::begin(int64_t step, const properties& of_checkpoint) {
       }
   if (const auto known = bests_.find(*best_); known != bests_.end())
     best_results_ = known->second;
+  return named;
+}
+
+bool judgements::end_again() {
+  for (const auto& e : settings_.evaluations) {
+    if (e.history.empty() || e.history.back().step != began_at_)
+      continue;
+    if (const auto why = apply_rules(e); why && *why)
+      return true;
+  }
+  return false;
+}
+
+std::map<std::string, double> judgements::results_of(const std::string& evaluation, checkpoint_id id) const {
+  std::map<std::string, double> found;
+  for (const auto& e : settings_.evaluations)
+    for (const auto& point : e.history)
+      if (e.name == evaluation && point.step == id.step)
+        found = point.metrics;
+  if (const auto known = bests_.find(id); known != bests_.end() && settings_.best->evaluation == evaluation)
+    found = known->second.metrics;
+  found.insert_or_assign("global_step", static_cast<double>(id.step));
+  return found;
 }
 
 bool judgements::improves(double value) const {
@@ -86,20 +121,27 @@ expected<judgements::verdict> judgements::judge(const std::string& evaluation, c
     if (name != "global_step")
       point.metrics.emplace(name, static_cast<double>(static_cast<float>(value)));
   add_point(judged->history, std::move(point));
+  auto why = apply_rules(*judged);
+  if (!why)
+    return fail(why.error());
+  result.ends = std::move(*why);
+  return result;
+}
+
+expected<std::optional<std::string>> judgements::apply_rules(const judged_evaluation& e) {
   for (const auto& rule : settings_.rules) {
-    if (rule.options.evaluation != evaluation)
+    if (rule.options.evaluation != e.name)
       continue;
-    auto why = decide(rule, judged->history);
+    auto why = decide(rule, e.history);
     if (!why)
       return fail(why.error());
     if (!*why)
       continue;
     ended_ = **why;
     ended_by_ = to_text(rule);
-    result.ends = std::move(*why);
-    break;
+    return why;
   }
-  return result;
+  return std::optional<std::string>{};
 }
 
 judgements::properties judgements::books(bool ends_here) const {

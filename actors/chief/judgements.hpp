@@ -31,8 +31,11 @@ class judgements {
   judgements() = default;
   explicit judgements(judgement_settings settings);
 
-  /// An attempt begins at a checkpoint with these properties: later evaluations are made again.
-  void begin(int64_t step, const properties& of_checkpoint);
+  /// An attempt begins at a checkpoint with these properties: later evaluations are made again. Returns the best one that they name; this
+  /// process may know of a better one, whose verdict came after they were read.
+  std::optional<checkpoint_id> begin(int64_t step, const properties& of_checkpoint);
+  /// Whether a rule ends the job at the state of the newest evaluation, with which the attempt begins.
+  bool end_again();
 
   /// What a result leads to.
   struct verdict {
@@ -52,12 +55,16 @@ class judgements {
   std::optional<checkpoint_id> best() const noexcept { return best_; }
   /// Those of the best checkpoint, where this process has evaluated it; else the metrics that an event file has, as float32, or nothing.
   const evaluation_values& best_results() const noexcept { return best_results_; }
+  /// The metrics of a state as far as they are known: those of a best one, or what event files have, as float32; at least the step.
+  std::map<std::string, double> results_of(const std::string& evaluation, checkpoint_id id) const;
   bool uses_best() const noexcept { return settings_.best && settings_.best->restore_best && best_; }
 
  private:
   bool improves(double value) const;
+  expected<std::optional<std::string>> apply_rules(const judged_evaluation& e);
 
   judgement_settings settings_;
+  int64_t began_at_ = 0;
   std::string ended_, ended_by_;
   std::optional<checkpoint_id> best_;
   double best_value_ = 0;

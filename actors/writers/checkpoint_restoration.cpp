@@ -101,7 +101,7 @@ void checkpoint_writer_state::on_state_taken(const state_taken& x) {
 
 /// What the job goes on with from the checkpoint that was restored.
 void checkpoint_writer_state::take_over(const restored& from) {
-  keep_best(from.properties);
+  static_cast<void>(keep_best(from.properties));  // Nothing is dropped yet that it could list again.
   if (const auto taken = from.properties.find("warm_start"); from.found && taken != from.properties.end())
     options.properties.insert(*taken);
 }

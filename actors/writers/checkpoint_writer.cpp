@@ -184,7 +184,8 @@ void checkpoint_writer_state::on_settle(const settle& x) {
 void checkpoint_writer_state::on_verdict(const verdict& x) {
   if (x.attempt != attempt)
     return;
-  keep_best(x.properties);
+  if (auto kept = keep_best(x.properties); !kept)
+    return fail_with(kept.error());
   const auto added = store ? store->add_verdict(x.id, x.properties)
                            : expected<void>{fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}))};
   const bool dropped = !added && added.error().category == errc::not_found && newest && x.id.step < *newest;  // Later books say it as well.
@@ -194,9 +195,9 @@ void checkpoint_writer_state::on_verdict(const verdict& x) {
 }
 
 /// Retention exempts the checkpoint that these properties of a checkpoint call the best.
-void checkpoint_writer_state::keep_best(const std::map<std::string, std::string>& properties) {
-  if (const auto best = properties.find(std::string{best_property}); store && best != properties.end())
-    store->keep(parse_checkpoint_id(best->second));
+expected<void> checkpoint_writer_state::keep_best(const std::map<std::string, std::string>& properties) {
+  const auto best = properties.find(std::string{best_property});
+  return store && best != properties.end() ? store->keep(parse_checkpoint_id(best->second)) : expected<void>{};
 }
 
 /// A node's parts arrive before its `gone`, so parts that are missing then never arrive.

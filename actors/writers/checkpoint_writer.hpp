@@ -100,7 +100,7 @@ struct checkpoint_writer_state {
   void on_gone(const gone& x);
   void on_settle(const settle& x);
   void on_verdict(const verdict& x);
-  void keep_best(const std::map<std::string, std::string>& properties);
+  expected<void> keep_best(const std::map<std::string, std::string>& properties);
   void settle_all();
   void refuse(int64_t step, error cause);
   void finish(int64_t step);

@@ -154,7 +154,25 @@ expected<void> checkpoint_store::add_verdict(checkpoint_id id, const std::map<st
   return write_verdict(*s.fs, s.directory, *s.lock, id, all);
 }
 
-void checkpoint_store::keep(std::optional<checkpoint_id> best) { impl_->kept = best; }
+expected<void> checkpoint_store::keep(std::optional<checkpoint_id> best) {
+  auto& s = *impl_;
+  s.kept = best;
+  if (!best || !s.doomed.contains(*best) || contains(s.list, *best))
+    return {};
+  if (auto settled = s.settle(); !settled)
+    return settled;
+  if (contains(s.list, *best) || !s.fs->info(join_path(s.directory, manifest_name(*best))))
+    return {};
+  auto next = s.list;
+  next.insert(std::find_if(next.begin(), next.end(), [&](checkpoint_id id) { return id > *best; }), *best);
+  auto marks = s.marks;
+  marks.doomed = s.doomed;
+  marks.doomed.erase(*best);
+  if (auto listed = s.replace_list(std::move(next), std::move(marks)); !listed)
+    return listed;
+  s.doomed.erase(*best);
+  return {};
+}
 
 expected<commit_result> checkpoint_store::commit(const checkpoint_content& content) {
   auto& s = *impl_;

@@ -115,8 +115,9 @@ class checkpoint_store {
   /// Adds properties to a committed checkpoint, as its evaluation has shown them: they take the place of those of the same name whenever it
   /// is read. Durable on return; a crash leaves the ones before. not_found: there is no such checkpoint.
   expected<void> add_verdict(checkpoint_id id, const std::map<std::string, std::string>& properties);
-  /// Retention keeps this checkpoint beside the newest ones; absent: none.
-  void keep(std::optional<checkpoint_id> best);
+  /// Retention keeps this checkpoint beside the newest ones; absent: none. One that was dropped, and is still there as a lease holds it, is
+  /// listed again.
+  expected<void> keep(std::optional<checkpoint_id> best);
 
   /// Removes checkpoints from the list, whatever put them there, and deletes their files; `held` are those deleted once their
   /// readers are done. Fails before anything is changed: not_found naming one without any file or mention;

@@ -1,7 +1,9 @@
 // Several evaluations, ends by a rule and the best checkpoint, in whole simulated jobs.
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "storage/checkpoints/best_in_use.hpp"
 #include "storage/examination/examination.hpp"
+#include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
 
@@ -226,6 +228,95 @@ TEST_CASE("the best checkpoint outlives retention and restarts, and is used in p
   CHECK(second.checkpoint == second.best_checkpoint);
   CHECK_MESSAGE(second.metrics.at("global_step") == 2, "its results are in the event file");
   CHECK(listed() == std::vector<checkpoint_id>{{2}, {22}, {24}});
+}
+
+TEST_CASE("beside training, the best checkpoint is there at the end and is what the newest one names, whatever was saved meanwhile") {
+  int64_t overtaken = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    small_job_options o{.max_steps = 40, .save_steps = 2, .evaluates = true, .when = evaluation_mode::beside};
+    auto job = describe_small(o);
+    job.basis.config.keep_checkpoint_max = 1 + static_cast<int32_t>(seed % 3);
+    job.keep_best = keep_best{.metric = "global_step", .smaller = seed % 2 == 0, .restore_best = true};
+    std::vector<job_event> events;
+    const auto result = run_to_end(std::move(job), seed, &events);
+    const auto store = *checkpoint_store::open(o.files, "/run", {.read_only = true});
+    const auto best = best_in_use(*store);
+    REQUIRE(best);
+    CHECK(result.best_checkpoint == "/run/model.ckpt-" + to_string(*best));
+    const auto restored = store->restore(*best);
+    CHECK_MESSAGE(restored, (restored ? "" : to_string(restored.error())));
+    for (size_t i = 0; i < events.size(); ++i)
+      overtaken += events[i].what == kind::evaluated && i > 0 && events[i - 1].what == kind::saved && events[i - 1].step > events[i].step ? 1 : 0;
+  }
+  CHECK(overtaken > 20);
+}
+
+TEST_CASE("a rule that has decided while a replica died ends the job at that state all the same, and the best is not forgotten") {
+  int64_t recovered = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    small_job_options o{.max_steps = 100, .save_steps = 5, .evaluates = true, .recovers = 10};
+    auto job = describe_small(o);
+    job.stop_early = {at_once(10)};
+    job.keep_best = keep_best{.metric = "global_step", .smaller = true};
+    simulated_job run{*prepare(std::move(job)), seed};
+    REQUIRE(run.crank_until([&] { return run.progress().step >= 10; }));
+    run.crank_some(seed, 0, 120);
+    run.kill("replica/0");
+    const auto result = run.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    CHECK((*result)->global_step == 10);
+    CHECK((*result)->best_checkpoint == "/run/model.ckpt-5");
+    CHECK(newest_checkpoint(o.files).content.properties.contains("ended"));
+    for (const auto& e : run.events())
+      recovered += e.what == kind::recovered ? 1 : 0;
+  }
+  CHECK(recovered > 50);
+}
+
+TEST_CASE("a verdict that cannot be written fails the job, also the last one") {
+  small_job_options o{.max_steps = 10, .save_steps = 5, .evaluates = true};
+  const auto disk = faulty_file_system::around(memory_disk::make());
+  o.files = disk;
+  auto job = describe_small(o);
+  job.keep_best = keep_best{.metric = "global_step", .smaller = false};
+  simulated_job run{*prepare(std::move(job)), 1};
+  REQUIRE(run.crank_until([&] { return run.progress().step >= 10; }));
+  disk->inject({.path_contains = "verdict", .for_ever = true});
+  const auto result = run.wait(std::chrono::hours{1});
+  REQUIRE(result.has_value());
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().source == "checkpoint_writer");
+  CHECK(disk->failures() > 0);
+}
+
+TEST_CASE("a final export of the best checkpoint has that one's metrics") {
+  small_job_options o{.max_steps = 6, .save_steps = 2, .evaluates = true};
+  auto job = describe_small(o);
+  job.keep_best = keep_best{.metric = "global_step", .smaller = true, .restore_best = true};
+  std::vector<std::pair<std::string, double>> seen;
+  job.evaluations.front().exports_at_end = true;
+  job.evaluations.front().exports = [&seen](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
+    if (now.is_final)
+      seen.emplace_back(now.checkpoint, now.metrics.at("global_step"));
+    return std::vector<std::string>{""};
+  };
+  run_to_end(std::move(job));
+  CHECK(seen == std::vector<std::pair<std::string, double>>{{"/run/model.ckpt-2", 2}});
+}
+
+TEST_CASE("what was evaluated of a checkpoint that is damaged is evaluated again once that is made again") {
+  small_job_options o{.max_steps = 20, .save_steps = 5, .evaluates = true, .recovers = 10};
+  simulated_job run{prepare_small(o), 1};
+  REQUIRE(run.crank_until([&] { return evaluated(run.events(), "").size() == 2; }));
+  REQUIRE(o.files->remove("/run/model.ckpt-10.manifest.json"));
+  run.kill("replica/0");
+  const auto result = run.wait(std::chrono::hours{2});
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  CHECK(evaluated(run.events(), "") == steps{5, 10, 10, 15, 20});
 }
 
 TEST_CASE("rules and keep_best that ask for what there is not are refused before anything starts") {

@@ -117,6 +117,45 @@ TEST_CASE("a rate that is scaled at a gate, or at an evaluation, is kept through
   }
 }
 
+TEST_CASE("two reductions are kept through recoveries from the states at which they were made") {
+  small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = true, .recovers = 10};
+  o.hooks = {scaling(5, 0.5), scaling(10, 0.25)};
+  const auto whole = state_at_end(o);
+  int64_t from_the_second = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    o.files = memory_disk::make();
+    o.hooks = {scaling(5, 0.5), scaling(10, 0.25)};
+    simulated_job job{prepare_small(o), seed};
+    REQUIRE(job.crank_until([&] { return job.progress().step >= 10; }));
+    job.crank_some(seed, 0, 120);
+    job.kill("replica/0");
+    const auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result.has_value());
+    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+    CHECK(same_state(newest_checkpoint(o.files).content, whole));
+    for (const auto& e : job.events())
+      from_the_second += e.what == kind::recovered && e.step == 10 ? 1 : 0;
+  }
+  CHECK(from_the_second > 20);
+}
+
+TEST_CASE("a rate that was halved and then doubled at one state is the model's again, also after a stop there") {
+  small_job_options o{.max_steps = 14, .save_steps = 5, .evaluates = true};
+  o.hooks = {scaling(5, 0.5), scaling(10, 2)};
+  const auto whole = state_at_end(o);
+  o.files = memory_disk::make();
+  const auto stops = scaling(10, 2);
+  stops->stops_at = 10;
+  o.hooks = {scaling(5, 0.5), stops};
+  REQUIRE(state_at_end(o).id.step == 10);
+  o.hooks = {};
+  const auto resumed = state_at_end(o);
+  REQUIRE(resumed.tensors.size() == whole.tensors.size());
+  for (size_t i = 0; i < whole.tensors.size(); ++i)
+    CHECK_MESSAGE(resumed.tensors[i].value == whole.tensors[i].value, whole.tensors[i].name);
+}
+
 TEST_CASE("a factor that no rate can have is a warning, and changes nothing") {
   small_job_options plain{.max_steps = 8, .evaluates = true};
   const auto wanted = state_at_end(plain);

@@ -168,6 +168,32 @@ TEST_CASE_FIXTURE(shown, "an evaluator that may fail and dies at whichever turn 
   }
 }
 
+TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation of a shown state ends the job; nothing is trained any more") {
+  // An evaluation takes longer than the pause before the next attempt.
+  const world_conditions slow{.cost = {{"evaluator/replica", {std::chrono::seconds{5}, std::chrono::seconds{5}}}}};
+  options.recovers = 10;
+  for (const bool by_signal : {false, true})
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      CAPTURE(seed);
+      simulated_job job{*prepare(description()), seed, slow};
+      const auto is_evaluated = [&](int64_t step) { return !job.progress().evaluating.empty() && job.progress().evaluating.front().step == step; };
+      REQUIRE(job.crank_until([&] { return is_evaluated(6); }));
+      job.kill("replica/0");
+      REQUIRE(job.crank_until([&] { return job.events().back().what == kind::recovering; }));
+      const auto failed_at = job.now();
+      REQUIRE(job.crank_until([&] { return job.now() > failed_at + std::chrono::seconds{2}; }));
+      REQUIRE(is_evaluated(6));
+      job.ask(request::stop, by_signal);
+      const auto result = job.wait(std::chrono::hours{2});
+      REQUIRE(result.has_value());
+      REQUIRE_FALSE(result->has_value());
+      CHECK(result->error().source == "replica/0");
+      CHECK(job.left().empty());
+      for (const auto& e : job.events())
+        CHECK(e.what != kind::recovered);
+    }
+}
+
 TEST_CASE_FIXTURE(shown, "a save that is requested while a state is evaluated is made") {
   struct asks final : hook {
     needs begin(int64_t) override { return {.steps = {{.first = 3, .gate = true}}}; }

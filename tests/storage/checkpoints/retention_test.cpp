@@ -101,6 +101,35 @@ TEST_CASE("[EST-86] a leased checkpoint is never deleted, and goes when the last
   }
 }
 
+TEST_CASE("a checkpoint that turns out to be the best while it is read, and after it was dropped, is listed again and outlives its lease") {
+  auto fs = memory_file_system();
+  auto store = open_store(fs, {.keep_checkpoint_max = 1});
+  commit(*store, 1);
+  REQUIRE(store->keep(checkpoint_id{1}));
+  for (const int64_t step : {2, 3}) {
+    commit(*store, step);
+    store->lease({step});
+  }
+  commit(*store, 4);
+  CHECK(store->listed() == ids({1, 4}));
+  REQUIRE(store->keep(checkpoint_id{2}));
+  CHECK(store->listed() == ids({1, 2, 4}));
+  REQUIRE(store->release({2}));
+  REQUIRE(store->release({3}));
+  CHECK(same(store->restore({2})->content, sample(2)));
+  CHECK_FALSE(there(*fs, 3));
+  SUBCASE("also after the next commit, which drops the best one before") {
+    CHECK(commit(*store, 5).deleted == ids({1, 4}));
+    CHECK(store->listed() == ids({2, 5}));
+  }
+  SUBCASE("also for the next owner") {
+    store.reset();
+    store = open_store(fs, {.keep_checkpoint_max = 1});
+    CHECK(same(store->restore({2})->content, sample(2)));
+    CHECK(store->listed() == ids({1, 2, 4}));
+  }
+}
+
 TEST_CASE("a lease may be taken before there is anything to hold") {
   auto fs = memory_file_system();
   auto store = open_store(fs, {.keep_checkpoint_max = 1});
