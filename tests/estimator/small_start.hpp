@@ -11,7 +11,6 @@
 
 namespace troupe::test {
 
-constexpr auto soon = std::chrono::seconds{60};  // Far more than any wait here needs, and less than the limit of a test program.
 constexpr int64_t endless = int64_t{1} << 40;
 
 /// Saves every million steps, that is at the start and the end only.

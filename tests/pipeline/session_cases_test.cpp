@@ -45,7 +45,7 @@ struct signer : hook {
 };
 
 /// `takes`: the time that a replica spends on each message.
-train_result run_to_end(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {
+train_result run_session(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {
   auto prepared = prepare(std::move(description));
   REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
   world_conditions conditions;
@@ -72,7 +72,7 @@ training_job configured(const small_job_options& o, run_config config) {
 /// The states that a job saves whose 65 steps take more than 800 s.
 steps saved_in_800_s(const small_job_options& o, const run_config& config) {
   std::vector<job_event> events;
-  run_to_end(configured(o, config), &events, 40s);
+  run_session(configured(o, config), &events, 40s);
   CHECK(events.back().seconds > 800);
   return steps_of(events, kind::saved);
 }
@@ -191,13 +191,13 @@ TEST_CASE("[SUP-26] a job without a directory writes nothing; with one, by defau
     const auto plan = (*prepare(description))->plan;
     CHECK(plan.all(role::summary_writer, plan.find(role::chief, no_node)->id).empty());
     CHECK(plan.snapshot_parts.empty());
-    CHECK(run_to_end(description, &events).checkpoint.empty());
+    CHECK(run_session(description, &events).checkpoint.empty());
     CHECK(steps_of(events, kind::saved).empty());
     const auto root = o.files->list("/");
     CHECK((!root || root->empty()));
   }
   SUBCASE("one") {
-    CHECK(run_to_end(configured(o, {.model_dir = "/run"}), &events, 1ms).checkpoint == "/run/model.ckpt-200");
+    CHECK(run_session(configured(o, {.model_dir = "/run"}), &events, 1ms).checkpoint == "/run/model.ckpt-200");
     CHECK(steps_of(events, kind::saved) == steps{0, 200});
     CHECK(steps_of(events, kind::progress) == steps{100, 200});
     texts written;
@@ -232,12 +232,12 @@ TEST_CASE("[SUP-27] saves by steps switch those by time off, none of either save
   for (const std::optional<int64_t> every : {std::optional<int64_t>{100}, {}}) {
     o.files = memory_disk::make();
     std::vector<job_event> events;
-    run_to_end(configured(o, {.model_dir = "/run", .log_step_count_steps = every}), &events, 1ms);
+    run_session(configured(o, {.model_dir = "/run", .log_step_count_steps = every}), &events, 1ms);
     CHECK(steps_of(events, kind::progress) == (every ? steps{100, 200} : steps{}));
     CHECK(has_tag(events_in(*o.files, "/run"), "global_step/sec") == every.has_value());
   }
   o.files = memory_disk::make();
-  run_to_end(configured(o, {.model_dir = "/run", .save_summary_steps = 0}), nullptr, 1ms);
+  run_session(configured(o, {.model_dir = "/run", .save_summary_steps = 0}), nullptr, 1ms);
   CHECK_FALSE(has_tag(events_in(*o.files, "/run"), "global_step/sec"));
   const auto zero = resolve_config({.model_dir = "/run", .log_step_count_steps = 0});
   REQUIRE_FALSE(zero);
@@ -249,7 +249,7 @@ TEST_CASE("[SUP-53] losses .5, .4, .45, .41 at steps 10 to 40 end a job that may
   auto job = describe_small(o);
   std::vector<job_event> events;
   const auto ends_at_40 = [&] {
-    const auto result = run_to_end(job, &events);
+    const auto result = run_session(job, &events);
     CHECK(steps_of(events, kind::evaluated) == steps{10, 20, 30, 40});
     CHECK(result.global_step == 40);
     CHECK(result.best_checkpoint == "/run/model.ckpt-20");

@@ -14,8 +14,6 @@ namespace troupe::test {
 
 namespace {
 
-using kind = summary_value::kind;
-
 /// Steps and values of one tag, for a reader that obeys START notes.
 std::map<int64_t, summary_value> curve(const std::vector<log_event>& events, const std::string& tag) {
   std::map<int64_t, summary_value> points;
@@ -68,7 +66,7 @@ TEST_CASE("loss, rate and a histogram of each trainable variable are kept on exa
   std::set<std::string> histograms;
   for (const auto& e : events)
     for (const auto& v : e.values)
-      if (v.what == kind::histogram)
+      if (v.what == summary_value::kind::histogram)
         histograms.insert(v.tag);
   CHECK(histograms == std::set<std::string>{"dense/bias", "dense/kernel", "dense_1/bias", "dense_1/kernel"});
   for (const auto& t : final.tensors)

@@ -45,13 +45,13 @@ model of_all_metrics() {
   }};
 }
 
-struct outcome {
+struct metrics_outcome {
   std::vector<job_event> progress;
   std::vector<log_event> file;
   checkpoint_content state;
 };
 
-outcome outcome_of(small_job_options o, train_metrics which, int64_t summary_steps = 4) {
+metrics_outcome outcome_of(small_job_options o, train_metrics which, int64_t summary_steps = 4) {
   o.files = memory_disk::make();
   auto d = describe_small(o);
   d.basis.config.train_metrics = which;
@@ -60,7 +60,7 @@ outcome outcome_of(small_job_options o, train_metrics which, int64_t summary_ste
   REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
   simulated_job job{*prepared, 5};
   run_to_end(job);
-  outcome all;
+  metrics_outcome all;
   for (const auto& e : job.events())
     if (e.what == job_event::kind::progress)
       all.progress.push_back(e);
@@ -80,7 +80,7 @@ std::vector<double> value_in(const job_event& e, const std::string& name) {
 }
 
 /// Compares what a job tells at its log points, every 5 steps, with the metrics of the rows of the last `of_steps` steps before each.
-void check_points(const outcome& job, size_t of_steps) {
+void check_points(const metrics_outcome& job, size_t of_steps) {
   REQUIRE(job.progress.size() == 4);
   for (const auto& [name, one] : every_metric()) {
     CAPTURE(name);
@@ -94,7 +94,7 @@ void check_points(const outcome& job, size_t of_steps) {
 }
 
 /// Steps at which a tag has a value.
-steps steps_with(const outcome& job, const std::string& tag) {
+steps steps_with(const metrics_outcome& job, const std::string& tag) {
   steps all;
   for (const auto& e : job.file)
     for (const auto& v : e.values)

@@ -38,6 +38,8 @@ inline model small_model(double dropout, const optimizer& by) {
 }
 inline model small_model(double dropout = 0.2, double rate = 0.01) { return small_model(dropout, adam{.rate = static_cast<float>(rate)}); }
 
+constexpr auto soon = std::chrono::seconds{60};  // Far more than any wait of a test needs, and less than the limit of its program.
+
 struct small_job_options {
   int64_t max_steps = 20;
   std::optional<int64_t> save_steps = 5;

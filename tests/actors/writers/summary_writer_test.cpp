@@ -10,7 +10,7 @@ namespace troupe::test {
 
 namespace {
 
-struct writer_alone : simulation {
+struct summary_writer_alone : simulation {
   std::shared_ptr<file_system> files = memory_file_system();
   recorder<failure> chief = simulation::record<failure>();
   recorder<room> outfeed = simulation::record<room>();
@@ -38,7 +38,7 @@ struct writer_alone : simulation {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(writer_alone, "records reach the file two seconds after the first of them, and not before") {
+TEST_CASE_FIXTURE(summary_writer_alone, "records reach the file two seconds after the first of them, and not before") {
   start();
   CHECK(paths().empty());
   write(0, 100);
@@ -58,7 +58,7 @@ TEST_CASE_FIXTURE(writer_alone, "records reach the file two seconds after the fi
   CHECK_MESSAGE(events().size() == 4, "the timer is set again by the next record");
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a record that is paid for is answered by room for as many more, others by nothing") {
+TEST_CASE_FIXTURE(summary_writer_alone, "a record that is paid for is answered by room for as many more, others by nothing") {
   start();
   write(0, 100);
   write(1, 200);
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(writer_alone, "a record that is paid for is answered by room f
   CHECK(outfeed.all<room>()[1].until_number == 12);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "the result of an evaluation is in the file at once, whether it is paid for or not") {
+TEST_CASE_FIXTURE(summary_writer_alone, "the result of an evaluation is in the file at once, whether it is paid for or not") {
   options.of_evaluations = true;
   start();
   write(-1, 300);
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(writer_alone, "the result of an evaluation is in the file at o
   CHECK(events()[2].step == 400);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "many bytes are handed to the file system at once and do not wait for the timer") {
+TEST_CASE_FIXTURE(summary_writer_alone, "many bytes are handed to the file system at once and do not wait for the timer") {
   options.unflushed_bytes_max = 200;
   start();
   for (int64_t n = 0; n < 20; ++n)
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(writer_alone, "many bytes are handed to the file system at onc
   CHECK(events().size() > 10);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "[EST-61] the version comes first, then the notes of a session's start and of every checkpoint") {
+TEST_CASE_FIXTURE(summary_writer_alone, "[EST-61] the version comes first, then the notes of a session's start and of every checkpoint") {
   start();
   tell(writer, note{note::start, 40, {}});
   tell(writer, note{note::checkpoint, 50, "/run/model.ckpt-50"});
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(writer_alone, "[EST-61] the version comes first, then the note
   CHECK(all[2].step == 50);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "asked to finish, it writes what it holds and ends; without a word it leaves no file") {
+TEST_CASE_FIXTURE(summary_writer_alone, "asked to finish, it writes what it holds and ends; without a word it leaves no file") {
   start();
   SUBCASE("with records") {
     write(0, 1);
@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(writer_alone, "asked to finish, it writes what it holds and en
   CHECK(writer->getf(caf::abstract_actor::is_terminated_flag));
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a part of a snapshot is passed on, and by then all records before it are in the file") {
+TEST_CASE_FIXTURE(summary_writer_alone, "a part of a snapshot is passed on, and by then all records before it are in the file") {
   start();
   write(0, 100);
   write(1, 200);
@@ -131,7 +131,7 @@ TEST_CASE_FIXTURE(writer_alone, "a part of a snapshot is passed on, and by then 
   CHECK_MESSAGE(outfeed.count<room>() == 2, "it is not paid for");
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a part goes to the checkpoint writer that was named last, and over a disk that is full too") {
+TEST_CASE_FIXTURE(summary_writer_alone, "a part goes to the checkpoint writer that was named last, and over a disk that is full too") {
   const auto faulty = faulty_file_system::around(files);
   files = faulty;
   start();
@@ -145,7 +145,7 @@ TEST_CASE_FIXTURE(writer_alone, "a part goes to the checkpoint writer that was n
   CHECK(parts.count<snapshot_part>() == 0);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "a disk that is full is one failure that names the writer, and nobody waits for room") {
+TEST_CASE_FIXTURE(summary_writer_alone, "a disk that is full is one failure that names the writer, and nobody waits for room") {
   const auto faulty = faulty_file_system::around(files);
   files = faulty;
   start();
@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(writer_alone, "a disk that is full is one failure that names t
   CHECK(outfeed.count<room>() == 5);
 }
 
-TEST_CASE_FIXTURE(writer_alone, "records that overtake the note of the start follow it in the file, and are paid for then") {
+TEST_CASE_FIXTURE(summary_writer_alone, "records that overtake the note of the start follow it in the file, and are paid for then") {
   options.awaits_start = true;
   start();
   write(0, 110);

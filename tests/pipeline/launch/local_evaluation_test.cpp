@@ -29,7 +29,7 @@ class silent_disk final : public delegating_file_system {
 };
 
 /// A directory with a checkpoint of step 10.
-std::shared_ptr<file_system> trained() {
+std::shared_ptr<file_system> trained_files() {
   small_job_options o{.max_steps = 10};
   simulated_job job{prepare_small(o), 1};
   REQUIRE(job.wait(std::chrono::hours{1})->has_value());
@@ -61,7 +61,7 @@ std::vector<log_event> values_in(file_system& files, const std::string& director
 
 TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's path, too, in a file of its own each time") {
   for (const std::string name : {"", "test"}) {
-    const auto files = trained();
+    const auto files = trained_files();
     const std::string directory = name.empty() ? "/run/eval" : "/run/eval_test";
     const auto newest = run(evaluation_on(files, name));
     REQUIRE(newest);
@@ -86,7 +86,7 @@ TEST_CASE("[EST-34] an evaluation alone leaves its metrics and the checkpoint's 
 }
 
 TEST_CASE("an evaluation alone whose event file cannot be written has its result, and a warning that names the file") {
-  const auto disk = faulty_file_system::around(trained());
+  const auto disk = faulty_file_system::around(trained_files());
   for (const auto operation : {file_operation::create, file_operation::append, file_operation::create_directories}) {
     disk->inject({.operation = operation, .category = errc::failed_precondition, .reason = "read-only file system", .path_contains = "eval"});
     const auto result = run(evaluation_on(disk));
@@ -110,7 +110,7 @@ TEST_CASE("an evaluation alone of fresh variables makes no directory") {
 
 TEST_CASE("a disk that does not answer holds up an evaluation alone no longer than its deadlines") {
   std::promise<void> release;
-  auto d = evaluation_on(std::make_shared<silent_disk>(trained(), release.get_future().share()));
+  auto d = evaluation_on(std::make_shared<silent_disk>(trained_files(), release.get_future().share()));
   d.basis.deadlines.evaluation = d.basis.deadlines.stop = std::chrono::milliseconds{50};
   const auto result = run(std::move(d));
   release.set_value();
@@ -121,7 +121,7 @@ TEST_CASE("a disk that does not answer holds up an evaluation alone no longer th
 
 TEST_CASE("an input that does not look at its stop holds up an evaluation alone no longer than its deadlines") {
   std::promise<void> release;
-  auto d = evaluation_on(trained());
+  auto d = evaluation_on(trained_files());
   d.basis.deadlines.silence = d.basis.deadlines.stop = std::chrono::milliseconds{50};
   const auto until = release.get_future().share();
   d.data.input = dataset{std::make_shared<troubled_node>(d.data.input.node(), 1, [until] {

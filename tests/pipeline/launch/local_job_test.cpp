@@ -25,7 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 using kind = job_event::kind;
 
-constexpr auto soon = 60s;  // Far more than any wait here needs, and less than the limit of a test program.
 constexpr int64_t endless = int64_t{1} << 40;
 
 /// The result, which must arrive in time.

@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto soon = 60s;
 
 small_job_options quick(int64_t replicas) {
   return {.max_steps = 200, .save_steps = 10, .replicas = replicas, .evaluates = true, .recovers = 20};

@@ -11,16 +11,16 @@ namespace troupe {
 
 namespace {
 
-constexpr double now = 1'700'000'000.25;
+constexpr double logged_at = 1'700'000'000.25;
 
-std::unique_ptr<event_log_writer> open_log(std::shared_ptr<file_system> fs, double wall_time = now, const std::string& host = "node") {
+std::unique_ptr<event_log_writer> open_log(std::shared_ptr<file_system> fs, double wall_time = logged_at, const std::string& host = "node") {
   auto log = event_log_writer::create(std::move(fs), "/m", {.host = host, .wall_time = wall_time});
   REQUIRE_MESSAGE(log, (log ? "" : to_string(log.error())));
   return std::move(*log);
 }
 
 log_event scalar_at(int64_t step, double value) {
-  return {.wall_time = now + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = value}}};
+  return {.wall_time = logged_at + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = value}}};
 }
 
 /// The bytes of a file with a version and `events` scalar events.
@@ -81,7 +81,7 @@ TEST_CASE("[EST-60] a thousand events are read back as they were added") {
   for (size_t i = 1; i < log.events.size(); ++i) {
     const auto& e = log.events[i];
     REQUIRE(e.step == static_cast<int64_t>(i));
-    CHECK(e.wall_time == now + static_cast<double>(i));
+    CHECK(e.wall_time == logged_at + static_cast<double>(i));
     REQUIRE(e.values.size() == 1);
     CHECK(e.values[0].what == summary_value::kind::scalar);
     CHECK(e.values[0].tag == "loss");
@@ -133,13 +133,13 @@ TEST_CASE("[EST-61] the first record says brain.Event:2 and is in the file as so
   const auto read = *read_event_log(*fs, log->path());
   REQUIRE(read.events.size() == 1);
   CHECK(read.events[0].file_version == "brain.Event:2");
-  CHECK(read.events[0].wall_time == now);
+  CHECK(read.events[0].wall_time == logged_at);
 }
 
 TEST_CASE("[EST-61] START, STOP and CHECKPOINT notes keep their path and message") {
   for (const auto& note : {session_note{session_note::kind::start, "", ""}, session_note{session_note::kind::stop, "", "asked to"},
                            session_note{session_note::kind::checkpoint, "/m/model.ckpt-100", ""}}) {
-    const auto log = write_and_read({.wall_time = now, .step = 100, .note = note});
+    const auto log = write_and_read({.wall_time = logged_at, .step = 100, .note = note});
     REQUIRE(log.events.size() == 2);
     const auto& event = log.events[1];
     REQUIRE(event.note);
@@ -316,7 +316,7 @@ TEST_CASE("a closed file survives a loss of power, and a closed writer reports t
 
 TEST_CASE("an error of every single call on the file system is returned, and never crashes") {
   auto run = [](file_system& any, std::shared_ptr<file_system> fs) -> expected<void> {
-    auto log = event_log_writer::create(std::move(fs), "/m", {.wall_time = now});
+    auto log = event_log_writer::create(std::move(fs), "/m", {.wall_time = logged_at});
     if (!log)
       return fail(log.error());
     return (*log)->add(scalar_at(1, 1)).and_then([&] { return (*log)->close(); }).and_then([&]() -> expected<void> {

@@ -3,6 +3,7 @@
 #include "storage/encodings/npy.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "storage/files/memory_file_system.hpp"
+#include "tests/storage/samples.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,15 +19,6 @@ prediction one_result(int64_t i) {
   return {{{"class_ids", tensor::scalar<int64_t>(i)}, {"x", tensor::of<float>({3}, {0.1f, std::numeric_limits<float>::infinity(), -1e-9f})},
            {"z", tensor::of<bool>({2, 1}, {true, false})}},
           {{"kind", {"a \"b\", c"}}, {"words", {"one", "two"}}}};
-}
-
-std::vector<std::string> names_in(file_system& files, const std::string& directory) {
-  std::vector<std::string> names;
-  const auto listed = files.list(directory);
-  REQUIRE(listed);
-  for (const auto& f : *listed)
-    names.push_back(f.name);
-  return names;
 }
 
 prediction_file created(const std::shared_ptr<file_system>& files, const std::string& path, prediction_format format) {
