@@ -61,7 +61,7 @@ struct recorder_hook final : hook {
 };
 
 /// The loss of a batch is the mean of its numbers; the only prediction is x + w.
-estimator mean_of_product() {
+estimator mean_model() {
   return {model{"mean", [](graph& g, const features& x, const labels&, mode m) {
     const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::ones()});
     const auto product = mul(x["x"], w);
@@ -187,7 +187,7 @@ TEST_CASE("a plateau goes on with the history of earlier runs up to where the jo
 TEST_CASE("[EST-33] the progress of an evaluation is told after every batch, or after every tenth of 20 and more, and the last; empty data are an error") {
   const auto told = [](std::optional<int64_t> steps, int64_t batches) {
     lines said;
-    const auto result = evaluate(mean_of_product(), {.input = dataset_over(fake_batches(batches)), .steps = steps, .hooks = {log_evaluation_progress(into(said))}});
+    const auto result = evaluate(mean_model(), {.input = dataset_over(fake_batches(batches)), .steps = steps, .hooks = {log_evaluation_progress(into(said))}});
     REQUIRE_MESSAGE(result, why(result));
     return said;
   };
@@ -203,14 +203,14 @@ TEST_CASE("[EST-33] the progress of an evaluation is told after every batch, or 
   CHECK(told(19, 19) == numbered(all, " of 19"));
   CHECK(told(20, 20) == numbered({2, 4, 6, 8, 10, 12, 14, 16, 18, 20}, " of 20"));
   CHECK(told(25, 25) == numbered({2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 25}, " of 25"));
-  const auto empty = evaluate(mean_of_product(), {.input = dataset_over(fake_batches(0))});
+  const auto empty = evaluate(mean_model(), {.input = dataset_over(fake_batches(0))});
   REQUIRE_FALSE(empty);
   CHECK(empty.error().category == errc::out_of_range);
 }
 
 TEST_CASE("hooks of an evaluation see its batches and its end; one that stops ends it with the batches up to that one") {
   const auto watcher = std::make_shared<recorder_hook>();
-  const auto result = evaluate(mean_of_product(), {.input = dataset_over(fake_batches(3)), .hooks = {watcher}});
+  const auto result = evaluate(mean_model(), {.input = dataset_over(fake_batches(3)), .hooks = {watcher}});
   REQUIRE_MESSAGE(result, why(result));
   CHECK(watcher->calls == lines{"begin 0", "started 0", "step 1", "step 2", "step 3", "finished 0", "end 3"});
   REQUIRE(watcher->losses.size() == 3);
@@ -218,7 +218,7 @@ TEST_CASE("hooks of an evaluation see its batches and its end; one that stops en
 
   const auto stopper = std::make_shared<recorder_hook>();
   stopper->stops_at = 2;
-  const auto stopped = evaluate(mean_of_product(), {.input = dataset_over(fake_batches(100)), .hooks = {stopper}});
+  const auto stopped = evaluate(mean_model(), {.input = dataset_over(fake_batches(100)), .hooks = {stopper}});
   REQUIRE_MESSAGE(stopped, why(stopped));
   CHECK(stopped->batches == 2);
   CHECK(stopped->metrics.at("loss") == doctest::Approx((stopper->losses[0] + stopper->losses[1]) / 2));
@@ -227,20 +227,20 @@ TEST_CASE("hooks of an evaluation see its batches and its end; one that stops en
   for (const std::string call : {"begin", "event", "step", "end"}) {
     const auto bad = std::make_shared<recorder_hook>();
     bad->throws_in = call;
-    const auto failed = evaluate(mean_of_product(), {.input = dataset_over(fake_batches(3)), .hooks = {bad}});
+    const auto failed = evaluate(mean_model(), {.input = dataset_over(fake_batches(3)), .hooks = {bad}});
     REQUIRE_FALSE(failed);
     CHECK(failed.error().category == errc::state);
     CHECK(has(failed.error().message, "of hooks[0] ("));
     CHECK(failed.error().message.ends_with("not today"));
   }
-  CHECK(evaluate(mean_of_product(), {.input = dataset_over(fake_batches(3)), .hooks = {nullptr}}).error().message
+  CHECK(evaluate(mean_model(), {.input = dataset_over(fake_batches(3)), .hooks = {nullptr}}).error().message
         == "hooks[0] of an evaluation is null; leave it out");
 }
 
 TEST_CASE("[EST-37] a prediction that is abandoned after one example calls end of its hooks; two interleaved streams give what each alone gives") {
   const auto watcher = std::make_shared<recorder_hook>();
   {
-    auto stream = predict(mean_of_product(), {.input = dataset_over(fake_batches(5)), .hooks = {watcher}});
+    auto stream = predict(mean_model(), {.input = dataset_over(fake_batches(5)), .hooks = {watcher}});
     REQUIRE(stream);
     CHECK(watcher->calls.empty());
     REQUIRE(stream->next());
@@ -254,10 +254,10 @@ TEST_CASE("[EST-37] a prediction that is abandoned after one example calls end o
       all.push_back(one.values.at("product"));
     return all;
   };
-  auto alone = predict(mean_of_product(), {.input = dataset_over(fake_batches(3))});
+  auto alone = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
   const auto wanted = all_of(*alone);
   CHECK(wanted.size() > 3);
-  auto a = predict(mean_of_product(), {.input = dataset_over(fake_batches(3))}), b = predict(mean_of_product(), {.input = dataset_over(fake_batches(3))});
+  auto a = predict(mean_model(), {.input = dataset_over(fake_batches(3))}), b = predict(mean_model(), {.input = dataset_over(fake_batches(3))});
   std::vector<tensor> of_a, of_b;
   for (size_t i = 0; i < wanted.size(); ++i) {
     of_a.push_back((*a->next())->values.at("product"));
@@ -268,7 +268,7 @@ TEST_CASE("[EST-37] a prediction that is abandoned after one example calls end o
 
   const auto stopper = std::make_shared<recorder_hook>();
   stopper->stops_at = 2;
-  auto stopped = predict(mean_of_product(), {.input = dataset_over(fake_batches(5)), .single_examples = false, .hooks = {stopper}});
+  auto stopped = predict(mean_model(), {.input = dataset_over(fake_batches(5)), .single_examples = false, .hooks = {stopper}});
   CHECK(all_of(*stopped).size() == 2);
   CHECK(stopped->status());
   CHECK(stopper->calls.back() == "end 2");
