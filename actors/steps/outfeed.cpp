@@ -20,6 +20,7 @@ void outfeed_state::on_begin(const begin& x) {
     for (const auto& r : options.groups[g].replicas)
       lanes.push_back({.from = r.id, .group = g});
   meters.assign(options.groups.size(), {});
+  last_losses.clear();
   records = 0;
   rates = {{x.step, x.rate_factor}};
   texts_sent = false;
@@ -256,6 +257,7 @@ void outfeed_state::pass_on(bool whatever_there_is) {
   }
   auto& first = lanes.front();
   size_t shown = 0;
+  int64_t shown_until = -1;
   for (size_t i = 0; i < ready; ++i) {
     const bool recorded = record_due(), measured = metrics_due();
     if ((recorded || measured) && records >= room_until && writer && !whatever_there_is) {
@@ -266,8 +268,11 @@ void outfeed_state::pass_on(bool whatever_there_is) {
     ++step;
     while (shown < first.watched.size() && first.watched[shown].step < step)
       ++shown;
-    if (shown < first.watched.size() && first.watched[shown].step == step)
+    if (shown < first.watched.size() && first.watched[shown].step == step) {
       show_losses(losses, first.watched[shown].values);
+      shown_until = step;
+    }
+    last_losses = losses;
     auto metrics = measured ? take_metrics() : metric_results{};
     if (recorded || measured)
       send_record(losses, recorded, metrics);
@@ -279,8 +284,12 @@ void outfeed_state::pass_on(bool whatever_there_is) {
         m.since_log.clear();
     }
   }
-  for (; !first.watched.empty() && first.watched.front().step <= step; watched = true)
+  for (; !first.watched.empty() && first.watched.front().step <= step; watched = true) {
+    // A state that was reached by a report before: a job that is stopped there shows it as its last one.
+    if (first.watched.front().step == step && shown_until != step && !last_losses.empty())
+      show_losses(last_losses, first.watched.front().values);
     p.watched.push_back(take_watched());
+  }
   for (size_t r = 1; r < lanes.size(); ++r)
     while (!lanes[r].watched.empty() && lanes[r].watched.front().step <= step)
       lanes[r].watched.pop_front();

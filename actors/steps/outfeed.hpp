@@ -61,6 +61,7 @@ struct outfeed_state {
     loss_meter since_progress, since_log;
   };
   std::vector<loss_meters> meters;               ///< One for each group.
+  std::vector<double> last_losses;          ///< Of the step that led to `step`; empty: none in this attempt.
   int64_t records = 0, room_until = 0;      ///< Records sent in this attempt, and their credit.
   std::map<int64_t, double> rates;          ///< Factors of the learning rate, by the first step that they are for.
   bool texts_sent = false;                  ///< In this attempt: they are kept once, with the first summaries.

@@ -119,6 +119,21 @@ TEST_CASE_FIXTURE(outfeed_alone, "values of a state that was reached before are 
   CHECK(chief.last<progress>().watched.size() == 1);
 }
 
+TEST_CASE_FIXTURE(outfeed_alone, "a state that is watched after it was reached has the mean loss over replicas and shards, as one that was watched before") {
+  options.groups[0].outputs = {{.what = program_output::kind::loss}};
+  start(2);
+  report(0, 0, {1, 3});
+  report(1, 0, {1, 5});
+  REQUIRE(chief.last<progress>().step == 2);
+  report(0, 2, {}, {{2, {tensor::scalar(9.0f)}}});
+  REQUIRE(chief.last<progress>().watched.size() == 1);
+  CHECK(chief.last<progress>().watched[0].values.at(0) == tensor::scalar(4.0f));
+  report(0, 2, {6}, {{3, {tensor::scalar(9.0f)}}});
+  report(1, 2, {8});
+  REQUIRE(chief.last<progress>().watched.size() == 1);
+  CHECK(chief.last<progress>().watched[0].values.at(0) == tensor::scalar(7.0f));
+}
+
 TEST_CASE_FIXTURE(outfeed_alone, "the end is told after every report, when all replicas have come to it") {
   start(2);
   report(0, 0, {1, 1});
