@@ -52,6 +52,12 @@ void find_lifetimes(plan& p) {
     }
 }
 
+/// Whether the call reads memory of that root by another shape than the output's: a slice of an operand is a view of it, and is stretched over the
+/// output, so that elements are still read after others were written.
+bool reads_otherwise(const plan& p, const planned_call& call, int32_t root, const shape& dims) {
+  return std::any_of(call.in.begin(), call.in.end(), [&](int32_t i) { return p.root(i) == root && p.value(i).dims != dims; });
+}
+
 /// In-place update: an operation that allows it writes its last output over an operand that dies with it.
 void reuse_operands(plan& p) {
   for (int c = 0; c < static_cast<int>(p.calls.size()); ++c) {
@@ -63,7 +69,8 @@ void reuse_operands(plan& p) {
       const int32_t r = p.root(i);
       auto& from = p.value(r);
       if (from.read_only || from.where.offset >= 0 || from.last != c || from.first == c || from.type != p.value(out).type
-          || from.bytes() != p.value(out).bytes() || p.value(i).dims != p.value(out).dims)
+          || from.bytes() != p.value(out).bytes() || p.value(i).dims != p.value(out).dims
+          || reads_otherwise(p, call, r, p.value(out).dims))
         continue;
       from.last = std::max(from.last, p.value(out).last);
       p.value(out).view_of = r;

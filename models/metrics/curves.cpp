@@ -68,7 +68,7 @@ double precision_where_recall_reaches(const threshold_counts& c, double recall) 
   if (c.tp[0] + c.fp[0] + c.fn[0] + c.tn[0] == 0)
     return 0;
   for (size_t i = c.tp.size(); i-- > 0;)  // Recall falls as the threshold grows.
-    if (c.tp[i] / (c.tp[i] + c.fn[i] + ratio_epsilon) >= recall)
+    if (const double positives = c.tp[i] + c.fn[i]; positives > 0 ? c.tp[i] >= recall * positives * (1 - 1e-12) : recall <= 0)
       return (c.tp[i] + ratio_epsilon) / (c.tp[i] + c.fp[i] + ratio_epsilon);
   return 0;
 }

@@ -85,10 +85,14 @@ metric mean_absolute_error(symbol labels, symbol predictions, options o, std::so
 
 metric mean_relative_error(symbol labels, symbol predictions, symbol normaliser, options o, std::source_location at) {
   constexpr std::string_view name = "metrics::mean_relative_error";
-  const auto all = count(name, labels, predictions, o.weights, at);
-  const auto by = count(name, labels, normaliser, {}, at);
-  if (!all.valid() || !by.valid())
+  // One after the other, as each pair of [batch] and [batch, 1] is brought to [batch].
+  const auto first = count(name, labels, normaliser, {}, at);
+  if (!first.valid())
     return {};
+  const auto all = count(name, first.labels, predictions, o.weights, at);
+  if (!all.valid())
+    return {};
+  const auto by = count(name, all.labels, first.predictions, {}, at);
   const symbol per = as_double(by.predictions, at), zero = fill(*per.owner(), 0, dtype::float64, {}, at);
   return mean_of(all, select(equal(per, zero, at), zero, div(abs(error_of(all), at), per, at), at));
 }

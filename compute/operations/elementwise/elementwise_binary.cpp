@@ -68,7 +68,7 @@ list pow_gradient(in i) {
   const symbol da = mul(i.dy, mul(b, pow(a, sub(b, one, i.at), i.at), i.at), i.at);
   const symbol positive = greater(a, zero, i.at);
   const symbol log_a = select(positive, log(select(positive, a, one, i.at), i.at), zero, i.at);
-  return to_operands(i, da, mul(i.dy, mul(i.y, log_a, i.at), i.at));
+  return to_operands(i, da, select(positive, mul(i.dy, mul(i.y, log_a, i.at), i.at), zero, i.at));  // Also where a^b is not finite.
 }
 
 }  // namespace

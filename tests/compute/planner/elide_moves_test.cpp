@@ -25,6 +25,20 @@ TEST_CASE("slices that are one piece of memory are views of it, also of slices, 
         }) == std::pair{0, 3});
 }
 
+TEST_CASE("an operation does not write over memory of which it reads a view as well, stretched over its output") {
+  const auto kernels = [](const shape& dims, const std::string& title, const std::function<symbol(symbol)>& f) {
+    return compare(dims, title, only([&](graph&, symbol x) { return f(exp(x)); }));
+  };
+  CHECK(kernels({4, 32}, "strided_slice", [](symbol y) { return y - slice(y, 0, 0, 1); }) == std::pair{0, 1});
+  CHECK(kernels({4, 32}, "strided_slice", [](symbol y) { return y - slice(y, 0, 1, 1); }) == std::pair{0, 1});
+  CHECK(kernels({1, 4, 32}, "strided_slice", [](symbol y) { return div(y, slice(y, 1, 0, 1)); }) == std::pair{0, 1});
+  CHECK(kernels({4, 128}, "strided_slice", [](symbol y) { return exp(y - slice(y, 0, 0, 1)); }) == std::pair{0, 1});
+  CHECK(compare({1, 32}, "concat", only([](graph&, symbol x) {
+          const symbol a = exp(x);
+          return concat(std::vector{a, square(x), tanh(x)}, 0) - a;
+        })) == std::pair{0, 1});
+}
+
 TEST_CASE("slices whose elements lie apart, or that begin within a line of the cache, are gathered") {
   CHECK(compare({4, 32}, "strided_slice", [](graph&, symbol x) {
           const symbol y = exp(x);

@@ -110,13 +110,13 @@ TEST_CASE("[MET-11, MET-12] precision and recall at thresholds are in the order 
 }
 
 TEST_CASE("[MET-13] precision_at_recall is the precision at the greatest threshold with that recall") {
-  for (const double recall : {0.25, 0.8, 0.99})
+  for (const double recall : {0.25, 0.8, 0.99, 1.0})
     for (const int n : {200, 11})
       check_metric(binary_rows(), [=](symbol l, symbol p, symbol w) { return metrics::precision_at_recall(l, p, recall, {.weights = w, .thresholds = n}); },
                    [=](const columns& c) -> std::vector<double> {
                      double found = 0;
                      for (const auto& x : at_even_thresholds(c, n))
-                       if (x.tp / (x.tp + x.fn + 1e-7) >= recall)
+                       if (x.tp / (x.tp + x.fn) >= recall - 1e-12)
                          found = (x.tp + 1e-7) / (x.tp + x.fp + 1e-7);
                      return {found};
                    });

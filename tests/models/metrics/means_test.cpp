@@ -67,11 +67,17 @@ TEST_CASE("[MET-23] mean_absolute_error is the weighted mean of absolute errors"
                [](const columns& c) -> std::vector<double> { return {mean_over(c, [&](size_t i) { return std::abs(error_at(c, i)); })}; });
 }
 
-TEST_CASE("[MET-24] mean_relative_error divides by a normaliser, and counts an error of 0 where that is 0") {
-  check_metric(number_rows(), [](symbol l, symbol p, symbol w) { return metrics::mean_relative_error(l, p, l, {.weights = w}); },
-               [](const columns& c) -> std::vector<double> {
-                 return {mean_over(c, [&](size_t i) { return c.label[i] == 0 ? 0 : std::abs(error_at(c, i)) / static_cast<double>(c.label[i]); })};
-               });
+TEST_CASE("[MET-24] mean_relative_error divides by a normaliser, and counts an error of 0 where that is 0, whichever of them is a column") {
+  const auto direct = [](const columns& c) -> std::vector<double> {
+    return {mean_over(c, [&](size_t i) { return c.label[i] == 0 ? 0 : std::abs(error_at(c, i)) / static_cast<double>(c.label[i]); })};
+  };
+  for (int which = 0; which < 8; ++which) {
+    CAPTURE(which);
+    const auto column = [which](symbol x, int bit) { return (which >> bit) % 2 == 1 ? expand_dims(x, -1) : x; };
+    check_metric(number_rows(), [column](symbol l, symbol p, symbol w) {
+      return metrics::mean_relative_error(column(l, 0), column(p, 1), column(l, 2), {.weights = w});
+    }, direct);
+  }
 }
 
 TEST_CASE("[MET-26] mean_cosine_distance is 1 - the product of vectors of length 1, whichever axis they lie along") {
