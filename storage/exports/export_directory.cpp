@@ -16,6 +16,7 @@ namespace {
 
 constexpr int attempts_max = 10;
 constexpr size_t seconds_digits = 10;
+constexpr int64_t number_max = 9'999'999'999;  // In the year 2286.
 constexpr std::string_view temporary_prefix = "temp-", removed_prefix = "removed-";
 /// No export takes so long to write. Clocks of machines that share a directory differ by less.
 constexpr int64_t abandoned_after_s = 24 * 60 * 60;
@@ -106,14 +107,14 @@ expected<void> copy_assets(file_system& fs, const std::string& directory, const 
 // -- names ---------------------------------------------------------------------------
 
 /// The number of a directory "temp-<number>" that is made for this export alone. Who makes the directory may use the number, unless an export
-/// has it already. It is above those that are there, also where the clock has been set back: the newest export is the one that is served, and
-/// the last to be removed.
+/// has it already. It is above those that are there, also where the clock has been set back, as long as it has ten digits: the newest export is
+/// the one that is served, and the last to be removed.
 expected<int64_t> take_number(file_system& fs, const std::string& base, const export_clock& clock) {
   for (int attempt = 1;; ++attempt) {
     const auto others = exports_in(fs, base);
     if (!others)
       return fail(others.error());
-    const auto newest = std::find_if(others->rbegin(), others->rend(), [](int64_t n) { return std::to_string(n).size() == seconds_digits; });
+    const auto newest = std::find_if(others->rbegin(), others->rend(), [](int64_t n) { return n < number_max; });
     const int64_t now = clock.seconds(), number = newest != others->rend() && *newest > now ? *newest + 1 : now;
     const std::string name = std::to_string(number), temporary = join_path(base, std::string{temporary_prefix} + name);
     const auto made = fs.create_directory(temporary);

@@ -264,11 +264,9 @@ TEST_CASE("a rule that has decided while a replica died ends the job at that sta
     REQUIRE(run.crank_until([&] { return run.progress().step >= 10; }));
     run.crank_some(seed, 0, 120);
     run.kill("replica/0");
-    const auto result = run.wait(std::chrono::hours{2});
-    REQUIRE(result.has_value());
-    REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
-    CHECK((*result)->global_step == 10);
-    CHECK((*result)->best_checkpoint == "/run/model.ckpt-5");
+    const auto result = run_to_end(run);
+    CHECK(result.global_step == 10);
+    CHECK(result.best_checkpoint == "/run/model.ckpt-5");
     CHECK(newest_checkpoint(o.files).content.properties.contains("ended"));
     for (const auto& e : run.events())
       recovered += e.what == kind::recovered ? 1 : 0;
@@ -285,10 +283,7 @@ TEST_CASE("a verdict that cannot be written fails the job, also the last one") {
   simulated_job run{*prepare(std::move(job)), 1};
   REQUIRE(run.crank_until([&] { return run.progress().step >= 10; }));
   disk->inject({.path_contains = "verdict", .for_ever = true});
-  const auto result = run.wait(std::chrono::hours{1});
-  REQUIRE(result.has_value());
-  REQUIRE_FALSE(result->has_value());
-  CHECK(result->error().source == "checkpoint_writer");
+  CHECK(failure_of(run).source == "checkpoint_writer");
   CHECK(disk->failures() > 0);
 }
 
@@ -313,9 +308,7 @@ TEST_CASE("what was evaluated of a checkpoint that is damaged is evaluated again
   REQUIRE(run.crank_until([&] { return evaluated(run.events(), "").size() == 2; }));
   REQUIRE(o.files->remove("/run/model.ckpt-10.manifest.json"));
   run.kill("replica/0");
-  const auto result = run.wait(std::chrono::hours{2});
-  REQUIRE(result.has_value());
-  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  run_to_end(run);
   CHECK(evaluated(run.events(), "") == steps{5, 10, 10, 15, 20});
 }
 

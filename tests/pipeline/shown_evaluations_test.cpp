@@ -1,7 +1,7 @@
 // Evaluations of states that are not saved, in whole simulated jobs.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "support/small_job.hpp"
+#include "support/ended_jobs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -184,11 +184,7 @@ TEST_CASE_FIXTURE(shown, "a stop while the next attempt waits for the evaluation
       REQUIRE(job.crank_until([&] { return job.now() > failed_at + std::chrono::seconds{2}; }));
       REQUIRE(is_evaluated(6));
       job.ask(request::stop, by_signal);
-      const auto result = job.wait(std::chrono::hours{2});
-      REQUIRE(result.has_value());
-      REQUIRE_FALSE(result->has_value());
-      CHECK(result->error().source == "replica/0");
-      CHECK(job.left().empty());
+      CHECK(failure_of(job).source == "replica/0");
       for (const auto& e : job.events())
         CHECK(e.what != kind::recovered);
     }

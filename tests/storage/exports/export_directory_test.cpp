@@ -85,6 +85,8 @@ TEST_CASE("an export that is made after the clock was set back has the greatest 
   CHECK(steps_in(*disk) == std::vector<int64_t>{3});
   REQUIRE(disk->create_directories(base + "/17000000000000"));  // No export of ours.
   CHECK(write(*disk, 4, clock) == base + "/1700000003");
+  REQUIRE(disk->create_directories(base + "/9999999999"));  // Nothing of ten digits is above it.
+  CHECK(write(*disk, 5, clock) == base + "/1700000004");
 }
 
 TEST_CASE("a number whose temporary directory another process has made is not taken") {
