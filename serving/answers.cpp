@@ -4,15 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 namespace troupe {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-std::string quoted_json(std::string_view text) { return json(text).dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string quoted_json(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 void append_element(std::string& to, const tensor& t, size_t i) {
   const auto number = [&to](auto x) {
@@ -28,6 +30,19 @@ void append_element(std::string& to, const tensor& t, size_t i) {
     case dtype::uint8: return number(static_cast<int>(t.as<uint8_t>()[i]));
     case dtype::boolean: to += t.as<bool>()[i] ? "true" : "false";
   }
+}
+
+/// Of an element's text.
+size_t digits_max(dtype type) {
+  switch (type) {
+    case dtype::float32: return std::string_view{"-1.17549435e-38"}.size();
+    case dtype::float64: return std::string_view{"-2.2250738585072014e-308"}.size();
+    case dtype::int32: return std::string_view{"-2147483648"}.size();
+    case dtype::int64: return std::string_view{"-9223372036854775808"}.size();
+    case dtype::uint8:
+    case dtype::boolean: break;
+  }
+  return std::string_view{"false"}.size();
 }
 
 /// The elements from `at` on as nested lists of the axes from `axis` on.
@@ -105,20 +120,53 @@ std::string type_name(dtype type) {
   return "DT_INVALID";
 }
 
-json tensor_info(const std::string& name, const std::string& type, const shape& row) {
-  json dims = json::array({{{"size", "-1"}, {"name", ""}}});
-  for (const int64_t extent : row.extents())
-    dims.push_back({{"size", std::to_string(extent)}, {"name", ""}});
-  return {{"dtype", type}, {"tensor_shape", {{"dim", dims}, {"unknown_rank", false}}}, {"name", name}};
+/// `text` with each pair of backquotes as quotes: JSON that can be read here.
+void append_json(std::string& to, std::string_view text) {
+  for (const char c : text)
+    to += c == '`' ? '"' : c;
 }
 
-std::string dumped(const json& j) { return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n"; }
+void append_tensor_info(std::string& to, const std::string& name, const std::string& type, const shape& row) {
+  to.append(quoted_json(name)).append(": ");
+  append_json(to, "{`dtype`: `" + type + "`, `tensor_shape`: {`dim`: [{`size`: `-1`, `name`: ``}");
+  for (const int64_t extent : row.extents())
+    append_json(to, ", {`size`: `" + std::to_string(extent) + "`, `name`: ``}");
+  append_json(to, "], `unknown_rank`: false}, `name`: ");
+  to.append(quoted_json(name)).append("}");
+}
 
 }  // namespace
 
-std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs) {
+answer_row_bytes bytes_of_row(const served_signature& signature) {
+  double text = 8, outputs = 0;  // In double: extents may be of any size.
+  const auto add = [&](const component& c, const std::string& name, size_t element) {
+    constexpr size_t around = 8;  // Quotes, colon, commas, blanks and brackets.
+    text += static_cast<double>(quoted_json(name).size() + around);
+    double lists = 1;
+    for (const int64_t extent : c.dims.extents()) {
+      text += lists * 4;
+      lists *= static_cast<double>(extent);
+    }
+    text += lists * static_cast<double>(element + 2);
+  };
+  for (const auto& c : signature.outputs) {
+    add(c, c.name, digits_max(c.type));
+    outputs += static_cast<double>(size_of(c.type)) * std::accumulate(c.dims.extents().begin(), c.dims.extents().end(), 1.0, std::multiplies{});
+  }
+  for (const auto& w : signature.words) {
+    size_t longest = std::string_view{"null"}.size();
+    for (const auto& word : w.words)
+      longest = std::max(longest, quoted_json(word).size());
+    add(signature.outputs[w.of], w.name, longest);
+  }
+  constexpr double most = 0x1p60;
+  return {static_cast<int64_t>(std::min(text, most)), static_cast<int64_t>(std::min(outputs, most))};
+}
+
+std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs, int64_t bytes) {
   const writer w{signature, outputs};
   std::string body;
+  body.reserve(static_cast<size_t>(bytes));
   if (!request.by_rows) {
     body = "{\"outputs\": ";
     append_outputs(body, w, {});
@@ -132,25 +180,35 @@ std::string predict_answer(const predict_request& request, const served_signatur
   return body += "]}\n";
 }
 
+// Without nlohmann's values: they end the program where their destructors find no memory.
 std::string metadata_answer(const std::string& model, int64_t version, const served_signatures& signatures) {
-  json all = json::object();
+  std::string text;
+  append_json(text, "{`model_spec`: {`name`: ");
+  text += quoted_json(model);
+  append_json(text, ", `signature_name`: ``, `version`: `" + std::to_string(version) + "`},\n `metadata`: {`signature_def`: {`signature_def`: {");
+  const char* before = "\n  ";
   for (const auto& [name, s] : signatures) {
-    json inputs = json::object(), outputs = json::object();
+    text.append(std::exchange(before, ",\n  ")).append(quoted_json(name));
+    append_json(text, ": {`inputs`: {");
+    const char* between = "";
     for (const auto& c : s.inputs)
-      inputs[c.name] = tensor_info(c.name, type_name(c.type), c.dims);
+      append_tensor_info(text.append(std::exchange(between, ", ")), c.name, type_name(c.type), c.dims);
+    append_json(text, "},\n   `outputs`: {");
+    between = "";
     for (const auto& c : s.outputs)
-      outputs[c.name] = tensor_info(c.name, type_name(c.type), c.dims);
+      append_tensor_info(text.append(std::exchange(between, ", ")), c.name, type_name(c.type), c.dims);
     for (const auto& w : s.words)
-      outputs[w.name] = tensor_info(w.name, "DT_STRING", s.outputs[w.of].dims);
-    all[name] = {{"inputs", inputs}, {"outputs", outputs}, {"method_name", "tensorflow/serving/predict"}};
+      append_tensor_info(text.append(std::exchange(between, ", ")), w.name, "DT_STRING", s.outputs[w.of].dims);
+    append_json(text, "},\n   `method_name`: `tensorflow/serving/predict`}");
   }
-  return dumped({{"model_spec", {{"name", model}, {"signature_name", ""}, {"version", std::to_string(version)}}},
-                 {"metadata", {{"signature_def", {{"signature_def", all}}}}}});
+  return text += "\n }}}}\n";
 }
 
 std::string status_answer(int64_t version) {
-  return dumped({{"model_version_status", json::array({{{"version", std::to_string(version)}, {"state", "AVAILABLE"},
-                                                        {"status", {{"error_code", "OK"}, {"error_message", ""}}}}})}});
+  std::string text;
+  append_json(text, "{`model_version_status`: [{`version`: `" + std::to_string(version)
+                      + "`, `state`: `AVAILABLE`, `status`: {`error_code`: `OK`, `error_message`: ``}}]}\n");
+  return text;
 }
 
 std::string error_answer(std::string_view message) { return "{\"error\": " + quoted_json(message) + "}\n"; }

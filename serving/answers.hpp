@@ -7,8 +7,16 @@
 namespace troupe {
 
 /// {"predictions": [...]} by rows, {"outputs": {...}} by columns. One output alone is given without its name. `outputs` are those of
-/// the signature, of which `words` are made.
-std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs);
+/// the signature, of which `words` are made. Room for `bytes` is taken at once: where the text has not more, nothing is copied.
+std::string predict_answer(const predict_request& request, const served_signature& signature, std::span<const tensor> outputs, int64_t bytes = 0);
+
+/// What a row takes at most: in the text of such an answer, and as outputs.
+struct answer_row_bytes {
+  int64_t text = 0, outputs = 0;
+};
+answer_row_bytes bytes_of_row(const served_signature& signature);
+/// The text of an answer beside its rows.
+inline constexpr int64_t answer_frame_bytes = 64;
 
 /// {"model_spec": ..., "metadata": {"signature_def": ...}}
 std::string metadata_answer(const std::string& model, int64_t version, const served_signatures& signatures);

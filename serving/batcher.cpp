@@ -3,6 +3,7 @@
 #include "words/guarded.hpp"
 
 #include <cstring>
+#include <new>
 #include <numeric>
 
 namespace troupe {
@@ -34,9 +35,22 @@ expected<std::vector<tensor>> batcher::call(std::span<const tensor> inputs, int6
   const uint64_t id = next_id_++;
   request mine{.inputs = inputs, .rows = rows};
   const auto came = now(), deadline = came + options_.wait_max;
-  if (!queue_.push(id, rows, came))
-    return fail(errc::resource_exhausted, std::to_string(queue_.requests()) + " requests wait already, as many as may");
-  requests_[id] = &mine;
+  requests_.emplace(id, &mine);  // Before it waits: whoever takes it from the queue finds it.
+  try {
+    if (!queue_.push(id, rows, came)) {
+      requests_.erase(id);
+      return fail(errc::resource_exhausted, std::to_string(queue_.requests()) + " requests wait already, as many as may");
+    }
+    return wait(held, id, mine, deadline);
+  } catch (...) {  // No memory, before it was taken.
+    queue_.remove(id);
+    requests_.erase(id);
+    wake_oldest();
+    throw;
+  }
+}
+
+batcher::results batcher::wait(lock& held, uint64_t id, request& mine, batch_queue::time deadline) {
   while (!mine.done) {
     const auto time = now();
     if (!mine.taken && leaders_ < options_.callers_max && queue_.is_due(time)) {
@@ -74,9 +88,7 @@ void batcher::lead(lock& held) {
     idle_.pop_back();
   }
   held.unlock();
-  const auto computed = guarded("the batch", [&] { compute(caller, batch); });
-  if (!computed)
-    (void)guarded("the batch", [&] { refuse(batch, computed.error()); });
+  compute_in_order(caller, batch);
   held.lock();
   for (auto* r : batch) {
     r->done = true;
@@ -91,6 +103,19 @@ void batcher::lead(lock& held) {
 void batcher::refuse(const std::vector<request*>& batch, const error& why) {
   for (auto* r : batch)
     r->result = fail(why);
+}
+
+/// Results that are not there at an exception say "no memory" from their start.
+void batcher::compute_in_order(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const noexcept {
+  try {
+    try {
+      compute(caller, batch);
+    } catch (const std::bad_alloc&) {
+    } catch (...) {
+      refuse(batch, thrown_by("the batch"));
+    }
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 /// Makes the caller if there is none.

@@ -45,7 +45,9 @@ class batcher {
   using lock = std::unique_lock<std::mutex>;
 
   static batch_queue::time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+  results wait(lock& held, uint64_t id, request& mine, batch_queue::time deadline);
   void lead(lock& held);
+  void compute_in_order(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const noexcept;
   void compute(std::unique_ptr<servable_caller>& caller, const std::vector<request*>& batch) const;
   static void compute_apart(servable_caller& caller, const std::vector<request*>& batch);
   static void refuse(const std::vector<request*>& batch, const error& why);

@@ -1,6 +1,8 @@
 // A server of HTTP, as the module libtroupe_http implements it: whoever makes one needs no library for it.
 #pragma once
 
+#include "serving/request_body.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,13 +12,14 @@ namespace troupe {
 struct http_request {
   const std::string& method;            ///< "GET"
   const std::string& path;              ///< Decoded, without the query: "/v1/models/a:predict".
-  const std::string& body;
+  request_body& body;                   ///< The handler may release it once it has read it.
 };
 
 struct http_response {
   int status = 200;
   std::string body = {};
   std::string content_type = "application/json";
+  memory_share memory = memory_share{};  ///< Of the body; held until it has been sent.
 };
 
 using http_handler = std::function<http_response(const http_request&)>;  ///< Called on many threads.
@@ -25,11 +28,13 @@ struct http_options {
   std::string host = "127.0.0.1";
   int port = 0;                         ///< 0: any that is free.
   int64_t body_bytes_max = 0;
+  request_memory* memory = nullptr;     ///< Of which bodies are a part; outlives the listener. Null: unbounded.
   int64_t connections_max = 0;          ///< Answered at one time, a thread each; more wait to be accepted.
   double read_secs = 0;                 ///< Between two pieces of a request, and of an answer.
   double request_secs = 0;              ///< For the whole of a request, and as long for its answer.
   double idle_secs = 0;                 ///< A connection without a request is closed after so long.
-  /// Has to be there: the answer to what is no request of HTTP, or too large, with that status, in the form of the other answers.
+  /// Has to be there: the answer to what is no request of HTTP, too large, or without memory (429), with that status, in the form of the
+  /// other answers.
   std::function<http_response(int status)> refuse = {};
 };
 

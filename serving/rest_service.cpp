@@ -4,7 +4,9 @@
 #include "words/guarded.hpp"
 #include "words/text.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <new>
 
 namespace troupe {
 
@@ -21,6 +23,13 @@ std::optional<int64_t> number_in(std::string_view text) {
   return failed == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional{number} : std::nullopt;
 }
 
+/// As many bytes for each row; where that is no number, more than there can be.
+int64_t times(int64_t bytes, int64_t rows) {
+  int64_t all = 0;
+  constexpr int64_t most = int64_t{1} << 60;
+  return __builtin_mul_overflow(bytes, rows, &all) ? most : std::min(all, most);
+}
+
 http_response only(const std::string& method, const char* wanted) { return refused(405, method + " is not answered here: use " + wanted); }
 
 }  // namespace
@@ -32,14 +41,25 @@ http_response rest_service::health() const {
   return now ? http_response{200, "{\"status\": \"ok\", \"version\": " + std::to_string(now->number()) + "}\n"} : refused(503, "no version is loaded");
 }
 
-http_response rest_service::predict(const std::string& body, const served_version& version) const {
-  const auto request = parse_predict_request(body, version.signatures(), request_rows_max_);
+http_response rest_service::predict(request_body& body, const served_version& version) const {
+  auto request = parse_predict_request(body.text(), version.signatures(), request_rows_max_, memory_);
+  body.release();
   if (!request)
     return refused(request.error());
+  const auto& signature = version.signatures().at(request->signature);
+  // What the answer takes is asked for before it is computed.
+  const auto row = version.answer_bytes(request->signature);
+  const int64_t text_bytes = times(row.text, request->rows) + answer_frame_bytes;
+  if (!request->memory.set(request->memory.bytes() + times(row.outputs, request->rows) + text_bytes))
+    return refused(429, "there is no memory now for the answer to " + std::to_string(request->rows) + " rows");
   const auto outputs = version.batches(request->signature).call(request->inputs, request->rows);
   if (!outputs)
     return refused(outputs.error());
-  return {200, predict_answer(*request, version.signatures().at(request->signature), *outputs)};
+  request->inputs.clear();
+  http_response answer{200, predict_answer(*request, signature, *outputs, text_bytes)};
+  request->memory.set(static_cast<int64_t>(answer.body.capacity()));
+  answer.memory = std::move(request->memory);
+  return answer;
 }
 
 /// `rest` follows "/v1/models/": NAME[/versions/N][:predict|/metadata].
@@ -86,7 +106,7 @@ http_response rest_service::answer_model(const http_request& request, const std:
 http_response rest_service::answer(const http_request& request) {
   const auto begun = std::chrono::steady_clock::now();
   std::string method = "other";
-  auto made = guarded("the answer", [&]() -> expected<http_response> {
+  const auto answer_it = [&]() -> http_response {
     if (request.path.starts_with(models_path))
       return answer_model(request, request.path.substr(models_path.size()), method);
     const bool known = request.path == "/healthz" || request.path == "/metrics";
@@ -97,7 +117,14 @@ http_response rest_service::answer(const http_request& request) {
     if (request.path == "/healthz")
       return health();
     const auto now = versions_.current();
-    return http_response{200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0), "text/plain; version=0.0.4"};
+    return http_response{200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0, memory_ ? memory_->used() : 0), "text/plain; version=0.0.4"};
+  };
+  auto made = guarded("the answer", [&]() -> expected<http_response> {
+    try {
+      return answer_it();
+    } catch (const std::bad_alloc&) {
+      return fail(errc::resource_exhausted, "there is no memory now for the answer");
+    }
   });
   auto response = made ? std::move(*made) : refused(made.error());
   metrics_.answered(method, response.status, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
@@ -106,8 +133,10 @@ http_response rest_service::answer(const http_request& request) {
 
 http_response rest_service::refuse(int status) {
   metrics_.answered("other", status, 0);
-  return refused(status, status == 413 ? "the body is larger than this server takes" : status == 400 ? "this is no request of HTTP/1.1"
-                                                                                                       : "the request cannot be answered");
+  return refused(status, status == 413   ? "the body is larger than this server takes"
+                         : status == 429 ? "there is no memory now for the body: other requests hold it"
+                         : status == 400 ? "this is no request of HTTP/1.1"
+                                         : "the request cannot be answered");
 }
 
 }  // namespace troupe

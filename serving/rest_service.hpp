@@ -7,11 +7,11 @@
 
 namespace troupe {
 
-/// Any thread may ask. `versions` and `metrics` outlive it.
+/// Any thread may ask. `versions`, `metrics` and `memory` outlive it; null: memory is unbounded.
 class rest_service {
  public:
-  rest_service(std::string model, int64_t request_rows_max, const served_versions& versions, server_metrics& metrics)
-    : model_(std::move(model)), request_rows_max_(request_rows_max), versions_(versions), metrics_(metrics) {}
+  rest_service(std::string model, int64_t request_rows_max, const served_versions& versions, server_metrics& metrics, request_memory* memory = nullptr)
+    : model_(std::move(model)), request_rows_max_(request_rows_max), versions_(versions), metrics_(metrics), memory_(memory) {}
 
   http_response answer(const http_request& request);
   /// The answer to what is no request, as `http_options::refuse` wants it.
@@ -21,13 +21,14 @@ class rest_service {
 
  private:
   http_response answer_model(const http_request& request, const std::string& rest, std::string& method);
-  http_response predict(const std::string& body, const served_version& version) const;
+  http_response predict(request_body& body, const served_version& version) const;
   http_response health() const;
 
   std::string model_;
   int64_t request_rows_max_;
   const served_versions& versions_;
   server_metrics& metrics_;
+  request_memory* memory_;
   std::atomic<bool> draining_{false};
 };
 

@@ -3,6 +3,8 @@
 #include "serving/http_module.hpp"
 #include "words/guarded.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 namespace {
@@ -18,8 +20,8 @@ batcher_options batches_of(const serve_options& options, server_metrics& metrics
 
 running_server::running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
                                std::function<void(const serve_event&)> told)
-  : name_(std::move(name)), told_(std::move(told)), versions_(std::move(versions), batches_of(options, metrics_)),
-    service_(name_, options.request_rows_max, versions_, metrics_) {}
+  : name_(std::move(name)), told_(std::move(told)), memory_(options.memory_bytes_max), versions_(std::move(versions), batches_of(options, metrics_)),
+    service_(name_, options.request_rows_max, versions_, metrics_, &memory_) {}
 
 expected<std::unique_ptr<running_server>> running_server::start(std::unique_ptr<version_source> versions, std::string name, const serve_options& options,
                                                                 std::function<void(const serve_event&)> told) {
@@ -27,7 +29,8 @@ expected<std::unique_ptr<running_server>> running_server::start(std::unique_ptr<
   if (auto found = made->look(); !found)
     return fail(std::move(found.error()));
   auto* const self = made.get();
-  const http_options http{.host = options.host, .port = static_cast<int>(options.port), .body_bytes_max = options.body_bytes_max,
+  const http_options http{.host = options.host, .port = static_cast<int>(options.port),
+                          .body_bytes_max = std::min(options.body_bytes_max, options.memory_bytes_max), .memory = &self->memory_,
                           .connections_max = options.connections_max, .read_secs = options.read_secs, .request_secs = options.request_secs,
                           .idle_secs = options.idle_secs, .refuse = [self](int status) { return self->service_.refuse(status); }};
   auto listener = listen_for_http(http, [self](const http_request& request) { return self->service_.answer(request); });

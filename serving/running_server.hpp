@@ -33,6 +33,7 @@ class running_server {
 
   std::string name_;
   std::function<void(const serve_event&)> told_;
+  request_memory memory_;
   server_metrics metrics_;
   served_versions versions_;
   rest_service service_;

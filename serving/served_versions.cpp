@@ -11,6 +11,7 @@ served_version::served_version(int64_t number, std::shared_ptr<const servable> m
     if (!signature.rows_apart)
       own.limits.rows_max = 1;  // A batch has one request at least.
     batchers_.emplace(name, std::make_unique<batcher>(model_, name, std::move(own)));
+    answer_bytes_.emplace(name, bytes_of_row(signature));
   }
 }
 

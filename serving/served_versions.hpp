@@ -2,6 +2,7 @@
 // with which it began, and an old version goes with its last request.
 #pragma once
 
+#include "serving/answers.hpp"
 #include "serving/batcher.hpp"
 
 #include <map>
@@ -25,12 +26,14 @@ class served_version {
   const served_signatures& signatures() const noexcept { return model_->signatures(); }
   /// `signature` is one of the above.
   batcher& batches(const std::string& signature) const { return *batchers_.at(signature); }
+  answer_row_bytes answer_bytes(const std::string& signature) const { return answer_bytes_.at(signature); }
   int64_t waiting() const;
 
  private:
   int64_t number_;
   std::shared_ptr<const servable> model_;
   std::map<std::string, std::unique_ptr<batcher>> batchers_;
+  std::map<std::string, answer_row_bytes> answer_bytes_;
 };
 
 class served_versions {

@@ -33,7 +33,7 @@ void server_metrics::computed(int64_t rows) {
   ++batches_;
 }
 
-std::string server_metrics::text(int64_t version, int64_t waiting) const {
+std::string server_metrics::text(int64_t version, int64_t waiting, int64_t bytes) const {
   std::string text;
   const std::lock_guard held{guard_};
   head(text, "troupe_serve_requests_total", "counter", "Requests that were answered.");
@@ -56,6 +56,7 @@ std::string server_metrics::text(int64_t version, int64_t waiting) const {
   counter(text, "troupe_serve_version_swaps_total", swaps_, "Versions that began to answer.");
   counter(text, "troupe_serve_model_version", version, "The version that answers; -1: none.", "gauge");
   counter(text, "troupe_serve_waiting_requests", waiting, "Requests that wait for a batch.", "gauge");
+  counter(text, "troupe_serve_request_bytes", bytes, "Memory of bodies, tensors and answers of the requests in work.", "gauge");
   return text;
 }
 

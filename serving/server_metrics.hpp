@@ -18,8 +18,8 @@ class server_metrics {
   void computed(int64_t rows);                 ///< A batch.
   void swapped() { ++swaps_; }                 ///< To a version, the first one included.
 
-  /// The counters, with the version that answers (-1: none) and the requests that wait.
-  std::string text(int64_t version, int64_t waiting) const;
+  /// The counters, with the version that answers (-1: none), the requests that wait, and the bytes that requests in work hold.
+  std::string text(int64_t version, int64_t waiting, int64_t bytes) const;
 
  private:
   static constexpr std::array<double, 12> limits{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5};

@@ -24,6 +24,7 @@ struct serve_options {
   int64_t threads = 1;                     ///< Batches of one signature that are computed at one time.
   int64_t request_rows_max = 4096;
   int64_t body_bytes_max = int64_t{16} << 20;
+  int64_t memory_bytes_max = int64_t{1} << 30;  ///< Of all requests in work: bodies, tensors and answers; more are refused.
   int64_t connections_max = 64;            ///< Answered at one time, a thread each; more wait to be accepted.
   int64_t requests_max = 1024;             ///< That wait for a batch of one signature; more are refused.
   double read_secs = 5;                    ///< Between two pieces of a request.

@@ -16,6 +16,8 @@ template <> struct option_fields<serve_options> {
     option_field{"threads", &serve_options::threads, "batches that are computed at one time", field_range::between(1, 1024)},
     option_field{"request_rows_max", &serve_options::request_rows_max, "rows of a request", field_range::at_least(1)},
     option_field{"body_bytes_max", &serve_options::body_bytes_max, "bytes of a request's body", field_range::between(1, 1 << 30)},
+    option_field{"memory_bytes_max", &serve_options::memory_bytes_max, "bytes of the bodies, tensors and answers of all requests in work",
+                 field_range::at_least(1)},
     option_field{"connections_max", &serve_options::connections_max, "connections that are answered at one time, a thread each", field_range::between(1, 4096)},
     option_field{"requests_max", &serve_options::requests_max, "requests that wait for a batch; more are refused", field_range::at_least(1)},
     option_field{"read_secs", &serve_options::read_secs, "seconds between two pieces of a request", field_range::between(0.001, 3600)},

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -105,6 +106,8 @@ class timed_server final : public httplib::Server {
   }
   /// In a handler: the connection that brought the request, which the library does not tell.
   static timed_connection& current() { return *current_; }
+  /// In a handler: holds what the answer takes until it has been sent.
+  static void hold(memory_share of_answer) { answer_memory_ = std::move(of_answer); }
 
  private:
   /// What the library would do with a request beside handing it over.
@@ -129,6 +132,7 @@ class timed_server final : public httplib::Server {
       } catch (...) {  // There is no memory for its headers.
         right = false;
       }
+      answer_memory_.set(0);
       closed = closed || last || connection.ends();
     }
     current_ = nullptr;
@@ -138,6 +142,7 @@ class timed_server final : public httplib::Server {
   }
 
   static inline thread_local timed_connection* current_ = nullptr;
+  static inline thread_local memory_share answer_memory_{};
 
   const std::chrono::steady_clock::duration piece_, whole_, idle_;
   const uint64_t bytes_;
@@ -163,17 +168,19 @@ class httplib_listener final : public http_listener {
     const auto answer = [this](const httplib::Request& from, httplib::Response& to) {
       if (from.has_header("Content-Length") || from.has_header("Transfer-Encoding"))
         timed_server::current().end_with_this();  // The library reads no body of these methods.
-      put(handler_({from.method, from.path, from.body}), to);
+      request_body none;
+      put(handler_({from.method, from.path, none}), to);
     };
-    const auto read = [this, most = static_cast<size_t>(options.body_bytes_max), refuse = options.refuse](
+    const auto read = [this, most = static_cast<size_t>(options.body_bytes_max), memory = options.memory, refuse = options.refuse](
                         const httplib::Request& from, httplib::Response& to, const httplib::ContentReader& content) {
-      std::string body;
-      bool larger = false;
+      request_body body{memory};
+      bool larger = false, kept = true;
       // A body that is too large is read to its end, as far as the connection allows, so that the next request is found.
       const auto keep = [&](const char* bytes, size_t n) {
         larger = larger || n > most - body.size();
-        if (!larger)
-          body.append(bytes, n);
+        kept = kept && !larger && body.append(bytes, n);
+        if (!kept)
+          body.release();
         return true;
       };
       // Without either there is no body; the library would wait for the end of the connection.
@@ -182,10 +189,10 @@ class httplib_listener final : public http_listener {
       if (from.method == "DELETE" && !from.has_header("Content-Length"))
         timed_server::current().end_with_this();  // The library does not read what comes in chunks.
       larger = larger || to.status == 413;
-      if (!whole || larger) {
+      if (!whole || larger || !kept) {
         if (!whole)
           timed_server::current().end_with_this();
-        to.status = larger ? 413 : 400;
+        to.status = larger ? 413 : kept ? 400 : 429;
         return put(refuse(to.status), to);
       }
       put(handler_({from.method, from.path, body}), to);
@@ -196,9 +203,16 @@ class httplib_listener final : public http_listener {
       if (to.body.empty())  // Otherwise it is our own answer.
         put(refuse(to.status), to);
     });
-    server_.set_exception_handler([refuse = options.refuse](const httplib::Request&, httplib::Response& to, std::exception_ptr) {
+    server_.set_exception_handler([refuse = options.refuse](const httplib::Request&, httplib::Response& to, const std::exception_ptr& thrown) {
       timed_server::current().end_with_this();  // Its body may not have been read.
-      put(refuse(500), to);
+      try {
+        std::rethrow_exception(thrown);
+      } catch (const std::bad_alloc&) {
+        to.status = 429;
+      } catch (...) {
+        to.status = 500;
+      }
+      put(refuse(to.status), to);
     });
   }
 
@@ -231,9 +245,11 @@ class httplib_listener final : public http_listener {
   }
 
  private:
-  static void put(const http_response& from, httplib::Response& to) {
+  static void put(http_response from, httplib::Response& to) {
     to.status = from.status;
-    to.set_content(from.body, from.content_type.c_str());
+    to.set_header("Content-Type", from.content_type);
+    to.body = std::move(from.body);
+    timed_server::hold(std::move(from.memory));
   }
 
   timed_server server_;

@@ -2,10 +2,9 @@
 
 namespace troupe {
 
-namespace {
-
-/// The length of the character at the beginning of `bytes`; 0 when there is none.
-size_t character_length(std::string_view bytes) noexcept {
+size_t utf8_length(std::string_view bytes) noexcept {
+  if (bytes.empty())
+    return 0;
   const auto lead = static_cast<unsigned char>(bytes[0]);
   const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
   if (length == 0 || length > bytes.size())
@@ -19,11 +18,9 @@ size_t character_length(std::string_view bytes) noexcept {
   return length;
 }
 
-}  // namespace
-
 bool is_utf8(std::string_view bytes) noexcept {
   while (!bytes.empty()) {
-    const size_t length = character_length(bytes);
+    const size_t length = utf8_length(bytes);
     if (length == 0)
       return false;
     bytes.remove_prefix(length);
@@ -34,7 +31,7 @@ bool is_utf8(std::string_view bytes) noexcept {
 std::string as_utf8(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
-    const size_t length = character_length(bytes);
+    const size_t length = utf8_length(bytes);
     text += length == 0 ? std::string_view{"\xef\xbf\xbd"} : bytes.substr(0, length);
     bytes.remove_prefix(length == 0 ? 1 : length);
   }

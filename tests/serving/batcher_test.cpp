@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <future>
+#include <stdexcept>
 
 namespace troupe {
 
@@ -89,10 +90,16 @@ TEST_CASE("requests whose rows depend on each other are computed one by one") {
 
 TEST_CASE("a model that throws fails the requests of that batch, and the next ones are computed") {
   held_model held;
-  held.facts->during_call = [during = held.facts->during_call, calls = std::make_shared<std::atomic<int>>(0)] {
+  bool without_memory = false;
+  SUBCASE("anything") {}
+  SUBCASE("for want of memory, which is what they are told") { without_memory = true; }
+  held.facts->during_call = [during = held.facts->during_call, calls = std::make_shared<std::atomic<int>>(0), without_memory] {
     during();
-    if (++*calls == 2)
+    if (++*calls != 2)
+      return;
+    if (without_memory)
       throw std::bad_alloc{};
+    throw std::runtime_error{"a mistake"};
   };
   batcher all{held.model, "serving_default", {}};
   auto first = ask(all, row(1));
@@ -101,8 +108,9 @@ TEST_CASE("a model that throws fails the requests of that batch, and the next on
   wait_for(all, 2);
   held.let_go.set_value();
   CHECK(first.get());
-  CHECK(second.get().error().category == errc::state);
-  CHECK(third.get().error().category == errc::state);
+  const auto category = without_memory ? errc::resource_exhausted : errc::state;
+  CHECK(second.get().error().category == category);
+  CHECK(third.get().error().category == category);
   CHECK(ask(all, row(30)).get());
 }
 

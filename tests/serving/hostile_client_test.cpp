@@ -65,6 +65,31 @@ TEST_CASE("a body that comes in chunks or compressed is read, up to the size of 
   CHECK(client.post(predict_path, one_row).status == 200);
 }
 
+TEST_CASE("a body for which there is no memory is refused with 429 while others hold it, and taken afterwards") {
+  std::promise<void> entered, let_go;
+  small_server s{{.body_bytes_max = 300'000, .memory_bytes_max = 300'000}};
+  s.exports->facts->during_call = [&, go = let_go.get_future().share(), first = std::make_shared<std::atomic<bool>>(true)] {
+    if (first->exchange(false))
+      entered.set_value(), go.wait();
+  };
+  std::string rows = "{\"instances\": [[1, 2]";
+  for (int i = 1; i < 1000; ++i)
+    rows += ", [1, 2]";
+  rows += "]}";
+  auto begun = std::async(std::launch::async, [&] { return http_client{s.port()}.post(predict_path, rows).status; });
+  entered.get_future().wait();
+  const std::string large = one_row + std::string(200'000, ' ');
+  const auto refused = http_client{s.port()}.post(predict_path, large);
+  CHECK(refused.status == 429);
+  CHECK(has(refused.body, "{\"error\": \"there is no memory"));
+  let_go.set_value();
+  CHECK(begun.get() == 200);
+  while (!has(http_client{s.port()}.get("/metrics").body, "\ntroupe_serve_request_bytes 0\n"))  // Its answer is held until it has been sent.
+    std::this_thread::yield();
+  CHECK(http_client{s.port()}.post(predict_path, large).status == 200);
+  CHECK(http_client{s.port()}.post(predict_path, std::string(300'001, ' ')).status == 413);
+}
+
 TEST_CASE("a body that says it is a form is read as any other") {
   const small_server s;
   http_client client{s.port()};

@@ -16,13 +16,18 @@ struct small_service {
   std::shared_ptr<test::fake_exports> exports = std::make_shared<test::fake_exports>();
   served_versions versions{std::make_unique<test::fake_source>(exports), {}};
   server_metrics metrics;
-  rest_service service{"half", 10, versions, metrics};
+  request_memory memory{100'000};
+  rest_service service{"half", 10, versions, metrics, &memory};
 
   small_service() {
     exports->factors = {{9, 2.f}};
     REQUIRE(versions.refresh());
   }
-  http_response ask(const std::string& method, const std::string& path, const std::string& body = {}) { return service.answer({method, path, body}); }
+  http_response ask(const std::string& method, const std::string& path, const std::string& body = {}) {
+    request_body held;
+    REQUIRE(held.append(body.data(), body.size()));
+    return service.answer({method, path, held});
+  }
   /// The message of an answer that is an error.
   std::string error_of(const http_response& r) { return nlohmann::json::parse(r.body).at("error"); }
   void refused(int status, const std::string& message, const std::string& method, const std::string& path, const std::string& body = {}) {
@@ -101,6 +106,29 @@ TEST_CASE_FIXTURE(small_service, "metrics count requests by method and status, r
   CHECK(has_line("troupe_serve_batches_total 1"));
   CHECK(has_line("troupe_serve_model_version 9"));
   CHECK(has_line("troupe_serve_waiting_requests 0"));
+}
+
+TEST_CASE_FIXTURE(small_service, "a request whose tensors or answer find no memory is refused with 429, and what requests held is free afterwards") {
+  memory_share others{&memory};
+  REQUIRE(others.set(100'000 - 40));
+  refused(429, "there is no memory now for 8 rows", "POST", "/v1/models/half:predict", R"({"instances": [[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2],[1,2]]})");
+  refused(429, "there is no memory now for the answer to 1 rows", "POST", "/v1/models/half:predict", one_row);
+  CHECK(memory.used() == others.bytes());
+  REQUIRE(others.set(0));
+  const auto answer = ask("POST", "/v1/models/half:predict", one_row);
+  CHECK(answer.status == 200);
+  CHECK(memory.used() == static_cast<int64_t>(answer.body.capacity()));
+  CHECK(has(ask("GET", "/metrics").body, "\ntroupe_serve_request_bytes " + std::to_string(memory.used()) + "\n"));
+}
+
+TEST_CASE_FIXTURE(small_service, "an answer takes no more than is asked for before it is computed") {
+  for (const std::string body :
+       {one_row, R"({"instances": [[5.8774718e-39, 1.6543211e38]]})", R"({"inputs": [[5.8774718e-39, 0.12345679], [1.6543211e38, 3]]})"}) {
+    const auto answer = ask("POST", "/v1/models/half:predict", body);
+    const auto rows = has(body, "inputs") ? 2 : 1;
+    CHECK(answer.status == 200);
+    CHECK(std::ssize(answer.body) <= rows * versions.current()->answer_bytes("serving_default").text + answer_frame_bytes);
+  }
 }
 
 }  // namespace troupe
