@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace troupe {
 
@@ -29,13 +31,16 @@ struct http_options {
   int port = 0;                         ///< 0: any that is free.
   int64_t body_bytes_max = 0;
   request_memory* memory = nullptr;     ///< Of which bodies are a part; outlives the listener. Null: unbounded.
-  int64_t connections_max = 0;          ///< Answered at one time, a thread each; more wait to be accepted.
+  int64_t connections_max = 0;          ///< Answered at one time, a thread each. Four times as many may be without a request.
+  int64_t requests_max = 0;             ///< That wait for one of these threads; more are refused with 503.
+  /// Paths whose GET and HEAD have threads of their own, so that they are answered whatever others do. The handler does not wait for them.
+  std::vector<std::string> apart = {};
   double read_secs = 0;                 ///< Between two pieces of a request, and of an answer.
   double request_secs = 0;              ///< For the whole of a request, and as long for its answer.
   double idle_secs = 0;                 ///< A connection without a request is closed after so long.
-  /// Has to be there: the answer to what is no request of HTTP, too large, or without memory (429), with that status, in the form of the
-  /// other answers.
-  std::function<http_response(int status)> refuse = {};
+  /// Has to be there: the answer to what is no request that is handled, with that status, in the form of the other answers. `reason` may be
+  /// empty. Any thread.
+  std::function<http_response(int status, std::string_view reason)> refuse = {};
 };
 
 class http_listener {

@@ -40,6 +40,7 @@ expected<model_server> model_server::start(const std::string& directory, const s
 }
 
 int model_server::port() const { return impl_->server->port(); }
+int model_server::health_port() const { return impl_->server->health_port(); }
 const std::string& model_server::name() const { return impl_->server->name(); }
 int64_t model_server::version() const { return impl_->server->version(); }
 void model_server::drain() { impl_->server->drain(); }

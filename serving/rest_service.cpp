@@ -103,21 +103,30 @@ http_response rest_service::answer_model(const http_request& request, const std:
   return {200, status_answer(version->number())};
 }
 
-http_response rest_service::answer(const http_request& request) {
+http_response rest_service::answer_health(const http_request& request) const {
+  if (request.method != "GET" && request.method != "HEAD")
+    return only(request.method, "GET");
+  if (request.path == "/healthz")
+    return health();
+  const auto now = versions_.current();
+  return {200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0, memory_ ? memory_->used() : 0), "text/plain; version=0.0.4"};
+}
+
+http_response rest_service::no_path(const std::string& path, paths there) const {
+  const std::string models = std::string{models_path} + model_;
+  const auto known = there == paths::all ? models + ", /metrics and /healthz" : there == paths::health ? "/metrics and /healthz" : "those of " + models;
+  return refused(404, printable(path) + " is no path of this server: there are " + known);
+}
+
+http_response rest_service::answer(const http_request& request, paths there) {
   const auto begun = std::chrono::steady_clock::now();
   std::string method = "other";
   const auto answer_it = [&]() -> http_response {
-    if (request.path.starts_with(models_path))
+    if (there != paths::health && request.path.starts_with(models_path))
       return answer_model(request, request.path.substr(models_path.size()), method);
-    const bool known = request.path == "/healthz" || request.path == "/metrics";
-    if (!known)
-      return refused(404, printable(request.path) + " is no path of this server: there are /v1/models/" + model_ + ", /metrics and /healthz");
-    if (request.method != "GET" && request.method != "HEAD")
-      return only(request.method, "GET");
-    if (request.path == "/healthz")
-      return health();
-    const auto now = versions_.current();
-    return http_response{200, metrics_.text(now ? now->number() : -1, now ? now->waiting() : 0, memory_ ? memory_->used() : 0), "text/plain; version=0.0.4"};
+    if (there != paths::models && std::find(std::begin(health_paths), std::end(health_paths), request.path) != std::end(health_paths))
+      return answer_health(request);
+    return no_path(request.path, there);
   };
   auto made = guarded("the answer", [&]() -> expected<http_response> {
     try {
@@ -131,12 +140,18 @@ http_response rest_service::answer(const http_request& request) {
   return response;
 }
 
-http_response rest_service::refuse(int status) {
+http_response rest_service::refuse(int status, std::string_view reason) {
   metrics_.answered("other", status, 0);
-  return refused(status, status == 413   ? "the body is larger than this server takes"
-                         : status == 429 ? "there is no memory now for the body: other requests hold it"
-                         : status == 400 ? "this is no request of HTTP/1.1"
-                                         : "the request cannot be answered");
+  const auto what = [status] {
+    switch (status) {
+      case 400: return "this is no request of HTTP/1.1";
+      case 408: return "the request took too long";
+      case 413: return "the body is larger than this server takes";
+      case 429: return "there is no memory now for the body: other requests hold it";
+      default: return "the request cannot be answered";
+    }
+  };
+  return refused(status, reason.empty() ? what() : std::string{what()} + ": " + std::string{reason});
 }
 
 }  // namespace troupe

@@ -28,22 +28,43 @@ expected<std::unique_ptr<running_server>> running_server::start(std::unique_ptr<
   std::unique_ptr<running_server> made{new running_server{std::move(versions), std::move(name), options, std::move(told)}};
   if (auto found = made->look(); !found)
     return fail(std::move(found.error()));
+  if (auto listens = made->listen(options); !listens)
+    return fail(std::move(listens.error()));
   auto* const self = made.get();
-  const http_options http{.host = options.host, .port = static_cast<int>(options.port),
-                          .body_bytes_max = std::min(options.body_bytes_max, options.memory_bytes_max), .memory = &self->memory_,
-                          .connections_max = options.connections_max, .read_secs = options.read_secs, .request_secs = options.request_secs,
-                          .idle_secs = options.idle_secs, .refuse = [self](int status) { return self->service_.refuse(status); }};
-  auto listener = listen_for_http(http, [self](const http_request& request) { return self->service_.answer(request); });
-  if (!listener)
-    return fail(std::move(listener.error()));
-  made->listener_ = std::move(*listener);
   const auto begun = guarded("the threads of the server", [&] {
     made->accepting_ = std::thread{[self] { self->listener_->run(); }};
+    if (made->health_)
+      made->accepting_health_ = std::thread{[self] { self->health_->run(); }};
     made->looking_ = std::thread{[self, every = seconds(options.poll_secs)] { self->look_again(every); }};
   });
   if (!begun)
     return fail(errc::resource_exhausted, begun.error().message);
   return made;
+}
+
+expected<void> running_server::listen(const serve_options& options) {
+  using paths = rest_service::paths;
+  const auto at = [&, this](int64_t port, int64_t connections_max, paths there) {
+    const http_options http{.host = options.host, .port = static_cast<int>(port),
+                            .body_bytes_max = std::min(options.body_bytes_max, options.memory_bytes_max), .memory = &memory_,
+                            .connections_max = connections_max, .requests_max = options.requests_max,
+                            .apart = {std::begin(health_paths), std::end(health_paths)}, .read_secs = options.read_secs,
+                            .request_secs = options.request_secs, .idle_secs = options.idle_secs,
+                            .refuse = [this](int status, std::string_view reason) { return service_.refuse(status, reason); }};
+    return listen_for_http(http, [this, there](const http_request& request) { return service_.answer(request, there); });
+  };
+  auto listener = at(options.port, options.connections_max, options.health_port ? paths::models : paths::all);
+  if (!listener)
+    return fail(std::move(listener.error()));
+  listener_ = std::move(*listener);
+  if (!options.health_port)
+    return {};
+  constexpr int64_t threads_of_health = 2;
+  auto health = at(*options.health_port, threads_of_health, paths::health);
+  if (!health)
+    return fail(std::move(health.error()));
+  health_ = std::move(*health);
+  return {};
 }
 
 expected<void> running_server::look() {
@@ -64,7 +85,7 @@ expected<void> running_server::look() {
 void running_server::look_at_listener() {
   {
     const std::lock_guard held{guard_};
-    if (ended_ || deaf_ || listener_->listens())
+    if (ended_ || deaf_ || (listener_->listens() && (!health_ || health_->listens())))
       return;
   }
   deaf_ = true;
@@ -90,10 +111,13 @@ void running_server::drain() {
   }
   service_.drain();
   ended_changed_.notify_all();
-  if (listener_)
-    listener_->stop();
-  if (accepting_.joinable())
-    accepting_.join();
+  // Health is asked for until what had begun is answered.
+  for (const auto& [listener, thread] : {std::pair{listener_.get(), &accepting_}, std::pair{health_.get(), &accepting_health_}}) {
+    if (listener)
+      listener->stop();
+    if (thread->joinable())
+      thread->join();
+  }
   if (looking_.joinable())
     looking_.join();
 }

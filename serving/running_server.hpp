@@ -21,12 +21,14 @@ class running_server {
   running_server& operator=(const running_server&) = delete;
 
   int port() const { return listener_->port(); }
+  int health_port() const { return (health_ ? health_ : listener_)->port(); }
   const std::string& name() const noexcept { return name_; }
   int64_t version() const { return versions_.current()->number(); }
   void drain();
 
  private:
   running_server(std::unique_ptr<version_source> versions, std::string name, const serve_options& options, std::function<void(const serve_event&)> told);
+  expected<void> listen(const serve_options& options);
   expected<void> look();
   void look_at_listener();
   void look_again(std::chrono::nanoseconds every);
@@ -37,8 +39,8 @@ class running_server {
   server_metrics metrics_;
   served_versions versions_;
   rest_service service_;
-  std::unique_ptr<http_listener> listener_;
-  std::thread accepting_, looking_;
+  std::unique_ptr<http_listener> listener_, health_;  ///< The second one where health has a port of its own.
+  std::thread accepting_, accepting_health_, looking_;
   std::mutex guard_;
   std::condition_variable ended_changed_;
   bool ended_ = false;

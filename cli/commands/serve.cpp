@@ -23,7 +23,7 @@ is added takes over while requests are answered.
 Answers, in the forms of TensorFlow Serving's REST interface:
   POST /v1/models/NAME[/versions/N]:predict   {"instances": [...]} by rows, {"inputs": {...}} by columns
   GET  /v1/models/NAME[/versions/N][/metadata]
-  GET  /metrics, /healthz
+  GET  /metrics, /healthz                     at --health-port, where that is given
 
 Examples:
   troupe serve runs/fashion/export/latest
@@ -75,18 +75,27 @@ expected<void> read_options(const flag_values& values, serve_options& into) {
   return right;
 }
 
-void say(const request& r, const serve_event& e, const std::string& address) {
+/// Where a version answers, which is told with the first one.
+struct addresses {
+  std::string models = {};
+  std::string health = {};  ///< Empty: that of the models.
+};
+
+void say(const request& r, const serve_event& e, const addresses& at = {}) {
   using object = nlohmann::ordered_json;
   const bool warning = e.what == serve_event::kind::warning;
   if (warning)
     write_error("warning: " + e.text + "\n");
-  if (r.json)
-    write_output(object(warning ? object{{"event", "warning"}, {"version", e.version}, {"message", e.text}}
-                                : object{{"event", "serving"}, {"version", e.version}, {"address", address}})
-                   .dump(-1, ' ', false, object::error_handler_t::replace)
-                 + "\n");
-  else if (!r.quiet && !warning)
-    write_output(fmt::format("version {} answers{}\n", e.version, address.empty() ? "" : " on " + address));
+  if (r.json) {
+    auto line = warning ? object{{"event", "warning"}, {"version", e.version}, {"message", e.text}}
+                        : object{{"event", "serving"}, {"version", e.version}, {"address", at.models}};
+    if (!at.health.empty())
+      line["health_address"] = at.health;
+    write_output(line.dump(-1, ' ', false, object::error_handler_t::replace) + "\n");
+  } else if (!r.quiet && !warning) {
+    write_output(fmt::format("version {} answers{}{}\n", e.version, at.models.empty() ? "" : " on " + at.models,
+                             at.health.empty() ? "" : ", health and metrics on " + at.health));
+  }
 }
 
 /// Serves until the first signal, which it returns, or until the server fails.
@@ -101,12 +110,15 @@ expected<int> run(const request& r, signal_watch& signals) {
       failed = error{errc::unavailable, e.text};
       changed.notify_all();
     } else if (e.what == serve_event::kind::warning || !std::exchange(first, false)) {  // The first version is told once the address is known.
-      say(r, e, "");
+      say(r, e);
     }
   });
   if (!server)
     return fail(server.error());
-  say(r, {serve_event::kind::version, server->version(), {}}, fmt::format("http://{}:{}/v1/models/{}", r.options.host, server->port(), server->name()));
+  addresses at{fmt::format("http://{}:{}/v1/models/{}", r.options.host, server->port(), server->name())};
+  if (r.options.health_port)
+    at.health = fmt::format("http://{}:{}", r.options.host, server->health_port());
+  say(r, {serve_event::kind::version, server->version(), {}}, at);
   signals.at_first([&] {
     const std::lock_guard held{guard};
     ended = true;

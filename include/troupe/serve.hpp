@@ -18,6 +18,7 @@ namespace troupe {
 struct serve_options {
   std::string host = "127.0.0.1";
   int64_t port = 8501;                     ///< 0: any that is free.
+  std::optional<int64_t> health_port = {}; ///< Of /healthz and /metrics, which are at `port` unless given; 0: any that is free.
   std::optional<std::string> name = {};    ///< Of the model, in paths; the last part of the directory's, where absent.
   int64_t batch_rows_max = 64;             ///< Rows of different requests that are computed together.
   double batch_delay_ms = 0;               ///< What a request waits for others to come; 0: those that wait anyway are computed together.
@@ -25,8 +26,8 @@ struct serve_options {
   int64_t request_rows_max = 4096;
   int64_t body_bytes_max = int64_t{16} << 20;
   int64_t memory_bytes_max = int64_t{1} << 30;  ///< Of all requests in work: bodies, tensors and answers; more are refused.
-  int64_t connections_max = 64;            ///< Answered at one time, a thread each; more wait to be accepted.
-  int64_t requests_max = 1024;             ///< That wait for a batch of one signature; more are refused.
+  int64_t connections_max = 64;            ///< Answered at one time, a thread each. Four times as many may be without a request.
+  int64_t requests_max = 1024;             ///< That wait for a thread, and for a batch of one signature; more are refused.
   double read_secs = 5;                    ///< Between two pieces of a request.
   double request_secs = 60;                ///< For the whole of a request, and as long for its answer.
   double idle_secs = 30;                   ///< A connection without a request is closed.
@@ -58,6 +59,7 @@ class TROUPE_API model_server {
   ~model_server();  ///< Drains.
 
   int port() const;
+  int health_port() const;  ///< `port()`, where it has none of its own.
   const std::string& name() const;
   int64_t version() const;
   /// Accepts no further connection, answers every request that has begun, and returns then.

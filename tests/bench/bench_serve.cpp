@@ -94,8 +94,8 @@ struct constant_server {
   std::thread accepting;
 
   constant_server(std::shared_ptr<const servable> m, std::string a, const serve_options& o) : model(std::move(m)), answer(std::move(a)) {
-    const http_options http{.body_bytes_max = o.body_bytes_max, .connections_max = o.connections_max, .read_secs = o.read_secs,
-                            .request_secs = o.request_secs, .idle_secs = o.idle_secs};
+    const http_options http{.body_bytes_max = o.body_bytes_max, .connections_max = o.connections_max, .requests_max = o.requests_max,
+                            .read_secs = o.read_secs, .request_secs = o.request_secs, .idle_secs = o.idle_secs};
     listener = need(listen_for_http(http, [this, rows = o.request_rows_max](const http_request& request) {
       return parse_predict_request(request.body.text(), model->signatures(), rows) ? http_response{.body = answer} : http_response{.status = 400};
     }));

@@ -1,4 +1,5 @@
 // Clients that send what no good client sends: the server's memory, threads and ports stay its own.
+#include "tests/modules/http/hostile_requests.hpp"
 #include "tests/serving/small_server.hpp"
 #include "tests/support/has.hpp"
 
@@ -51,18 +52,93 @@ size_t send_without_end(http_client& client, const std::string& piece) {
 
 }  // namespace
 
-TEST_CASE("a body that comes in chunks or compressed is read, up to the size of a body, and the connection goes on") {
+TEST_CASE("a body that comes in chunks or compressed is read and the connection goes on, up to the size of a body") {
   const small_server s{{.body_bytes_max = 1000}};
   http_client client{s.port()};
   REQUIRE(client.send(head("Transfer-Encoding: chunked\r\n") + chunk(R"({"instances": )") + chunk("[[1, 2]]}") + "0\r\n\r\n"));
   CHECK(client.receive().status == 200);
   REQUIRE(client.send(with_length("Content-Encoding: gzip\r\n", gzipped(one_row))));
   CHECK(client.receive().status == 200);
-  REQUIRE(client.send(head("Transfer-Encoding: chunked\r\n") + chunk(std::string(600, ' ')) + chunk(std::string(600, ' ')) + "0\r\n\r\n"));
-  CHECK(client.receive().status == 413);
-  REQUIRE(client.send(with_length("Content-Encoding: gzip\r\n", gzipped(std::string(100'000, ' ')))));
-  CHECK(client.receive().status == 413);
   CHECK(client.post(predict_path, one_row).status == 200);
+  for (const auto& larger : {head("Transfer-Encoding: chunked\r\n") + chunk(std::string(600, ' ')) + chunk(std::string(600, ' ')) + "0\r\n\r\n",
+                             with_length("Content-Encoding: gzip\r\n", gzipped(std::string(100'000, ' ')))}) {
+    http_client other{s.port()};
+    REQUIRE(other.send(larger));
+    CHECK(other.receive().status == 413);
+    CHECK(other.receive().status == 0);
+  }
+}
+
+TEST_CASE("a request that a proxy could read otherwise gets one answer, and what is hidden in it none") {
+  const small_server s;
+  const std::string second = with_length("", R"({"instances": [[7, 7]]})");
+  const auto all = hostile_requests(predict_path, second);
+  REQUIRE(all.size() > 300);
+  for (const auto& hostile : all) {
+    CAPTURE(hostile.line);
+    http_client client{s.port()};
+    REQUIRE(client.send(hostile.bytes));
+    client.end_sending();
+    const auto answers = client.receive_all();
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0].status == hostile.status);
+    CHECK(answers[0].body.starts_with("{\"error\": "));
+    if (hostile.status != 404 && hostile.status != 405)
+      CHECK(has(answers[0].head, "Connection: close"));
+  }
+  CHECK(s.exports->facts->calls == 0);
+  CHECK(http_client{s.port()}.post(predict_path, one_row).status == 200);
+}
+
+TEST_CASE("an answer that ends its connection reaches a client which goes on sending") {
+  const small_server s{{.body_bytes_max = 1000}};
+  const std::string much(60'000, ' ');
+  for (const auto& request : {with_length("", much), head("Transfer-Encoding: chunked\r\n") + "x\r\n" + much, head("Host: u\r\n") + much,
+                              std::string(60'000, 'a')}) {
+    http_client client{s.port()};
+    client.send(request);  // Until the server takes no more.
+    const auto answer = client.receive();
+    CHECK(answer.status >= 400);
+    CHECK(has(answer.head, "Connection: close"));
+    CHECK(client.receive().status == 0);
+  }
+}
+
+TEST_CASE("requests that come together are answered one after the other, and a blank line between them is none") {
+  const small_server s;
+  http_client client{s.port()};
+  const std::string post = with_length("", one_row), get = "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n";
+  REQUIRE(client.send(post + get + "\r\n" + head("Transfer-Encoding: chunked\r\n") + chunk(one_row) + "0\r\n\r\n" + get));
+  client.end_sending();
+  const auto answers = client.receive_all();
+  REQUIRE(answers.size() == 4);
+  for (const auto& a : answers)
+    CHECK(a.status == 200);
+}
+
+TEST_CASE("a client that waits for leave to send its body gets it, and one whose body is not wanted the answer at once") {
+  const small_server s{{.body_bytes_max = 1000}};
+  http_client client{s.port()};
+  REQUIRE(client.send(head("Expect: 100-continue\r\nContent-Length: " + std::to_string(one_row.size()) + "\r\n")));
+  CHECK(client.receive().status == 100);
+  REQUIRE(client.send(one_row));
+  CHECK(client.receive().status == 200);
+  REQUIRE(client.send(head("Expect: 100-continue\r\nContent-Length: 1001\r\n")));
+  CHECK(client.receive().status == 413);
+}
+
+TEST_CASE("the answer to HEAD has the length of that to GET and no body, and a long one is compressed for those who take it") {
+  const small_server s;
+  http_client client{s.port()};
+  const auto whole = client.get("/metrics");
+  REQUIRE(client.send("HEAD /v1/models/half/metadata HTTP/1.1\r\nHost: t\r\n\r\nGET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"));
+  CHECK(has(client.receive(false).head, "Content-Length: "));
+  CHECK(client.receive().body == "{\"status\": \"ok\", \"version\": 1}\n");
+  REQUIRE(client.send("GET /metrics HTTP/1.1\r\nHost: t\r\nAccept-Encoding: deflate, gzip\r\n\r\n"));
+  const auto compressed = client.receive();
+  CHECK(has(compressed.head, "Content-Encoding: gzip"));
+  CHECK(compressed.body.size() < whole.body.size());
+  CHECK(compressed.body.starts_with("\x1f\x8b"));
 }
 
 TEST_CASE("a body for which there is no memory is refused with 429 while others hold it, and taken afterwards") {
@@ -106,7 +182,7 @@ TEST_CASE("a request without a body is answered at once, and one that has a body
   REQUIRE(client.send(head("")));
   CHECK(client.receive().status == 400);
   CHECK(client.post(predict_path, one_row).status == 200);
-  REQUIRE(client.send("GET /healthz HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"));
+  REQUIRE(client.send("GET /healthz HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\nabc"));
   CHECK(client.receive().status == 200);
   CHECK(client.receive().status == 0);
 }
@@ -116,7 +192,7 @@ TEST_CASE("a line, headers, chunks or a compressed body without an end are cut o
   const size_t bound = 32 << 20;  // What lies in sockets on the way is counted with it.
   for (const auto& [begin, piece] : std::vector<std::pair<std::string, std::string>>{
          {"", std::string(1000, 'a')},
-         {"GET /healthz HTTP/1.1\r\n", "a: b\r\n"},
+         {"GET /healthz HTTP/1.1\r\nHost: t\r\n", "a: b\r\n"},
          {head("Transfer-Encoding: chunked\r\n"), chunk(std::string(1000, 'a'))},
          {head("Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n"), chunk(gzipped(std::string(100'000, 'a')))},
          {head("Transfer-Encoding: chunked\r\n", "PRI"), chunk(std::string(1000, 'a'))},
@@ -143,7 +219,7 @@ TEST_CASE("a request for ranges is answered in whole") {
   std::string ranges = "bytes=0-";
   for (int i = 0; i < 1000; ++i)
     ranges += ",0-";
-  REQUIRE(client.send("GET /healthz HTTP/1.1\r\nRange: " + ranges + "\r\n\r\n"));
+  REQUIRE(client.send("GET /healthz HTTP/1.1\r\nHost: t\r\nRange: " + ranges + "\r\n\r\n"));
   const auto answer = client.receive();
   CHECK(answer.status == 200);
   CHECK(answer.body == "{\"status\": \"ok\", \"version\": 1}\n");
@@ -154,7 +230,7 @@ TEST_CASE("a server that drains ends, whatever a client goes on asking on its co
   http_client client{s.port()};
   auto asked = std::async(std::launch::async, [&client] {
     int64_t answers = 0;
-    while (client.send("GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n") && client.receive().status != 0)
+    while (client.send("GET /healthz HTTP/1.1\r\nHost: t\r\n\r\nGET /healthz HTTP/1.1\r\nHost: t\r\n\r\n") && client.receive().status != 0)
       ++answers;
     return answers;
   });

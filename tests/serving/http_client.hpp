@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@ namespace troupe::test {
 struct http_answer {
   int status = 0;  ///< 0: the connection ended before an answer.
   std::string body;
+  std::string head = {};
 };
 
 class http_client {
@@ -37,19 +39,29 @@ class http_client {
   bool connected() const { return connected_; }
   bool send(std::string_view bytes) { return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()); }
 
-  /// The next answer, whose length its header says.
-  http_answer receive() {
+  /// Nothing more is sent.
+  void end_sending() { ::shutdown(socket_, SHUT_WR); }
+
+  /// All answers until the server closes the connection.
+  std::vector<http_answer> receive_all() {
+    std::vector<http_answer> all;
+    for (auto next = receive(); next.status != 0; next = receive())
+      all.push_back(std::move(next));
+    return all;
+  }
+  /// The next answer, whose length its header says; that to HEAD has no body.
+  http_answer receive(bool has_body = true) {
     size_t end = 0;
     while ((end = text_.find("\r\n\r\n")) == std::string::npos)
       if (!read_some())
         return {};
     const std::string head = text_.substr(0, end);
     const size_t length = head.find("Content-Length: ");
-    const size_t bytes = length == std::string::npos ? 0 : std::strtoul(head.c_str() + length + 16, nullptr, 10);
+    const size_t bytes = length == std::string::npos || !has_body ? 0 : std::strtoul(head.c_str() + length + 16, nullptr, 10);
     while (text_.size() < end + 4 + bytes)
       if (!read_some())
         return {};
-    http_answer answer{std::atoi(head.c_str() + std::strlen("HTTP/1.1 ")), text_.substr(end + 4, bytes)};
+    http_answer answer{std::atoi(head.c_str() + std::strlen("HTTP/1.1 ")), text_.substr(end + 4, bytes), head};
     text_.erase(0, end + 4 + bytes);
     return answer;
   }
