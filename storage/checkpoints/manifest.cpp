@@ -3,7 +3,7 @@
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/encodings/base64.hpp"
 #include "storage/encodings/crc32c.hpp"
-#include "storage/encodings/json_depth.hpp"
+#include "storage/encodings/json_tree.hpp"
 #include "storage/encodings/safetensors.hpp"
 #include "storage/encodings/sealed_text.hpp"
 
@@ -44,7 +44,7 @@ std::optional<dtype> parse_dtype(std::string_view text) {
   return {};
 }
 
-expected<manifest_file> parse_file(const json& j, const std::string& path, checkpoint_id id) {
+expected<manifest_file> parse_file(const json_tree::value& j, const std::string& path, checkpoint_id id) {
   manifest_file f{j.at("name").get<std::string>(), j.at("bytes").get<int64_t>(), j.at("header_bytes").get<int64_t>(), 0};
   const auto crc = parse_crc(j.at("header_crc32c").get<std::string>());
   if (id_of_shard(f.name) != id || !crc || f.header_bytes < 0 || f.bytes < f.header_bytes)
@@ -53,7 +53,7 @@ expected<manifest_file> parse_file(const json& j, const std::string& path, check
   return f;
 }
 
-expected<stored_tensor_info> parse_tensor(const json& j, const std::string& path, const std::vector<manifest_file>& files) {
+expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::string& path, const std::vector<manifest_file>& files) {
   stored_tensor_info t{.name = j.at("name").get<std::string>(), .file = j.at("file").get<std::string>(),
                        .offset = j.at("offset").get<int64_t>(), .bytes = j.at("bytes").get<int64_t>()};
   const auto type = parse_dtype(j.at("dtype").get<std::string>());
@@ -108,11 +108,8 @@ expected<std::string> write_manifest(const manifest& m) {
 expected<manifest> parse_manifest(std::string text, const std::string& path, checkpoint_id id) {
   if (const auto whole = unseal(text, crc_member); !whole)
     return damaged(path, whole.error().message);
-  if (const auto deep = too_deep_at(text))
-    return damaged(path, "it " + too_deep_text(*deep));
   // From here on, only a writer's mistake or a later version can cause an error.
-  try {
-    const auto j = json::parse(text);
+  return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<manifest> {
     if (j.at("format") != format_name)
       return damaged(path, "it is not a " + std::string{format_name});
     if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
@@ -143,9 +140,7 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, che
     for (const auto& [name, value] : j.at("properties").items())
       m.properties.emplace(name, value.get<std::string>());
     return m;
-  } catch (const json::exception& e) {
-    return damaged(path, e.what());
-  }
+  });
 }
 
 }  // namespace troupe

@@ -255,12 +255,28 @@ json_cursor::json_cursor(std::string_view text) noexcept : at_(text.data()), end
 
 void json_cursor::pass(const char* to) noexcept { at_ = past_blanks(to, end_); }
 
-std::string_view json_cursor::token() const noexcept {
-  const char* to = is_text() ? past_text(at_) : at_;
-  while (!is_text() && to < end_ && *to != ',' && *to != ']' && *to != '}' && !is_blank(*to))
-    ++to;
-  return {at_, static_cast<size_t>(to - at_)};
+const char* json_cursor::end_of_value() const noexcept {
+  const char* at = at_;
+  if (is_text())
+    return past_text(at);
+  if (!is_list() && !is_object()) {
+    while (at < end_ && *at != ',' && *at != ']' && *at != '}' && !is_blank(*at))
+      ++at;
+    return at;
+  }
+  int64_t depth = 0;
+  do {
+    if (*at == '"') {
+      at = past_text(at);
+      continue;
+    }
+    depth += *at == '[' || *at == '{' ? 1 : *at == ']' || *at == '}' ? -1 : 0;
+    ++at;
+  } while (depth > 0);
+  return at;
 }
+
+std::string_view json_cursor::token() const noexcept { return {at_, static_cast<size_t>(end_of_value() - at_)}; }
 
 int64_t json_cursor::count() const noexcept {
   json_cursor inner = *this;
@@ -329,22 +345,6 @@ bool json_cursor::read_as(T& into) noexcept {
 }
 template bool json_cursor::read_as(int32_t&) noexcept;
 template bool json_cursor::read_as(uint8_t&) noexcept;
-
-void json_cursor::skip() noexcept {
-  if (!is_list() && !is_object())
-    return pass(at_ + token().size());
-  int64_t depth = 0;
-  const char* at = at_;
-  do {
-    if (*at == '"') {
-      at = past_text(at);
-      continue;
-    }
-    depth += *at == '[' || *at == '{' ? 1 : *at == ']' || *at == '}' ? -1 : 0;
-    ++at;
-  } while (depth > 0);
-  pass(at);
-}
 
 bool json_cursor::enter() noexcept {
   pass(at_ + 1);

@@ -36,7 +36,7 @@ class json_cursor {
   bool is_object() const noexcept { return *at_ == '{'; }
   bool is_text() const noexcept { return *at_ == '"'; }
   bool is_number() const noexcept { return *at_ == '-' || (*at_ >= '0' && *at_ <= '9'); }
-  /// The bytes of a value that is no list and no object: "1.5", "\"x\"".
+  /// Its bytes, without blanks around: "1.5", "\"x\"", "[1, 2]".
   std::string_view token() const noexcept;
   /// The elements of a list, or the members of an object.
   int64_t count() const noexcept;
@@ -51,7 +51,7 @@ class json_cursor {
   bool read(int64_t& into) noexcept;
   bool read(int32_t& into) noexcept { return read_as<int32_t>(into); }
   bool read(uint8_t& into) noexcept { return read_as<uint8_t>(into); }
-  void skip() noexcept;
+  void skip() noexcept { pass(end_of_value()); }
 
   // -- lists and objects --------------------------------------------------------------
 
@@ -65,6 +65,7 @@ class json_cursor {
  private:
   template <class T>
   bool read_as(T& into) noexcept;
+  const char* end_of_value() const noexcept;
   void pass(const char* to) noexcept;
 
   const char* at_;

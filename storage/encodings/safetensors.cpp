@@ -1,12 +1,13 @@
 #include "storage/encodings/safetensors.hpp"
 
 #include "storage/encodings/crc32c.hpp"
-#include "storage/encodings/json_depth.hpp"
+#include "storage/encodings/json_cursor.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 namespace troupe {
 
@@ -31,49 +32,54 @@ expected<void> check_inside(const readable_file& file, const std::string& path, 
 }
 
 /// Sets as much as possible before it returns an error.
-std::optional<error> parse_entry(safetensors_entry& into, const json& entry, int64_t data_begin, int64_t data_bytes,
-                                 const std::string& path) {
+std::optional<error> parse_entry(safetensors_entry& into, json_cursor entry, int64_t data_begin, int64_t data_bytes, const std::string& path) {
   auto& place = into.place;
   const std::string tensor = "tensor " + place.name;
   const auto wrong = [&](const std::string& what) { return error{errc::data_loss, path + ": " + tensor + what}; };
-  if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() || !entry.contains("shape")
-      || !entry["shape"].is_array() || !entry.contains("data_offsets") || !entry["data_offsets"].is_array()
-      || entry["data_offsets"].size() != 2)
-    return wrong(" has no dtype, shape or data_offsets");
-  into.type_name = entry["dtype"].get<std::string>();
-  const auto& offsets = entry["data_offsets"];
-  uint64_t begin = 0, end = 0;
-  if (offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned()) {
-    begin = offsets[0].get<uint64_t>();
-    end = offsets[1].get<uint64_t>();
-    if (begin <= end && end <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - data_begin)) {
-      place.offset = data_begin + static_cast<int64_t>(begin);
-      place.bytes = static_cast<int64_t>(end - begin);
-    }
+  std::optional<json_cursor> type_name, extents, offsets;
+  for (bool more = entry.is_object() && entry.enter(); more; more = entry.next()) {
+    const auto name = entry.name();
+    for (const auto& [wanted, member] : {std::pair{"dtype", &type_name}, {"shape", &extents}, {"data_offsets", &offsets}})
+      if (is_json_of(name, wanted))
+        *member = entry;
+    entry.skip();
   }
+  if (!type_name || !type_name->is_text() || !extents || !extents->is_list() || !offsets || !offsets->is_list() || offsets->count() != 2)
+    return wrong(" has no dtype, shape or data_offsets");
+  into.type_name = text_of_json(type_name->token(), SIZE_MAX);
+  int64_t begin = 0, end = 0;
+  offsets->enter();
+  bool placed = offsets->read(begin);
+  placed = placed && offsets->next() && offsets->read(end) && begin >= 0 && end >= 0;
+  if (placed && begin <= end && end <= std::numeric_limits<int64_t>::max() - data_begin) {
+    place.offset = data_begin + begin;
+    place.bytes = end - begin;
+  }
+  const int64_t rank = extents->count();
   bool whole = true;
-  for (const auto& extent : entry["shape"])
-    if (whole = whole && extent.is_number_integer(); whole)
-      into.extents.push_back(extent.get<int64_t>());
+  for (bool more = extents->enter(); more && whole; more = whole && extents->next())
+    if (int64_t extent = 0; whole = extents->read(extent), whole)
+      into.extents.push_back(extent);
   const auto type = std::find_if(std::begin(dtypes), std::end(dtypes), [&](dtype t) { return safetensors_name(t) == into.type_name; });
   if (type == std::end(dtypes))
     return error{errc::unimplemented, path + ": " + tensor + " has the dtype " + into.type_name};
   place.type = *type;
-  if (entry["shape"].size() > static_cast<size_t>(shape::max_rank))
-    return error{errc::unimplemented, path + ": " + tensor + " has rank " + std::to_string(entry["shape"].size())};
+  if (rank > shape::max_rank)
+    return error{errc::unimplemented, path + ": " + tensor + " has rank " + std::to_string(rank)};
   if (!whole)
     return wrong(" has an extent that is not a whole number");
   const auto bytes = byte_size_of(place.type, into.extents);
-  if (!bytes || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
+  if (!bytes || !placed)
     return wrong(" has an impossible shape or offset");
   place.dims = shape{into.extents};
-  if (begin > end || end > static_cast<uint64_t>(data_bytes) || end - begin != static_cast<uint64_t>(*bytes))
+  if (begin > end || end > data_bytes || end - begin != *bytes)
     return wrong(" lies at [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + std::to_string(data_bytes)
                  + " bytes of data and needs " + std::to_string(*bytes));
   return {};
 }
 
-expected<json> read_header(const readable_file& file, const std::string& path, int64_t& data_begin) {
+/// The text of the header, one JSON object.
+expected<std::string> read_header(const readable_file& file, const std::string& path) {
   unsigned char length[sizeof(uint64_t)];
   if (auto done = file.read(0, std::as_writable_bytes(std::span{length})); !done)
     return fail(std::move(done.error()));
@@ -87,13 +93,12 @@ expected<json> read_header(const readable_file& file, const std::string& path, i
   std::string text(header_bytes, '\0');
   if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
     return fail(std::move(done.error()));
-  if (const auto deep = too_deep_at(text))
-    return damaged(path, "the header at byte 8 " + too_deep_text(sizeof(uint64_t) + *deep));
-  auto header = json::parse(text, nullptr, false);
-  if (!header.is_object())
+  const auto flaw = find_flaw(text);
+  if (flaw && flaw->deep)
+    return damaged(path, "the header at byte 8 " + too_deep_text(sizeof(uint64_t) + flaw->at));
+  if (flaw || !json_cursor{text}.is_object())
     return damaged(path, "the header at byte 8 is not a JSON object");
-  data_begin = static_cast<int64_t>(sizeof(uint64_t) + header_bytes);
-  return header;
+  return text;
 }
 
 /// Checks that the tensors are contiguous from the header to the end of the file.
@@ -107,6 +112,38 @@ std::optional<error> check_order(const std::vector<safetensors_entry>& entries, 
   if (at != size)
     return error{errc::data_loss, path + ": the last tensor ends at byte " + std::to_string(at) + " of " + std::to_string(size)};
   return {};
+}
+
+safetensors_scan scan_header(std::string_view text, const readable_file& file, const std::string& path) {
+  const auto data_begin = static_cast<int64_t>(sizeof(uint64_t) + text.size());
+  safetensors_scan scan;
+  json_cursor at{text};
+  for (bool more = at.enter(); more; more = at.next()) {
+    auto name = text_of_json(at.name(), SIZE_MAX);
+    const auto entry = at;
+    at.skip();
+    if (name == "__metadata__") {
+      auto member = entry;
+      for (bool within = member.is_object() && member.enter(); within; within = member.next()) {
+        const auto key = text_of_json(member.name(), SIZE_MAX);
+        scan.metadata[key] = member.is_text() ? text_of_json(member.token(), SIZE_MAX) : std::string{member.token()};
+        member.skip();
+      }
+      continue;
+    }
+    safetensors_entry e{.place = {.name = std::move(name)}};
+    e.problem = parse_entry(e, entry, data_begin, file.size() - data_begin, path);
+    scan.entries.push_back(std::move(e));
+  }
+  std::sort(scan.entries.begin(), scan.entries.end(), [](const auto& a, const auto& b) { return a.place.name < b.place.name; });
+  for (size_t i = 1; i < scan.entries.size(); ++i)
+    if (auto& e = scan.entries[i]; e.place.name == scan.entries[i - 1].place.name && !e.problem)
+      e.problem = error{errc::data_loss, path + ": tensor " + e.place.name + " is there twice"};
+  std::stable_sort(scan.entries.begin(), scan.entries.end(), [](const auto& a, const auto& b) {
+    return std::pair{a.place.offset, a.place.bytes} < std::pair{b.place.offset, b.place.bytes};
+  });
+  scan.problem = check_order(scan.entries, data_begin, file.size(), path);
+  return scan;
 }
 
 }  // namespace
@@ -172,26 +209,14 @@ expected<std::string> lay_out_safetensors(std::span<raw_place> tensors) {
 }
 
 expected<safetensors_scan> scan_safetensors(const readable_file& file, const std::string& path) {
-  int64_t data_begin = 0;
-  const auto header = read_header(file, path, data_begin);
-  if (!header)
-    return fail(header.error());
-  safetensors_scan scan;
-  for (const auto& [name, entry] : header->items()) {
-    if (name == "__metadata__") {
-      for (const auto& [key, value] : entry.items())
-        scan.metadata[key] = value.is_string() ? value.get<std::string>() : value.dump();
-      continue;
-    }
-    safetensors_entry e{.place = {.name = name}};
-    e.problem = parse_entry(e, entry, data_begin, file.size() - data_begin, path);
-    scan.entries.push_back(std::move(e));
+  try {
+    const auto header = read_header(file, path);
+    if (!header)
+      return fail(header.error());
+    return scan_header(*header, file, path);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::resource_exhausted, path + ": there is no memory for its header");
   }
-  std::stable_sort(scan.entries.begin(), scan.entries.end(), [](const auto& a, const auto& b) {
-    return std::pair{a.place.offset, a.place.bytes} < std::pair{b.place.offset, b.place.bytes};
-  });
-  scan.problem = check_order(scan.entries, data_begin, file.size(), path);
-  return scan;
 }
 
 expected<std::vector<tensor_place>> read_safetensors_header(const readable_file& file, const std::string& path) {

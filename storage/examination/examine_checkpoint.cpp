@@ -1,13 +1,11 @@
 #include "storage/checkpoints/checkpoint_files.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/encodings/crc32c.hpp"
-#include "storage/encodings/json_depth.hpp"
+#include "storage/encodings/json_cursor.hpp"
 #include "storage/encodings/safetensors.hpp"
 #include "storage/encodings/utf8.hpp"
 #include "storage/examination/damage_of.hpp"
 #include "storage/examination/examination.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -94,14 +92,8 @@ expected<void> add_safetensors(file_system& fs, const std::string& directory, co
 
 /// Where a manifest stops being JSON, if it does: changed bytes that keep it valid JSON leave no such mark.
 std::optional<int64_t> broken_at(const std::string& text) {
-  if (const auto deep = too_deep_at(text))
-    return static_cast<int64_t>(*deep);
-  try {
-    [[maybe_unused]] const auto whole = nlohmann::json::parse(text);
-    return {};
-  } catch (const nlohmann::json::parse_error& e) {
-    return std::clamp<int64_t>(static_cast<int64_t>(e.byte) - 1, 0, static_cast<int64_t>(text.size()));
-  }
+  const auto flaw = find_flaw(text);
+  return flaw ? std::optional{static_cast<int64_t>(flaw->at)} : std::nullopt;
 }
 
 /// Opens the files that the manifest names, by name; missing or mismatching files are damage.

@@ -1,6 +1,6 @@
 #include "storage/runs/run_record.hpp"
 
-#include "storage/encodings/json_depth.hpp"
+#include "storage/encodings/json_tree.hpp"
 #include "storage/encodings/sealed_text.hpp"
 #include "storage/encodings/utf8.hpp"
 
@@ -23,7 +23,7 @@ json object_of(const std::map<std::string, std::string>& texts) {
   return o;
 }
 
-std::map<std::string, std::string> texts_of(const json& o) {
+std::map<std::string, std::string> texts_of(const json_tree::value& o) {
   std::map<std::string, std::string> texts;
   for (const auto& [name, text] : o.items())
     texts.emplace(name, text.get<std::string>());
@@ -48,11 +48,8 @@ std::string run_record_text(const run_record& record) {
 expected<run_record> parse_run_record(std::string text, const std::string& path) {
   if (const auto whole = unseal(text, crc_member); !whole)
     return damaged(path, whole.error().message);
-  if (const auto deep = too_deep_at(text))
-    return damaged(path, "it " + too_deep_text(*deep));
   // From here on, only a writer's mistake or a later version can cause an error.
-  try {
-    const auto j = json::parse(text);
+  return read_json(text, path + " is damaged: ", [&](const json_tree::value& j) -> expected<run_record> {
     if (j.at("format") != format_name)
       return damaged(path, "it is no " + std::string{format_name});
     if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
@@ -60,9 +57,7 @@ expected<run_record> parse_run_record(std::string text, const std::string& path)
     return run_record{.wall_time = j.at("wall_time").get<double>(), .command = j.at("command").get<std::vector<std::string>>(),
                       .directory = j.at("directory").get<std::string>(), .versions = texts_of(j.at("versions")),
                       .settings = texts_of(j.at("settings")), .resolved = texts_of(j.at("resolved"))};
-  } catch (const json::exception& e) {
-    return damaged(path, e.what());
-  }
+  });
 }
 
 expected<void> write_run_record(file_system& fs, const std::string& model_dir, const run_record& record) {

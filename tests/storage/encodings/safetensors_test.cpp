@@ -54,7 +54,8 @@ TEST_CASE("a header that nests a hundred thousand deep is damaged, in its metada
 
 TEST_CASE("a header of another writer is read: metadata, any order, no padding") {
   const auto places = header_of(
-      with_length(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},"a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})",
+      with_length(R"({"__metadata__":{"format":"pt","more":[1,{"a":"]"}]},"b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]},)"
+                  R"("a":{"dtype":"I32","shape":[],"data_offsets":[0,4]}})",
                   "1234567"));
   REQUIRE(places);
   REQUIRE(places->size() == 2);
@@ -86,6 +87,10 @@ TEST_CASE("headers that cannot be are refused, naming file, tensor and offset, b
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "12"), errc::data_loss, "last tensor ends");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
           "tensor b begins");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", "12"), errc::data_loss,
+          "tensor a is there twice");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[-1,1]}})", "1"), errc::data_loss, "tensor a has an impossible shape or offset");
+  refused(with_length(R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,1]}})", "1"), errc::data_loss, "tensor a has an extent that is not a whole");
   refused(with_length(R"({"a":{"dtype":"F8","shape":[1],"data_offsets":[0,1]}})", "1"), errc::unimplemented, "F8");
   refused(with_length(R"({"a":{"dtype":"U8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[0,1]}})", "1"), errc::unimplemented, "rank 9");
 }
