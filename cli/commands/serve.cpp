@@ -1,5 +1,6 @@
 // troupe serve: answers predictions of exported models over HTTP until a signal ends it.
 #include "cli/commands/commands.hpp"
+#include "cli/terminal/last_resort.hpp"
 #include "cli/terminal/output.hpp"
 
 #include <troupe/serve_fields.hpp>
@@ -81,17 +82,19 @@ struct addresses {
   std::string health = {};  ///< Empty: that of the models.
 };
 
+/// `,"name":"text"`, of text in any encoding. Without an object of nlohmann's, whose destructor ends the program where it finds no memory.
+std::string member(const char* name, const std::string& text) {
+  return fmt::format(",\"{}\":{}", name, nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 void say(const request& r, const serve_event& e, const addresses& at = {}) {
-  using object = nlohmann::ordered_json;
   const bool warning = e.what == serve_event::kind::warning;
   if (warning)
     write_error("warning: " + e.text + "\n");
   if (r.json) {
-    auto line = warning ? object{{"event", "warning"}, {"version", e.version}, {"message", e.text}}
-                        : object{{"event", "serving"}, {"version", e.version}, {"address", at.models}};
-    if (!at.health.empty())
-      line["health_address"] = at.health;
-    write_output(line.dump(-1, ' ', false, object::error_handler_t::replace) + "\n");
+    write_output(fmt::format("{{\"event\":\"{}\",\"version\":{}{}{}}}\n", warning ? "warning" : "serving", e.version,
+                             warning ? member("message", e.text) : member("address", at.models),
+                             at.health.empty() ? "" : member("health_address", at.health)));
   } else if (!r.quiet && !warning) {
     write_output(fmt::format("version {} answers{}{}\n", e.version, at.models.empty() ? "" : " on " + at.models,
                              at.health.empty() ? "" : ", health and metrics on " + at.health));
@@ -100,6 +103,7 @@ void say(const request& r, const serve_event& e, const addresses& at = {}) {
 
 /// Serves until the first signal, which it returns, or until the server fails.
 expected<int> run(const request& r, signal_watch& signals) {
+  return_large_blocks();
   std::mutex guard;
   std::condition_variable changed;
   bool ended = false;

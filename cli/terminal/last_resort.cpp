@@ -95,6 +95,12 @@ void end_in_order(bool json) noexcept {
     before = std::set_terminate(at_the_end);
 }
 
+void return_large_blocks() noexcept {
+#if defined(M_MMAP_THRESHOLD)
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // One that is set does not grow.
+#endif
+}
+
 int fail_for_want() noexcept {
   if (!told())
     std::terminate();

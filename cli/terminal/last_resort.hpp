@@ -9,5 +9,8 @@ namespace troupe::cli {
 void end_in_order(bool json) noexcept;
 /// The same for the current exception; returns main's exit status.
 int fail_for_want() noexcept;
+/// From now on a large block of the heap has pages of its own, which are the system's again when it is freed; otherwise glibc keeps ever larger
+/// ones for itself.
+void return_large_blocks() noexcept;
 
 }  // namespace troupe::cli

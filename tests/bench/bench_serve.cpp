@@ -1,6 +1,6 @@
 // Predictions of one row over HTTP on the loopback: 784-256-128-10 behind a server, against the same listener which parses the same body and answers
-// with a constant of the same size; 1, 8 and 32 clients, each with a connection of its own that it keeps. Then requests while newer versions
-// take over, of which none may fail.
+// with a constant of the same size; 1, 8 and 32 clients, each with a connection of its own that it keeps. Bodies of 14 MiB. Then requests while
+// newer versions take over, of which none may fail.
 #include "serving/exported_servable.hpp"
 #include "serving/http_module.hpp"
 #include "serving/predict_request.hpp"
@@ -38,11 +38,14 @@ void publish(const std::string& directory, int64_t number) {
   std::filesystem::rename(made, directory + "/" + name);
 }
 
-std::string body_of_one_row() {
-  std::string body = "{\"instances\": [[";
+std::string body_of_rows(int rows) {
+  std::string row = "[";
   for (int i = 0; i < 784; ++i)
-    body += (i > 0 ? ", " : "") + std::to_string(static_cast<double>(i * 37 % 256) / 255);
-  return body + "]]}";
+    row += (i > 0 ? ", " : "") + std::to_string(static_cast<double>(i * 37 % 256) / 255);
+  std::string body = "{\"instances\": [" + row + "]";
+  for (int i = 1; i < rows; ++i)
+    body += ", " + row + "]";
+  return body + "]}";
 }
 
 /// Clients that ask at once, each on its own connection and thread, and the latencies of their requests.
@@ -107,9 +110,9 @@ struct constant_server {
   }
 };
 
-void compare(suite& s, int clients, int our_port, int their_port, const std::string& path, const std::string& body) {
+void compare(suite& s, int clients, int our_port, int their_port, const std::string& path, const std::string& body, const std::string& what = {}) {
   crowd ours{our_port, clients, path, body}, theirs{their_port, clients, path, body};
-  const auto name = std::to_string(clients) + (clients == 1 ? " client" : " clients");
+  const auto name = std::to_string(clients) + (clients == 1 ? " client" : " clients") + what;
   const case_options o{.name = name, .unit = "requests/s", .reference_name = "parse, then a constant"};
   const auto clock = clock_kind::wall;
   const int64_t n = units_for([&](int64_t k) { ours.ask(k); }, seconds, clock), m = units_for([&](int64_t k) { theirs.ask(k); }, seconds, clock);
@@ -152,7 +155,7 @@ void measure(suite& s) {
   publish(folder.path(), 1);
   const serve_options options{.port = 0, .poll_secs = 0.05};
   const auto server = need(running_server::start(need(exports_of(folder.path())), "m", options, {}));
-  const std::string path = "/v1/models/m:predict", body = body_of_one_row();
+  const std::string path = "/v1/models/m:predict", body = body_of_rows(1);
   const auto answer = test::http_client{server->port()}.post(path, body);
   if (answer.status != 200)
     throw std::runtime_error("the server answers " + std::to_string(answer.status) + ": " + answer.body);
@@ -160,6 +163,9 @@ void measure(suite& s) {
   const constant_server constant{need(exports->open(need(exports->list()).front())), answer.body, options};
   for (const int clients : {1, 8, 32})
     compare(s, clients, server->port(), constant.listener->port(), path, body);
+  const auto large = body_of_rows(1'800);
+  const double mebibytes = static_cast<double>(large.size()) / (1 << 20);
+  compare(s, 1, server->port(), constant.listener->port(), path, large, ", " + std::to_string(mebibytes).substr(0, 4) + " MiB");
   swap_under_load(s, *server, folder.path(), path, body);
 }
 

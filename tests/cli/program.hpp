@@ -37,6 +37,8 @@ class program {
 
   /// Reads standard output until the text appears; false at its end.
   bool wait_for(const std::string& text);
+  /// What has been read of it so far.
+  const std::string& printed() const { return text_; }
   void send(int signal);
   pid_t id() const { return child_; }
   /// Closes standard output: later printing fails.
