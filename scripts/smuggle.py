@@ -4,10 +4,10 @@
 Usage: smuggle.py --program TROUPE [--tries N] [--only TEXT]      (./dev smuggle builds it and installs haproxy first)
 
 HAProxy is Debian's, with its default reuse of connections to the server, on the loopback. For each request of
-tests/modules/http/hostile_requests.txt, N times: an attacker sends it, with a prediction of rows of his own hidden in it, and takes the
-answer; then another client asks for three predictions on one connection, of which all but the first may go over a connection to the server
-that the attacker's request had gone over. Each of its answers has to be that to its own rows, and nothing may follow them. At the end the
-server must not have answered more requests than HAProxy has sent it.
+tests/modules/http/hostile_requests.txt, N times: an attacker sends it, with a second one hidden in it, and takes the answer. By turns this is
+a prediction of his own rows, and a question without its end, which whatever follows on the connection would complete. Before and after it
+another client asks for predictions, over connections to the server that the attacker's requests had gone over. Each of its answers has to be
+that to its own rows, and nothing may follow them. At the end the server must not have answered more requests than HAProxy has sent it.
 """
 import argparse
 import csv
@@ -26,6 +26,10 @@ REQUESTS = ROOT / "tests/modules/http/hostile_requests.txt"
 COLUMNS, NAME, LIMIT_S = 784, "m", 120
 PREDICT = f"/v1/models/{NAME}:predict"
 PATIENCE_S, ATTACKERS_PATIENCE_S = 10, 0.2  # For an answer that has to come, and for one that may.
+
+
+# The end of this question is a header, of which the first line of the next request would become the value.
+WITHOUT_END = f"GET /v1/models/{NAME}/metadata HTTP/1.1\r\nHost: t\r\nX: ".encode()
 
 
 # -- requests ---------------------------------------------------------------------------------
@@ -56,6 +60,12 @@ def hostile_requests(second):
                      "framing": post + host + text + b"\r\n\r\n" + second,
                      "host": post + text + b"\r\n" + framing + b"\r\n" + second,
                      "chunks": post + host + b"Transfer-Encoding: chunked\r\n\r\n" + text + second}[kind]
+
+
+def with_each_hidden(*hidden):
+    """(line, request...): each line of the file with each of the hidden ones."""
+    for pairs in zip(*map(hostile_requests, hidden)):
+        yield pairs[0][0], *(request for _, request in pairs)
 
 
 class Client:
@@ -163,31 +173,39 @@ def answered(port):
 
 # -- the attack ---------------------------------------------------------------------------------------
 
-def attack(port, request):
+def ask(client, value, wanted):
+    """What is wrong with the answer that a client gets."""
+    client.send(prediction(value))
+    got = client.receive()
+    return None if got == (200, wanted) else f"another client got {got and (got[0], got[1][:80])} in place of the answer to its rows"
+
+
+def attack(attacker, request):
     """Whether an answer came, for which an attacker waits no longer than he has to."""
-    with Client(port) as attacker:
-        attacker.socket.settimeout(ATTACKERS_PATIENCE_S)
-        attacker.send(request)
-        try:
-            return attacker.receive() is not None
-        except TimeoutError:
-            return False
+    attacker.socket.settimeout(ATTACKERS_PATIENCE_S)
+    attacker.send(request)
+    try:
+        return attacker.receive() is not None
+    except TimeoutError:
+        return False
 
 
-def asks(port, wanted, value, times=3):
-    """What is wrong with the answers that a client gets."""
-    with Client(port) as client:
-        for _ in range(times):
-            client.send(prediction(value))
-            got = client.receive()
-            if got != (200, wanted[value]):
-                return f"another client got {got and (got[0], got[1][:80])} in place of the answer to its rows"
-        client.socket.setblocking(False)
+def attempt(port, request, value, wanted):
+    """Whether the attacker got an answer, and what is wrong with those of another client: the proxy sends the first request of a client over
+    a connection of its own, and later ones over any that is free, so that both have made a first one."""
+    with Client(port) as attacker, Client(port) as other:
+        attacker.send(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n")
+        attacker.receive()
+        wrong = ask(other, value, wanted)
+        answered = attack(attacker, request)
+        for _ in range(2):
+            wrong = wrong or ask(other, value, wanted)
+        other.socket.setblocking(False)
         try:
-            rest = client.socket.recv(1)
+            other.more()
         except BlockingIOError:
-            rest = b""
-        return "another client got an answer that it had not asked for" if client.came + rest else None
+            pass
+        return answered, wrong or (other.came and "another client got an answer that it had not asked for")
 
 
 def smuggle(options, work):
@@ -204,13 +222,14 @@ def smuggle(options, work):
         proxy, port = start_proxy(work, server_port)
         before = answered(server_port)
         trouble, forms, tries, silent, began = [], 0, 0, 0, time.monotonic()
-        for line, request in hostile_requests(prediction(1)):
+        for (line, *requests) in with_each_hidden(prediction(1), WITHOUT_END):
             if options.only not in line:
                 continue
             wrong = {}
             for k in range(options.tries):
-                silent += not attack(port, request)
-                reason = asks(port, wanted, values[k % len(values)])
+                value = values[k % len(values)]
+                got, reason = attempt(port, requests[k % 2], value, wanted[value])
+                silent += not got
                 if reason:
                     wrong[reason] = wrong.get(reason, 0) + 1
             forms, tries = forms + 1, tries + options.tries

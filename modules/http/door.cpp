@@ -7,7 +7,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -22,6 +21,8 @@ constexpr steady::duration lingering = 2s, lingering_at_the_end = 100ms;
 /// Until descriptors are looked for again.
 constexpr auto without_descriptors = 10ms;
 constexpr size_t threads_apart = 2, places_of_a_thread = 4;
+/// Those who are in wait no longer for those who come.
+constexpr int accepted_at_once = 32;
 
 steady::duration seconds(double s) { return std::chrono::duration_cast<steady::duration>(std::chrono::duration<double>(s)); }
 
@@ -79,25 +80,24 @@ void door::turn() {
     take_those_who_come_back();
     if (ended_ && places_.empty())
       return;
-    auto ready = watched();
+    watch();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - steady::now()).count();
-    if (::poll(ready.data(), ready.size(), static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX))) < 0)
+    if (::poll(watched_.data(), watched_.size(), static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX))) < 0)
       return;
     for (size_t i = 0; i < places_.size(); ++i)
-      look_at(places_[i], ready[2 + i].revents != 0);
+      look_at(places_[i], watched_[2 + i].revents != 0);
     has_descriptors_ = true;
-    if (ready[1].revents != 0)
-      accept_all();
+    if (watched_[1].revents != 0)
+      accept_some();
   } catch (const std::bad_alloc&) {  // A connection that was to be let in has ended thereby; there may be memory for the next.
   }
   std::erase(places_, nullptr);
 }
 
-std::vector<pollfd> door::watched() const {
-  std::vector<pollfd> all{{woken_.fd(), POLLIN, 0}, {accepting_ && has_descriptors_ && !ended_ ? listening_.fd() : -1, POLLIN, 0}};
+void door::watch() {
+  watched_.assign({{woken_.fd(), POLLIN, 0}, {accepting_ && has_descriptors_ && !ended_ ? listening_.fd() : -1, POLLIN, 0}});
   for (const auto& p : places_)
-    all.push_back({p->fd(), POLLIN, 0});
-  return all;
+    watched_.push_back({p->fd(), POLLIN, 0});
 }
 
 steady::time_point door::next_deadline() const {
@@ -164,8 +164,8 @@ void door::refuse(place& p, const refusal& why) {
     p.reset();
 }
 
-void door::accept_all() {
-  for (;;) {
+void door::accept_some() {
+  for (int i = 0; i < accepted_at_once; ++i) {
     const int fd = ::accept4(listening_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {

@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-struct pollfd;
+#include <poll.h>
 
 namespace troupe {
 
@@ -27,14 +27,14 @@ class door {
   // Of the thread that runs.
   void turn();
   void take_those_who_come_back();
-  void accept_all();
+  void accept_some();
   void make_room();
   bool is_empty();
   void look_at(place& p, bool is_ready);
   void look(place& p, bool is_ready);
   void let_in(place& p);
   void refuse(place& p, const refusal& why);
-  std::vector<pollfd> watched() const;
+  void watch();
   steady::time_point next_deadline() const;
 
   // Of the threads that answer: of those for all requests, of those for requests that take no time, or of the one above, where the system has
@@ -52,6 +52,7 @@ class door {
   const wake_up woken_;
   std::atomic<bool> ended_{false}, accepting_{true};
   std::vector<place> places_;    ///< In the order in which they came; empty places go at the end of a turn.
+  std::vector<pollfd> watched_;  ///< What wakes this thread, what lets connections in, and the places.
   bool has_descriptors_ = true;  ///< False: the system had none for the last connection.
   std::mutex guard_;
   std::vector<place> back_;
