@@ -2,6 +2,7 @@
 
 #include "tests/serving/fake_servable.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/scarce_memory.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,36 @@ TEST_CASE_FIXTURE(small_service, "an answer takes no more than is asked for befo
     const auto rows = has(body, "inputs") ? 2 : 1;
     CHECK(answer.status == 200);
     CHECK(std::ssize(answer.body) <= rows * versions.current()->answer_bytes("serving_default").text + answer_frame_bytes);
+  }
+}
+
+TEST_CASE_FIXTURE(small_service, "a request for which memory ends at any moment is refused with 429 or ends there, and the next one is answered") {
+  const std::string longer = R"({"signature_name": "serving_default", "x": {"y": [1, 2]}, "instances": [{"x": [1, 2]}, {"x": [3, 4]}, {"x": [5, 6]}]})";
+  const std::string wrong = R"({"instances": [[1, 2], [1, "a text that is longer than what has no block of its own"]]})";
+  for (const auto& [method, path, text] : std::initializer_list<std::tuple<std::string, std::string, std::string>>{
+         {"POST", "/v1/models/half:predict", longer}, {"POST", "/v1/models/half:predict", wrong}, {"GET", "/v1/models/half/metadata", ""},
+         {"GET", "/v1/models/half", ""}, {"GET", "/metrics", ""}, {"GET", "/a/path/that/is/not/there", ""}}) {
+    CAPTURE(path);
+    const int whole = ask(method, path, text).status;
+    for (int64_t allocations = 0;; ++allocations) {
+      CAPTURE(allocations);
+      request_body body;
+      REQUIRE(body.append(text.data(), text.size()));
+      int status = 0;
+      bool ended = true;
+      try {
+        const test::scarce_memory scarce{allocations};
+        status = service.answer({method, path, body}).status;
+        ended = scarce.ended();
+      } catch (const std::bad_alloc&) {
+      }
+      CHECK(memory.used() == 0);
+      CHECK(versions.current()->waiting() == 0);
+      CHECK((status == 0 || status == 429 || status == whole));
+      if (!ended)
+        break;
+    }
+    CHECK(ask("POST", "/v1/models/half:predict", one_row).status == 200);
   }
 }
 
