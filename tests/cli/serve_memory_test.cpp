@@ -1,5 +1,5 @@
 // `troupe serve` where the system gives little memory, and what it takes of it.
-#include "tests/cli/program.hpp"
+#include "tests/cli/exported_project.hpp"
 #include "tests/serving/http_client.hpp"
 
 #include <doctest/doctest.h>
@@ -35,22 +35,6 @@ std::string list_of(size_t bytes) {
   while (body.size() < bytes)
     body += ",0";
   return body + "]]}";
-}
-
-/// An export of a model for 784 numbers.
-struct exported_project : small_project {
-  exported_project() {
-    REQUIRE(run_program(train({"--max-steps", "8", "--quiet"})).status == 0);
-    REQUIRE(run_program(command("export", {"--output", small_project::path("exports")})).status == 0);
-  }
-  std::vector<std::string> serve() const { return {"serve", small_project::path("exports"), "--name", "m", "--port", "0"}; }
-};
-
-/// The port that a server tells once it listens.
-int port_of(program& server) {
-  REQUIRE(server.wait_for("/v1/models/m\n"));
-  const std::string before = "http://127.0.0.1:";
-  return std::atoi(server.printed().substr(server.printed().find(before) + before.size()).c_str());
 }
 
 /// The statuses of so many requests at once, all of which are whole at one time.
