@@ -32,6 +32,14 @@ class request_body {
   }
   size_t size() const noexcept { return size_; }
   std::string_view text() const noexcept { return {text_, size_}; }
+  /// It is whole: what was taken for more is given back.
+  void trim() noexcept {
+    const size_t room = pages_for(std::max<size_t>(size_, 1));
+    if (room_ <= small || room >= room_ || ::mremap(text_, room_, room, 0) == MAP_FAILED)
+      return;
+    room_ = room;
+    share_.set(static_cast<int64_t>(room));
+  }
   /// Empty from now on.
   void release() noexcept {
     if (room_ <= small)
@@ -47,13 +55,14 @@ class request_body {
   /// Up to here blocks of the heap; beyond, pages of its own, which neither stay with the heap nor are copied when there are more of them.
   static constexpr size_t small = size_t{32} << 10;
   static constexpr size_t page = size_t{64} << 10;
+  static size_t pages_for(size_t bytes) noexcept { return (bytes + page - 1) / page * page; }
 
   bool grow(size_t wanted) noexcept {
     // Below `small` bodies have at most twice their size, beyond that a quarter more.
     const size_t more = room_ < small ? 2 * room_ : room_ + room_ / 4;
     size_t room = std::max({wanted, more, size_t{4096}});
     if (room > small)
-      room = (room + page - 1) / page * page;
+      room = pages_for(room);
     const auto before = share_.bytes();
     if (!share_.set(static_cast<int64_t>(room)))
       return false;

@@ -42,6 +42,7 @@ http_response rest_service::health() const {
 }
 
 http_response rest_service::predict(request_body& body, const served_version& version) const {
+  body.trim();
   auto request = parse_predict_request(body.text(), version.signatures(), request_rows_max_, memory_);
   body.release();
   if (!request)

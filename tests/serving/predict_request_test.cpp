@@ -105,4 +105,28 @@ TEST_CASE("a body that promises rows without their values takes no memory for th
   CHECK(request.error().message == "instances[0]: a list of 0 where a list of 1000000000 is wanted: a row of x is float32[1000000000]");
 }
 
+TEST_CASE("tensors of elements of 4 bytes take at most twice the body, of 8 bytes four times, and are given back with the request") {
+  for (const auto& [type, times] : {std::pair{dtype::float32, 2}, {dtype::int64, 4}}) {
+    const served_signatures dense{{"serving_default", {.inputs = {{"x", type, {1000}}}, .outputs = {}}}};
+    std::string row = "[0";
+    for (int i = 1; i < 1000; ++i)
+      row += ",0";
+    std::string rows = "{\"inputs\":[" + row + "]";
+    for (int i = 1; i < 50; ++i)
+      rows += "," + row + "]";
+    rows += "]}";
+    request_memory enough{times * std::ssize(rows)}, little{10'000};
+    {
+      const auto request = parse_predict_request(rows, dense, 100, &enough);
+      REQUIRE(request);
+      CHECK(enough.used() == 50 * 1000 * size_of(type));
+    }
+    CHECK(enough.used() == 0);
+    const auto refused_now = parse_predict_request(rows, dense, 100, &little);
+    REQUIRE_FALSE(refused_now);
+    CHECK(refused_now.error() == error{errc::resource_exhausted, "there is no memory now for 50 rows"});
+    CHECK(little.used() == 0);
+  }
+}
+
 }  // namespace troupe

@@ -22,6 +22,9 @@ TEST_CASE("a body is what was put into it, in pieces of any size, and its memory
     CHECK(body.text() == whole);
     CHECK(all.used() >= std::ssize(whole));
     CHECK(all.used() <= std::ssize(whole) + std::ssize(whole) / 4 + (64 << 10));
+    body.trim();
+    CHECK(body.text() == whole);
+    CHECK(all.used() < std::ssize(whole) + (64 << 10));
     body.release();
     CHECK(body.text().empty());
     CHECK(all.used() == 0);
