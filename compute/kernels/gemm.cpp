@@ -13,15 +13,19 @@ int64_t whole_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 gemm_packing packing_of(const gemm_shape& s, int64_t lda, int64_t ldb) noexcept {
-  // Rows at equal page offsets share few cache sets. Copying rows that do not would cost more than it saves.
+  // Rows at equal page offsets share few cache sets, and a vector of a row that does not begin with a line lies in two. Copying other
+  // rows would cost more than it saves, unless many tiles read the copy.
   const auto distant = [](int64_t stride) { return stride % 512 == 0; };
-  return {s.n >= (distant(lda) || s.m * s.k > gemm_far ? 128 : 512), s.transpose_b || s.m >= (distant(ldb) ? 36 : 192)};
+  return {s.n >= (distant(lda) ? 128 : s.m * s.k > gemm_far ? 256 : 512), s.transpose_b || s.m >= (distant(ldb) || ldb % 16 != 0 ? 36 : 192)};
 }
 
 gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t size) noexcept {
   const int64_t depth = std::min(s.k, gemm_depth_block), columns = std::min(s.n, gemm_column_block), panel = 128;
   gemm_places at{};
-  at.rows = !pack.a ? gemm_row_block : s.m <= gemm_few_rows ? std::max<int64_t>(1, s.m) : gemm_packed_rows;
+  if (pack.a)
+    at.rows = s.m <= gemm_few_rows ? std::max<int64_t>(1, s.m) : gemm_packed_rows;
+  else
+    at.rows = std::min(gemm_row_block, gemm_row_elements / std::max<int64_t>(1, depth) / 12 * 12);
   at.b = pack.a ? whole_lines(std::min(s.m, at.rows) * depth * size) + 64 : 0;
   at.apart = s.m > at.rows ? 1 : 0;
   at.end = at.b + (pack.b ? depth * (at.apart ? (columns * size + panel - 1) / panel * panel : panel) : 0);

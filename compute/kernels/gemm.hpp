@@ -35,8 +35,12 @@ void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace);
 
 // -- CPU levels that it is compiled for ----------------------------------------------------
 
-/// Block sizes: of k, of the columns of C, and of its rows, where those of A are packed and where they are not.
-inline constexpr int64_t gemm_depth_block = 512, gemm_column_block = 512, gemm_packed_rows = 48, gemm_row_block = 240;
+/// Block sizes: of k, of the columns of C, and of its rows, where those of A are packed. A block of k costs each tile a pass over C and
+/// the latency of its last additions, a fortieth of a product where k is halved to 392.
+inline constexpr int64_t gemm_depth_block = 1024, gemm_column_block = 512, gemm_packed_rows = 48;
+/// Where rows of A are not packed, up to so many, of so many elements together: they are read again for each panel of B, from the
+/// second-level cache.
+inline constexpr int64_t gemm_row_block = 240, gemm_row_elements = 96 * 1024;
 /// Up to so many rows of A are packed at once: no part of B then has to be kept for the rows below.
 inline constexpr int64_t gemm_few_rows = 128;
 /// An operand of more elements is assumed not to fit into the second-level cache, with everything else in use.

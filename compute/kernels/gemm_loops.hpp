@@ -94,7 +94,9 @@ class product {
       const int64_t n = next_rows<V>(rows);
       f.a = a;
       f.stride = pack.a ? n : lda;
-      f.soon_a = rows_soon(at, i, (j - at.j) / wide * tiles_a_panel + t, (at.end - at.j + wide - 1) / wide * tiles_a_panel);
+      f.soon_a = pack.a      ? rows_soon(at, i, (j - at.j) / wide * tiles_a_panel + t, (at.end - at.j + wide - 1) / wide * tiles_a_panel)
+                 : j == at.j ? tile_soon(a, n, rows - n)
+                             : prefetches<T>{};
       f.soon_b = panel_soon(at, i, j, t, tiles_a_panel);
       rows -= n;
       e.next = rows > 0 ? e.c + n * ldc : beside;
@@ -116,7 +118,7 @@ class product {
   /// The prefetches that tile t of `tiles` makes for the rows of A that are packed next.
   prefetches<T> rows_soon(const block& at, int64_t i, int64_t t, int64_t tiles) const {
     const int64_t first = i + places.rows, below = least(places.rows, s.m - first);
-    if (!pack.a || below <= 0 || s.m * s.k <= gemm_far)
+    if (below <= 0 || s.m * s.k <= gemm_far)
       return {};
     if (s.transpose_a) {  // Runs of `below` elements, a half of each at a time.
       const int64_t count = (2 * chunk + tiles - 1) / tiles, p = t / 2 * chunks(at.depth) * count;
@@ -124,6 +126,13 @@ class product {
     }
     const int64_t count = (below + tiles - 1) / tiles;
     return t * count < below ? prefetches<T>{a_at(first + t * count, at.p), count, lda, chunk} : prefetches<T>{};
+  }
+
+  /// The prefetches that a tile of `rows` rows from `a` makes for the following one, of `left` rows, while A is read for the first time.
+  prefetches<T> tile_soon(const T* a, int64_t rows, int64_t left) const {
+    if (s.transpose_a || left == 0 || s.m * s.k <= gemm_far / 2)
+      return {};
+    return {a + rows * lda, next_rows<V>(left), lda, chunk};
   }
 
   /// The prefetches that tile t of `tiles` makes for the panel of B after panel j, while B is read for the first time.
@@ -160,10 +169,18 @@ class product {
       for (int64_t i = 0, rows = 0; i < m; i += rows) {
         rows = next_rows<V>(m - i);
         const int64_t end = least(k, p + some);
-        for (int64_t q = 0; q < rows; q += w) {
+        // The last rows come first, as in `pack_a`. Whole vectors are stored where they end within the tile: a part of one takes some
+        // processors without AVX-512 twenty cycles.
+        for (int64_t q = (rows - 1) / w * w; q >= 0; q -= w) {
           const auto part = V::mask(rows - q);
-          for (int64_t c = p; c < end; ++c)
-            V::store_part(packed_a + i * k + c * rows + q, V::load_part(a + c * lda + i + q, part), part);
+          const T* from = a + p * lda + i + q;
+          T* to = packed_a + i * k + p * rows + q;
+          int64_t c = p;
+          const int64_t whole = i + q + w <= m && rows * k >= q + w ? least(end, (rows * k - q - w) / rows + 1) : p;
+          for (; c < whole; ++c, from += lda, to += rows)
+            V::store(to, V::load(from));
+          for (; c < end; ++c, from += lda, to += rows)
+            V::store_part(to, V::load_part(from, part), part);
         }
       }
   }

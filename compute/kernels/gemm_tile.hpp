@@ -117,6 +117,7 @@ __attribute__((noinline)) void tile(const factors<typename V::number>& f, const 
       for (int64_t left = f.k; left > 0; left -= chunk) {
         soon_a.ask();
         soon_b.ask();
+#pragma GCC unroll 4
         for (int64_t p = least(left, chunk); p > 0; --p) {
           vector y[Vectors];
           for (int q = 0; q < Vectors; ++q)

@@ -74,6 +74,9 @@ TEST_CASE("products of every level are one chain of multiply-adds an element at 
                                     {40, 200, 300}, {250, 17, 20}, {6, 16, 600}, {37, 64, 1024}, {2, 3, 0},
                                     // Around the blocks of rows, columns and depth; operands packed and not.
                                     {48, 512, 256}, {49, 513, 257}, {97, 70, 512}, {193, 544, 30}, {61, 300, 512},
+                                    {99, 40, 1024}, {100, 129, 1025}, {121, 16, 784}, {157, 256, 900},
+                                    // Tiles whose columns are less than a vector, and the last ones.
+                                    {139, 513, 65}, {55, 512, 3}, {13, 640, 1},
                                     {241, 40, 34}, {245, 530, 10},
                                     // A single row.
                                     {1, 16, 33}, {1, 256, 784}, {1, 421, 300},
@@ -92,7 +95,7 @@ TEST_CASE("a share of a product, of its rows or of its columns, needs no more wo
     for (bool tb : {false, true})
       for (int64_t m : {1, 40, 100, 230, 1000})
         for (int64_t n : {10, 128, 784, 1024, 2000})
-          for (int64_t k : {10, 512, 784}) {
+          for (int64_t k : {10, 512, 784, 1024, 1100, 3136}) {
             const int64_t lda = ta ? m : k, ldb = tb ? k : n, whole = gemm_workspace<float>({m, n, k, ta, tb});
             const auto needs = [&](int64_t rows, int64_t columns) {
               const gemm_shape share{rows, columns, k, ta, tb};
