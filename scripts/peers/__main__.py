@@ -1,6 +1,9 @@
 """Training steps a second of ours, torch and JAX on the same models, data and starting values.
 
-Usage: python scripts/peers [--json] [--threads 1|2] [PART OF A ROW'S NAME]...      (./dev bench --peers builds the rest first)
+Usage: python scripts/peers [--json] [--threads 1|2] [--vectors avx2] [PART OF A ROW'S NAME]...      (./dev bench --peers builds the rest first)
+
+With --vectors avx2 all sides are held to AVX2, as on a processor without AVX-512. The shares are of the limit that the multiply-add units
+of the threads' cores set, which a loop on registers measures in the same rounds with vectors of the same width.
 
 For each row three processes stand by, and take turns of about a second, round after round. Each one first trains some steps from
 the same start on the same batches; nothing is measured unless they all come to the same loss.
@@ -18,16 +21,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OURS = ROOT / "build" / "release" / "tests" / "bench" / "train_step_side"
 COMPARED_STEPS = 10
 TOLERANCE = 1e-3
-ROUNDS, SECONDS = 5, 0.7
+ROUNDS, SECONDS, LIMIT_SECONDS = 5, 0.7, 0.1
+WANTED_RATIO, WANTED_SHARE = 1.05, 0.92  # With AVX2 one of them.
+# What holds each library to AVX2: ours, XLA, torch's own kernels, its oneDNN and its MKL. torch_side.py tells its compiler.
+AVX2 = {"TROUPE_VECTORS": "avx2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2", "ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
 class Side:
     """A process that trains one row with one or several variants, and measures one on request."""
 
-    def __init__(self, command, threads):
+    def __init__(self, command, threads, held):
         self.name = command[-1] if command[0] != str(OURS) else "ours"
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=str(ROOT / "build" / "peers" / "inductor"))
-        environment["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == 1 else ""
+        environment.update(held)
+        one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == 1 else ""
+        environment["XLA_FLAGS"] = " ".join(filter(None, (one, held.get("XLA_FLAGS"))))
         pinned = ["taskset", "-c", ",".join(map(str, range(threads)))]
         self.process = subprocess.Popen(pinned + command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.losses = {}
@@ -51,16 +60,16 @@ class Side:
         self.process.wait()
 
 
-def measure(row, rule, threads):
-    """Rates of each variant, one for each round, ours first."""
+def measure(row, rule, threads, held):
+    """Rates of each variant, one for each round, ours first; and the limit's."""
     with tempfile.TemporaryDirectory() as work:
         start = pathlib.Path(work) / "start.safetensors"
         described = [row, rule, str(threads), str(COMPARED_STEPS), str(start)]
-        sides = [Side([str(OURS)] + described, threads)]
+        sides = [Side([str(OURS)] + described, threads, held)]
         try:
             sides[0].begin()  # Ours writes the starting values for the others.
             for script in ("torch_side.py", "jax_side.py"):
-                sides.append(Side([sys.executable, "-B", str(ROOT / "scripts" / "peers" / script)] + described, threads))
+                sides.append(Side([sys.executable, "-B", str(ROOT / "scripts" / "peers" / script)] + described, threads, held))
                 sides[-1].begin()
             expected = sides[0].losses["ours"]
             for side in sides:
@@ -68,42 +77,51 @@ def measure(row, rule, threads):
                     if not abs(loss - expected) <= TOLERANCE * abs(expected):
                         raise RuntimeError(f"{row}, {rule}: after {COMPARED_STEPS} steps the loss is {loss:.7g} of {variant} and {expected:.7g} ours")
             rates = {variant: [] for side in sides for variant in side.losses}
+            limits = []
             for _ in range(ROUNDS):
+                limits.append(threads * sides[0].rate("limit", LIMIT_SECONDS))
                 for side in sides:
                     for variant in side.losses:
                         rates[variant].append(side.rate(variant, SECONDS))
         finally:
             for side in sides:
                 side.end()
-    return rates
+    return rates, limits
 
 
-def summary(rates):
-    """Medians, and the ratio of ours to the fastest peer in each round."""
+def summary(rates, limits):
+    """Medians, the ratio of ours to the fastest peer in each round, and each one's share of the limit."""
     medians = {variant: statistics.median(of_one) for variant, of_one in rates.items()}
     fastest = max((v for v in medians if v != "ours"), key=medians.get)
     ratios = [a / b for a, b in zip(rates["ours"], rates[fastest])]
-    return medians, fastest, statistics.median(ratios), min(ratios), max(ratios)
+    shares = {variant: statistics.median(rate / limit for rate, limit in zip(of_one, limits)) for variant, of_one in rates.items()}
+    return medians, fastest, statistics.median(ratios), min(ratios), max(ratios), shares
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench --peers")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--threads", type=int, choices=(1, 2), action="append")
+    parser.add_argument("--vectors", choices=("avx2",))
     parser.add_argument("rows", nargs="*")
     options = parser.parse_args()
+    held = AVX2 if options.vectors else {}
     listed = subprocess.run([str(OURS)], check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
     for threads in options.threads or (1, 2):
         for row in listed:
             if options.rows and not any(part in row for part in options.rows):
                 continue
             for rule in ("momentum", "adam"):
-                medians, fastest, ratio, least, greatest = summary(measure(row, rule, threads))
+                medians, fastest, ratio, least, greatest, shares = summary(*measure(row, rule, threads, held))
+                reached = ratio >= WANTED_RATIO or shares["ours"] >= WANTED_SHARE
                 if options.json:
-                    print(json.dumps({"bench": "peers", "case": row, "optimizer": rule, "threads": threads, "unit": "steps/s", **medians,
-                                      "reference_name": fastest, "ratio": ratio, "ratio_min": least, "ratio_max": greatest}), flush=True)
+                    print(json.dumps({"bench": "peers", "case": row, "optimizer": rule, "threads": threads, "vectors": options.vectors,
+                                      "unit": "steps/s", **medians, "reference_name": fastest, "ratio": ratio, "ratio_min": least, "ratio_max": greatest,
+                                      "share": shares["ours"], "reference_share": shares[fastest]}), flush=True)
                 else:
-                    print(f"{row}, {rule}, {threads} thread{'s' if threads > 1 else ''}: ratio {ratio:.3f} ({least:.3f}, {greatest:.3f}) to {fastest}")
+                    print(f"{row}, {rule}, {threads} thread{'s' if threads > 1 else ''}: ratio {ratio:.3f} ({least:.3f}, {greatest:.3f}) to {fastest}"
+                          f"; {shares['ours']:.2f} of the limit, {fastest} {shares[fastest]:.2f}"
+                          + (f"; wanted {WANTED_RATIO} or {WANTED_SHARE} of the limit" if options.vectors and threads == 1 and not reached else ""))
                     print("  " + "  ".join(f"{variant} {rate:.5g}" for variant, rate in medians.items()), flush=True)
 
 

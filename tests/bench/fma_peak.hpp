@@ -1,5 +1,8 @@
-// Multiply-adds on registers only: the peak of this core at this moment, with the widest vectors that it has.
+// Multiply-adds on registers only: the peak of this core at this moment, with the vectors that our kernels use (TROUPE_VECTORS). The
+// loop asks nothing of the processor but its multiply-add units, so it is their limit on a processor of any maker.
 #pragma once
+
+#include "compute/kernels/vectors.hpp"
 
 #include <immintrin.h>
 
@@ -7,10 +10,8 @@
 
 namespace troupe::bench {
 
-inline bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
-
 /// Floating-point operations of one unit of `fma_peak`, float32.
-inline double flops_of_peak_unit() { return 1000.0 * 12 * 2 * (has_avx512() ? 16 : 8); }
+inline double flops_of_peak_unit() { return 1000.0 * 12 * 2 * (uses_avx512() ? 16 : 8); }
 
 namespace detail {
 
@@ -37,6 +38,6 @@ __attribute__((target("avx2,fma"), noinline)) inline void peak256(int64_t n) { T
 
 }  // namespace detail
 
-inline void fma_peak(int64_t n) { has_avx512() ? detail::peak512(n) : detail::peak256(n); }
+inline void fma_peak(int64_t n) { uses_avx512() ? detail::peak512(n) : detail::peak256(n); }
 
 }  // namespace troupe::bench

@@ -3,9 +3,11 @@
 //   train_step_side ROW momentum|adam THREADS STEPS FILE
 //
 // writes starting values and batches to FILE (safetensors: variables by name, "batch 0/x", "batch 0/y", ...), trains STEPS steps,
-// prints {"ours": loss} and then, for each line "ours SECONDS", steps a second of about so long by the wall clock.
+// prints {"ours": loss} and then, for each line "ours SECONDS", steps a second of about so long by the wall clock; for "limit SECONDS"
+// those that one core would make if it did nothing but the multiply-adds of the products, all units busy at every moment.
 #include "storage/encodings/safetensors.hpp"
 #include "tests/bench/bench.hpp"
+#include "tests/bench/fma_peak.hpp"
 #include "tests/bench/our_step.hpp"
 
 #include <fstream>
@@ -42,8 +44,12 @@ int serve(const measured_model& m, const optimizer& o, int threads, int64_t step
   std::cout << "{\"ours\": " << ours.loss() << "}" << std::endl;
   const work run = [&](int64_t n) { ours.run(n); };
   std::string name;
-  for (double seconds = 0; std::cin >> name >> seconds;)
-    std::cout << rate(run, units_for(run, seconds, clock_kind::wall), clock_kind::wall) << std::endl;
+  const double units_a_step = static_cast<double>(ours.flops()) / flops_of_peak_unit();
+  for (double seconds = 0; std::cin >> name >> seconds;) {
+    const bool limit = name == "limit";
+    const work& what = limit ? fma_peak : run;
+    std::cout << rate(what, units_for(what, seconds, clock_kind::wall), clock_kind::wall) / (limit ? units_a_step : 1) << std::endl;
+  }
   return 0;
 }
 
