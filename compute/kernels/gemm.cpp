@@ -25,7 +25,7 @@ gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t siz
   if (pack.a)
     at.rows = s.m <= gemm_few_rows ? std::max<int64_t>(1, s.m) : gemm_packed_rows;
   else
-    at.rows = std::min(gemm_row_block, gemm_row_elements / std::max<int64_t>(1, depth) / 12 * 12);
+    at.rows = std::clamp(gemm_row_elements / std::max<int64_t>(1, depth) / 12 * 12, gemm_row_block_min, gemm_row_block);
   at.b = pack.a ? whole_lines(std::min(s.m, at.rows) * depth * size) + 64 : 0;
   at.apart = s.m > at.rows ? 1 : 0;
   at.end = at.b + (pack.b ? depth * (at.apart ? (columns * size + panel - 1) / panel * panel : panel) : 0);
@@ -34,7 +34,11 @@ gemm_places places_of(const gemm_shape& s, const gemm_packing& pack, int64_t siz
 
 template <class T>
 int64_t gemm_workspace(const gemm_shape& s) {
-  return places_of(s, packing_of(s, s.transpose_a ? s.m : s.k, s.transpose_b ? s.k : s.n), sizeof(T)).end;
+  const auto pack = packing_of(s, s.transpose_a ? s.m : s.k, s.transpose_b ? s.k : s.n);
+  // A share of the rows may be packed at once, which takes more than block after block.
+  gemm_shape few = s;
+  few.m = std::min(s.m, gemm_few_rows);
+  return std::max(places_of(s, pack, sizeof(T)).end, places_of(few, pack, sizeof(T)).end);
 }
 
 template <class T>

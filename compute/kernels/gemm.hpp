@@ -26,7 +26,7 @@ struct gemm_operands {
   int64_t lda = 0, ldb = 0, ldc = 0;  ///< Row strides as stored; 0: contiguous.
 };
 
-/// Bytes of workspace for a product: a function of the shape alone.
+/// Bytes of workspace for a product, or for any share of its rows or columns: a function of the shape alone.
 template <class T>
 int64_t gemm_workspace(const gemm_shape& s);
 
@@ -38,11 +38,12 @@ void gemm(const gemm_shape& s, const gemm_operands<T>& x, std::byte* workspace);
 /// Block sizes: of k, of the columns of C, and of its rows, where those of A are packed. A block of k costs each tile a pass over C and
 /// the latency of its last additions, a fortieth of a product where k is halved to 392.
 inline constexpr int64_t gemm_depth_block = 1024, gemm_column_block = 512, gemm_packed_rows = 48;
-/// Where rows of A are not packed, up to so many, of so many elements together: they are read again for each panel of B, from the
-/// second-level cache.
-inline constexpr int64_t gemm_row_block = 240, gemm_row_elements = 96 * 1024;
 /// Up to so many rows of A are packed at once: no part of B then has to be kept for the rows below.
 inline constexpr int64_t gemm_few_rows = 128;
+/// Rows of A that are not packed are computed so many at a time, with about so many elements together: they are read again for each panel
+/// of B, from the second-level cache. At least as many as are packed at once, so that a share of a product keeps no more of B than the whole.
+inline constexpr int64_t gemm_row_block = 240, gemm_row_block_min = 132, gemm_row_elements = 96 * 1024;
+static_assert(gemm_row_block_min >= gemm_few_rows);
 /// An operand of more elements is assumed not to fit into the second-level cache, with everything else in use.
 inline constexpr int64_t gemm_far = 128 * 1024;
 
