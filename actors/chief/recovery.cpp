@@ -32,7 +32,8 @@ recovery_verdict recovery::decide(const failed_attempt& failed) {
     return no("the job does not recover, as it saves no checkpoints: set model_dir, and save_checkpoints_steps or save_checkpoints_secs");
   if (failed.stopping)
     return no("the job does not recover, as a stop was requested");
-  if (!failed.by_chance && last_ && is_the_same(*last_, failed.cause))
+  const bool may_pass = failed.by_chance || failed.cause.category == errc::unavailable;  // An outage says nothing about the step at which it was met.
+  if (!may_pass && last_ && is_the_same(*last_, failed.cause))
     return no("the job does not recover again, as the same error came back at step " + std::to_string(failed.cause.step.value_or(failed.step)));
   if (options_.attempts_max && spent_ >= *options_.attempts_max)
     return no("the job does not recover again: " + std::to_string(spent_)

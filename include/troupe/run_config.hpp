@@ -63,7 +63,8 @@ struct run_config {
                                                         ///<   The bits are the same for every number.
   /// Where an infeed, a replica or the reducer dies, or an error is `aborted` or `unavailable`, the job goes on from its
   /// last commit: at most so many times in a row without a commit beyond the step that failed. None: without limit; 0:
-  /// never. Where another node dies, the job saves and fails (docs/failures.md).
+  /// never. With the defaults an input may be away for 303 s. An `aborted` that comes back at the same step ends the job
+  /// at once. Where another node dies, the job saves and fails (docs/failures.md).
   std::optional<int64_t> recovery_attempts_max = 10;
   double recovery_first_delay_secs = 1;                 ///< Before the first of them; each later delay is twice as long,
   double recovery_delay_max_secs = 60;                  ///<   and at most this.

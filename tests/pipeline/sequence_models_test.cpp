@@ -12,13 +12,13 @@ namespace troupe::test {
 
 namespace {
 
-constexpr int64_t kinds = 7, length = 8;
+constexpr int64_t note_kinds = 7, length = 8;
 
 /// Windows of a melody of seven notes.
 dataset melody() {
   std::vector<int32_t> notes(120);
   for (size_t i = 0; i < notes.size(); ++i)
-    notes[i] = static_cast<int32_t>((i * i / 5 + i / 3) % kinds);
+    notes[i] = static_cast<int32_t>((i * i / 5 + i / 3) % note_kinds);
   return dataset::from_tensors({{"notes", tensor::of<int32_t>({120}, notes)}})->window(length + 1, 1).shuffle().batch(4).repeat();
 }
 
@@ -41,7 +41,7 @@ symbol two_blocks(symbol x, bool training) {
 model next_note(symbol (*layers)(symbol x, bool training)) {
   return {"next_note", [layers](graph&, const features& in, const labels&, mode m) {
     const auto before = slice(in["notes"], 1, 0, length), after = slice(in["notes"], 1, 1, length);
-    const auto logits = nn::dense(layers(nn::embedding(before, {.entries = kinds, .units = 6}), m == mode::train), {.units = kinds});
+    const auto logits = nn::dense(layers(nn::embedding(before, {.entries = note_kinds, .units = 6}), m == mode::train), {.units = note_kinds});
     return model_spec{.mode = m,
                       .loss = losses::sparse_softmax_cross_entropy(after, logits),
                       .optimizer = optimizer{.rule = adam{.rate = 0.01f}, .warmup_steps = 5, .clip = {.global_norm = 1}}};

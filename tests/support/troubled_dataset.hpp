@@ -7,7 +7,7 @@
 
 namespace troupe::test {
 
-/// Replaces the read of one batch.
+/// Replaces the read of one batch; that of each one where `at` is negative.
 class troubled_node final : public dataset_node {
  public:
   using trouble = std::function<expected<void>()>;
@@ -30,7 +30,7 @@ class troubled_node final : public dataset_node {
     const element_spec& spec() const noexcept override { return inner_->spec(); }
     int64_t batch_rows() const noexcept override { return inner_->batch_rows(); }
     expected<int64_t> read(std::span<std::byte* const> into, const std::stop_token& stop) override {
-      if (read_++ == at_)
+      if (read_++ == at_ || at_ < 0)
         if (auto well = what_(); !well)
           return fail(well.error());
       return inner_->read(into, stop);

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 namespace troupe::test {
 
 namespace {
@@ -12,6 +14,10 @@ using std::chrono::milliseconds;
 
 failed_attempt died_at(int64_t step, std::string who = "replica/0") {
   return {.cause = {errc::aborted, who + " ended: it was killed", {}, who, step}, .by_chance = true, .step = step};
+}
+
+failed_attempt gave_up_at(int64_t step) {
+  return {.cause = {errc::aborted, "the reader gave up", {}, "infeed/0", step}, .step = step};
 }
 
 failed_attempt broke_off_at(int64_t step) {
@@ -49,15 +55,40 @@ TEST_CASE("a commit beyond every failed step gives the whole budget back, and on
   CHECK(budget.decide(died_at(20)).delay == milliseconds{3000});
 }
 
-TEST_CASE("an error that comes back at the same step with the same text is final after one recovery; the death of a node is not") {
+TEST_CASE("an aborted that comes back at the same step with the same text is final after one recovery; the death of a node is not") {
   recovery budget;
-  CHECK(budget.decide(broke_off_at(30)).recovers);
-  const auto again = budget.decide(broke_off_at(30));
+  CHECK(budget.decide(gave_up_at(30)).recovers);
+  const auto again = budget.decide(gave_up_at(30));
   CHECK_FALSE(again.recovers);
   CHECK(has(again.why_not, "the same error came back at step 30"));
-  CHECK(budget.decide(broke_off_at(31)).recovers);
+  CHECK(budget.decide(gave_up_at(31)).recovers);
   CHECK(budget.decide(died_at(31)).recovers);
   CHECK(budget.decide(died_at(31)).recovers);
+}
+
+TEST_CASE("what is unavailable may be so for the whole budget, at the same step each time: only attempts and delays decide") {
+  recovery budget;
+  milliseconds waited{0};
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const auto verdict = budget.decide(broke_off_at(30));
+    REQUIRE(verdict.recovers);
+    waited += verdict.delay;
+  }
+  CHECK(waited == milliseconds{303'000});
+  CHECK_FALSE(budget.decide(broke_off_at(30)).recovers);
+}
+
+TEST_CASE("docs/failures.md says after which delays attempts begin, and how long an outage may be") {
+  std::ifstream in{TROUPE_SOURCE_DIR "/docs/failures.md"};
+  const std::string page{std::istreambuf_iterator<char>{in}, {}};
+  recovery budget;
+  std::string row;
+  int64_t waited = 0;
+  for (auto verdict = budget.decide(broke_off_at(30)); verdict.recovers; verdict = budget.decide(broke_off_at(30))) {
+    waited += verdict.delay.count() / 1000;
+    row += " " + std::to_string(waited) + " s |";
+  }
+  CHECK_MESSAGE(has(page, "| begins after |" + row + "\n"), row);
 }
 
 TEST_CASE("what a new attempt cannot cure, and what has nothing to begin from, ends the job with a note that says so") {

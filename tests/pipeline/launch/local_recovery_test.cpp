@@ -2,6 +2,7 @@
 #include "pipeline/launch/launcher.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/mortal_engine.hpp"
+#include "support/outage.hpp"
 #include "support/simulated_job.hpp"
 
 #include <doctest/doctest.h>
@@ -46,6 +47,24 @@ TEST_CASE("on real threads, a job whose replicas die in steps ends in the state 
     CHECK(fate->steps.empty());
     CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
   }
+}
+
+TEST_CASE("on real threads, a job whose input is away for 3 s goes on by itself, with the settings that a job has by default") {
+  small_job_options o{.max_steps = 30};
+  const auto expected_state = undisturbed(o);
+  o.files = memory_disk::make();
+  o.recovers = run_config{}.recovery_attempts_max;
+  const auto trouble = std::make_shared<outage>();
+  trouble->from = 12;
+  trouble->lasts = 3s;
+  trouble->now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+  o.input = away(o.input, trouble);
+  const auto job = local_launcher{}.train(prepare_small(o));
+  const auto result = job->wait(soon);
+  REQUIRE(result.has_value());
+  REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
+  CHECK(trouble->refused >= 2);
+  CHECK(same_state(newest_checkpoint(o.files).content, expected_state));
 }
 
 TEST_CASE("on real threads, a job that is paused and resumed again and again ends in the state of one that was not") {

@@ -132,11 +132,9 @@ int64_t attempts_spent(const observation& o) {
   return spent;
 }
 
-/// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from and something to train. Two failures of an input
-/// at one step have the same text, and the second one is final.
+/// Whether all that came are failures that the budget covers, in a job that has checkpoints to go on from and something to train.
 bool should_recover(const recipe& r, const observation& o) {
-  const auto inputs = std::count_if(o.happened.begin(), o.happened.end(), [](const happening& h) { return h.what.what == trouble_kind::input_fault; });
-  return o.stood_at < r.max_steps && inputs <= 1 && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
+  return o.stood_at < r.max_steps && (r.save_steps || r.save_secs) && attempts_spent(o) < r.recovers && !was_asked_to_stop(r, o)
          && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_curable(h.what) || is_harmless(h.what); });
 }
 

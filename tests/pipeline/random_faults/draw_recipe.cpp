@@ -69,6 +69,23 @@ void draw_exports(recipe& r, dice d) {
         t.path_contains = "/export/";
 }
 
+/// With dice of their own. Some last longer than several delays of the budget, some longer than all of them.
+void draw_outages(recipe& r, dice d) {
+  for (auto& run : r.disturbed) {
+    for (auto& t : run.troubles)
+      if (t.what == trouble_kind::input_fault && t.unavailable && !t.throws && t.input <= input_place::read && d.in_percent(60)) {
+        t.lasts = std::chrono::milliseconds{d.of({500, 1'500, 3'000, 8'000, 20'000, 60'000})};
+        t.for_ever = false;
+      }
+    if (r.recovers == 0 || !d.in_percent(8))
+      continue;
+    trouble away{.what = trouble_kind::input_fault, .when = {moment::progress, d.between(0, r.max_steps - 1), d.up_to(60)}, .unavailable = true};
+    away.host = static_cast<int32_t>(d.between(0, r.hosts - 1));
+    away.lasts = std::chrono::milliseconds{d.of({500, 1'500, 3'000, 8'000, 20'000, 60'000})};
+    run.troubles.push_back(away);
+  }
+}
+
 }  // namespace
 
 std::string draw_node(const recipe& r, dice& d) {
@@ -202,6 +219,7 @@ recipe draw_recipe(uint64_t seed) {
   if (r.recovers > 0 && d.in_percent(30))
     r.disturbed.insert(r.disturbed.begin(), draw_deaths(r, d));
   draw_exports(r, dice{seed ^ 0x6578706f7274u});
+  draw_outages(r, dice{seed ^ 0x6f7574616765u});
   return r;
 }
 

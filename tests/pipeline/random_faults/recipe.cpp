@@ -98,7 +98,7 @@ std::string to_text(const trouble& t) {
     case trouble_kind::input_fault:
       text += nth + std::string{to_string(t.input)} + " on host " + std::to_string(t.host) + (t.throws ? ", as an exception" : "")
               + (t.unavailable ? ", as unavailable" : "")
-              + (t.for_ever ? ", and every later one" : "");
+              + (t.for_ever ? ", and every later one" : "") + (t.lasts.count() > 0 ? ", and every call for " + ms(t.lasts) : "");
       break;
     case trouble_kind::hook_fault: text += nth + std::string{to_string(t.hook)}; break;
     case trouble_kind::disk_death:

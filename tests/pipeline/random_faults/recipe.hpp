@@ -61,7 +61,9 @@ struct trouble {
   int32_t host = 0;
   hook_place hook = hook_place::at;
   std::string place = {};                            ///< cut, host_death.
-  std::chrono::milliseconds lasts{0}, each{0};       ///< busy, suspended, cut, slow_disk: how long; slow_disk: each call.
+  /// busy, suspended, cut, slow_disk: how long; slow_disk: each call. An input_fault that lasts is an outage: from the n-th such call on, every call
+  /// of that host's training input fails for so long.
+  std::chrono::milliseconds lasts{0}, each{0};
   int64_t nth = 1;                                   ///< disk_fault, input_fault, hook_fault: the n-th such call after `when`.
 };
 std::string to_text(const trouble& t);

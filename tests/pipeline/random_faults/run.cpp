@@ -105,6 +105,7 @@ class process {
     if (!r.slow_node.empty())
       job_->slow_down(r.slow_node, 20);
     input_->reading = [this] { take(recipe_.read_ms); };
+    input_->now = [this] { return job_->now(); };
     hook_->working = [this] { take(recipe_.hook_ms); };
   }
 
@@ -141,6 +142,7 @@ class process {
     seen_.breaches = protocol_.breaches();
     seen_.inside = watch_.seen();
     input_->reading = hook_->working = [] {};
+    input_->now = [] { return std::chrono::nanoseconds{}; };
     job_->watch({});
     job_.reset();
     return std::move(seen_);

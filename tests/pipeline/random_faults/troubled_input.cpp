@@ -4,13 +4,23 @@
 
 namespace troupe::test::random_faults {
 
+bool input_troubles::is_due(armed& of, input_place at) {
+  const auto& what = of.what;
+  if (of.since)
+    return at <= input_place::read && now() - *of.since < what.lasts;
+  if (at != what.input || ++of.calls < what.nth)
+    return false;
+  if (what.lasts.count() > 0)
+    of.since = now();
+  return of.calls == what.nth || what.for_ever;
+}
+
 const trouble* input_troubles::due(input_place at, int32_t host) {
-  for (auto& [what, calls] : armed_)
-    if (what.input == at && what.host == host)
-      if (++calls; calls == what.nth || (what.for_ever && calls > what.nth)) {
-        happened_.push_back(what);
-        return &happened_.back();
-      }
+  for (auto& a : armed_)
+    if (a.what.host == host && is_due(a, at)) {
+      happened_.push_back(a.what);
+      return &happened_.back();
+    }
   return nullptr;
 }
 
