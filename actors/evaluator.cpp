@@ -191,6 +191,18 @@ void evaluator_state::on_export(const export_at& x) {
   self->send(asker, std::move(answer));
 }
 
+/// Blocks for as long as the predicate takes; the chief has a deadline for that.
+void evaluator_state::on_rule(const apply_rule& x) {
+  auto why = decide(options.rules[static_cast<size_t>(x.rule)], x.history);
+  rule_applied answer{x.number, why.has_value(), {}, {}};
+  if (why)
+    answer.why = why->value_or("");
+  else
+    answer.cause = std::move(why.error());
+  answer.cause.source = options.name;
+  self->send(asker, std::move(answer));
+}
+
 void evaluator_state::show() const {
   if (options.board)
     options.board->evaluating(options.index, running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
@@ -269,6 +281,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
         state.on_evaluate(x);
     },
     [&state](const export_at& x) { state.on_export(x); },
+    [&state](const apply_rule& x) { state.on_rule(x); },
     [&state](const state_part& x) { state.on_state_part(x); },
     [&state](const request&) {
       if (state.running)

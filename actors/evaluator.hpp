@@ -24,6 +24,7 @@ struct evaluator_options {
   uint64_t seed = 0;
   std::shared_ptr<const start_values> start = {};  ///< What variables begin with where there is no checkpoint; may be null.
   std::chrono::milliseconds silence_max{600'000};  ///< Longest wait for the next batch's values.
+  std::vector<stop_rule> rules = {};            ///< Those of the job: predicates are asked here, on this actor's own thread.
   exporting exports = {};                       ///< Null: there are no exporters.
   double wall_offset = 0;                       ///< Unix time, in seconds, at which the actor clock was 0; exports are named by it.
   std::function<void(double seconds)> pass_time = {};  ///< Blocks, for an export whose second is taken; null: it takes the next one.
@@ -64,6 +65,7 @@ struct evaluator_state {
   void on_progress(const progress& x);
   void on_end(const stream_end& x);
   void on_export(const export_at& x);
+  void on_rule(const apply_rule& x);
   /// Shows the hooks a fact. False: one of them threw, and the evaluation has ended.
   bool show_hooks(fact x);
   bool begin_hooks();

@@ -92,8 +92,14 @@ std::vector<error> hook_roll::show(const fact& x, job_control& job) {
   return thrown;
 }
 
+/// A hook that threw at the news of the end has failed the job before `end` is called.
 void hook_roll::end(const fact& x, std::vector<error>& thrown) {
-  if (!x.news.failure) {
+  auto failure = x.news.failure;
+  if (!failure && !thrown.empty()) {
+    failure = thrown.front();
+    failure->step = x.at;
+  }
+  if (!failure) {
     for (const auto& h : hooks_)
       if (h.begun)
         tell(h, "end()", thrown, [&](hook& who) { who.end(x.at); });
@@ -102,7 +108,7 @@ void hook_roll::end(const fact& x, std::vector<error>& thrown) {
   // The hook that began last ends first.
   for (auto h = hooks_.rbegin(); h != hooks_.rend(); ++h)
     if (h->begun)
-      tell(*h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*x.news.failure); });
+      tell(*h, "on_abort()", thrown, [&](hook& who) { who.on_abort(*failure); });
 }
 
 std::vector<need> hook_roll::steps() const {

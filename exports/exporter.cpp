@@ -26,13 +26,8 @@ expected<double> metric_of(const exporter& one, const metrics& of, std::string_v
                 + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
-struct made_export {
-  std::string path;
-  export_origin origin;
-};
-
-/// The newest one that is there; nothing where none is, or where it is of a later version.
-expected<std::optional<made_export>> newest_export(file_system& fs, const std::string& base) {
+/// Calls `look` with each export that is there, the newest first, until it returns true. One of a later version has no origin.
+expected<void> look_at_exports(file_system& fs, const std::string& base, const std::function<bool(const std::string&, const export_origin*)>& look) {
   const auto numbers = exports_in(fs, base);
   if (!numbers)
     return fail(numbers.error());
@@ -41,18 +36,33 @@ expected<std::optional<made_export>> newest_export(file_system& fs, const std::s
     const auto text = read_file(fs, graph_path);
     if (!text)
       continue;  // Not an export.
-    auto graph = parse_graph_json(*text, graph_path);
-    return graph ? std::optional{made_export{path, std::move(graph->origin)}} : std::nullopt;
+    const auto graph = parse_graph_json(*text, graph_path);
+    if (look(path, graph ? &graph->origin : nullptr))
+      break;
   }
-  return std::optional<made_export>{};
+  return {};
 }
 
-/// The path of the newest one, if it is of this checkpoint; empty otherwise.
+/// The newest one that is there; nothing where none is, or where it is of a later version.
+expected<std::optional<export_origin>> newest_export(file_system& fs, const std::string& base) {
+  std::optional<export_origin> newest;
+  auto looked = look_at_exports(fs, base, [&](const std::string&, const export_origin* origin) {
+    if (origin)
+      newest = *origin;
+    return true;
+  });
+  return looked ? expected<std::optional<export_origin>>{std::move(newest)} : fail(looked.error());
+}
+
+/// The path of the newest one that is of this checkpoint; empty: there is none. Others may have been made since, by hand as well.
 expected<std::string> export_of(file_system& fs, const std::string& base, const std::string& checkpoint) {
-  auto newest = newest_export(fs, base);
-  if (!newest)
-    return fail(newest.error());
-  return *newest && file_name_of((*newest)->origin.checkpoint) == file_name_of(checkpoint) ? std::move((*newest)->path) : "";
+  std::string found;
+  auto looked = look_at_exports(fs, base, [&](const std::string& path, const export_origin* origin) {
+    if (origin && file_name_of(origin->checkpoint) == file_name_of(checkpoint))
+      found = path;
+    return !found.empty();
+  });
+  return looked ? expected<std::string>{std::move(found)} : fail(looked.error());
 }
 
 /// The metrics of the best export: those of the state file or of the newest export, which a process may have written and died. Where they
@@ -72,10 +82,10 @@ expected<std::optional<metrics>> recorded_best(file_system& fs, const exporter& 
   const auto newest = newest_export(fs, base);
   if (!newest)
     return fail(newest.error());
-  if (!*newest || (*newest)->origin.evaluation.empty())
+  if (!*newest || (*newest)->evaluation.empty())
     return best;  // Made by hand, or by a later version: then the state file alone counts.
-  const auto better = one.decide({.metrics = (*newest)->origin.evaluation}, best);
-  return better && *better ? (*newest)->origin.evaluation : best;
+  const auto better = one.decide({.metrics = (*newest)->evaluation}, best);
+  return better && *better ? (*newest)->evaluation : best;
 }
 
 expected<void> record_best(file_system& fs, const std::string& base, const export_occasion& now) {
@@ -129,9 +139,12 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
     return refuse("the exporter '" + one.name + "' needs a model_dir to export to");
   const std::string base = join_path(*e.config.model_dir, "export/" + one.name);
   const bool compares = one.rule == export_rule::best;
-  const auto best = compares ? recorded_best(*in.files, one, base) : expected<std::optional<metrics>>{};
+  auto best = compares ? recorded_best(*in.files, one, base) : expected<std::optional<metrics>>{};
   if (!best)
     return fail(best.error());
+  if (now.again && *best)  // Results of an earlier run come from event files, which have float32: equal ones must not differ.
+    for (auto& [name, value] : **best)
+      value = static_cast<double>(static_cast<float>(value));
   const auto due = one.decide(now, *best);
   if (!due)
     return fail(due.error());

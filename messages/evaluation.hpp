@@ -3,6 +3,8 @@
 
 #include "messages/control.hpp"
 
+#include <troupe/early_stopping.hpp>
+
 namespace troupe {
 
 /// Evaluate a checkpoint. `prefix` is for messages only, and `evaluation` the number of the evaluation, for the answer.
@@ -46,6 +48,34 @@ struct exported {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, exported& x) {
   return f(caf::meta::type_name("exported"), x.attempt, x.id, x.evaluation, x.ok, x.paths, x.cause);
+}
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, evaluation_point& x) {
+  return f(caf::meta::type_name("evaluation_point"), x.step, x.metrics);
+}
+
+/// Apply a rule of the job, whose predicate is user code, to these evaluations. Answered by `rule_applied`.
+struct apply_rule {
+  uint64_t number = 0;   ///< Of the question, for the answer.
+  int32_t rule = 0;      ///< Among the rules of the job.
+  evaluation_history history;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, apply_rule& x) {
+  return f(caf::meta::type_name("apply_rule"), x.number, x.rule, x.history);
+}
+
+/// `why` the job ends; empty: it does not. If the predicate threw, `cause` says so.
+struct rule_applied {
+  uint64_t number = 0;
+  bool ok = false;
+  std::string why;
+  error cause;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, rule_applied& x) {
+  return f(caf::meta::type_name("rule_applied"), x.number, x.ok, x.why, x.cause);
 }
 
 /// The result of an evaluation. `metrics` include `loss` and `global_step`, `arrays` are those metrics that are arrays; if it failed, `cause`

@@ -22,6 +22,7 @@ struct abandon;
 struct all_applied;
 struct answered;
 struct applied;
+struct apply_rule;
 struct begin;
 struct connect_parts;
 struct connect_reader;
@@ -70,6 +71,7 @@ struct input_warned;
 struct progress;
 struct released;
 struct restored;
+struct rule_applied;
 struct save_failed;
 struct verdict;
 struct verdict_kept;
@@ -86,6 +88,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::all_applied))
   CAF_ADD_TYPE_ID(troupe, (troupe::answered))
   CAF_ADD_TYPE_ID(troupe, (troupe::applied))
+  CAF_ADD_TYPE_ID(troupe, (troupe::apply_rule))
   CAF_ADD_TYPE_ID(troupe, (troupe::begin))
   CAF_ADD_TYPE_ID(troupe, (troupe::block))
   CAF_ADD_TYPE_ID(troupe, (troupe::committed))
@@ -131,6 +134,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::retire))
   CAF_ADD_TYPE_ID(troupe, (troupe::rewind))
   CAF_ADD_TYPE_ID(troupe, (troupe::room))
+  CAF_ADD_TYPE_ID(troupe, (troupe::rule_applied))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::scale_rate))

@@ -90,6 +90,7 @@ using evaluator_actor = caf::typed_actor<
   caf::reacts_to<evaluate_at>,    // Evaluate one checkpoint, or the state that was sent before; answered by `evaluated`.
   caf::reacts_to<state_part>,     // A part of that state; answered by `state_taken`.
   caf::reacts_to<export_at>,      // Run the exporters on one; answered by `exported`.
+  caf::reacts_to<apply_rule>,     // Ask a predicate; answered by `rule_applied`.
   caf::reacts_to<request>,        // Stop: the running evaluation is cancelled.
   caf::reacts_to<progress>,       // The sub-plan's replicas reached a state.
   caf::reacts_to<stream_end>,     // The sub-plan's data ended, or could not be read.
@@ -122,6 +123,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<save_failed>,    // A snapshot will not be committed.
   caf::reacts_to<evaluated>,      // An evaluation ended.
   caf::reacts_to<exported>,       // The exporters of an evaluation have run.
+  caf::reacts_to<rule_applied>,   // A predicate of a rule has answered.
   caf::reacts_to<room>,           // Credit from the summary writer of evaluations.
   caf::reacts_to<hooks_ready>,    // All hooks have begun.
   caf::reacts_to<answered>,       // The hooks have returned from a fact.

@@ -68,7 +68,8 @@ using commit_sink_actor = failure_sink_actor::extend<
 
 using evaluation_sink_actor = caf::typed_actor<
   caf::reacts_to<evaluated>,      // An evaluation ended.
-  caf::reacts_to<exported>>;      // Its exporters have run.
+  caf::reacts_to<exported>,       // Its exporters have run.
+  caf::reacts_to<rule_applied>>;  // A predicate has answered.
 
 using hook_listener_actor = failure_sink_actor::extend<
   caf::reacts_to<hooks_ready>,    // All hooks have begun.

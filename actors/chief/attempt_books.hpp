@@ -27,7 +27,6 @@ struct attempt_books {
   std::map<int64_t, std::optional<checkpoint_id>> best_in_books = {};  ///< The best that the books of a save name which is not committed yet.
   int64_t verdicts_on_way = 0;                  ///< Verdicts that are not known to be durable,
   bool verdict_awaited = false;                 ///<   and whether nothing is granted until they are.
-  bool ends_again = false;                      ///< A rule has ended the job at the state at which this attempt begins.
   std::map<uint64_t, int64_t> announced = {};   ///< Saves that listeners are hearing of, whose books wait for that, by the fact's number.
   std::map<uint64_t, committed> heard = {};     ///< Commits that listeners are hearing of, whose evaluation waits for that.
   std::set<node_id> halting = {};               ///< Nodes that were told to halt, and neither answered nor ended.

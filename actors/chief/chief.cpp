@@ -62,7 +62,6 @@ void chief_state::on_restored(const restored& x) {
   const auto finished = x.properties.find("finished");
   best_in_books.emplace(x.id.step, judgements.begin(x.id.step, x.properties));
   ended_before = judgements.ended_before(x.properties);
-  ends_again = !ended_before && attempt > 1 && judgements.end_again();
   evaluations.begin(x.id);
   const bool has_finished = finished != x.properties.end() && finished->second == "true";
   data_anew = has_finished && came_from == x.id;
@@ -87,8 +86,12 @@ void chief_state::on_restored(const restored& x) {
   if (attempt > 1)
     publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
+  // A rule that holds already ends the job here: one that was added, or whose end was not recorded.
+  if (!ended_before)
+    if (auto found = ask_predicates(judgements.rule_at_start(), {}); !found)
+      return fail_after_save(std::move(found.error()));
   if (!callbacks())
-    return begin_training();
+    return begin_when_ready();
   if (std::exchange(hooks_told, true))
     return wait_for_hooks(true);  // Training begins once they have returned from `recovered`.
   fact first;
@@ -108,13 +111,19 @@ std::optional<int64_t> chief_state::goal() const {
   return goal;
 }
 
+/// Hooks have returned from what they were told, and predicates have answered.
+void chief_state::begin_when_ready() {
+  if (now == phase::restoring && facts.unanswered() == 0 && questions.empty())
+    begin_training();
+}
+
 void chief_state::begin_training() {
   now = phase::training;
   if (paused)
     waiting.freeze();
   show_status();
   const auto end_at = horizon.end();
-  const bool nothing_left = (end_at && *end_at <= began_at) || ended_before || ends_again;
+  const bool nothing_left = (end_at && *end_at <= began_at) || ended_before || judgements.has_ended();
   const bool first = !std::exchange(start_told, true);
   std::string how = warm_start.empty() ? "a fresh start" : "a warm start with " + warm_start;
   if (saves.last_commit())
@@ -130,7 +139,7 @@ void chief_state::begin_training() {
   if (nothing_left) {
     if (ended_before)
       ending.remark = "ended " + *ended_before;
-    else if (ends_again)
+    else if (judgements.has_ended())
       ending.remark = "ended early: " + judgements.why_ended();
     else if (goal().value_or(INT64_MAX) > began_at)
       ending.remark = data_ended_text(began_at, goal());
@@ -155,7 +164,7 @@ void chief_state::begin_training() {
   grant_up_to(began_at, std::move(marks));
   if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due, or a verdict.
     now = phase::draining;
-    ending.early = ends_again;
+    ending.early = judgements.has_ended();
     await_saves();
     return check_end();
   }
@@ -172,15 +181,17 @@ void chief_state::begin_training() {
 
 /// The job stands at or beyond its end already.
 void chief_state::end_at_once() {
+  const auto goal = horizon.end();
   ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix())
-                  + (ended_before ? " has ended " + *ended_before
-                                  : " stands at step " + std::to_string(began_at) + " already, and max_steps is " + std::to_string(*horizon.end()));
+                  + (goal && *goal <= began_at ? " stands at step " + std::to_string(began_at) + " already, and max_steps is " + std::to_string(*goal)
+                                               : " has ended " + ended_before.value_or("early: " + judgements.why_ended()));
   horizon.end_at(began_at, true);
   if (!evaluations.any() || !saves.last_commit())
     return end();
   now = phase::draining;
+  ending.early = judgements.has_ended();
+  recall_evaluations(*saves.last_commit());
   evaluations.offer_last(*saves.last_commit());
-  gates.await_commit(began_at);
   evaluate_next();
   check_end();
 }
@@ -307,6 +318,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const state_shown& x) { state.on_state_shown(x); },
     [&state](const evaluated& x) { state.on_evaluated(x); },
     [&state](const exported& x) { state.on_exported(x); },
+    [&state](const rule_applied& x) { state.on_rule_applied(x); },
     [&state](const room& x) { state.on_eval_room(x); },
     [&state](const hooks_ready& x) { state.on_hooks_ready(x); },
     [&state](const answered& x) { state.on_answered(x); },

@@ -12,11 +12,12 @@
 //               after a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
 //   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):
 //               the delay of the budget, then dead nodes are started anew and the newest commit is restored; on to restoring
-//   ending:     hooks see the end, the crew is ended, and its downs are counted
+//   ending:     first (phase::closing) event files are closed, and hooks return from what they were told; then hooks see the end,
+//               the crew is ended, and its downs are counted
 //
 // Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
-// fact_window, failures, groups, recovery, ending, roster, waits. This actor turns messages into calls of the parts, and their decisions into
-// messages.
+// fact_window, failures, groups, recovery, judgements, rule_questions, ending, roster, waits. This actor turns messages into calls of
+// the parts, and their decisions into messages.
 #pragma once
 
 #include "actors/chief/attempt_books.hpp"
@@ -28,6 +29,7 @@
 #include "actors/chief/judgements.hpp"
 #include "actors/chief/phase.hpp"
 #include "actors/chief/recovery.hpp"
+#include "actors/chief/rule_questions.hpp"
 #include "actors/crew.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
@@ -69,6 +71,7 @@ struct chief_state : attempt_books {
   roster nodes;
   troupe::evaluations evaluations;
   troupe::judgements judgements;
+  rule_questions questions;                     ///< Predicates of rules that evaluators are asked.
   troupe::gates gates;
   troupe::groups groups;                        ///< What has left is restored with each attempt.
   fact_window facts;                            ///< Limits how far the hooks may be behind.
@@ -115,6 +118,7 @@ struct chief_state : attempt_books {
   void start_crew();
   void restore_state();
   void on_restored(const restored& x);
+  void begin_when_ready();
   void begin_training();
   void end_at_once();
   void arm(chief_wait w, std::chrono::milliseconds patience) { waiting.arm(w, patience); }
@@ -122,7 +126,7 @@ struct chief_state : attempt_books {
   std::chrono::nanoseconds now_ns() const;
   double seconds() const;
   double steps_per_second() const;
-  bool ends() const { return now >= phase::ending; }
+  bool ends() const { return now >= phase::closing; }
   bool trains() const { return now == phase::training || now == phase::draining; }
   /// These return a null handle if the plan has no such node, or if it has ended.
   checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
@@ -202,7 +206,7 @@ struct chief_state : attempt_books {
   void stop_listening();
   void on_save_failed(const save_failed& x);
 
-  // chief_evaluations.cpp: evaluations, rules and exporters
+  // chief_evaluations.cpp: evaluations and exporters
   bool checks_evaluations() const;
   void check_evaluations(checkpoint_id id);
   void on_checked(size_t which, checkpoint_id id, const evaluated& x);
@@ -215,9 +219,8 @@ struct chief_state : attempt_books {
   void evaluate_next();
   void evaluate_next(size_t which);
   void on_evaluated(const evaluated& x);
-  void end_early();
-  void tell_verdict(checkpoint_id id);
-  void on_verdict_kept(const verdict_kept& x);
+  bool is_saved(size_t which) const;
+  void conclude_evaluation(const evaluated& x, const troupe::judgements::ruling& ruling);
   std::map<std::string, double> metrics_of(size_t which, checkpoint_id id) const;
   void begin_export(size_t which, checkpoint_id id, bool is_final);
   bool exports_at_end() const;
@@ -226,6 +229,16 @@ struct chief_state : attempt_books {
   void record_evaluation(size_t which, const evaluated& x);
   void on_eval_room(const room& x);
   void lose_evaluator(size_t which);
+
+  // chief_rules.cpp: rules that end the job, and what checkpoints are told of them
+  expected<troupe::judgements::ruling> ask_predicates(expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of);
+  void on_rule_applied(const rule_applied& x);
+  void end_early();
+  void tell_verdict(checkpoint_id id);
+  void on_verdict_kept(const verdict_kept& x);
+  void recall_evaluations(checkpoint_id id);
+  void judge_saved(size_t which, checkpoint_id id, const evaluation_values& found);
+  void judge_saved(checkpoint_id id);
 
   // chief_groups.cpp: groups that leave or retire
   departed departed_of(group_id group) const;
@@ -236,7 +249,7 @@ struct chief_state : attempt_books {
   void begin_groups();
   std::string remark() const;   ///< Why the job ended, if otherwise than requested, and which groups have left.
 
-  // chief_ending.cpp: failures, downs, the last waits
+  // chief_ending.cpp: failures, downs, what can still be saved
   void on_failure(const failure& x);
   void on_input_failed(const input_failed& x);
   void on_input_warned(const input_warned& x);
@@ -253,7 +266,12 @@ struct chief_state : attempt_books {
   void give_up_saves();
   void settle_saves();
   void conclude();
+
+  // chief_finish.cpp: the end, for those who hear of it, and the last waits
   void end();
+  bool is_heard_at_the_end(role who, const caf::error& reason) const;
+  void check_closed();
+  void tell_end(bool to_hooks);
   void send_home();
   void check_gone();
   /// The metrics of the result: those of the first evaluation; without one, the last loss.

@@ -1,10 +1,7 @@
-// The chief after a failure, and at the end of a job.
+// The chief after a failure.
 #include "actors/chief/chief.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/exit_reason.hpp"
-#include "storage/checkpoints/checkpoint_names.hpp"
-#include "storage/files/file_system.hpp"
-#include "words/text.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -35,8 +32,9 @@ void chief_state::on_failure(const failure& x) {
     const auto* from = nodes.find(caf::actor_cast<caf::actor_addr>(self->current_sender()));
     return respond(x.from, trouble::throws, x.what, from ? nodes.place_of(from->id) : 0);
   }
-  if (is_heard_at_the_end(x.from))
+  if (x.from == role::callbacks || (is_log(x.from) && waiting.armed(chief_wait::logs)))
     causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
+  check_closed();
 }
 
 /// Training goes on without that evaluation.
@@ -49,6 +47,7 @@ void chief_state::go_on_without_evaluator(size_t which, const error& cause) {
   warn(horizon.reached(), to_string(cause));
   if (!evaluations_are_gates())
     gates.evaluations_lost(saves.last_commit() ? std::optional{saves.last_commit()->step} : std::nullopt);
+  begin_when_ready();
   extend();
   check_end();
 }
@@ -91,11 +90,11 @@ void chief_state::on_down(const caf::down_msg& x) {
     return;
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, horizon.reached()};
   if (ends()) {
-    if (who.what == role::callbacks) {
-      if (!ending.hooks_done && !ending.sent_home)
-        causes.add(std::move(cause));
+    if (is_heard_at_the_end(who.what, x.reason))
+      causes.add(std::move(cause));
+    if (who.what == role::callbacks && now == phase::ending)
       send_home();
-    }
+    check_closed();
     return check_gone();
   }
   if ((who.what == role::replica || who.what == role::reducer) && groups.has_left(who.group))
@@ -282,112 +281,6 @@ void chief_state::replace_writer(error cause) {
   saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
   disarm(chief_wait::commit);
   fail_after_save(std::move(cause));
-}
-
-// -- ending ---------------------------------------------------------------------------------------
-
-void chief_state::end() {
-  if (ends())
-    return;
-  go_on();
-  publish_commits();
-  saves.count_held();
-  now = phase::ending;
-  waiting.disarm_all();
-  const auto reached = horizon.reached();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean,
-                 .metrics = last_metrics(), .arrays = arrays, .text = remark()};
-  if (!causes.empty()) {
-    for (const auto& earlier : recovery.earlier())
-      causes.note(earlier);
-    if (auto of_groups = groups.text(); !of_groups.empty())
-      causes.note(std::move(of_groups));
-    last.what = job_event::kind::failed;
-    last.failure = causes.root();
-  } else if (ending.stopping && !horizon.end_is_final()) {
-    last.what = job_event::kind::stopped;
-  }
-  last.seconds = seconds();
-  options.board->event(last);
-  if (!callbacks())
-    return send_home();
-  if (causes.empty())
-    tell_progress();
-  fact f;
-  f.what = fact::end_at;
-  f.at = reached;
-  f.news = std::move(last);
-  tell(std::move(f));
-}
-
-std::map<std::string, double> chief_state::last_metrics() const {
-  if (evaluations.size() > 0)
-    if (const auto found = metrics.find(evaluations.settings(0).name); found != metrics.end())
-      return found->second;
-  if (horizon.reached() <= start_step)
-    return {};
-  std::map<std::string, double> all{{"loss", losses.last}};
-  for (const auto& [group, mean] : losses.of_groups)
-    all["loss/" + group] = mean;
-  return all;
-}
-
-void chief_state::send_home() {
-  if (std::exchange(ending.sent_home, true))
-    return;
-  for (const auto what : {role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks, role::checkpoint_writer})
-    for (const auto& m : nodes.members())
-      if (m.what == what)
-        options.nodes->end(m.id);
-  tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
-  tell_all<role::eval_summary_writer>(finish_log{});
-  options.nodes->cancel();  // The results of long steps and reads in progress are not needed.
-  waiting.disarm_all();
-  arm(chief_wait::gone, options.deadlines.stop);
-  check_gone();
-}
-
-void chief_state::check_gone() {
-  if (!nodes.any_alive())
-    finish();
-}
-
-void chief_state::finish() {
-  if (now == phase::finished || now == phase::failed)
-    return;
-  now = causes.empty() ? phase::finished : phase::failed;
-  show_status();
-  if (causes.empty()) {
-    const auto reached = horizon.reached();
-    train_result result{reached, reached - start_step, last_metrics(), seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark()};
-    result.arrays = arrays;
-    result.evaluations = metrics;
-    result.exports = exports;
-    if (const auto best = judgements.best())
-      result.best_checkpoint = join_path(parent_of(saves.prefix()), checkpoint_name(*best));
-    if (judgements.uses_best()) {
-      result.checkpoint = result.best_checkpoint;
-      if (const auto& best = judgements.best_results(); !best.metrics.empty()) {
-        result.metrics = best.metrics;
-        result.arrays = best.arrays;
-      }
-    }
-    if (nodes.any_alive()) {
-      std::string names;
-      for (const auto& who : nodes.members())
-        if (who.handle)
-          names += (names.empty() ? "" : ", ") + who.name;
-      result.remark += (result.remark.empty() ? "" : "; ") + names + " did not end in time";
-    }
-    options.board->finished(std::move(result));
-  } else {
-    auto cause = causes.root();
-    for (const auto& who : nodes.members())
-      if (who.handle)
-        cause.notes.push_back(who.name + " did not end in time");
-    options.board->finished(tl::unexpected<error>(std::move(cause)));
-  }
-  self->quit();
 }
 
 }  // namespace troupe

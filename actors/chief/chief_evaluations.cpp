@@ -3,7 +3,6 @@
 #include "actors/chief/decisions.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/files/file_system.hpp"
-#include "words/book_properties.hpp"
 #include "words/planted.hpp"
 #include "words/text.hpp"
 
@@ -173,51 +172,63 @@ void chief_state::evaluate_next(size_t which) {
 
 void chief_state::on_evaluated(const evaluated& x) {
   const auto which = static_cast<size_t>(x.evaluation);
-  if (ends() || which >= evaluations.size())
+  if (ends() || which >= evaluations.size() || questions.hold_result_of(which))
     return;
+  const auto& schedule = evaluations.at(which);
+  const auto id = schedule.running();
+  if (!id)
+    return;
+  disarm(evaluation_wait(which));
+  if (!x.ok || schedule.checks() || (schedule.shows() && ending.fails()))
+    return conclude_evaluation(x, {});
+  auto found = judgements.judge(evaluations.settings(which).name, *id, {x.metrics, x.arrays}, !schedule.shows());
+  if (found && found->is_best)
+    tell_verdict(*id);  // Before the lease ends: retention keeps it from now on.
+  if (const auto newest = saves.last_commit(); found && found->is_best && newest && newest->step > id->step)
+    tell_verdict(*newest);  // Whoever asks for the best reads it there.
+  const auto ruling = ask_predicates(found ? expected<troupe::judgements::ruling>{*found} : fail(found.error()), x);
+  if (ruling && !ruling->asks)
+    return conclude_evaluation(x, *ruling);
+  if (ruling)
+    return;  // The evaluation is under way until the predicate has answered.
+  evaluations.at(which).end();
+  fail_after_save(ruling.error());
+}
+
+/// Whether the running evaluation is of a checkpoint, or of a shown state that is saved by now.
+bool chief_state::is_saved(size_t which) const {
+  const auto& schedule = evaluations.at(which);
+  return !schedule.shows() || evaluations.was_offered(*schedule.running());
+}
+
+void chief_state::conclude_evaluation(const evaluated& x, const troupe::judgements::ruling& ruling) {
+  const auto which = static_cast<size_t>(x.evaluation);
   auto& schedule = evaluations.at(which);
-  const bool checked = schedule.checks(), shown = schedule.shows();
+  const bool checked = schedule.checks(), shown = schedule.shows(), saved = is_saved(which);
   const auto ended = schedule.end();  // A failed evaluation is not repeated.
-  if (!ended)
-    return;
-  if (checked) {
-    disarm(evaluation_wait(which));
+  if (checked)
     return on_checked(which, *ended, x);
-  }
-  if (shown && ending.fails()) {  // The next attempt makes the state again.
-    disarm(evaluation_wait(which));
+  if (shown && ending.fails())  // The next attempt makes the state again.
     return std::exchange(attempt_waits, false) ? begin_attempt() : check_end();
-  }
   const int64_t step = ended->step;
   const auto& settings = evaluations.settings(which);
-  disarm(evaluation_wait(which));
-  bool ends_early = false;
-  if (x.ok) {
-    auto found = judgements.judge(settings.name, *ended, {x.metrics, x.arrays}, !shown);
-    if (!found)
-      return fail_after_save(std::move(found.error()));
-    if (found->is_best)
-      tell_verdict(*ended);  // Before the lease ends: retention keeps it from now on.
-    if (const auto newest = saves.last_commit(); found->is_best && newest && newest->step > ended->step)
-      tell_verdict(*newest);  // Whoever asks for the best reads it there.
-    ends_early = found->ends && now == phase::training && !ending.stopping;
-  }
+  if (x.ok && shown && saved)
+    judge_saved(which, *ended, {x.metrics, x.arrays});
   if (x.ok) {
     metrics[settings.name] = x.metrics;
-    if (settings.exports && !shown)
+    if (settings.exports && saved)
       begin_export(which, *ended, false);
   }
   if (planted(planted_fault::lease_forgotten))
     gates.commit_done(step);
-  else if (!shown)
+  else if (saved)
     release(*ended);
   if (x.ok) {
     if (which == 0)
       arrays = x.arrays;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays,
-             .checkpoint = shown ? std::nullopt : ended, .evaluation = settings.name});
-    if (step != start_step)  // Without a new step the event file has the point already.
-      record_evaluation(which, x);
+             .checkpoint = saved ? ended : std::nullopt, .evaluation = settings.name});
+    record_evaluation(which, x);
   } else if (!schedule.cancelled()) {
     auto cause = x.cause;
     cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended)
@@ -226,7 +237,7 @@ void chief_state::on_evaluated(const evaluated& x) {
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
   }
-  if (ends_early && now == phase::training)
+  if (ruling.ends)
     end_early();  // Before the gate opens.
   show_status();
   evaluate_next();
@@ -254,7 +265,7 @@ bool chief_state::exports_at_end() const {
   bool any = false;
   for (size_t i = 0; i < evaluations.size(); ++i)
     any = any || (evaluations.settings(i).exports_at_end && evaluator(i) && saves.last_commit() && evaluations.at(i).last() == saves.last_commit());
-  return any && horizon.end_is_final() && (ending.early || (goal() && *horizon.end() >= *goal()));
+  return any && horizon.end_is_final() && (ending.early || ended_before || (goal() && *horizon.end() >= *goal()));
 }
 
 /// The checkpoint is not leased any more, but the newest is never deleted, and the best one is exempt.
@@ -294,37 +305,12 @@ void chief_state::on_exported(const exported& x) {
   check_end();
 }
 
-/// The job ends at the horizon: where training waits for evaluations, that is the evaluated state.
-void chief_state::end_early() {
-  ending.early = true;
-  ending.remark = "ended early: " + judgements.why_ended();
-  drain(horizon.until(), true);
-}
-
-void chief_state::tell_verdict(checkpoint_id id) {
-  if (ending.early && horizon.end() == id.step)
-    arm(chief_wait::verdict, options.deadlines.save);
-  auto found = judgements.books(ending.early && horizon.end() == id.step);
-  if (const double factor = rate_factor_at(id.step); factor != 1 || rates.contains(id.step))
-    found.emplace(rate_factor_property, shortest_text(factor));  // Also 1, which takes the place of another one.
-  ++verdicts_on_way;
-  self->send(writer(), verdict{attempt, id, std::move(found)});
-}
-
-void chief_state::on_verdict_kept(const verdict_kept& x) {
-  if (x.attempt != attempt || ends() || --verdicts_on_way > 0 || !waiting.armed(chief_wait::verdict))
-    return;
-  disarm(chief_wait::verdict);
-  verdict_awaited = false;
-  ending.early_kept = ending.early_kept || (ending.early && horizon.end() == x.id.step);
-  extend();
-  check_end();
-}
-
 /// The evaluator will not finish its evaluation, nor begin another.
 void chief_state::lose_evaluator(size_t which) {
   disarm(evaluation_wait(which));
   disarm(room_wait(which));
+  disarm(rule_wait(which));
+  questions.drop(which);
   options.board->evaluating(static_cast<int32_t>(which), std::nullopt, 0);
   const bool shown = evaluations.at(which).shows();
   for (const auto id : evaluations.lose(which))

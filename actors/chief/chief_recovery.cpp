@@ -81,6 +81,7 @@ void chief_state::begin_attempt() {
   horizon.begin(stood_at, goal());  // For whoever asks before the commit is loaded.
   gates.begin_attempt();
   facts.begin_attempt();
+  questions.begin_attempt();
   options.nodes->begin_attempt();
   std::vector<node_id> dead;
   for (const auto& m : nodes.members())

@@ -139,6 +139,8 @@ void chief_state::on_deadline(const deadline& x) {
       return fail_of_silence();
     case chief_wait::commit:
       return give_up_saves();
+    case chief_wait::logs:
+      return check_closed();
     case chief_wait::gone:
       return finish();
     case chief_wait::halt:
@@ -164,7 +166,7 @@ void chief_state::on_deadline(const deadline& x) {
         return respond(role::callbacks, trouble::hangs, waited_for(*over, "callbacks"));
       causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(*over) + ": their last call was not made", {},
                        "callbacks", horizon.reached()});
-      return send_home();
+      return now == phase::closing ? tell_end(false) : send_home();
     default: {
       const auto which = *evaluation_of(*over);
       auto cause = waited_for(*over, options.name);
@@ -201,12 +203,15 @@ std::string chief_state::text_of(chief_wait w) const {
     case chief_wait::cut:
     case chief_wait::halt:
     case chief_wait::back_off:
+    case chief_wait::logs:
     case chief_wait::gone: return "an answer";  // The errors that follow from these waits are more specific.
     default: break;
   }
   const auto which = *evaluation_of(w);
   const auto& name = evaluations.settings(which).name;
   const auto which_one = "the evaluation " + (name.empty() ? "" : "'" + name + "' ") + "of step ";
+  if (const auto* asked = w == rule_wait(which) ? questions.asked_of(which) : nullptr)
+    return "the predicate of the rule '" + to_text(judgements.rule(asked->what.rule)) + "'";
   if (w == evaluation_wait(which))
     return which_one + of(evaluations.at(which).running());
   return "the results of " + which_one + of(evaluations.at(which).last()) + " to be written";

@@ -138,8 +138,11 @@ void chief_state::offer(const committed& x, bool is_new) {
   if (evaluations.any() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
     for (const auto superseded : evaluations.offer(x.id))
       release(superseded);
+    judge_saved(x.id);
     if (!evaluations_are_gates())
       gates.commit_done(x.id.step);
+    if (!evaluations.concern(x.id))
+      release(x.id);
     evaluate_next();
   } else {
     const bool checked = is_new && x.id.step == start_step && checks_evaluations();

@@ -228,8 +228,7 @@ void chief_state::on_hooks_ready(const hooks_ready& x) {
   wait_for_hooks(true);
   listens = x.listens;
   gates.set_needs(x.steps, {x.holds.saved || listens, x.holds.evaluated}, x.observes, x.last);
-  if (now == phase::restoring && facts.unanswered() == 0)
-    begin_training();
+  begin_when_ready();
 }
 
 void chief_state::on_answered(const answered& x) {
@@ -238,15 +237,15 @@ void chief_state::on_answered(const answered& x) {
     gates.answered(x.step);
   wait_for_hooks(true);
   if (ends())
-    return;
+    return check_closed();
   if (const auto saved = announced.extract(x.number)) {
     send_books(saved.mapped());
     await_saves();
   }
   if (const auto commit = heard.extract(x.number))
     offer(commit.mapped(), true);
-  if (now == phase::restoring && facts.unanswered() == 0)
-    return begin_training();
+  if (now == phase::restoring)
+    return begin_when_ready();
   if (facts.unanswered() == 0)
     tell_progress();
   extend();

@@ -20,23 +20,28 @@ enum class chief_wait : int32_t {
   cut,         ///< A timer, not a wait for others: the time for granted steps after a stop.
   halt,        ///< The nodes of a failed attempt answer `halt`, or end.
   back_off,    ///< A timer, not a wait for others: the delay before the next attempt.
+  logs,        ///< The writers of event files close them, at the end.
   verdict,     ///< The verdict on the last checkpoint becomes durable.
   gone,        ///< The downs of all nodes, at the end.
   evaluation,  ///< The result of the first evaluation; those of others have the kinds that follow.
   eval_room,   ///< Room in its event file.
+  eval_rule,   ///< A predicate of a rule, asked of its evaluator.
 };
 
 /// The kinds of evaluation `which`.
 constexpr chief_wait evaluation_wait(size_t which) {
-  return chief_wait{static_cast<int32_t>(chief_wait::evaluation) + 2 * static_cast<int32_t>(which)};
+  return chief_wait{static_cast<int32_t>(chief_wait::evaluation) + 3 * static_cast<int32_t>(which)};
 }
 constexpr chief_wait room_wait(size_t which) {
-  return chief_wait{static_cast<int32_t>(chief_wait::eval_room) + 2 * static_cast<int32_t>(which)};
+  return chief_wait{static_cast<int32_t>(chief_wait::eval_room) + 3 * static_cast<int32_t>(which)};
+}
+constexpr chief_wait rule_wait(size_t which) {
+  return chief_wait{static_cast<int32_t>(chief_wait::eval_rule) + 3 * static_cast<int32_t>(which)};
 }
 /// The evaluation that a kind is of; absent for other kinds.
 constexpr std::optional<size_t> evaluation_of(chief_wait w) {
   const auto after = static_cast<int32_t>(w) - static_cast<int32_t>(chief_wait::evaluation);
-  return after < 0 ? std::nullopt : std::optional{static_cast<size_t>(after / 2)};
+  return after < 0 ? std::nullopt : std::optional{static_cast<size_t>(after / 3)};
 }
 constexpr int32_t chief_wait_kinds(size_t evaluations) { return static_cast<int32_t>(evaluation_wait(evaluations)); }
 

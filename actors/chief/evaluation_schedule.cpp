@@ -38,9 +38,9 @@ void evaluation_schedule::begin(nanoseconds now) {
 }
 
 std::optional<checkpoint_id> evaluation_schedule::end() {
-  const bool other = checks_ || shows_;
+  const bool checked = checks_;
   const auto ended = lose();
-  if (ended && !other)
+  if (ended && !checked)
     last_ = ended;
   return ended;
 }

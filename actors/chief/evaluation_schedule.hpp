@@ -47,7 +47,7 @@ class evaluation_schedule {
   /// Some batches are evaluated before training begins, and nothing else of the schedule changes.
   void check(checkpoint_id id) { running_ = id, checks_ = true; }
   bool checks() const noexcept { return checks_; }
-  /// A state without a checkpoint is evaluated, once the evaluator has it and there is room for the result; nothing else of the schedule changes.
+  /// A state without a checkpoint is evaluated, once the evaluator has it and there is room for the result.
   void show(checkpoint_id state) { running_ = state, shows_ = true, asked_ = false; }
   bool shows() const noexcept { return shows_; }
   /// Whether the evaluator may be asked now; once only.
@@ -61,6 +61,10 @@ class evaluation_schedule {
   void drop_waiting() { waiting_.reset(); }
   /// The running evaluation has ended. Returns its checkpoint; absent: none was running.
   std::optional<checkpoint_id> end();
+  /// The results of this checkpoint are known from an earlier run.
+  void recall(checkpoint_id id) { last_ = id; }
+  /// Whether its results are known, or will be without another evaluation: it was shown as a state before it was saved.
+  bool has_seen(checkpoint_id id) const noexcept { return last_ == id || (shows_ && running_ == id); }
   /// The evaluator is lost. Returns the checkpoint of the running evaluation, whose outcome is unknown.
   std::optional<checkpoint_id> lose() {
     checks_ = shows_ = false;

@@ -29,7 +29,7 @@ bool evaluations::are_gates(bool held) const {
 std::vector<checkpoint_id> evaluations::offer(checkpoint_id id) {
   std::vector<checkpoint_id> superseded;
   for (auto& e : all_)
-    if (const auto old = e.lost ? std::nullopt : e.schedule.offer(id))
+    if (const auto old = e.lost || e.schedule.has_seen(id) ? std::nullopt : e.schedule.offer(id))
       if (std::find(superseded.begin(), superseded.end(), *old) == superseded.end())
         superseded.push_back(*old);
   if (!was_offered(id))

@@ -37,7 +37,7 @@ class evaluations {
 
   /// An attempt begins at this checkpoint: later states are made and offered again.
   void begin(checkpoint_id id);
-  /// Offers a new checkpoint to all. Returns those that it supersedes and that none needs any more.
+  /// Offers a new checkpoint to all that have not seen its state. Returns those that it supersedes and that none needs any more.
   std::vector<checkpoint_id> offer(checkpoint_id id);
   /// The first state after `step` that one of them evaluates whether it is saved or not; INT64_MAX: none.
   int64_t next_shown(int64_t step) const;

@@ -132,8 +132,8 @@ response response_to(role who, trouble what) noexcept {
   return rule == rules.end() ? response::settle_and_fail : rule->then;
 }
 
-bool is_heard_at_the_end(role who) noexcept {
-  return who == role::callbacks || who == role::summary_writer || who == role::eval_summary_writer;
+bool is_log(role who) noexcept {
+  return who == role::summary_writer || who == role::eval_summary_writer;
 }
 
 }  // namespace troupe

@@ -78,7 +78,7 @@ std::span<const failure_rule> failure_rules() noexcept;
 /// The response for one of the table's roles.
 response response_to(role who, trouble what) noexcept;
 
-/// Roles whose failures still count while the job ends, as their last work follows the last step.
-bool is_heard_at_the_end(role who) noexcept;
+/// Writers of event files, whose last work follows the last step.
+bool is_log(role who) noexcept;
 
 }  // namespace troupe

@@ -66,22 +66,19 @@ std::optional<checkpoint_id> judgements::begin(int64_t step, const properties& o
   return named;
 }
 
-bool judgements::end_again() {
-  for (const auto& e : settings_.evaluations) {
-    if (e.history.empty() || e.history.back().step != began_at_)
-      continue;
-    if (const auto why = apply_rules(e); why && *why)
-      return true;
-  }
-  return false;
+std::optional<std::map<std::string, double>> judgements::known_results(const std::string& evaluation, checkpoint_id id) const {
+  for (const auto& e : settings_.evaluations)
+    for (const auto& point : e.history)
+      if (e.name == evaluation && point.step == id.step) {
+        auto found = point.metrics;
+        found.insert_or_assign("global_step", static_cast<double>(point.step));
+        return found;
+      }
+  return std::nullopt;
 }
 
 std::map<std::string, double> judgements::results_of(const std::string& evaluation, checkpoint_id id) const {
-  std::map<std::string, double> found;
-  for (const auto& e : settings_.evaluations)
-    for (const auto& point : e.history)
-      if (e.name == evaluation && point.step == id.step)
-        found = point.metrics;
+  auto found = known_results(evaluation, id).value_or(std::map<std::string, double>{});
   if (const auto known = bests_.find(id); known != bests_.end() && settings_.best->evaluation == evaluation)
     found = known->second.metrics;
   found.insert_or_assign("global_step", static_cast<double>(id.step));
@@ -94,22 +91,30 @@ bool judgements::improves(double value) const {
   return !best_ || (settings_.best->smaller ? value < best_value_ : value > best_value_);
 }
 
+expected<bool> judgements::consider(const std::string& evaluation, checkpoint_id id, const evaluation_values& values) {
+  if (!settings_.best || settings_.best->evaluation != evaluation)
+    return false;
+  const auto found = values.metrics.find(settings_.best->metric);
+  if (found == values.metrics.end())
+    return fail(errc::key_missing, "keep_best asks for the metric '" + settings_.best->metric + "'; the evaluation has "
+                                     + joined(values.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
+  if (!improves(found->second))
+    return false;
+  best_ = id;
+  best_value_ = found->second;
+  best_results_ = bests_[id] = values;
+  if (bests_.size() > bests_max)
+    bests_.erase(bests_.begin());  // What event files have of it is enough.
+  return true;
+}
+
 expected<judgements::verdict> judgements::judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved) {
-  const auto& metrics = values.metrics;
   verdict result;
-  if (settings_.best && settings_.best->evaluation == evaluation) {
-    const auto found = metrics.find(settings_.best->metric);
-    if (found == metrics.end())
-      return fail(errc::key_missing, "keep_best asks for the metric '" + settings_.best->metric + "'; the evaluation has "
-                                       + joined(metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
-    if (saved && improves(found->second)) {
-      result.is_best = true;
-      best_ = id;
-      best_value_ = found->second;
-      best_results_ = bests_[id] = values;
-      if (bests_.size() > bests_max)
-        bests_.erase(bests_.begin());  // What event files have of it is enough.
-    }
+  if (saved) {
+    const auto is_best = consider(evaluation, id, values);
+    if (!is_best)
+      return fail(is_best.error());
+    result.is_best = *is_best;
   }
   auto& all = settings_.evaluations;
   const auto judged = std::find_if(all.begin(), all.end(), [&](const judged_evaluation& e) { return e.name == evaluation; });
@@ -117,31 +122,49 @@ expected<judgements::verdict> judgements::judge(const std::string& evaluation, c
     return result;
   // As event files keep them: a later run of the job reads them there, and must come to the same verdicts.
   evaluation_point point{id.step};
-  for (const auto& [name, value] : metrics)
+  for (const auto& [name, value] : values.metrics)
     if (name != "global_step")
       point.metrics.emplace(name, static_cast<double>(static_cast<float>(value)));
   add_point(judged->history, std::move(point));
-  auto why = apply_rules(*judged);
-  if (!why)
-    return fail(why.error());
-  result.ends = std::move(*why);
+  auto found = apply_rules({static_cast<size_t>(judged - all.begin())});
+  if (!found)
+    return fail(found.error());
+  static_cast<ruling&>(result) = std::move(*found);
   return result;
 }
 
-expected<std::optional<std::string>> judgements::apply_rules(const judged_evaluation& e) {
-  for (const auto& rule : settings_.rules) {
-    if (rule.options.evaluation != e.name)
-      continue;
-    auto why = decide(rule, e.history);
-    if (!why)
-      return fail(why.error());
-    if (!*why)
-      continue;
-    ended_ = **why;
-    ended_by_ = to_text(rule);
-    return why;
+judgements::ruling judgements::end_by(const stop_rule& rule, std::string why) {
+  ended_ = std::move(why);
+  ended_by_ = to_text(rule);
+  return {.ends = ended_};
+}
+
+expected<judgements::ruling> judgements::answered(question asked, const std::optional<std::string>& why) {
+  if (why)
+    return end_by(settings_.rules[asked.rule], *why);
+  ++asked.rule;
+  return apply_rules(asked);
+}
+
+expected<judgements::ruling> judgements::apply_rules(question from) {
+  for (; from.evaluation < settings_.evaluations.size(); ++from.evaluation, from.rule = 0) {
+    const auto& e = settings_.evaluations[from.evaluation];
+    for (; from.rule < settings_.rules.size(); ++from.rule) {
+      const auto& rule = settings_.rules[from.rule];
+      if (rule.options.evaluation != e.name || e.history.empty() || e.history.back().step < rule.options.min_steps)
+        continue;
+      if (rule.what == stop_rule::kind::predicate)
+        return ruling{.asks = from};
+      auto why = decide(rule, e.history);
+      if (!why)
+        return fail(why.error());
+      if (*why)
+        return end_by(rule, std::move(**why));
+    }
+    if (!from.of_all)
+      break;
   }
-  return std::optional<std::string>{};
+  return ruling{};
 }
 
 judgements::properties judgements::books(bool ends_here) const {

@@ -34,17 +34,33 @@ class judgements {
   /// An attempt begins at a checkpoint with these properties: later evaluations are made again. Returns the best one that they name; this
   /// process may know of a better one, whose verdict came after they were read.
   std::optional<checkpoint_id> begin(int64_t step, const properties& of_checkpoint);
-  /// Whether a rule ends the job at the state of the newest evaluation, with which the attempt begins.
-  bool end_again();
 
-  /// What a result leads to.
-  struct verdict {
-    bool is_best = false;                   ///< The checkpoint is the best so far.
-    std::optional<std::string> ends = {};   ///< Why the job ends.
+  /// A predicate is user code: it is not asked here. The rules after it are asked once it has answered.
+  struct question {
+    size_t evaluation = 0, rule = 0;        ///< Numbers in the settings.
+    bool of_all = false;                    ///< The rules of later evaluations follow.
   };
-  /// key_missing, or the error of a predicate.
-  /// `saved`: there is a checkpoint of that state, which can be the best.
+  struct ruling {
+    std::optional<std::string> ends = {};   ///< Why the job ends.
+    std::optional<question> asks = {};      ///< This predicate has to be asked first.
+  };
+  /// What a result leads to.
+  struct verdict : ruling {
+    bool is_best = false;                   ///< The checkpoint is the best so far.
+  };
+  /// Whether a rule ends the job where an attempt begins, by the evaluations up to there. key_missing.
+  expected<ruling> rule_at_start() { return apply_rules({0, 0, true}); }
+  /// key_missing. `saved`: there is a checkpoint of that state, which can be the best.
   expected<verdict> judge(const std::string& evaluation, checkpoint_id id, const evaluation_values& values, bool saved = true);
+
+  /// The predicate says why the job ends, or that it does not.
+  expected<ruling> answered(question asked, const std::optional<std::string>& why);
+  /// Whether a checkpoint is the best so far, by results that were judged before it was saved. key_missing.
+  expected<bool> consider(const std::string& evaluation, checkpoint_id id, const evaluation_values& values);
+  const evaluation_history& history(size_t evaluation) const { return settings_.evaluations[evaluation].history; }
+  const stop_rule& rule(size_t number) const { return settings_.rules[number]; }
+  /// What earlier runs have left of the evaluation of that state, as float32, with its step.
+  std::optional<std::map<std::string, double>> known_results(const std::string& evaluation, checkpoint_id id) const;
 
   /// For the books of every checkpoint: the best one so far. `ends_here`: it is the one at which the job ends by a rule.
   properties books(bool ends_here) const;
@@ -61,7 +77,8 @@ class judgements {
 
  private:
   bool improves(double value) const;
-  expected<std::optional<std::string>> apply_rules(const judged_evaluation& e);
+  expected<ruling> apply_rules(question from);
+  ruling end_by(const stop_rule& rule, std::string why);
 
   judgement_settings settings_;
   int64_t began_at_ = 0;

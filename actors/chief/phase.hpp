@@ -1,19 +1,20 @@
-// The phases of a chief, drawn in chief.hpp. Users see all except `ending`.
+// The phases of a chief, drawn in chief.hpp. Users see all except `closing` and `ending`.
 #pragma once
 
 #include <troupe/job.hpp>
 
 namespace troupe {
 
-enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, ending, finished, failed };
+enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, closing, ending, finished, failed };
 
-/// The phase that a job's progress shows: `ending`, in which hooks see the end and nodes end, is shown as draining.
+/// The phase that a job's progress shows: `closing` and `ending`, in which all is done but what follows an end, are shown as draining.
 constexpr job_progress::phase shown(chief_phase p) noexcept {
   switch (p) {
     case chief_phase::starting: return job_progress::phase::starting;
     case chief_phase::restoring: return job_progress::phase::restoring;
     case chief_phase::training: return job_progress::phase::training;
     case chief_phase::draining:
+    case chief_phase::closing:
     case chief_phase::ending: return job_progress::phase::draining;
     case chief_phase::recovering: return job_progress::phase::recovering;
     case chief_phase::finished: return job_progress::phase::finished;

@@ -5,9 +5,9 @@
 //
 // A rule is a pure function of the evaluations so far, in step order, those of earlier runs of the job included. The job applies it to
 // each evaluation before training goes on: where training `waits` for the evaluation, the job ends at exactly the evaluated step; where
-// the evaluation is `beside` training, at the horizon. Such an end is final: the checkpoint records it, and the same command trains
-// nothing further. Definitions are those of tf.estimator.experimental (TensorFlow 1.15, early_stopping.py), with a margin and a patience
-// counted in evaluations besides.
+// the evaluation is `beside` training, at the horizon. Such an end is final: the checkpoint records it, also at max_steps, and the same
+// command trains nothing further. A rule that holds where a job begins ends it there. Definitions are those of tf.estimator.experimental
+// (TensorFlow 1.15, early_stopping.py), with a margin and a patience counted in evaluations besides.
 #pragma once
 
 #include <troupe/error.hpp>
@@ -63,7 +63,8 @@ TROUPE_API stop_rule stop_if_lower(std::string metric, double threshold, stop_ru
 /// Stops when, at any point of the history, the best value was at least `max_steps` steps old: a later improvement changes nothing.
 TROUPE_API stop_rule stop_if_no_increase(std::string metric, int64_t max_steps, stop_rule_options options = {});
 TROUPE_API stop_rule stop_if_no_decrease(std::string metric, int64_t max_steps, stop_rule_options options = {});
-/// Stops when the predicate says so, of a history with at least one evaluation. It is called on a thread of the job, one call at a time.
+/// Stops when the predicate says so, of a history with at least one evaluation. It is called on the thread of its evaluation, one call at a
+/// time; one that throws, or does not return within the deadline of hooks, is an error of the evaluation that names the rule.
 TROUPE_API stop_rule stop_if(std::string name, std::function<bool(const evaluation_history&)> predicate, stop_rule_options options = {});
 
 /// "no increase of accuracy within 500 steps": the same for equal rules.

@@ -88,7 +88,9 @@ class eval_specs {
 struct train_result {
   int64_t global_step = 0;
   int64_t steps_run = 0;                  ///< Steps made by this call.
-  std::map<std::string, double> metrics;  ///< Metrics of the last evaluation, of the first eval_spec; without one, the last loss.
+  /// Metrics of the last evaluation, of the first eval_spec; without one, the last loss. A job that had ended before has what event files
+  /// keep of them: float32, and no arrays.
+  std::map<std::string, double> metrics;
   double seconds = 0;
   bool stopped = false;                   ///< Stopped on request, before its end.
   std::string checkpoint;                 ///< Prefix of the last commit, if any.

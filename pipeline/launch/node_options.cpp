@@ -164,8 +164,10 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   options.silence_max = basis.deadlines.silence;
   if (const auto* alone = std::get_if<evaluation_job>(&job.job); alone && alone->from)
     options.directory = alone->from->directory;
-  if (const auto* training = std::get_if<training_job>(&job.job))
+  if (const auto* training = std::get_if<training_job>(&job.job)) {
     options.exports = training->evaluations[static_cast<size_t>(node.index)].exports;
+    options.rules = training->stop_early;
+  }
   options.wall_offset = job.wall_offset;
   options.pass_time = job.pass_time;
   options.board = job.board;

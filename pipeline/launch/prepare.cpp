@@ -245,17 +245,18 @@ expected<void> check_judgements(const prepared_job& job) {
   return training->keep_best ? check_metric(job, "keep_best", training->keep_best->evaluation, training->keep_best->metric) : expected<void>{};
 }
 
-/// What earlier runs of the job have left of its evaluations.
+/// What earlier runs of the job have left of its evaluations: for rules, for the best checkpoint, and so that a finished job evaluates nothing again.
 expected<void> read_histories(prepared_job& job) {
   const auto* training = std::get_if<training_job>(&job.job);
-  const bool restores = training && training->keep_best && training->keep_best->restore_best;
-  if (!training || (training->stop_early.empty() && !restores))
+  if (!training)
     return {};
-  for (const auto& e : training->evaluations) {
-    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, e.data.folder()));
-    if (!history)
+  const bool needed = !training->stop_early.empty() || (training->keep_best && training->keep_best->restore_best);
+  const bool finished = job.books && training->max_steps && job.books->id.step >= *training->max_steps;
+  for (size_t i = 0; (needed || finished) && i < training->evaluations.size(); ++i) {
+    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, training->evaluations[i].data.folder()));
+    if (!history && needed)
       return fail(history.error());
-    job.histories.push_back(std::move(*history));
+    job.histories.push_back(history ? std::move(*history) : evaluation_history{});
   }
   return {};
 }

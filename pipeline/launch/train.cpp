@@ -95,7 +95,7 @@ class launched_job final : public running_job {
     turns_->withdraw();  // The thread that would call hooks may be this one.
     ask(request::abort, false);
     // The longest time that the chief itself waits for its hooks and actors.
-    const bool ended = world_->wait_until([this] { return board_->has_result(); }, deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
+    const bool ended = world_->wait_until([this] { return board_->has_result(); }, 2 * deadlines_.stop + deadlines_.hooks + std::chrono::seconds{5});
     world_->end(ended ? deadlines_.stop : std::chrono::milliseconds{0});
   }
 

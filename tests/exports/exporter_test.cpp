@@ -269,6 +269,41 @@ TEST_CASE("a finished job that is run again exports no checkpoint again, names t
   CHECK(list_exports(directory / "run/export/each") == each);
 }
 
+TEST_CASE("a finished job that is run again finds its exports behind later ones, and takes no equal result for a better one") {
+  temporary_directory directory;
+  auto e = small_estimator(directory / "run");
+  e.config.save_checkpoints_steps = 2;
+  const auto run = [&](std::vector<exporter> exporters) {
+    const eval_spec evaluation{.input = small_dataset(20).batch(8), .throttle_secs = 0, .exporters = std::move(exporters)};
+    const auto result = train_and_evaluate(e, small_training(4), evaluation);
+    REQUIRE_MESSAGE(result, why(result));
+    return result->exports.at("");
+  };
+  SUBCASE("one that was made by hand") {
+    const auto first = run({latest_exporter("each")});
+    REQUIRE(export_model(e, {.directory = directory / "run/export/each", .input = small_dataset().batch(4), .step = 2}));
+    const auto before = list_exports(directory / "run/export/each");
+    CHECK(run({latest_exporter("each")}) == first);
+    CHECK(list_exports(directory / "run/export/each") == before);
+  }
+  SUBCASE("results that are no float32") {
+    e.model.build = [inner = e.model.build](graph& g, const features& x, const labels& y, mode m) {
+      auto spec = inner(g, x, y, m);
+      spec.optimizer = gradient_descent{.rate = 1e-30f};  // Equal results in all evaluations.
+      return spec;
+    };
+    auto greatest = best_exporter("greatest", "loss"), least = best_exporter("least", "loss");
+    greatest.smaller = false;
+    run({greatest, least});
+    const auto size = [&](const char* name) { return list_exports(directory / ("run/export/" + std::string{name}))->size(); };
+    CHECK(size("greatest") == 1);
+    CHECK(size("least") == 1);
+    run({greatest, least});
+    CHECK(size("greatest") == 1);
+    CHECK(size("least") == 1);
+  }
+}
+
 TEST_CASE("an export without a step takes the best checkpoint where the job says that it is used, and else the newest") {
   temporary_directory directory;
   for (const bool uses_best : {true, false}) {

@@ -30,6 +30,7 @@ template <> abandon sample(simulation&) { return {2, 30}; }
 template <> all_applied sample(simulation&) { return {2, 79}; }
 template <> answered sample(simulation&) { return {59, 40, true}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
+template <> apply_rule sample(simulation&) { return {119, 120, {{121, {{"loss", 0.5}}}, {122, {{"loss", 0.25}, {"accuracy", 1}}}}}; }
 template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}, 0.5}; }
 template <> block sample(simulation&) {
   return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
@@ -94,6 +95,7 @@ template <> restored sample(simulation&) {
 }
 template <> rewind sample(simulation&) { return {22, 48}; }
 template <> run sample(simulation&) { return {23, 49, {{48, mark_snapshot | mark_watch}, {49, mark_end}}}; }
+template <> rule_applied sample(simulation&) { return {123, true, "loss lower than 0.3", trouble()}; }
 template <> save_failed sample(simulation&) { return {24, 50, trouble()}; }
 template <> settle sample(simulation&) { return {67, {68, 69}}; }
 template <> snapshot_part sample(simulation&) {

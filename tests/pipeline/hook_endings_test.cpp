@@ -1,9 +1,13 @@
 // The last calls of hooks when the job or another hook fails.
+#include "messages/summary.hpp"
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/troubled_dataset.hpp"
 #include "tests/support/has.hpp"
+
+#include <caf/type_erased_tuple.hpp>
 
 #include <doctest/doctest.h>
 
@@ -28,6 +32,10 @@ struct signer : hook {
   needs begin(int64_t) override {
     sign("begin");
     return {};
+  }
+  void on_event(const job_event& e, job_control&) override {
+    if (e.what == job_event::kind::finished || e.what == job_event::kind::failed)
+      sign(std::string{to_string(e.what)});
   }
   void end(int64_t) override { sign("end"); }
   void on_abort(const error&) override { sign("abort"); }
@@ -57,7 +65,7 @@ TEST_CASE("[SUP-15] input that is not found in run 4 aborts the hooks in reverse
     CHECK(e.source == "infeed/0");
     CHECK(e.step == 3);
     CHECK(job.progress().step == 3);
-    CHECK(book == "begin A, begin B, begin C, abort C, abort B, abort A, ");
+    CHECK(book == "begin A, begin B, begin C, failed A, failed B, failed C, abort C, abort B, abort A, ");
   }
 }
 
@@ -70,9 +78,69 @@ TEST_CASE("[SUP-16] where A's end throws B's is called all the same, the job fai
     const auto e = failed(job);
     CHECK(e.category == errc::state);
     CHECK(has(e.message, "no ink in A"));
-    CHECK(book == "begin A, begin B, end A, end B, ");
+    CHECK(book == "begin A, begin B, finished A, finished B, end A, end B, ");
     CHECK(newest_checkpoint(o.files).content.id.step == 20);
   }
+}
+
+TEST_CASE("an event file that cannot be closed fails the job before hooks hear of its end: they are aborted, and nobody is told that it finished") {
+  for (const std::string where : {"/run/events", "/run/eval/events"})
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      CAPTURE(where);
+      CAPTURE(seed);
+      std::string book;
+      const auto disk = faulty_file_system::around(memory_disk::make());
+      small_job_options o{.evaluates = true, .files = disk, .hooks = {std::make_shared<signer>("A", book), std::make_shared<signer>("B", book)}};
+      auto description = describe_small(o);
+      description.basis.config.summary_steps = 5;
+      simulated_job job{*prepare(std::move(description)), seed};
+      REQUIRE(job.crank_until([&] { return job.progress().step == 20 && job.progress().committed_step == 20; }));
+      disk->inject({.operation = file_operation::sync, .path_contains = where});  // Only a close makes a file durable.
+      CAPTURE(book);
+      const auto e = failed(job);
+      CHECK(disk->failures() == 1);
+      CHECK(e.source == (where == "/run/events" ? "summary_writer" : "summary_writer/eval"));
+      CHECK(book == "begin A, begin B, failed A, failed B, abort B, abort A, ");
+      CHECK(job.events().back().what == job_event::kind::failed);
+      CHECK(newest_checkpoint(o.files).content.id.step == 20);
+    }
+}
+
+TEST_CASE("a writer of event files that dies while it closes them fails the job, and one that hangs is named in its result after its deadline") {
+  std::string book;
+  small_job_options o{.hooks = {std::make_shared<signer>("A", book)}};
+  auto description = describe_small(o);
+  description.basis.config.summary_steps = 5;
+  simulated_job job{*prepare(std::move(description)), 1};
+  bool closes = false;
+  job.watch([&](const auto&, const auto& to, const caf::type_erased_tuple& content) {
+    closes = closes || (to == "summary_writer" && content.match_elements<finish_log>());
+  });
+  REQUIRE(job.crank_until([&] { return closes; }));
+  SUBCASE("it dies") {
+    job.kill("summary_writer");
+    CHECK(failed(job).source == "summary_writer");
+    CHECK(book == "begin A, failed A, abort A, ");
+  }
+  SUBCASE("it hangs") {
+    job.hang("summary_writer");
+    const auto began = job.now();
+    const auto result = job.wait(std::chrono::hours{2});
+    REQUIRE(result);
+    REQUIRE(*result);
+    CHECK((*result)->remark == "summary_writer did not end in time");
+    CHECK(book == "begin A, finished A, end A, ");
+    CHECK(job.now() - began >= chief_deadlines{}.stop);
+    CHECK(job.now() - began < chief_deadlines{}.stop + std::chrono::seconds{1});
+  }
+}
+
+TEST_CASE("a hook that throws at the news of the end aborts all of them: no end() is called for a job that has failed") {
+  std::string book;
+  small_job_options o{.hooks = {std::make_shared<signer>("A", book, "finished"), std::make_shared<signer>("B", book)}};
+  simulated_job job{prepare_small(o), 1};
+  CHECK(has(failed(job).message, "no ink in A"));
+  CHECK(book == "begin A, begin B, finished A, finished B, abort B, abort A, ");
 }
 
 }  // namespace troupe::test

@@ -1,6 +1,7 @@
 // A job that is started again: the checkpoints that it lists, and the element that it reads first.
 #include "pipeline/launch/simulated_launcher.hpp"
 
+#include "storage/examination/examination.hpp"
 #include "support/ended_jobs.hpp"
 #include "support/prediction_case.hpp"
 
@@ -127,12 +128,14 @@ TEST_CASE("a job that goes on in other data of the same shape names them and tra
   }
 }
 
-TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evaluates once, says why, and writes nothing") {
+TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evaluates nothing, says why, has the results that are there, and writes nothing") {
   small_job_options o{.max_steps = 10, .evaluates = true};
   std::map<std::string, double> metrics;
   {
     simulated_job job{prepare_small(o), 1};
     metrics = run_to_end(job).metrics;
+    for (auto& [name, value] : metrics)
+      value = static_cast<double>(static_cast<float>(value));  // As event files keep them.
   }
   const auto before = files_in(*o.files, "/run");
   for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -142,9 +145,30 @@ TEST_CASE("[EST-76] a job that stands at max_steps already trains nothing, evalu
     CHECK(result.steps_run == 0);
     CHECK(result.remark == "nothing to train: /run/model.ckpt-10 stands at step 10 already, and max_steps is 10");
     CHECK(result.metrics == metrics);
-    CHECK(steps_of(job.events(), kind::evaluated) == steps{10});
+    CHECK(steps_of(job.events(), kind::evaluated).empty());
     CHECK(steps_of(job.events(), kind::saved).empty());
     CHECK(files_in(*o.files, "/run") == before);
+  }
+}
+
+TEST_CASE("a finished job whose last evaluation was cut off makes it when it is run again, and writes it; the next run makes none") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    small_job_options o{.max_steps = 10, .evaluates = true};
+    {
+      simulated_job job{prepare_small(o), seed};
+      REQUIRE(job.crank_until([&] { return job.progress().committed_step == 10; }));
+      CHECK(steps_of(job.events(), kind::evaluated) == steps{5});
+    }
+    for (const steps& made : {steps{10}, steps{}}) {
+      simulated_job job{prepare_small(o), seed};
+      CHECK(run_to_end(job).metrics.at("global_step") == 10);
+      CHECK(steps_of(job.events(), kind::evaluated) == made);
+      const auto written = read_evaluations(*o.files, "/run/eval");
+      REQUIRE(written);
+      REQUIRE(written->size() == 2);
+      CHECK(written->back().step == 10);
+    }
   }
 }
 

@@ -26,7 +26,8 @@ struct shown_job final : job_board {
 /// Has a recorder for every node, which accepts every message of a chief.
 struct crew_of_stand_ins final : crew {
   using stand_in = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon,
-                            name_missing, settle, unlease, verdict, snapshot_part, gone, flush, evaluate_at, request, note, troupe::record, finish_log, fact>;
+                            name_missing, settle, unlease, verdict, snapshot_part, gone, flush, evaluate_at, apply_rule, request, note, troupe::record,
+                            finish_log, fact>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
   std::vector<member> members() const override { return plan; }
@@ -34,7 +35,7 @@ struct crew_of_stand_ins final : crew {
     started.push_back(id);
     nodes.insert_or_assign(id, world.record<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore,
                                             troupe::stand_in, abandon, name_missing, settle, unlease, verdict, snapshot_part, gone, flush,
-                                            evaluate_at, request, note, troupe::record, finish_log, fact>());
+                                            evaluate_at, apply_rule, request, note, troupe::record, finish_log, fact>());
     return nodes.at(id).address();
   }
   void connect(node_id id) override { connected.push_back(id); }
@@ -154,7 +155,7 @@ struct chief_alone : simulation {
         answer_hooks();
       for (const auto what : {role::summary_writer, role::eval_summary_writer})
         if (has(what) && node(what).count<finish_log>() > 0)
-          kill(what);
+          caf::anon_send_exit(node(what).address(), caf::exit_reason::user_shutdown), run();
       answer_flush();
     }
     REQUIRE(board->result);

@@ -238,6 +238,42 @@ TEST_CASE_FIXTURE(chief_alone, "a job that a rule has ended trains nothing, unle
   }
 }
 
+TEST_CASE_FIXTURE(chief_alone, "training that waits for an evaluation waits for its predicate too, which the chief does not call") {
+  add(role::evaluator);
+  options.evaluations = {{.throttle_secs = 0}};
+  options.judged = {{stop_if("mine", [](const evaluation_history&) -> bool { throw std::runtime_error{"called"}; })}, {}, {{"", {}}}};
+  train();
+  commit(0);
+  while (granted() < 10)
+    reach(granted());
+  reach(10);
+  commit(10);
+  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "", 0});
+  REQUIRE(node(role::evaluator).count<apply_rule>() == 1);
+  const auto asked = node(role::evaluator).last<apply_rule>();
+  CHECK(asked.history == evaluation_history{{10, {{"loss", 0.25}}}});
+  CHECK(granted() == 10);
+  SUBCASE("it does not hold") {
+    tell(boss, rule_applied{asked.number, true, "", {}});
+    CHECK(granted() > 10);
+  }
+  SUBCASE("it holds") {
+    tell(boss, rule_applied{asked.number, true, "mine, at step 10", {}});
+    REQUIRE(node(role::checkpoint_writer).last<verdict>().properties.at("ended") == "early: mine, at step 10");
+    tell(boss, verdict_kept{1, {10}});
+    let_finish();
+    REQUIRE(board->result->has_value());
+    CHECK((*board->result)->global_step == 10);
+    CHECK((*board->result)->remark == "ended early: mine, at step 10");
+  }
+  SUBCASE("it has thrown") {
+    tell(boss, rule_applied{asked.number, false, "", {errc::state, "the rule 'mine' threw: no", {}, "evaluator"}});
+    let_finish();
+    REQUIRE_FALSE(board->result->has_value());
+    CHECK(board->result->error().message == "the rule 'mine' threw: no");
+  }
+}
+
 TEST_CASE_FIXTURE(chief_alone, "a job that has trained for max_secs saves, stops, and does not say that it has ended") {
   options.max_secs = 5;
   train();

@@ -74,6 +74,21 @@ TEST_CASE("only an evaluation that is to be made waits for its event file") {
   CHECK_MESSAGE(e.decide({.recorded = true}) == next::begin, "room is never taken back");
 }
 
+TEST_CASE("a state that was shown is seen, also while its evaluation runs; one that was checked before training is not") {
+  evaluation_schedule e{0};
+  e.check({10});
+  CHECK_FALSE(e.has_seen({10}));
+  e.end();
+  CHECK_FALSE(e.has_seen({10}));
+  e.show({10});
+  CHECK(e.has_seen({10}));
+  CHECK_FALSE(e.has_seen({9}));
+  e.end();
+  CHECK(e.has_seen({10}));
+  e.begin_at({5});
+  CHECK_FALSE(e.has_seen({10}));
+}
+
 TEST_CASE("one that is lost has not ended, and one is cancelled once") {
   evaluation_schedule e{0};
   CHECK_FALSE(e.cancel());

@@ -97,7 +97,7 @@ struct failing_chief : chief_alone {
 
   // How each response becomes visible.
   bool saved_last() { return !marked(mark_end | mark_snapshot).empty(); }
-  bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::callbacks).last<fact>().what == fact::end_at; }
+  bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::summary_writer).count<finish_log>() > 0; }
   int writers_started() const { return static_cast<int>(std::count(crew->started.begin(), crew->started.end(), 0_node)); }
 };
 
@@ -143,6 +143,21 @@ TEST_CASE("every row of the failure table is what a chief does") {
           break;
       }
     }
+}
+
+TEST_CASE_FIXTURE(chief_alone, "[DF-51] the end of a source that has failed does not erase its error, nor does that of its data, nor a second error") {
+  train();
+  reach(2);
+  const error first{errc::data_loss, "record 5 has a wrong checksum", {}, "infeed", 2}, second{errc::not_found, "part 2 is gone", {}, "infeed", 2};
+  tell(boss, input_failed{1, 3_node, 2, first});
+  tell(boss, stream_end{1, 2_node, 2, {}, end_kind::data});
+  tell(boss, input_failed{1, 3_node, 2, second});
+  kill(role::infeed);
+  let_finish();
+  REQUIRE_FALSE(board->result->has_value());
+  const auto& found = board->result->error();
+  CHECK(found.message == first.message);
+  CHECK(std::count(found.notes.begin(), found.notes.end(), to_string(second)) == 1);
 }
 
 TEST_CASE("the table in docs/actors.md is the one that the chief goes by") {

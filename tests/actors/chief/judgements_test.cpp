@@ -50,6 +50,50 @@ TEST_CASE("an attempt that goes back forgets what was evaluated beyond, and that
   CHECK(judged(all, 30, 0.6).is_best);
 }
 
+TEST_CASE("where an attempt begins the rules of all evaluations look at what is there up to its state") {
+  auto settings = with({stop_if_lower("loss", 0.5, {.evaluation = "train"})});
+  settings.evaluations[1].history = {{10, {{"loss", 0.4}}}, {20, {{"loss", 0.9}}}};
+  judgements all{settings};
+  all.begin(5, {});
+  CHECK_FALSE(all.rule_at_start()->ends);
+  all = judgements{settings};
+  all.begin(25, {});
+  CHECK(all.rule_at_start()->ends);
+  CHECK(all.books(true).at("ended_by") == "loss lower than 0.5 in evaluation 'train'");
+}
+
+TEST_CASE("a predicate is not asked here: the rules after it follow its answer, and none is asked before its first step") {
+  bool called = false;
+  const auto mine = [&called](const evaluation_history&) { return called = true; };
+  judgements all{with({stop_if("late", mine, {.min_steps = 11}), stop_if("mine", mine), stop_if_lower("loss", 0.5), stop_if("last", mine)})};
+  all.begin(0, {});
+  const auto found = judged(all, 10, 0.4);
+  CHECK_FALSE(found.ends);
+  REQUIRE(found.asks);
+  CHECK(all.rule(found.asks->rule).name == "mine");
+  CHECK(all.history(found.asks->evaluation).size() == 1);
+  SUBCASE("it does not hold") {
+    CHECK(all.answered(*found.asks, {})->ends == "loss lower than 0.5: loss was 0.4 at step 10");
+    CHECK(all.books(true).at("ended_by") == "loss lower than 0.5");
+  }
+  SUBCASE("it holds") {
+    CHECK(all.answered(*found.asks, "mine, at step 10")->ends == "mine, at step 10");
+    CHECK(all.books(true).at("ended_by") == "mine");
+  }
+  CHECK_FALSE(called);
+}
+
+TEST_CASE("a state that was judged before it was saved is the best once it is, and changes no history") {
+  judgements all{with({}, keep_best{})};
+  all.begin(0, {});
+  const evaluation_values values{{{"loss", 0.5}, {"global_step", 10}}};
+  CHECK_FALSE(all.judge("", {10}, values, false)->is_best);
+  CHECK(*all.consider("", {10}, values));
+  CHECK(all.best() == checkpoint_id{10});
+  CHECK_FALSE(*all.consider("", {10}, values));
+  CHECK(all.history(0).size() == 1);
+}
+
 TEST_CASE("the best checkpoint is the first with the smallest value, or the greatest") {
   judgements small{with({}, keep_best{})}, great{with({}, keep_best{.smaller = false, .restore_best = true})};
   for (auto* all : {&small, &great})

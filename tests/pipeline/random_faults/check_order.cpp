@@ -46,7 +46,7 @@ struct rules {
 
   void board() {
     int64_t progress = start, saved = -1, evaluated = -1, from = start;
-    bool started = false, evaluated_shown = false;
+    bool started = false;
     double seconds = 0;
     for (size_t i = 0; i < seen.events.size(); ++i) {
       const auto& e = seen.events[i];
@@ -74,8 +74,7 @@ struct rules {
         saved = e.step;
         logged_before(e, progress, from);
       } else if (e.what == kind::evaluated) {
-        const bool saved_since = e.step == evaluated && e.checkpoint && evaluated_shown;  // The end may be at a state that was shown.
-        if (e.step <= evaluated && !saved_since)
+        if (e.step <= evaluated)
           fault(text_of(e) + " after that of step " + std::to_string(evaluated));
         const bool shown = !e.checkpoint && of.eval_every > 0 && e.step % of.eval_every == 0;
         if (e.step != seen.stood_at && !shown && !was_saved(i, e.step))
@@ -83,7 +82,6 @@ struct rules {
         if (of.when == evaluation_mode::waits && progress > e.step && !recovered)
           fault(text_of(e) + " after the progress of step " + std::to_string(progress) + ", though training waits");
         evaluated = e.step;
-        evaluated_shown = shown;
         logged_before(e, progress, from);
       } else if (is_last(e.what)) {
         logged_before(e, progress, from);
@@ -107,6 +105,8 @@ struct rules {
       if ((i == 0) != (c.where == hook_place::begin) && !failed_before)
         fault("call " + std::to_string(i) + " of the hook is " + std::string{to_string(c.where)});
       const bool last = c.where == hook_place::end || c.where == hook_place::on_abort;
+      if (c.where == hook_place::end && seen.result && !*seen.result && !fails_in_end())
+        to.push_back({"no hook hears `end` of a job that fails", to_string(seen.result->error())});
       if (last && seen.calls.front().where != hook_place::begin)
         fault(std::string{to_string(c.where)} + " of a hook that had not begun");
       if (last && i + 1 != seen.calls.size())
@@ -142,6 +142,13 @@ struct rules {
                + std::to_string((*seen.result)->global_step));
     if (ends && *seen.result && begun() && start < of.max_steps)  // Without training no step is shown.
       step_seen(at, (*seen.result)->global_step + 1);
+  }
+
+  /// Only the calls of `end` themselves can fail after it, and the death of whoever makes them.
+  bool fails_in_end() const {
+    return killed(seen, "callbacks") || std::any_of(seen.happened.begin(), seen.happened.end(), [](const happening& h) {
+      return h.what.what == trouble_kind::hook_fault && h.what.hook == hook_place::end;
+    });
   }
 
   bool begun() const {
