@@ -144,6 +144,27 @@ TEST_CASE("[EST-73] of the specs of train_and_evaluate the first that cannot be 
   refused("the model echo has no function to build it");
 }
 
+TEST_CASE("[EST-24] saving listeners are refused where no checkpoint is ever saved") {
+  temporary_directory directory;
+  auto e = over({});
+  auto listened = training(3);
+  listened.saving_listeners = {std::make_shared<saving_listener>()};
+  const std::string refused = "saving_listeners need checkpoints: give a model_dir, and a save_checkpoints_steps or save_checkpoints_secs that is not none";
+  CHECK(refusal(train(e, listened)) == refused);
+  e.config.model_dir = directory / "run";
+  e.config.save_checkpoints_steps = setting<int64_t>{std::nullopt};
+  e.config.save_checkpoints_secs = setting<double>{std::nullopt};
+  CHECK(refusal(train(e, listened)) == refused);
+  CHECK_FALSE(std::filesystem::exists(directory / "run"));
+}
+
+TEST_CASE("[EST-48] an evaluation every 0 steps is refused") {
+  temporary_directory directory;
+  auto evaluated = evaluation();
+  evaluated.every_steps = 0;
+  CHECK(refusal(train_and_evaluate(over({.model_dir = directory / "run"}), training(3), evaluated)) == "evaluation: every_steps must be at least 1, not 0");
+}
+
 TEST_CASE("[EST-14] an estimator is a value, and jobs copy it: what is changed in a copy, or in itself later, reaches no job that has begun") {
   temporary_directory directory;
   dnn_classifier_options options{.hidden_units = {4}, .classes = 3};

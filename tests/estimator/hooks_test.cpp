@@ -73,7 +73,7 @@ estimator mean_model() {
 
 }  // namespace
 
-TEST_CASE("[EST-42] values are logged by name at every tenth step, and the last step where that is wanted; two triggers or none are refused") {
+TEST_CASE("[EST-42] values are logged by name, in the order of names, every tenth step, and at the last where wanted; two triggers or none are refused") {
   lines said;
   auto by_steps = log_values({.every_steps = 10, .at_end = true, .write = into(said)});
   REQUIRE(by_steps);
@@ -92,6 +92,13 @@ TEST_CASE("[EST-42] values are logged by name at every tenth step, and the last 
   REQUIRE(train(small_estimator(directory / "run"), small_training(30, {*last})));
   REQUIRE(said.size() == 1);
   CHECK(said[0].starts_with("step 30: loss "));
+
+  said.clear();
+  const auto names = *log_values({.every_steps = 10, .values = {"z", "a"}, .write = into(said)});
+  kept_requests job;
+  CHECK(names->begin(0).values == std::vector<std::string>{"z", "a"});
+  names->on_step({10, 1, {{"z", tensor::scalar(1.0f)}, {"loss", tensor::scalar(0.5f)}, {"a", tensor::scalar(2.0f)}}}, job);
+  CHECK(said == lines{"step 10: a 2, loss 0.5, z 1"});
 
   CHECK(log_values({}).error().message == "a timer needs either every_steps or every_secs, and neither is given");
   CHECK(log_values({.every_steps = 10, .every_secs = 1.0}).error().message == "a timer needs either every_steps or every_secs, and both are given");

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace troupe::test {
@@ -85,10 +86,19 @@ TEST_CASE("an evaluation of the state before a step that is not finite may be no
   CHECK(steps_of(job.events(), kind::evaluated).empty());
 }
 
-TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite fails the save after them, which names it") {
+TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite fails the save after them, which names it; a watch is shown these steps") {
+  struct watching final : hook {
+    steps seen;
+    needs begin(int64_t) override { return {.steps = {{.first = 1, .every = 1}, {.first = 3, .gate = true}}}; }  // Step 4 is not begun before step 3 is shown.
+    void on_step(const step_facts& facts, job_control&) override {
+      seen.push_back(facts.step);
+      CHECK(std::isfinite(facts.values.at("loss").as<float>()[0]));
+    }
+  };
   for (uint64_t seed = 1; seed <= 10; ++seed)
     for (const int64_t replicas : {1, 2}) {
-      small_job_options o{.max_steps = 40, .save_steps = 4, .replicas = replicas};
+      const auto watch = std::make_shared<watching>();
+      small_job_options o{.max_steps = 40, .save_steps = 4, .replicas = replicas, .hooks = {watch}};
       o.source = model{"overflow", [](graph& g, const features& f, const labels&, mode m) {
         const symbol w = g.variable({.name = "w", .dims = {1}, .initial = init::constant(1e38)});
         model_spec spec;
@@ -106,6 +116,8 @@ TEST_CASE("[DF-31] a weight that overflows in step 2 of 4 with its loss finite f
       CHECK(e.source == "checkpoint_writer");
       CHECK(e.message == "variable w is not finite; the checkpoint is not written");
       CHECK(e.step == 4);
+      REQUIRE(watch->seen.size() >= 3);
+      CHECK(std::equal(watch->seen.begin(), watch->seen.begin() + 3, steps{1, 2, 3}.begin()));
       CHECK(steps_of(job.events(), kind::saved) == steps{0});
       auto store = checkpoint_store::open(o.files, "/run", {.read_only = true});
       REQUIRE(store);

@@ -1,5 +1,6 @@
 // Numbered cases of errors that recover and errors that do not, as whole jobs in simulation.
 #include "support/ended_jobs.hpp"
+#include "support/mortal_engine.hpp"
 #include "support/simulated_job.hpp"
 #include "support/troubled_dataset.hpp"
 #include "tests/support/has.hpp"
@@ -32,7 +33,99 @@ std::vector<job_event> events_of(const simulated_job& job, kind what) {
   return all;
 }
 
+/// How often a step was begun, and how often it was made.
+struct run_counts {
+  int64_t begun = 0, made = 0;
+};
+
+class counting_engine final : public wrapped_engine {
+ public:
+  counting_engine(std::shared_ptr<step_engine> inner, std::shared_ptr<run_counts> counts) : wrapped_engine(std::move(inner)), counts_(std::move(counts)) {}
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    ++counts_->begun;
+    return wrapped_engine::gradients(step, in, arena);
+  }
+  void apply(int64_t step, const tensor& sum, int from, int to) override {
+    wrapped_engine::apply(step, sum, from, to);
+    ++counts_->made;
+  }
+
+ private:
+  std::shared_ptr<run_counts> counts_;
+};
+
+/// The engines of the job's replicas, those of replicas that are started anew as well.
+std::shared_ptr<run_counts> count_runs(prepared_job& job) {
+  auto counts = std::make_shared<run_counts>();
+  auto& program = job.in(mode::train);
+  for (auto& engine : program.engines)
+    engine = std::make_shared<counting_engine>(engine, counts);
+  program.make_engine = [make = program.make_engine, counts](const plan_node& replica) {
+    return make(replica).map([&](std::unique_ptr<step_engine> made) -> std::unique_ptr<step_engine> {
+      return std::make_unique<counting_engine>(std::move(made), counts);
+    });
+  };
+  return counts;
+}
+
+/// Holds every save, so that the commit of a state is there before the next step is begun.
+struct holding_hook final : hook {
+  int64_t begins = 0, sessions = 0, gate = -1;
+  needs begin(int64_t) override {
+    ++begins;
+    needs wanted{.holds = {.saved = true}};
+    if (gate >= 0)
+      wanted.steps.push_back({.first = gate, .gate = true});
+    return wanted;
+  }
+  void on_event(const job_event& e, job_control&) override { sessions += e.what == kind::started || e.what == kind::recovered ? 1 : 0; }
+};
+
 }  // namespace
+
+TEST_CASE("[SUP-18] a replica that dies in run 3 has that run alone made again: one run more is begun than made, in two sessions of one begin") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const auto seen = std::make_shared<holding_hook>();
+    const auto prepared = prepare_small({.max_steps = 10, .save_steps = 1, .hooks = {seen}, .recovers = 10});
+    const auto fate = std::make_shared<doom>();
+    fate->steps = {2};
+    make_mortal(*prepared, fate);
+    const auto counts = count_runs(*prepared);
+    simulated_job job{prepared, seed};
+    CHECK(run_to_end(job).steps_run == 10);
+    CHECK(counts->made == 10);
+    CHECK(counts->begun == 10 + 1);
+    CHECK(seen->begins == 1);
+    CHECK(seen->sessions == 2);
+  }
+}
+
+TEST_CASE("[SUP-22] of 10 steps with a recovery at 6 to the checkpoint of 5 six and five runs are made, and the last state is that of 10") {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const auto seen = std::make_shared<holding_hook>();
+    seen->gate = 6;
+    small_job_options o{.save_steps = 5, .hooks = {seen}, .recovers = 10};
+    auto description = describe_small(o);
+    description.max_steps.reset();
+    description.steps = 10;
+    const auto prepared = *prepare(std::move(description));
+    const auto counts = count_runs(*prepared);
+    simulated_job job{prepared, seed};
+    REQUIRE(job.crank_until([&] { return job.progress().step >= 5 && job.progress().committed_step == 5; }));
+    while (job.progress().step < 6)
+      REQUIRE(job.crank());
+    REQUIRE(counts->made == 6);
+    REQUIRE(job.kill("replica/0"));
+    const auto result = run_to_end(job);
+    CHECK(result.global_step == 10);
+    CHECK(result.steps_run == 10);
+    CHECK(counts->made == 6 + 5);
+    REQUIRE(events_of(job, kind::recovered).size() == 1);
+    CHECK(events_of(job, kind::recovered).front().step == 5);
+  }
+}
 
 TEST_CASE("[SUP-7] recovering says whether there was a checkpoint: before the first commit there is none, and afterwards there is") {
   small_job_options o{.max_steps = 20, .recovers = 10};
