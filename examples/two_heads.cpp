@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   const tr::multi_head both{.heads = {
     {.name = "late", .head = tr::binary_head{.thresholds = {0.3, 0.7}, .vocabulary = {"in time", "late"}, .weight_feature = "amount"}},
     {.name = "share", .head = tr::regression_head{}, .weight = 0.5}}};
-  const auto model = tr::dnn_linear_combined_model({.hidden_units = {16, 8}, .head = both});
+  const auto model = tr::dnn_linear_combined_model({.hidden_units = {16, 8}, .head = both, .optimizer = tr::adagrad{.rate = 0.05f},
+                                                    .linear_rule = tr::ftrl{.rate = 0.2f}});
   // README ends
 
   tr::estimator estimator{model, {.model_dir = directory, .seed = 1}};

@@ -43,9 +43,9 @@ features chosen(graph& g, const std::string& model, const std::string& field, co
   return {&g, std::move(some)};
 }
 
-/// The Estimator's rate of FTRL for that many columns.
+/// The rate of FTRL that the Estimator's combined models have for that many columns; its linear ones begin at 0.2.
 update_rule linear_rule_for(size_t columns) {
-  return ftrl{.rate = static_cast<float>(std::min(0.2, 1 / std::sqrt(static_cast<double>(std::max<size_t>(columns, 1)))))};
+  return ftrl{.rate = static_cast<float>(std::min(0.005, 1 / std::sqrt(static_cast<double>(std::max<size_t>(columns, 1)))))};
 }
 
 template <class Options>

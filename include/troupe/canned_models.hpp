@@ -34,9 +34,10 @@ TROUPE_API model linear_model(linear_model_options options, TROUPE_AT);
 struct dnn_linear_combined_model_options {
   std::vector<int64_t> hidden_units = {};
   troupe::head head = {};
-  /// Its rule updates the dense layers; all else in it holds for both parts.
-  troupe::optimizer optimizer = adagrad{.rate = 0.05f};
-  /// Updates the linear part, unless a group of the optimizer gives it a rule; absent: FTRL with a rate of min(0.2, 1/√features).
+  /// Its rule updates the dense layers; all else in it holds for both parts. The Estimator's combined models have these rates, far below
+  /// those of its separate ones.
+  troupe::optimizer optimizer = adagrad{.rate = 0.001f};
+  /// Updates the linear part, unless a group of the optimizer gives it a rule; absent: FTRL with a rate of min(0.005, 1/√features).
   std::optional<update_rule> linear_rule = {};
   troupe::activation activation = relu;
   double dropout = 0;                     ///< As above.

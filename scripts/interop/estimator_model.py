@@ -1,4 +1,4 @@
-"""A small model of TensorFlow's Estimator with Adam, and a checkpoint of every data type and of slices, made by TensorFlow itself.
+"""Two small models of TensorFlow's Estimator, and a checkpoint of every data type and of slices, made by TensorFlow itself.
 
 Usage: python scripts/interop/estimator_model.py DIRECTORY      writes what tests/golden/tensorflow-v2 keeps (README.md there says which)
 """
@@ -36,6 +36,16 @@ def estimator(directory):
     return v1.estimator.DNNClassifier(
         hidden_units=[UNITS], feature_columns=[v1.feature_column.numeric_column("x", shape=[WIDTH])], n_classes=CLASSES,
         optimizer=v1.train.AdamOptimizer(0.05), loss_reduction=v1.losses.Reduction.SUM_OVER_BATCH_SIZE, config=config)
+
+
+def combined(directory):
+    """With the optimizers that it has by default."""
+    v1 = tensorflow.compat.v1
+    config = v1.estimator.RunConfig(model_dir=str(directory), tf_random_seed=7, save_checkpoints_steps=FIRST, keep_checkpoint_max=10)
+    columns = [v1.feature_column.numeric_column("x", shape=[WIDTH])]
+    return v1.estimator.DNNLinearCombinedClassifier(
+        linear_feature_columns=columns, dnn_feature_columns=columns, dnn_hidden_units=[UNITS], n_classes=CLASSES,
+        loss_reduction=v1.losses.Reduction.SUM_OVER_BATCH_SIZE, config=config)
 
 
 def values(prefix):
@@ -81,18 +91,25 @@ def write_types(prefix):
     tensorflow.raw_ops.SaveV2(prefix=str(prefix), tensor_names=names, shape_and_slices=slices, tensors=data_of)
 
 
+def write_model(made, directory):
+    """Trains it and keeps its checkpoints of two steps; the state file names the first."""
+    work = directory / "work"
+    made(work).train(input_fn, max_steps=LAST)
+    kept = directory / made.__name__
+    kept.mkdir(parents=True, exist_ok=True)
+    for file in sorted(work.iterdir()):
+        if file.name.startswith((f"model.ckpt-{FIRST}.", f"model.ckpt-{LAST}.")) and not file.name.endswith(".meta"):
+            shutil.copy(file, kept / file.name)
+    state = f'model_checkpoint_path: "model.ckpt-{FIRST}"\nall_model_checkpoint_paths: "model.ckpt-{FIRST}"\nall_model_checkpoint_paths: "model.ckpt-{LAST}"\n'
+    (kept / "checkpoint").write_text(state)
+    shutil.rmtree(work)
+
+
 def main(directory):
     directory = pathlib.Path(directory)
-    work = directory / "work"
     tensorflow.compat.v1.logging.set_verbosity(tensorflow.compat.v1.logging.ERROR)
-    estimator(work).train(input_fn, max_steps=LAST)
-    (directory / "estimator").mkdir(parents=True, exist_ok=True)
-    for file in sorted(work.iterdir()):
-        if file.name == "checkpoint" or (file.name.startswith((f"model.ckpt-{FIRST}.", f"model.ckpt-{LAST}.")) and not file.name.endswith(".meta")):
-            shutil.copy(file, directory / "estimator" / file.name)
-    state = f'model_checkpoint_path: "model.ckpt-{FIRST}"\nall_model_checkpoint_paths: "model.ckpt-{FIRST}"\nall_model_checkpoint_paths: "model.ckpt-{LAST}"\n'
-    (directory / "estimator" / "checkpoint").write_text(state)
-    shutil.rmtree(work)
+    write_model(estimator, directory)
+    write_model(combined, directory)
     write_types(directory / "types")
     shown = {name: text_of(value) for name, value in values(directory / "types").items() if value.dtype.kind not in "c"}
     for step in (FIRST, LAST):

@@ -52,6 +52,8 @@ dataset tensorflow_data() {
   return *dataset::from_tensors({{"x", tensor::of<float>({8, 4}, std::span<const float>{x})}}, {{"y", tensor::of<int32_t>({8}, std::span<const int32_t>{y})}});
 }
 const std::string golden = TROUPE_GOLDEN_DIR "/tensorflow-v2/estimator";
+/// The same of its DNNLinearCombinedClassifier, with the optimizers that it has by default.
+const std::string golden_combined = TROUPE_GOLDEN_DIR "/tensorflow-v2/combined";
 
 /// The greatest difference of two states, element by element; infinite where a tensor of `a` is not in `b`.
 double distance(const variables& a, const variables& b) {
@@ -180,6 +182,20 @@ TEST_CASE("a real Estimator's checkpoint is converted and trained on as TensorFl
   const double far = distance(at(directory / "theirs", 12), at(directory / "mine", 12));
   CHECK_MESSAGE(far < 1e-5, far);
   CHECK(distance(at(directory / "mine", 6), at(directory / "mine", 12)) > 1e-2);
+}
+
+TEST_CASE("a combined model with its own defaults trains on from a real Estimator's checkpoint as TensorFlow's did with its own") {
+  temporary_directory directory;
+  REQUIRE(convert_checkpoint(golden_combined, directory / "mine"));
+  const estimator e{dnn_linear_combined_model({.hidden_units = {3}, .head = multi_class_head{.classes = 3}}),
+                    {.model_dir = directory / "mine", .save_summary_steps = 0, .save_checkpoints_steps = 1'000'000}};
+  const auto result = train(e, {.input = tensorflow_data().batch(8).repeat(), .max_steps = 12});
+  REQUIRE_MESSAGE(result, why(result));
+  CHECK(result->steps_run == 6);
+  REQUIRE(convert_checkpoint(golden_combined, directory / "theirs", {.step = 12}));
+  const double far = distance(at(directory / "theirs", 12), at(directory / "mine", 12));
+  CHECK_MESSAGE(far < 1e-6, far);
+  CHECK(distance(at(directory / "mine", 6), at(directory / "mine", 12)) > 1e-3);
 }
 
 TEST_CASE("a warm start from a real Estimator's model directory takes its trainable variables, and with its slots and step it trains on as TensorFlow did") {

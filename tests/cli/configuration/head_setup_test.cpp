@@ -151,9 +151,9 @@ TEST_CASE("a model has the optimizer that it has in C++, unless keys say otherwi
   CHECK(by("baseline_model") == to_string(ftrl{.rate = 0.3f}));
   CHECK(by("baseline_model", {"optimizer.l1=0.5"}) == to_string(ftrl{.rate = 0.3f, .l1 = 0.5f}));
   CHECK(by("baseline_model", {"optimizer.name=ftrl"}) == to_string(ftrl{}));
-  CHECK(by("dnn_linear_combined_model").starts_with("adagrad(rate = 0.05, initial_accumulator = 0.1), group(\"linear/*\", ftrl(rate = 0.2, "));
+  CHECK(by("dnn_linear_combined_model").starts_with("adagrad(rate = 0.001, initial_accumulator = 0.1), group(\"linear/*\", ftrl(rate = 0.005, "));
   CHECK(by("dnn_linear_combined_model", {"optimizer.groups[0].prefix=linear/", "optimizer.groups[0].name=adam"})
-          .starts_with("adagrad(rate = 0.05, initial_accumulator = 0.1), group(\"linear/*\", adam("));
+          .starts_with("adagrad(rate = 0.001, initial_accumulator = 0.1), group(\"linear/*\", adam("));
 }
 
 }  // namespace troupe::cli
