@@ -84,7 +84,8 @@ expected<void> check_surroundings(const optimizer& o) {
     first.refuse("moving_average_ramps", "means nothing without a moving_average");
   if (decays_itself && o.weight_decay != 0)
     first.refuse("weight_decay", "is given to " + rule + ", which has a weight_decay of its own");
-  bool decays = o.weight_decay != 0, ftrl_decays = false, any_ftrl = is_ftrl;
+  // Of a variable whose decay and rule come from two groups parameter_layout says this, which knows its name.
+  bool ftrl_decays = is_ftrl && o.weight_decay != 0 && o.groups.empty(), decay_of_another = false, any_ftrl = is_ftrl;
   for (size_t i = 0; i < o.groups.size(); ++i) {
     const auto& g = o.groups[i];
     const auto field = "groups[" + std::to_string(i) + "]";
@@ -95,12 +96,14 @@ expected<void> check_surroundings(const optimizer& o) {
       std::visit([&](const auto& kind) { first.check(kind, field + ".rule."); }, *g.rule);
     if (g.rule && g.frozen)
       first.refuse(field, "has a rule, which means nothing to frozen variables");
-    const float decay = g.weight_decay.value_or(g.rule ? o.weight_decay : 0);
-    (g.rule ? ftrl_decays : decays) |= decay != 0 && (!g.rule || std::holds_alternative<ftrl>(*g.rule));
-    any_ftrl = any_ftrl || (g.rule && std::holds_alternative<ftrl>(*g.rule));
+    if (g.rule && std::holds_alternative<ftrl>(*g.rule)) {
+      any_ftrl = true;
+      ftrl_decays = ftrl_decays || (!decay_of_another && g.weight_decay.value_or(o.weight_decay) != 0);
+    }
+    decay_of_another = decay_of_another || g.weight_decay;
   }
-  if ((is_ftrl && decays) || ftrl_decays)
-    first.refuse("weight_decay", "means nothing to ftrl, whose variables are made anew at each step; it has l2 and l2_shrinkage");
+  if (ftrl_decays)
+    first.refuse("weight_decay", std::string{no_decay_of_ftrl});
   if (any_ftrl && ends_at_zero(o.schedule))
     first.refuse("schedule", "must not come down to 0, since ftrl divides by the rate");
   return first.result;

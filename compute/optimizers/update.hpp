@@ -34,6 +34,7 @@ std::vector<slot_description> slots_of(const optimizer& o, int32_t g = own_rule)
 bool needs_whole_variables(const update_rule& rule);
 /// Whether this is so for one of an optimizer's rules.
 bool any_needs_whole_variables(const optimizer& o);
+inline constexpr std::string_view no_decay_of_ftrl = "means nothing to ftrl, whose variables are made anew at each step; it has l2 and l2_shrinkage";
 /// Whether rows that do not occur are updated with a zero gradient rather than skipped.
 bool updates_every_row(const update_rule& rule);
 

@@ -3,6 +3,8 @@
 #include "compute/graph/operation.hpp"
 #include "compute/optimizers/update.hpp"
 
+#include <troupe/option_field.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -35,6 +37,19 @@ expected<void> check_groups(const graph& g, const variable_groups& groups) {
       && std::all_of(variables.begin(), variables.end(), [&](const auto& v) { return !v.options.trainable || groups.freeze(v.options.name); })
       && std::any_of(variables.begin(), variables.end(), [](const auto& v) { return v.options.trainable; }))
     return fail(errc::invalid_argument, "optimizer: every trainable variable is frozen");
+  return {};
+}
+
+/// Weight decay that a variable takes from one group means nothing where its rule, which may be another group's, is FTRL.
+expected<void> check_decay(const graph& g, const optimizer& o, const variable_groups& groups) {
+  for (const auto& v : g.internals().variables) {
+    const auto& name = v.options.name;
+    const auto* group = groups.of(name);
+    if (!v.options.trainable || (group && group->frozen) || !std::holds_alternative<ftrl>(rule_at(o, groups.rule_of(name))))
+      continue;
+    if (const float decay = group ? group->weight_decay.value_or(o.weight_decay) : o.weight_decay; decay != 0)
+      return fail(errc::invalid_argument, "optimizer: weight_decay, " + option_text(decay) + " for '" + name + "', " + std::string{no_decay_of_ftrl});
+  }
   return {};
 }
 
@@ -87,7 +102,7 @@ expected<parameter_layout> parameter_layout::of(const graph& g, const std::optio
   }
   const variable_groups groups{o ? std::span{o->groups} : std::span<const variable_group>{}};
   if (o)
-    if (auto fits = check_groups(g, groups); !fits)
+    if (auto fits = check_groups(g, groups).and_then([&] { return check_decay(g, *o, groups); }); !fits)
       return fail(fits.error());
   const auto& variables = g.internals().variables;
   const auto rules = rules_of(g, o, groups);

@@ -131,6 +131,7 @@ TEST_CASE("options that cannot be right are refused by field and value") {
   CHECK(has(message(grouped({.prefix = "a", .rule = ftrl{}})), "weight_decay means nothing to ftrl"));
   CHECK(has(message(grouped({.prefix = "a", .rule = ftrl{}, .weight_decay = 0.0f})), "ftrl divides by the rate"));
   CHECK(message(grouped({.prefix = "a", .rule = adamw{}})).empty());
+  CHECK(has(message({.groups = {{.prefix = "a", .rule = ftrl{}, .weight_decay = 0.1f}}}), "weight_decay means nothing to ftrl"));
 }
 
 TEST_CASE("an optimizer prints its rule, and of the rest what is not the default") {

@@ -315,6 +315,27 @@ TEST_CASE("a group that fits no variable and an optimizer that freezes them all 
   CHECK(refused({.groups = {{.prefix = "dense/", .frozen = true}}}) == "optimizer: every trainable variable is frozen");
 }
 
+TEST_CASE("weight decay that a variable has from one group is refused where FTRL is its rule by another, in any order, and nowhere else") {
+  const auto refused = [](const optimizer& o) {
+    graph g;
+    for (const char* name : {"deep/kernel", "deep/bias", "wide/kernel", "wide/bias"})
+      g.variable({.name = name, .dims = {2}});
+    const auto layout = parameter_layout::of(g, o);
+    return layout ? std::string{} : layout.error().message;
+  };
+  const std::string of_kernel = "optimizer: weight_decay, 0.1 for 'wide/kernel', means nothing to ftrl, whose variables are made anew at each step; it has l2 "
+                                "and l2_shrinkage";
+  const variable_group decaying{.suffix = "kernel", .weight_decay = 0.1f}, plain{.suffix = "kernel", .weight_decay = 0.0f};
+  const variable_group wide{.prefix = "wide/", .rule = ftrl{}}, deep{.prefix = "deep/", .rule = adam{}};
+  CHECK(refused({.groups = {decaying, wide}}) == of_kernel);
+  CHECK(refused({.rule = ftrl{}, .groups = {decaying, deep}}) == of_kernel);
+  CHECK(refused({.weight_decay = 0.1f, .groups = {{.suffix = "bias", .weight_decay = 0.0f}, wide}}) == of_kernel);
+  CHECK_MESSAGE(refused({.groups = {wide, decaying}}) == "", "the first group that fits gives the decay");
+  CHECK(refused({.weight_decay = 0.1f, .groups = {plain, {.suffix = "wide/bias", .weight_decay = 0.0f}, wide}}) == "");
+  CHECK(refused({.rule = ftrl{}, .groups = {{.prefix = "deep/", .weight_decay = 0.1f}, deep}}) == "");
+  CHECK(refused({.groups = {{.prefix = "wide/", .weight_decay = 0.1f, .frozen = true}, wide}}) == "");
+}
+
 TEST_CASE("a moving average begins as its variable and follows it by the recurrence") {
   made_up m{{.rule = momentum{.rate = 0.1f}, .moving_average = 0.75f}}, without{momentum{.rate = 0.1f}};
   CHECK(m.value("b/scale/ExponentialMovingAverage") == m.value("b/scale"));
