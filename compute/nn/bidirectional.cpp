@@ -51,7 +51,8 @@ symbol reverse_sequence(symbol x, symbol lengths, std::source_location at) {
   const symbol t = g->constant(tensor::of<int64_t>({time}, std::span<const int64_t>{steps}), at);
   const auto number = [&](int64_t n) { return fill(*g, static_cast<double>(n), dtype::int64, {}, at); };
   const symbol of_row = reshape(minimum(cast(lengths, dtype::int64, at), number(time), at), {batch, extent{1}}, at);
-  const symbol from = select(less(t, of_row, at), sub(sub(of_row, number(1), at), t, at), t, at);
+  // The bounds change nothing: they show to `rows_are_apart` that no row reads another's steps.
+  const symbol from = maximum(minimum(select(less(t, of_row, at), sub(sub(of_row, number(1), at), t, at), t, at), number(time - 1), at), number(0), at);
   // The rows of all sequences one after the other; sequence b begins at b * time.
   const symbol first = cumsum(fill(*g, static_cast<double>(time), dtype::int64, {batch}, at), 0, {.exclusive = true}, at);
   symbol_shape rows{extent{-1}};

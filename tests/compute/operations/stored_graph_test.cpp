@@ -268,4 +268,56 @@ TEST_CASE("rows are apart in layers, and are not where a value mixes them") {
   CHECK_FALSE(apart([](symbol x) { return reshape(reduce_sum(x, {{1}}), {extent{1}, x.dims()[0]}); }));
 }
 
+TEST_CASE("rows are apart in every recurrent layer, with lengths too, and in any order of time and batch") {
+  using layer_of_both = std::function<symbol(symbol, symbol)>;
+  const auto apart = [](const layer_of_both& f) {
+    graph g;
+    const extent batch = g.unknown("batch");
+    const symbol y = f(g.placeholder("x", dtype::float32, {batch, 5, 3}), g.placeholder("lengths", dtype::int32, {batch}));
+    REQUIRE_MESSAGE(g.status(), (g.status() ? "" : g.status().error().message));
+    return rows_are_apart(g, std::vector<int32_t>{y.node()});
+  };
+  for (const bool with : {false, true}) {
+    CAPTURE(with);
+    const auto lstm = [with](symbol n) { return nn::lstm_options{.units = 4, .lengths = with ? n : symbol{}}; };
+    const auto gru = [with](symbol n) { return nn::gru_options{.units = 4, .lengths = with ? n : symbol{}}; };
+    CHECK(apart([&](symbol x, symbol n) { return nn::lstm(x, lstm(n)).outputs; }));
+    CHECK(apart([&](symbol x, symbol n) { return nn::lstm(x, lstm(n)).last.h; }));
+    CHECK(apart([&](symbol x, symbol n) { return nn::gru(x, gru(n)).outputs; }));
+    CHECK(apart([&](symbol x, symbol n) { return nn::gru(x, gru(n)).last; }));
+    CHECK(apart([&](symbol x, symbol n) { return nn::bidirectional(x, lstm(n)).outputs; }));
+    CHECK(apart([&](symbol x, symbol n) { return nn::bidirectional(x, gru(n)).outputs; }));
+  }
+  CHECK(apart([](symbol x, symbol n) { return nn::reverse_sequence(x, n); }));
+  CHECK(apart([](symbol x, symbol) { return transpose(softmax(transpose(x, {1, 0, 2})), {1, 0, 2}); }));
+  const auto timed = [](symbol x) { return reshape(transpose(x, {1, 0, 2}), {extent{-1}, 3}); };  // [5 · batch, 3], batch by batch.
+  CHECK(apart([&](symbol x, symbol) { return transpose(reshape(timed(x), {5, x.dims()[0], 3}), {1, 0, 2}); }));
+  CHECK_FALSE(apart([&](symbol x, symbol) { return reshape(timed(x), {x.dims()[0], 5, 3}); }));
+  CHECK_FALSE(apart([&](symbol x, symbol) { return reshape(timed(x) + reshape(x, {extent{-1}, 3}), {x.dims()[0], 5, 3}); }));
+  CHECK_FALSE(apart([](symbol x, symbol) { return transpose(softmax(transpose(x, {1, 2, 0})), {2, 0, 1}); }));
+  CHECK_FALSE(apart([](symbol x, symbol) {
+    const symbol timed_rows = transpose(x, {1, 0, 2});
+    return transpose(timed_rows - reduce_mean(timed_rows, {{1}, true}), {1, 0, 2});
+  }));
+  CHECK_FALSE(apart([](symbol x, symbol) { return transpose(x - reduce_mean(x, {{0}, true}), {0, 2, 1}); }));
+}
+
+TEST_CASE("a look-up by an offset of each row is apart only where it can be seen to stay within the row") {
+  const auto apart = [](int64_t stride, int64_t least, int64_t greatest) {
+    graph g;
+    const extent batch = g.unknown("batch");
+    const symbol x = g.placeholder("x", dtype::float32, {batch, 5, 3}), from = g.placeholder("from", dtype::int64, {batch, 4});
+    const auto number = [&](int64_t n) { return g.constant(tensor::scalar(n)); };
+    const symbol first = cumsum(broadcast_to(number(stride), {batch}), 0, {.exclusive = true});
+    const symbol within = maximum(minimum(from, number(greatest)), number(least));
+    const symbol y = gather(reshape(x, {extent{-1}, 3}), reshape(first, {batch, extent{1}}) + within);
+    REQUIRE_MESSAGE(g.status(), (g.status() ? "" : g.status().error().message));
+    return rows_are_apart(g, std::vector<int32_t>{y.node()});
+  };
+  CHECK(apart(5, 0, 4));
+  CHECK_FALSE(apart(5, 0, 5));
+  CHECK_FALSE(apart(5, -1, 4));
+  CHECK_FALSE(apart(4, 0, 3));
+}
+
 }  // namespace troupe
