@@ -206,7 +206,9 @@ expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs)
   const auto& s = i.of->signature;
   if (inputs.size() != s.inputs.size())
     return refuse("a call takes " + std::to_string(s.inputs.size()) + " inputs, not " + std::to_string(inputs.size()));
-  const int64_t rows = inputs.empty() || inputs[0].dims().rank() == 0 ? 0 : inputs[0].dims()[0];
+  if (inputs.empty())
+    return refuse("the signature takes no input: say the number of rows");
+  const int64_t rows = inputs[0].dims().rank() == 0 ? 0 : inputs[0].dims()[0];
   for (size_t n = 0; n < inputs.size(); ++n) {
     if (auto right = check_input(inputs[n], s.inputs[n], rows); !right)
       return fail(right.error());

@@ -49,6 +49,9 @@ expected<void> onnx_graph::add_nodes() {
       values_[i] = name;
     } else {
       auto made = onnx_twin(*this);
+      if (without_batch_)
+        return fail(errc::unimplemented, "node '" + node_->name + "' has a row for each example and depends on no input, which is all that an ONNX model knows "
+                                           "the number of rows by");
       if (!made)
         return fail(errc::unimplemented, "node '" + node_->name + "': the operation " + node_->operation
                                            + " has no twin in ONNX with these operands and attributes (opset " + std::to_string(onnx_opset) + ")");
@@ -141,6 +144,7 @@ onnx_value onnx_graph::batch() {
       batch_ = emit("Slice", {all, numbers({0}), numbers({1})});
       break;
     }
+  without_batch_ = batch_.empty();
   return batch_;
 }
 

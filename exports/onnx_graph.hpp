@@ -48,7 +48,7 @@ class onnx_graph {
 
  private:
   void add_input(const stored_node& n, const onnx_value& name);
-  /// The batch as an int64 [1].
+  /// The batch as an int64 [1]; `without_batch_` where no input has it.
   onnx_value batch();
   onnx_value fresh(std::string_view name);
 
@@ -59,6 +59,7 @@ class onnx_graph {
   std::vector<std::pair<onnx_value, tensor>> constants_;
   const stored_node* node_ = nullptr;
   onnx_value batch_;
+  bool without_batch_ = false;
   int64_t count_ = 0;
 };
 

@@ -49,8 +49,21 @@ std::optional<onnx_value> same(onnx_graph& g, const char* op) {
 std::optional<onnx_value> not_equal(onnx_graph& g) { return g.emit("Not", {*same(g, "Equal")}); }
 std::optional<onnx_value> square(onnx_graph& g) { return g.emit("Mul", {g.in(0), g.in(0)}); }
 std::optional<onnx_value> rsqrt(onnx_graph& g) { return g.emit("Reciprocal", {g.emit("Sqrt", {g.in(0)})}); }
-std::optional<onnx_value> expm1(onnx_graph& g) { return g.emit("Sub", {g.emit("Exp", {g.in(0)}), g.number(1, type_of(g))}); }
-std::optional<onnx_value> log1p(onnx_graph& g) { return g.emit("Log", {g.emit("Add", {g.in(0), g.number(1, type_of(g))})}); }
+
+/// tanh(x/2) · (e^x + 1): e^x - 1 would have no digit left near 0.
+std::optional<onnx_value> expm1(onnx_graph& g) {
+  const auto half = g.emit("Tanh", {g.emit("Mul", {g.in(0), g.number(0.5, type_of(g))})});
+  return g.emit("Mul", {half, g.emit("Add", {g.emit("Exp", {g.in(0)}), g.number(1, type_of(g))})});
+}
+
+/// log(u) + (x - (u - 1)) / u with u = 1 + x: the second term is what rounding took off u. None where that is nothing, as at -1 and infinity.
+std::optional<onnx_value> log1p(onnx_graph& g) {
+  const auto x = g.in(0), one = g.number(1, type_of(g));
+  const auto u = g.emit("Add", {x, one}), left = g.emit("Sub", {u, one});
+  const auto lost = g.emit("Div", {g.emit("Sub", {x, left}), u});
+  const auto added = g.emit("Where", {g.emit("Equal", {left, x}), g.number(0, type_of(g)), lost});
+  return g.emit("Add", {g.emit("Log", {u}), added});
+}
 
 std::optional<onnx_value> relu_gradient(onnx_graph& g) {
   const auto positive = g.emit("Greater", {g.in(1), g.number(0, type_of(g))});

@@ -51,7 +51,8 @@ class TROUPE_API model_caller {
   // has a place, unless the number of rows is a new one for a caller that has a program for each. Errors: invalid_argument for inputs that do not
   // fit, naming them, and for indices out of range; resource_exhausted.
 
-  /// A tensor [rows, ...] for each input; returns one for each output.
+  /// A tensor [rows, ...] for each input; returns one for each output. invalid_argument too where there is no input: the call with `rows` says
+  /// how many rows there are.
   expected<std::vector<tensor>> call(std::span<const tensor> inputs);
   /// The same by name: each input, and no other. invalid_argument names what is missing or unknown.
   expected<std::map<std::string, tensor>> call(const std::map<std::string, tensor>& inputs);

@@ -2,6 +2,9 @@
 
 #include "tests/exports/exported_case.hpp"
 #include "tests/input/counted_new.hpp"
+#include "tests/support/initialised_export.hpp"
+
+#include <troupe/canned_models.hpp>
 
 #include <thread>
 
@@ -63,6 +66,27 @@ TEST_CASE("a call of no rows yields no rows") {
   const auto y = call->call({{"x", small_rows(0)}});
   REQUIRE_MESSAGE(y, why(y));
   CHECK(y->at("probabilities").dims() == shape{0, 3});
+}
+
+TEST_CASE("a call of a signature that takes no input has to say how many rows it wants") {
+  temporary_directory directory;
+  const auto path = export_initialised(baseline_model({.head = regression_head{}}), {{"x", dtype::float32, {4}}}, directory / "m");
+  REQUIRE_MESSAGE(path, why(path));
+  auto call = opened(*path).caller();
+  REQUIRE_MESSAGE(call, why(call));
+  CHECK(call->inputs().empty());
+  const auto refused = [](const auto& y) {
+    REQUIRE_FALSE(y);
+    CHECK(y.error().category == errc::invalid_argument);
+    CHECK(y.error().message == "the signature takes no input: say the number of rows");
+  };
+  refused(call->call(std::map<std::string, tensor>{}));
+  refused(call->call(std::span<const tensor>{}));
+  std::vector<float> y(3, 1.0f);
+  std::byte* const outputs[] = {reinterpret_cast<std::byte*>(y.data())};
+  const auto done = call->call(3, {}, outputs);
+  REQUIRE_MESSAGE(done, why(done));
+  CHECK(y == std::vector<float>(3, 0.0f));
 }
 
 TEST_CASE("a model whose rows depend on each other is computed with just the rows of the call") {

@@ -6,6 +6,8 @@
 #include "tests/support/initialised_export.hpp"
 #include "tests/support/predicting_models.hpp"
 
+#include <cmath>
+#include <cstring>
 #include <set>
 
 namespace troupe {
@@ -78,6 +80,66 @@ TEST_CASE("an operation without a twin in ONNX is named with its node, and no fi
   CHECK(none.error().category == errc::unimplemented);
   CHECK(none.error().message == "node 'pad': the operation pad has no twin in ONNX with these operands and attributes (opset 17)");
   CHECK_FALSE(posix_file_system()->info(e.directory / "m.onnx"));
+}
+
+namespace {
+
+/// What a runtime makes of the nodes of a model of element-wise operations in float32, for one number.
+float value_in_onnx(const proto::OnnxModel& model, float x) {
+  std::map<std::string, float> values{{"x", x}};
+  for (const auto& t : model.graph().initializer()) {
+    float value = 0;
+    REQUIRE(t.raw_data().size() == sizeof value);
+    std::memcpy(&value, t.raw_data().data(), sizeof value);
+    values[t.name()] = value;
+  }
+  for (const auto& n : model.graph().node()) {
+    const auto in = [&](int i) { return values.at(n.input(i)); };
+    const std::string& op = n.op_type();
+    auto& y = values[n.output(0)];
+    y = op == "Add" ? in(0) + in(1) : op == "Sub" ? in(0) - in(1) : op == "Mul" ? in(0) * in(1) : op == "Div" ? in(0) / in(1)
+        : op == "Exp" ? std::exp(in(0)) : op == "Log" ? std::log(in(0)) : op == "Tanh" ? std::tanh(in(0)) : op == "Identity" ? in(0)
+        : op == "Equal" ? (in(0) == in(1) ? 1.0f : 0.0f) : op == "Where" ? (in(0) != 0 ? in(1) : in(2)) : std::nanf("");
+  }
+  return values.at("y");
+}
+
+}  // namespace
+
+TEST_CASE("expm1 and log1p in ONNX have a relative error of at most 1e-5, however near 0 they are, and the limits of ours") {
+  initialised up{only([](graph&, symbol x) { return expm1(x); })}, down{only([](graph&, symbol x) { return log1p(x); })};
+  const auto expm1_there = up.written(), log1p_there = down.written();
+  const auto near = [](float got, double wanted) { return std::abs(static_cast<double>(got) - wanted) <= 1e-5 * std::abs(wanted); };
+  for (float magnitude = 1e-30f; magnitude < 80; magnitude *= 1.37f)
+    for (const float x : {magnitude, -magnitude}) {
+      CAPTURE(x);
+      CHECK(near(value_in_onnx(expm1_there, x), std::expm1(static_cast<double>(x))));
+      if (x > -1)
+        CHECK(near(value_in_onnx(log1p_there, x), std::log1p(static_cast<double>(x))));
+    }
+  CHECK(value_in_onnx(expm1_there, 0) == 0);
+  CHECK(value_in_onnx(log1p_there, 0) == 0);
+  CHECK(value_in_onnx(expm1_there, INFINITY) == INFINITY);
+  CHECK(value_in_onnx(expm1_there, -INFINITY) == -1);
+  CHECK(value_in_onnx(log1p_there, INFINITY) == INFINITY);
+  CHECK(value_in_onnx(log1p_there, -1) == -INFINITY);
+  CHECK(near(value_in_onnx(log1p_there, 3e38f), std::log1p(static_cast<double>(3e38f))));
+  CHECK(std::isnan(value_in_onnx(log1p_there, -2)));
+}
+
+TEST_CASE("a signature whose outputs need no input has no ONNX file, whatever its head, and the node is named") {
+  for (const head& h : {static_cast<head>(binary_head{}), static_cast<head>(multi_class_head{.classes = 3}), static_cast<head>(regression_head{})}) {
+    CAPTURE(h.name);
+    temporary_directory directory;
+    const auto path = export_initialised(baseline_model({.head = h}), {{"x", dtype::float32, {4}}}, directory / "m");
+    REQUIRE_MESSAGE(path, why(path));
+    const auto none = write_onnx(opened(*path), directory / "m.onnx");
+    REQUIRE_FALSE(none);
+    CHECK(none.error().category == errc::unimplemented);
+    CHECK(none.error().message == "node 'baseline/broadcast_to' has a row for each example and depends on no input, which is all that an ONNX model knows the "
+                                  "number of rows by");
+    CHECK_FALSE(posix_file_system()->info(directory / "m.onnx"));
+  }
 }
 
 TEST_CASE("weights past the limit are in a file beside the model, each at a multiple of 64 bytes") {

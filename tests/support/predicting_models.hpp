@@ -85,8 +85,18 @@ inline predicting_model heads_predictor() {
           }, 20};
 }
 
+/// expm1 and log1p beside their operands, which are of each magnitude: what is compared is their relative error.
+inline predicting_model near_zero_predictor() {
+  return {"near_zero", {{"x", dtype::float32, {8}}}, [](graph& g, const features& x) {
+            const symbol magnitudes = g.constant(tensor::of<float>({8}, {1.0f, 0.1f, 1e-2f, 1e-3f, 1e-4f, 1e-6f, 1e-8f, 1e-20f}));
+            const symbol small = mul(x["x"], magnitudes);
+            return std::map<std::string, symbol>{{"expm1", div(expm1(small), small)}, {"log1p", div(log1p(small), small)}};
+          }};
+}
+
 inline std::vector<predicting_model> predicting_models() {
-  return {dense_predictor({784, 256, 128, 10}), lenet_predictor(), pictures_predictor(), lstm_predictor(), transformer_predictor(), heads_predictor()};
+  return {dense_predictor({784, 256, 128, 10}), lenet_predictor(), pictures_predictor(), lstm_predictor(), transformer_predictor(), heads_predictor(),
+          near_zero_predictor()};
 }
 
 /// Numbers in [-1, 1), or indices, that depend on the seed.
