@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   if (!losses || !variables)
     return tr::report(losses ? variables.error() : losses.error());
   for (const auto& point : losses->points)
-    std::cout << "loss at step " << point.step << ": " << point.value.scalar << "\n";
+    std::cout << "loss at step " << point.step << ": " << point.value->scalar << "\n";
   std::cout << "dnn/logits/kernel is " << tr::to_string(variables->at("dnn/logits/kernel").dims()) << "\n";
   return 0;
 }

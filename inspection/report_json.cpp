@@ -62,18 +62,18 @@ json last_of(const event_value& v) {
 }
 
 json to_object(const tag_report& t) {
-  json j{{"tag", t.tag}, {"kind", t.other ? to_string(t.other->as) : to_string(t.last.what)}, {"count", t.count}, {"first_step", t.first_step},
+  json j{{"tag", t.tag}, {"kind", t.other ? to_string(t.other->as) : to_string(t.last->what)}, {"count", t.count}, {"first_step", t.first_step},
          {"last_step", t.last_step}};
   if (t.other) {
     j["last"] = last_of(*t.other);
     j["plugin"] = t.other->plugin;
     return j;
   }
-  switch (t.last.what) {
-    case summary_value::kind::scalar: j["last"] = t.last.scalar; break;
-    case summary_value::kind::histogram: j["last"] = to_object(t.last.histogram); break;
-    case summary_value::kind::image: j["last"] = {{"shape", t.last.image.dims().extents()}}; break;
-    case summary_value::kind::text: j["last"] = t.last.text; break;
+  switch (t.last->what) {
+    case summary_value::kind::scalar: j["last"] = t.last->scalar; break;
+    case summary_value::kind::histogram: j["last"] = to_object(t.last->histogram); break;
+    case summary_value::kind::image: j["last"] = {{"shape", t.last->image.dims().extents()}}; break;
+    case summary_value::kind::text: j["last"] = t.last->text; break;
   }
   return j;
 }

@@ -64,7 +64,7 @@ std::string shortened(const std::string& text) {
 
 std::string kind_text(const tag_report& t) {
   if (!t.other)
-    return std::string{to_string(t.last.what)};
+    return std::string{to_string(t.last->what)};
   return std::string{to_string(t.other->as)} + (t.other->plugin.empty() ? "" : " (" + printable(t.other->plugin) + ")");
 }
 
@@ -180,7 +180,7 @@ std::string to_text(const event_report& r) {
   rows.clear();
   for (const auto& t : r.tags)
     rows.push_back({printable(t.tag), kind_text(t), std::to_string(t.count),
-                    "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step), t.other ? last_text(*t.other) : last_text(t.last)});
+                    "steps " + std::to_string(t.first_step) + " to " + std::to_string(t.last_step), t.other ? last_text(*t.other) : last_text(*t.last)});
   return text + counted(r.tags.size(), "tag") + "\n" + table(rows, "  ", {2});
 }
 

@@ -14,7 +14,10 @@ error wrong_option(std::string_view head, std::string_view what);
 /// A head of these options: `logits` of each example, built by `build`; wrong where a field is outside of its range, or by `more`.
 template <class Options, class Build>
 head made_head(Options options, int64_t logits, std::optional<error> more, Build build) {
-  head made{.name = std::string{name_of(options)}, .logits = logits, .wrong = std::move(more)};
+  head made;
+  made.name = name_of(options);
+  made.logits = logits;
+  made.wrong = std::move(more);
   if (!made.wrong)
     if (auto right = check_fields(options); !right)
       made.wrong = wrong_option(made.name, right.error().message);
@@ -33,7 +36,7 @@ std::optional<error> check_classes(std::string_view head, int64_t classes, const
 /// A confusion matrix that is wanted has no more elements than a metric may have.
 std::optional<error> check_confusion_matrix(std::string_view head, bool wanted, int64_t classes);
 std::optional<error> check_reduction(std::string_view head, losses::reduction reduce);
-/// `field` of a head, such as its thresholds, has no number twice.
+/// `field` of a head, such as its thresholds, has at most `listed_max` numbers, and none twice.
 std::optional<error> check_once(std::string_view head, std::string_view field, const std::vector<double>& numbers);
 /// The first error there is.
 std::optional<error> first_of(std::initializer_list<std::optional<error>> errors);

@@ -41,9 +41,15 @@ struct head_spec_options {
   troupe::optimizer optimizer = adam{};
 };
 
-/// Any head. Made from one of the structs below, or by filling in the fields.
+/// Any head. Made from one of the structs below, or by filling in the fields of an empty one.
 struct TROUPE_API head {
   using function = std::function<model_spec(graph& g, const head_spec_options& options, std::source_location at)>;
+
+  head() = default;
+  /// For `head{binary_head{...}}`: elsewhere the struct converts itself.
+  template <class Options>
+    requires requires(const Options& o) { { o.operator head() } -> std::same_as<head>; }
+  explicit head(const Options& options) : head(options.operator head()) {}
 
   std::string name = {};  ///< For errors: "binary_head".
   int64_t logits = 0;     ///< How many logits an example has, at least 1.

@@ -24,8 +24,8 @@ struct tag_report {
   std::string tag;
   int64_t count = 0;
   int64_t first_step = 0, last_step = 0;     ///< Least and greatest.
-  summary_value last = {};                   ///< The last value in the file; all have its kind.
-  std::optional<event_value> other = {};     ///< In place of `last`: the last value of a form that is no summary.
+  std::optional<summary_value> last = {};    ///< The last value in the file, if it is a summary; all have its kind.
+  std::optional<event_value> other = {};     ///< In its place: the last value of a form that is no summary.
 };
 
 /// The start or end of a job, or a checkpoint that it committed.
@@ -67,8 +67,8 @@ TROUPE_API expected<event_report> inspect_event_file(const std::string& path);
 struct event_point {
   int64_t step = 0;
   double wall_time = 0;                      ///< Seconds since the epoch.
-  summary_value value = {};
-  std::optional<event_value> other = {};     ///< In place of `value`.
+  std::optional<summary_value> value = {};   ///< If it is a summary.
+  std::optional<event_value> other = {};     ///< In its place.
 };
 struct event_points_report {
   std::vector<event_point> points = {};      ///< In the order in which they were written.

@@ -74,6 +74,9 @@ struct TROUPE_API metric {
   metric(std::vector<symbol> its_sums, function its_result) : sums(std::move(its_sums)), result(std::move(its_result)) {}
   metric(ratio_metric ratio);  // NOLINT(google-explicit-constructor): a ratio is a metric.
   metric(symbol total, symbol weight) : metric(ratio_metric{total, weight}) {}
+  /// For `metrics["x"] = {.total = t, .weight = w}`; a template, so that `= {a, b}` and `= {}` mean the constructors.
+  template <std::same_as<ratio_metric> Ratio = ratio_metric>
+  metric& operator=(Ratio ratio) { return *this = metric{ratio}; }
 };
 
 /// The result of a model function. Fields that a mode does not need are ignored and may be left out. A field that is missing

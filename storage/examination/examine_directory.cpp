@@ -37,7 +37,7 @@ expected<void> add_files(file_system& fs, directory_report& report, const std::s
   return {};
 }
 
-bool is_scalar(const tag_report& t) { return !t.other && t.last.what == summary_value::kind::scalar; }
+bool is_scalar(const tag_report& t) { return t.last && t.last->what == summary_value::kind::scalar; }
 
 /// The scalars of the last step of the newest event file of each "eval" and "eval_<name>".
 void add_evaluations(file_system& fs, directory_report& report) {
@@ -58,7 +58,7 @@ void add_evaluations(file_system& fs, directory_report& report) {
       step = is_scalar(t) ? std::max(step, t.last_step) : step;
     for (const auto& t : events->tags)
       if (is_scalar(t) && t.last_step == step)
-        report.evaluations[folder][t.tag] = t.last.scalar;
+        report.evaluations[folder][t.tag] = t.last->scalar;
     if (step >= 0)
       report.evaluations[folder]["global_step"] = static_cast<double>(step);
   }

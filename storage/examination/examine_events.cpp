@@ -120,12 +120,12 @@ expected<event_points_report> examine_event_points(file_system& fs, const std::s
         std::erase_if(report.points, [&](const event_point& p) { return p.step >= e.step; });
       for (auto& value : e.values)
         if (value.tag == tag)
-          report.points.push_back({e.step, e.wall_time, std::move(value)});
+          report.points.push_back({.step = e.step, .wall_time = e.wall_time, .value = std::move(value)});
         else
           others.insert(value.tag);
       for (auto& value : e.others)
         if (value.tag == tag)
-          report.points.push_back({e.step, e.wall_time, {.tag = value.tag}, std::move(value)});
+          report.points.push_back({.step = e.step, .wall_time = e.wall_time, .other = std::move(value)});
         else
           others.insert(value.tag);
     }

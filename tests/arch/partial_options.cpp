@@ -32,7 +32,7 @@ void of_data() {
 
 void of_models() {
   leave_out_the_rest(model{.build = {}}, model_spec{.loss = {}}, ratio_metric{.weight = {}}, text_prediction{.words = {}},
-                     head_spec_options{.logits = {}}, head{.logits = 2}, binary_head{.thresholds = {0.5}}, multi_class_head{.classes = 2},
+                     head_spec_options{.logits = {}}, binary_head{.thresholds = {0.5}}, multi_class_head{.classes = 2},
                      multi_label_head{.classes = 2}, regression_head{.label_dimension = 2}, poisson_head{.full_loss = false}, named_head{.name = "a"},
                      multi_head{.heads = {}}, dnn_model_options{.dropout = 0}, linear_model_options{.head = {}}, baseline_model_options{.head = {}},
                      dnn_linear_combined_model_options{.linear_rule = {}}, sequential_model_options{.input_shape = {}},

@@ -266,7 +266,7 @@ TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time
   std::vector<int64_t> steps;
   for (const auto& p : all->points) {
     steps.push_back(p.step);
-    CHECK(p.value.what == summary_value::kind::scalar);
+    CHECK(p.value->what == summary_value::kind::scalar);
     CHECK(p.wall_time > 1.6e9);
   }
   CHECK(std::is_sorted(steps.begin(), steps.end()));
@@ -277,7 +277,7 @@ TEST_CASE_FIXTURE(finished_job, "every point of a tag is told with step and time
   const auto last = event_points(path + "/" + report->event_files[1], "loss");
   REQUIRE(last);
   CHECK(last->points.size() == 5);
-  CHECK(last->points.back().value.scalar == all->points.back().value.scalar);
+  CHECK(last->points.back().value->scalar == all->points.back().value->scalar);
   CHECK(has(event_points(path, "lost").error().message, "has no value of the tag 'lost'; there are: "));
   CHECK(has(event_points(path, "lost").error().message, "'loss'"));
   CHECK(event_points(path, "lost").error().category == errc::not_found);
@@ -326,7 +326,7 @@ TEST_CASE("texts keep a terminal from obeying what a file contains, and columns 
 
 TEST_CASE("numbers that JSON cannot write are null") {
   event_report r{.path = "f"};
-  r.tags = {{"loss", 1, 3, 3, {.tag = "loss", .scalar = std::numeric_limits<double>::quiet_NaN()}}};
+  r.tags = {{"loss", 1, 3, 3, summary_value{.tag = "loss", .scalar = std::numeric_limits<double>::quiet_NaN()}}};
   CHECK(json::parse(to_json(r))["tags"][0]["last"].is_null());
   CHECK(has(to_text(r), "loss  scalar  1  steps 3 to 3  nan\n"));
 }

@@ -63,9 +63,10 @@ TEST_CASE("a head of a multi-head that is called as a signature does not take it
 }
 
 TEST_CASE("a head whose own function offers nothing is called by its name all the same") {
-  const head plain{.name = "plain", .logits = 1, .build = [](graph&, const head_spec_options& o, std::source_location) {
-                     return model_spec{.predictions = {{"x", o.logits}}};
-                   }};
+  head plain;
+  plain.name = "plain";
+  plain.logits = 1;
+  plain.build = [](graph&, const head_spec_options& o, std::source_location) { return model_spec{.predictions = {{"x", o.logits}}}; };
   CHECK(offered_by(multi_head{.heads = {{.name = "mine", .head = plain}}}).at("mine") == std::map<std::string, std::string>{{"mine/x", "mine/x"}});
 }
 

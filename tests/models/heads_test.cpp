@@ -14,6 +14,14 @@ using test::has;
 
 namespace {
 
+/// Braces around any of the structs make a head of it, as an assignment does.
+template <class Options>
+std::string name_in_braces(const Options& options) {
+  const head copied = options;
+  CHECK(head{options}.logits == copied.logits);
+  return head{options}.name;
+}
+
 /// A head whose logits are fed.
 struct fed_head {
   graph g;
@@ -147,6 +155,17 @@ TEST_CASE("logits of another width than the classes are an error of the graph wi
   CHECK(has(e.message, "heads_test.cpp"));
   fed_head one{mode::train, {}, 1, 1};
   CHECK(has(one.g.status().error().message, "multi_class_head: classes must be at least 2, not 1"));
+}
+
+TEST_CASE("a head is made of each of its structs in braces too, as of one that is assigned") {
+  CHECK(name_in_braces(binary_head{.thresholds = {0.5}}) == "binary_head");
+  CHECK(name_in_braces(multi_class_head{.classes = 3}) == "multi_class_head");
+  CHECK(name_in_braces(multi_label_head{.classes = 4}) == "multi_label_head");
+  CHECK(name_in_braces(regression_head{.label_dimension = 2}) == "regression_head");
+  CHECK(name_in_braces(poisson_head{}) == "poisson_head");
+  CHECK(name_in_braces(multi_head{.heads = {{.name = "a", .head = head{binary_head{}}}}}) == "multi_head");
+  CHECK(head{binary_head{.thresholds = {2}}}.wrong);
+  CHECK(head{}.name.empty());
 }
 
 }  // namespace troupe

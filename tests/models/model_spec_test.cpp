@@ -72,6 +72,28 @@ TEST_CASE("the sums of a metric are floating and of a known shape, and those of 
   CHECK(has(whole, "model_spec_test.cpp:"));  // Where it was made.
 }
 
+TEST_CASE("a metric can be assigned the parts of a ratio by name, in their order, sums with a function, and nothing") {
+  graph g;
+  model_spec spec{.mode = mode::evaluate, .loss = number(g)};
+  const symbol total = number(g), weight = number(g);
+  const tensor totals[] = {tensor::scalar(3.0), tensor::scalar(4.0)};
+  spec.metrics["named"] = {.total = total, .weight = weight};
+  spec.metrics["ordered"] = {total, weight};
+  spec.metrics["ratio"] = ratio_metric{total, weight};
+  spec.metrics["own"] = {{total, weight}, [](std::span<const tensor> sums) -> metric_value { return 100 * sums[0].as<double>()[0]; }};
+  for (const char* name : {"named", "ordered", "ratio"}) {
+    CAPTURE(name);
+    CHECK(std::get<double>(spec.metrics.at(name).result(totals)) == 0.75);
+  }
+  CHECK(std::get<double>(spec.metrics.at("own").result(totals)) == 300);
+  CHECK(refused(spec, g) == "");
+  spec.metrics["named"] = {};
+  CHECK(spec.metrics.at("named").sums.empty());
+  const ratio_metric half{.total = total};
+  spec.metrics["named"] = half;
+  CHECK(refused(spec, g) == "sum 1 of metric 'named' is not a symbol of any graph");
+}
+
 TEST_CASE("symbols of another graph are refused by name") {
   graph g, other;
   CHECK(refused({.mode = mode::train, .loss = number(other), .optimizer = adam{}}, g) == "the loss belongs to another graph");

@@ -20,7 +20,7 @@ event_report shown(const std::string& name) {
 std::vector<std::string> lines_of(const event_report& report) {
   std::vector<std::string> lines;
   for (const auto& t : report.tags)
-    lines.push_back(t.tag + ": " + std::string{t.other ? to_string(t.other->as) : to_string(t.last.what)} + " " + std::to_string(t.count));
+    lines.push_back(t.tag + ": " + std::string{t.other ? to_string(t.other->as) : to_string(t.last->what)} + " " + std::to_string(t.count));
   return lines;
 }
 
@@ -40,12 +40,12 @@ TEST_CASE("every tag of TensorFlow 2's writer is there, and tensors are the scal
   const auto report = shown("tensorflow2");
   CHECK(lines_of(report)
         == lines{"half: scalar 2", "histogram: histogram 2", "images: image 4", "scalar: scalar 2", "strings: texts 2", "table: texts 2", "text: text 2"});
-  CHECK(tag_of(report, "scalar").last.scalar == 0.5);
-  CHECK(tag_of(report, "half").last.scalar == 1.5);
-  CHECK(tag_of(report, "histogram").last.histogram.count == 10);
-  CHECK(tag_of(report, "histogram").last.histogram.greatest == 18);
-  CHECK(tag_of(report, "images").last.image.dims() == shape{3, 4, 1});
-  CHECK(tag_of(report, "text").last.text == "said");
+  CHECK(tag_of(report, "scalar").last->scalar == 0.5);
+  CHECK(tag_of(report, "half").last->scalar == 1.5);
+  CHECK(tag_of(report, "histogram").last->histogram.count == 10);
+  CHECK(tag_of(report, "histogram").last->histogram.greatest == 18);
+  CHECK(tag_of(report, "images").last->image.dims() == shape{3, 4, 1});
+  CHECK(tag_of(report, "text").last->text == "said");
   CHECK(tag_of(report, "table").other->dims == shape{2, 2});
   CHECK(tag_of(report, "table").other->plugin == "text");
   CHECK(tag_of(report, "strings").other->texts == lines{"a", "b"});
@@ -70,9 +70,9 @@ TEST_CASE("every tag of torch's writer is there") {
   const auto report = shown("torch");
   CHECK(lines_of(report)
         == lines{"histogram: histogram 2", "image: image 2", "new/scalar: scalar 2", "pr: tensor 2", "scalar: scalar 2", "text/text_summary: text 2"});
-  CHECK(tag_of(report, "image").last.image.dims() == shape{4, 5, 3});
+  CHECK(tag_of(report, "image").last->image.dims() == shape{4, 5, 3});
   CHECK(tag_of(report, "pr").other->numbers.dims() == shape{6, 5});
-  CHECK(tag_of(report, "text/text_summary").last.text == "said");
+  CHECK(tag_of(report, "text/text_summary").last->text == "said");
 }
 
 TEST_CASE("every tag of TensorBoard's plugins is there, and hyperparameters are said in words") {
@@ -85,6 +85,23 @@ TEST_CASE("every tag of TensorBoard's plugins is there, and hyperparameters are 
   CHECK(tag_of(report, "_hparams_/session_start_info").other->text == "rate = 0.5, rule = adam, shuffle = true");
   CHECK(tag_of(report, "_hparams_/session_end_info").other->text == "ended");
   CHECK(tag_of(report, "v1/gif").other->text == "a GIF image of 4 x 3, 6 bytes");
+}
+
+TEST_CASE("a value that is no summary is no summary of 0 either: in reports and among points one of both is there") {
+  int others = 0;
+  for (const char* name : {"tensorflow1", "tensorflow2", "torch", "plugins"})
+    for (const auto& t : shown(name).tags) {
+      CAPTURE(t.tag);
+      CHECK(t.last.has_value() == !t.other);
+      const auto points = examine_event_points(*posix_file_system(), std::string{TROUPE_GOLDEN_DIR} + "/events/" + name + ".tfevents", t.tag);
+      REQUIRE_MESSAGE(points, (points ? "" : to_string(points.error())));
+      for (const auto& p : points->points) {
+        CHECK(p.value.has_value() == !t.other);
+        CHECK(p.other.has_value() == t.other.has_value());
+        others += p.other ? 1 : 0;
+      }
+    }
+  CHECK(others > 10);
 }
 
 }  // namespace troupe

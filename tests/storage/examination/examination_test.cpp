@@ -337,7 +337,7 @@ TEST_CASE_FIXTURE(examined_directory, "points of a tag that a job made again cou
     REQUIRE_MESSAGE(found, (found ? "" : to_string(found.error())));
     points all;
     for (const auto& p : found->points)
-      all.emplace_back(p.step, p.value.scalar);
+      all.emplace_back(p.step, p.value->scalar);
     return std::pair{all, found->damages.size()};
   };
   const auto first = written(1.6e9, 1, {{1, 8}, {2, 4}, {3, 2}});
@@ -377,7 +377,7 @@ TEST_CASE_FIXTURE(examined_directory, "an event file is told by tags, counts, st
   CHECK(r.tags[1].count == 3);
   CHECK(r.tags[1].first_step == 10);
   CHECK(r.tags[1].last_step == 30);
-  CHECK(r.tags[1].last.scalar == static_cast<double>(1.0f / 30));
+  CHECK(r.tags[1].last->scalar == static_cast<double>(1.0f / 30));
   const auto around = look_around();
   CHECK(around.event_files == std::vector<std::string>{path.substr(3)});
   CHECK(around.evaluations.at("eval") == std::map<std::string, double>{{"accuracy", 0.5}, {"global_step", 30}, {"loss", 1.0f / 30}});
