@@ -75,6 +75,8 @@ std::optional<error> check_reduction(std::string_view head, losses::reduction re
 }
 
 std::optional<error> check_once(std::string_view head, std::string_view field, const std::vector<double>& numbers) {
+  if (numbers.size() > listed_max)
+    return wrong_option(head, std::string{field}.append(" can be ").append(std::to_string(listed_max)).append(", not ").append(std::to_string(numbers.size())));
   auto sorted = numbers;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());

@@ -73,6 +73,8 @@ std::optional<error> wrong_head(const named_head& one, const std::string& place,
 std::optional<error> wrong_heads(const std::vector<named_head>& heads) {
   if (heads.empty())
     return wrong_option(name, "heads must be at least one, not none");
+  if (heads.size() > listed_max)
+    return wrong_option(name, "heads can be " + std::to_string(listed_max) + ", not " + std::to_string(heads.size()));
   std::set<std::string> names;
   for (size_t i = 0; i < heads.size(); ++i)
     if (auto wrong = wrong_head(heads[i], "heads[" + std::to_string(i) + "]", names))

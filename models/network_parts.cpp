@@ -17,6 +17,8 @@ features without(const features& x, graph& g, const std::vector<std::string>& na
 
 /// invalid_argument naming `model`, the field and its value.
 expected<void> check_layers(const std::string& model, const dnn_layers& layers) {
+  if (layers.hidden_units.size() > listed_max)
+    return refuse(model, "hidden_units can have " + std::to_string(listed_max) + " layers, not " + std::to_string(layers.hidden_units.size()));
   for (size_t i = 0; i < layers.hidden_units.size(); ++i)
     if (layers.hidden_units[i] < 1)
       return refuse(model, "hidden_units[" + std::to_string(i) + "] must be at least 1, not " + std::to_string(layers.hidden_units[i]));

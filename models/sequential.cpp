@@ -63,6 +63,9 @@ symbol with_layer(graph& g, const std::string& name, const sequential_model_opti
 model listed(const std::string& name, sequential_model_options options, std::source_location at) {
   auto h = std::move(options.head);
   return headed_model(name, std::move(h), [name, o = std::move(options)](graph& g, const features& x, int64_t logits, mode m) {
+    if (o.layers.size() > listed_max)
+      return network{g.invalid({errc::invalid_argument, name + ": layers can be " + std::to_string(listed_max) + ", not " + std::to_string(o.layers.size())}),
+                     o.optimizer};
     symbol y = taken_as(g, name, input_of(g, name, x), o.input_shape);
     for (size_t i = 0; i < o.layers.size(); ++i)
       y = with_layer(g, name, o, i, y, m);

@@ -2,6 +2,7 @@
 
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/model_fields.hpp"
+#include "cli/configuration/model_setup.hpp"
 
 #include <fmt/format.h>
 
@@ -61,6 +62,8 @@ expected<head> head_at(const settings& given, const std::string& at, bool listed
 expected<head> make_multi_head(const settings& given) {
   multi_head options;
   const int64_t size = given.size_of_list("head.heads");
+  if (size > static_cast<int64_t>(listed_max))
+    return too_many(given, "head.heads", "heads", size);
   for (int64_t i = 0; i < size; ++i) {
     const auto at = fmt::format("head.heads[{}].", i);
     named_head one;

@@ -2,6 +2,7 @@
 
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/model_fields.hpp"
+#include "cli/configuration/model_setup.hpp"
 
 #include <fmt/format.h>
 
@@ -91,6 +92,8 @@ expected<sequential_layer> make_layer(const settings& given, const std::string& 
 expected<std::vector<sequential_layer>> make_layers(const settings& given) {
   std::vector<sequential_layer> layers;
   const int64_t size = given.size_of_list(list);
+  if (size > static_cast<int64_t>(listed_max))
+    return too_many(given, list, "layers", size);
   for (int64_t i = 0; i < size; ++i) {
     auto made = make_layer(given, key_of(i));
     if (!made)

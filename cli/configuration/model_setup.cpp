@@ -94,6 +94,9 @@ expected<model> make(const settings& given, Options options) {
   given.read_fields("model.", options);
   if (auto right = check_needed(given, options); !right)
     return fail(right.error());
+  if constexpr (requires { options.hidden_units; })
+    if (options.hidden_units.size() > listed_max)
+      return too_many(given, "model.hidden_units", "layers", std::ssize(options.hidden_units));
   auto by = make_optimizer(given, options.optimizer);
   if (!by)
     return fail(by.error());
@@ -126,6 +129,12 @@ expected<model> make_of_type(const settings& given, const std::string& type, con
 }
 
 }  // namespace
+
+tl::unexpected<error> too_many(const settings& given, std::string_view list, std::string_view what, int64_t count) {
+  const auto listed = given.keys_of_list(list);
+  const auto origin = given.origin(listed.empty() ? list : listed.front());
+  return fail(errc::invalid_argument, fmt::format("{}{} can have {} {}, not {}", origin, list, listed_max, what, count));
+}
 
 expected<model> make_model(const settings& given) {
   return make_of_type(given, given.text("model.type").value_or(std::string{name_of(dnn_classifier_options{})}), model_choice{});

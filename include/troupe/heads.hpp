@@ -80,7 +80,7 @@ struct TROUPE_API head {
 /// accuracy_baseline, auc, auc_precision_recall, average_loss, label/mean, prediction/mean, precision, recall, and for each threshold
 /// accuracy/positive_threshold_0.7, precision/..., recall/... A confusion matrix, like precision and recall, counts a label that is not 0 as 1.
 struct TROUPE_API binary_head {
-  std::vector<double> thresholds = {};       ///< In [0, 1], each once.
+  std::vector<double> thresholds = {};       ///< In [0, 1], each once; at most 5000.
   std::vector<std::string> vocabulary = {};  ///< Two words.
   std::string weight_feature = {};
   std::vector<double> class_weights = {};    ///< Of 0 and of 1.
@@ -114,8 +114,8 @@ struct TROUPE_API multi_class_head {
 struct TROUPE_API multi_label_head {
   int64_t classes = 0;                       ///< At least 2; may be left 0 beside a vocabulary.
   std::vector<std::string> vocabulary = {};  ///< For the names of metrics alone.
-  std::vector<double> thresholds = {};       ///< In [0, 1], each once.
-  std::vector<int64_t> class_metrics = {};   ///< In [0, classes), each once.
+  std::vector<double> thresholds = {};       ///< In [0, 1], each once; at most 5000.
+  std::vector<int64_t> class_metrics = {};   ///< In [0, classes), each once; at most 5000.
   std::string weight_feature = {};
   std::vector<double> class_weights = {};
   double label_smoothing = 0;
@@ -149,6 +149,10 @@ struct TROUPE_API poisson_head {
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }
 };
 
+/// The most hidden layers, layers of a list, heads of a multi_head, and thresholds and class_metrics of a head: each takes memory, and time to
+/// plan, whatever the data are.
+inline constexpr size_t listed_max = 5000;
+
 struct named_head {
   std::string name = {};     ///< Not empty, unique, and without a slash.
   troupe::head head = {};
@@ -158,7 +162,7 @@ struct named_head {
 /// Several heads over one model. Logits are theirs side by side, in order. Loss is Σ weight · loss of the head; its predictions and metrics
 /// are called `<name>/<prediction>` and `<name>/<metric>`, and the mean of its own losses over batches `loss/<name>`.
 struct TROUPE_API multi_head {
-  std::vector<named_head> heads = {};        ///< At least one.
+  std::vector<named_head> heads = {};        ///< At least one, at most 5000.
 
   operator head() const;
   model_spec spec(graph& g, const head_spec_options& options, TROUPE_AT) const { return static_cast<head>(*this).spec(g, options, at); }

@@ -90,6 +90,8 @@ TEST_CASE("dense models have the Estimator's variables: a dnn over all features 
 }
 
 TEST_CASE("options of dense models that cannot be are told with the model's name, the field and the value") {
+  CHECK(has(refusal(dnn_regressor({.hidden_units = std::vector<int64_t>(5001, 4)}), mode::train, dtype::float32),
+            "dnn_regressor: hidden_units can have 5000 layers, not 5001"));
   CHECK(has(refusal(dnn_regressor({.hidden_units = {4, 0}}), mode::train, dtype::float32), "dnn_regressor: hidden_units[1] must be at least 1, not 0"));
   CHECK(has(refusal(dnn_regressor({.label_dimension = 0}), mode::train, dtype::float32),
             "dnn_regressor: regression_head: label_dimension must be at least 1, not 0"));

@@ -72,6 +72,9 @@ TEST_CASE("a multi-head without heads, with names that cannot be or with a wrong
         == "multi_head: heads[1].name must be that of no other head, not 'a' again");
   CHECK(with({{.name = "a", .head = regression_head{}, .weight = -1}}) == "multi_head: heads[0].weight must be at least 0, not -1");
   CHECK(with({{.name = "a", .head = regression_head{}, .weight = 0}}) == "multi_head: the weights of the heads must not all be 0: nothing would be learnt");
+  CHECK(with(std::vector<named_head>(5001)) == "multi_head: heads can be 5000, not 5001");
+  CHECK(wrong(binary_head{.thresholds = std::vector<double>(5001, 0.5)}) == "binary_head: thresholds can be 5000, not 5001");
+  CHECK(wrong(multi_label_head{.classes = 9000, .class_metrics = std::vector<int64_t>(5001)}) == "multi_label_head: class_metrics can be 5000, not 5001");
   CHECK(with({{.name = "a"}}) == "multi_head: heads[0].head is missing, such as troupe::binary_head{}");
   CHECK(with({{.name = "a", .head = binary_head{.thresholds = {2}}}}) == "multi_head: heads[0]: binary_head: thresholds[0] must be in [0, 1], not 2");
   CHECK_FALSE(static_cast<head>(multi_head{.heads = {{.name = "a", .head = regression_head{}, .weight = 0}, {.name = "b", .head = binary_head{}}}}).wrong);

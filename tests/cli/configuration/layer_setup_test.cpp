@@ -117,6 +117,21 @@ TEST_CASE("every type and activation that can be named is there, and every type 
   CHECK(functions.contains(nullptr));
 }
 
+TEST_CASE("a list of more layers or heads than a model can have is refused with its place and the limit, before any is made") {
+  std::string tables, units = "4", heads;
+  for (int i = 0; i < 50'000; ++i) {
+    tables += "[[model.layers]]\ntype = \"dense\"\nunits = 1\n";
+    heads += "[[head.heads]]\nname = \"h\"\ntype = \"binary_head\"\n";
+    units += ",4,4,4,4,4,4";
+  }
+  CHECK(trouble("type = \"sequential_classifier\"\n" + tables) == "my.toml:5: model.layers can have 5000 layers, not 50000");
+  CHECK(trouble("hidden_units = [" + units + "]\n") == "my.toml:3: model.hidden_units can have 5000 layers, not 300001");
+  const auto given = merged("[model]\ntype = \"linear_model\"\n[head]\ntype = \"multi_head\"\n" + heads);
+  const auto made = given.and_then([](const settings& s) { return make_model(s); });
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message == "my.toml:6: head.heads can have 5000 heads, not 50000");
+}
+
 TEST_CASE("a wrong key, type or value of a layer is told with its line, its number and what would be right") {
   CHECK(sequence("{type = \"convolution\"}").starts_with("my.toml:5: model.layers[1].type must be one of conv2d, conv2d_transpose, "));
   CHECK(sequence("{type = \"dense\", unit = 3}") == "my.toml:5: unknown key model.layers[1].unit; did you mean model.layers[1].units?");
