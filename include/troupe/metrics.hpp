@@ -48,6 +48,15 @@ TROUPE_API metric binary_accuracy(symbol labels, symbol predictions, binary_accu
 /// ties are in. k is in [1, classes]. A label outside [0, classes) is an error of the step; one whose score is not finite is not in.
 TROUPE_API metric top_k(symbol labels, symbol scores, int64_t k, options o = {}, TROUPE_AT);
 
+struct precision_at_k_options {
+  symbol weights = {};                  ///< Of the rows [...].
+  std::optional<int64_t> class_id = {}; ///< Only rows that predict this class count, and whether it is among their labels.
+};
+/// Labels are integers [...] or several of a row, [..., labels], scores floating [..., classes]: the share of the k classes of the greatest
+/// scores, over all rows, that are among their row's labels. Of equal scores the first are the greater. k is in [1, classes]. A label outside
+/// [0, classes), such as -1 where a row has fewer, is passed over.
+TROUPE_API metric precision_at_k(symbol labels, symbol scores, int64_t k, precision_at_k_options o = {}, TROUPE_AT);
+
 // Labels and predictions are integers in [0, classes); one outside is an error of the step that names its place and value. `classes` is
 // at least 2, and at most 2^20; 2048 for `confusion_matrix`.
 
@@ -69,6 +78,12 @@ TROUPE_API metric recall(symbol labels, symbol predictions, options o = {}, TROU
 /// 2·precision·recall / (precision + recall) = 2·TP / (2·TP + FP + FN)
 TROUPE_API metric f1(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
 
+/// Σ w of the elements that are predicted positive and are so, and of the three others.
+TROUPE_API metric true_positives(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+TROUPE_API metric false_positives(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+TROUPE_API metric true_negatives(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+TROUPE_API metric false_negatives(symbol labels, symbol predictions, options o = {}, TROUPE_AT);
+
 // From here on predictions are probabilities, floating; one outside [0, 1] is an error of the step that names its place and value.
 // A prediction is positive at a threshold that it is above; thresholds are compared in the dtype of the predictions.
 
@@ -77,14 +92,25 @@ TROUPE_API metric precision_at_thresholds(symbol labels, symbol predictions, std
 /// Array [thresholds]: TP / (TP + FN + 1e-7).
 TROUPE_API metric recall_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
 
+/// Array [thresholds]: the four counts at each of them.
+TROUPE_API metric true_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+TROUPE_API metric false_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+TROUPE_API metric true_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+TROUPE_API metric false_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o = {}, TROUPE_AT);
+
 struct curve_options {
   symbol weights = {};
   int64_t thresholds = 200;  ///< n in [2, 100000]: i/(n-1), but -1e-7 for the first and 1 + 1e-7 for the last.
 };
 /// The precision at the greatest threshold whose recall is at least `recall`, in [0, 1]; 0 where there is none.
 TROUPE_API metric precision_at_recall(symbol labels, symbol predictions, double recall, curve_options o = {}, TROUPE_AT);
+/// The greatest recall TP / (TP + FN) of the thresholds whose precision TP / (TP + FP) is at least `precision`, in [0, 1]; 0 where there is none.
+TROUPE_API metric recall_at_precision(symbol labels, symbol predictions, double precision, curve_options o = {}, TROUPE_AT);
 /// The sensitivity TP / (TP + FN + 1e-7) at the first threshold whose specificity TN / (TN + FP + 1e-7) is nearest to `specificity`, in [0, 1].
 TROUPE_API metric sensitivity_at_specificity(symbol labels, symbol predictions, double specificity, curve_options o = {}, TROUPE_AT);
+
+/// The specificity TN / (TN + FP + 1e-7) at the last threshold whose sensitivity TP / (TP + FN + 1e-7) is nearest to `sensitivity`, in [0, 1].
+TROUPE_API metric specificity_at_sensitivity(symbol labels, symbol predictions, double sensitivity, curve_options o = {}, TROUPE_AT);
 
 enum class curve : uint8_t {
   roc,  ///< Recall over the rate of false positives.

@@ -63,11 +63,10 @@ sorted_thresholds sorted(const std::vector<double>& thresholds) {
   return s;
 }
 
-using counts_member = std::vector<double> threshold_counts::*;
-
-/// Array: TP / (TP + other + 1e-7) at each of the user's thresholds.
-metric share_at_thresholds(std::string_view name, symbol labels, symbol predictions, const std::vector<double>& thresholds, counts_member other,
-                           const options& o, std::source_location at) {
+/// Array: `value(counts, i)` at each of the user's thresholds.
+template <class Value>
+metric values_at_thresholds(std::string_view name, symbol labels, symbol predictions, const std::vector<double>& thresholds, const options& o,
+                            std::source_location at, Value value) {
   for (const double t : thresholds)
     if (!(t >= 0 && t <= 1))
       return refuse_metric(labels, name, "thresholds must be in [0, 1], not " + option_text(t), at);
@@ -75,12 +74,35 @@ metric share_at_thresholds(std::string_view name, symbol labels, symbol predicti
     return refuse_metric(labels, name, "needs from 1 to " + std::to_string(metric_elements_max - 1) + " thresholds, not "
                                          + std::to_string(thresholds.size()), at);
   auto s = sorted(thresholds);
-  return at_thresholds(name, labels, predictions, o.weights, s.values, [place = s.place, other](const threshold_counts& c) -> metric_value {
-    std::vector<double> shares;
+  return at_thresholds(name, labels, predictions, o.weights, s.values, [place = s.place, value](const threshold_counts& c) -> metric_value {
+    std::vector<double> values;
     for (const size_t i : place)
-      shares.push_back(c.tp[i] / (c.tp[i] + (c.*other)[i] + 1e-7));
-    return tensor::of<double>({std::ssize(shares)}, std::span<const double>{shares});
+      values.push_back(value(c, i));
+    return tensor::of<double>({std::ssize(values)}, std::span<const double>{values});
   }, at);
+}
+
+/// Σ w of the elements whose label and prediction are so.
+metric count_of(std::string_view name, symbol labels, symbol predictions, bool label, bool prediction, const options& o, std::source_location at) {
+  const auto p = positives_of(name, labels, predictions, o.weights, at);
+  if (!p.all.valid())
+    return {};
+  const symbol chosen = logical_and(label ? p.label : logical_not(p.label, at), prediction ? p.prediction : logical_not(p.prediction, at), at);
+  return {{p.all.total(chosen)}, [](std::span<const tensor> totals) -> metric_value { return number_of(totals[0]); }};
+}
+
+using counts_member = std::vector<double> threshold_counts::*;
+
+metric counts_at_thresholds(std::string_view name, symbol labels, symbol predictions, const std::vector<double>& thresholds, counts_member which,
+                            const options& o, std::source_location at) {
+  return values_at_thresholds(name, labels, predictions, thresholds, o, at, [which](const threshold_counts& c, size_t i) { return (c.*which)[i]; });
+}
+
+/// TP / (TP + other + 1e-7)
+metric share_at_thresholds(std::string_view name, symbol labels, symbol predictions, const std::vector<double>& thresholds, counts_member other,
+                           const options& o, std::source_location at) {
+  return values_at_thresholds(name, labels, predictions, thresholds, o, at,
+                              [other](const threshold_counts& c, size_t i) { return c.tp[i] / (c.tp[i] + (c.*other)[i] + 1e-7); });
 }
 
 constexpr int64_t even_thresholds_max = 100'000;
@@ -125,6 +147,38 @@ metric recall_at_thresholds(symbol labels, symbol predictions, std::vector<doubl
   return share_at_thresholds("metrics::recall_at_thresholds", labels, predictions, thresholds, &threshold_counts::fn, o, at);
 }
 
+metric true_positives(symbol labels, symbol predictions, options o, std::source_location at) {
+  return count_of("metrics::true_positives", labels, predictions, true, true, o, at);
+}
+
+metric false_positives(symbol labels, symbol predictions, options o, std::source_location at) {
+  return count_of("metrics::false_positives", labels, predictions, false, true, o, at);
+}
+
+metric true_negatives(symbol labels, symbol predictions, options o, std::source_location at) {
+  return count_of("metrics::true_negatives", labels, predictions, false, false, o, at);
+}
+
+metric false_negatives(symbol labels, symbol predictions, options o, std::source_location at) {
+  return count_of("metrics::false_negatives", labels, predictions, true, false, o, at);
+}
+
+metric true_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o, std::source_location at) {
+  return counts_at_thresholds("metrics::true_positives_at_thresholds", labels, predictions, thresholds, &threshold_counts::tp, o, at);
+}
+
+metric false_positives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o, std::source_location at) {
+  return counts_at_thresholds("metrics::false_positives_at_thresholds", labels, predictions, thresholds, &threshold_counts::fp, o, at);
+}
+
+metric true_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o, std::source_location at) {
+  return counts_at_thresholds("metrics::true_negatives_at_thresholds", labels, predictions, thresholds, &threshold_counts::tn, o, at);
+}
+
+metric false_negatives_at_thresholds(symbol labels, symbol predictions, std::vector<double> thresholds, options o, std::source_location at) {
+  return counts_at_thresholds("metrics::false_negatives_at_thresholds", labels, predictions, thresholds, &threshold_counts::fn, o, at);
+}
+
 metric precision_at_recall(symbol labels, symbol predictions, double recall, curve_options o, std::source_location at) {
   return of_curve("metrics::precision_at_recall", labels, predictions, o.weights, o.thresholds, recall,
                   [recall](const threshold_counts& c) -> metric_value { return precision_where_recall_reaches(c, recall); }, at);
@@ -133,6 +187,16 @@ metric precision_at_recall(symbol labels, symbol predictions, double recall, cur
 metric sensitivity_at_specificity(symbol labels, symbol predictions, double specificity, curve_options o, std::source_location at) {
   return of_curve("metrics::sensitivity_at_specificity", labels, predictions, o.weights, o.thresholds, specificity,
                   [specificity](const threshold_counts& c) -> metric_value { return sensitivity_where_specificity_is(c, specificity); }, at);
+}
+
+metric recall_at_precision(symbol labels, symbol predictions, double precision, curve_options o, std::source_location at) {
+  return of_curve("metrics::recall_at_precision", labels, predictions, o.weights, o.thresholds, precision,
+                  [precision](const threshold_counts& c) -> metric_value { return recall_where_precision_reaches(c, precision); }, at);
+}
+
+metric specificity_at_sensitivity(symbol labels, symbol predictions, double sensitivity, curve_options o, std::source_location at) {
+  return of_curve("metrics::specificity_at_sensitivity", labels, predictions, o.weights, o.thresholds, sensitivity,
+                  [sensitivity](const threshold_counts& c) -> metric_value { return specificity_where_sensitivity_is(c, sensitivity); }, at);
 }
 
 metric auc(symbol labels, symbol predictions, auc_options o, std::source_location at) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace troupe::metrics {
 
@@ -41,6 +42,23 @@ classified classify(std::string_view name, symbol labels, symbol predictions, in
 symbol right_by_class(const classified& c, int64_t classes) {
   const auto at = c.all.at;
   return scatter_add(c.labels, mul(c.weights, as_double(equal(c.labels, c.predictions, at), at), at), classes, at);
+}
+
+/// 0, 1, ... n - 1
+symbol counted_up(symbol like, int64_t n, std::source_location at) {
+  std::vector<int64_t> all(static_cast<size_t>(n));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return like.owner()->constant(tensor::of<int64_t>({n}, std::span<const int64_t>{all}), at);
+}
+
+/// Whether classes [..., m], int64, are among the k of the greatest scores [..., classes]. Of equal scores the first are; NaN is never.
+symbol in_greatest(symbol of, symbol scores, int64_t k, std::source_location at) {
+  const symbol each = counted_up(scores, scores.dims().back().coefficient, at), column = expand_dims(of, -1, at), all = expand_dims(scores, -2, at);
+  // Other scores are not multiplied by 0, since they may be infinite.
+  const symbol own = reduce_sum(select(equal(each, column, at), all, number_like(scores, 0, at), at), {.axes = {-1}, .keep = true}, at);
+  const symbol ahead = logical_or(greater(all, own, at), logical_and(equal(all, own, at), less(each, column, at), at), at);
+  const symbol place = reduce_sum(cast(ahead, dtype::int32, at), {.axes = {-1}}, at);
+  return logical_and(less(place, number_like(place, static_cast<double>(k), at), at), squeeze(equal(own, own, at), {-1}, at), at);
 }
 
 /// The mean of `share(class)` over the classes where it is not negative; 0 without any.
@@ -83,6 +101,41 @@ metric top_k(symbol labels, symbol scores, int64_t k, options o, std::source_loc
   const symbol finite = less(abs(squeeze(own, {-1}, at), at), number_like(scores, std::numeric_limits<double>::infinity(), at), at);
   const symbol in = logical_and(less(above, number_like(above, static_cast<double>(k), at), at), finite, at);
   return {{all.total(in), all.total_weight()}, ratio_of};
+}
+
+metric precision_at_k(symbol labels, symbol scores, int64_t k, precision_at_k_options o, std::source_location at) {
+  constexpr std::string_view name = "metrics::precision_at_k";
+  if (!common_graph(name, {labels, scores}, at))
+    return {};
+  const bool known = scores.rank() >= 1 && scores.dims().back().known();
+  const int64_t classes = known ? scores.dims().back().coefficient : 0;
+  if (known && labels.rank() == scores.rank() - 1)
+    labels = expand_dims(labels, -1, at);
+  const bool fits = known && labels.rank() == scores.rank() && std::equal(labels.dims().begin(), labels.dims().end() - 1, scores.dims().begin())
+                    && labels.dims().back().known() && labels.dims().back().coefficient >= 1;
+  if (!fits || !is_integer(labels.type()) || !is_floating(scores.type()) || k < 1 || k > classes || (o.class_id && (*o.class_id < 0 || *o.class_id >= classes)))
+    return refuse_metric(labels, name, "needs integer labels [...] or [..., labels], floating scores [..., classes], k in [1, classes] and a class of "
+                                       "those, not " + describe(labels) + ", " + describe(scores) + ", " + std::to_string(k) + " and "
+                                         + (o.class_id ? std::to_string(*o.class_id) : "all"), at);
+  const symbol label = cast(labels, dtype::int64, at);
+  const auto any = [at](symbol x) { return reduce_max(as_double(x, at), {.axes = {-1}}, at); };
+  symbol right, predicted;
+  if (o.class_id) {
+    const symbol wanted = scores.owner()->constant(tensor::of<int64_t>({1}, {*o.class_id}), at);
+    predicted = as_double(squeeze(in_greatest(wanted, scores, k, at), {-1}, at), at);
+    right = mul(predicted, any(equal(label, wanted, at)), at);
+  } else {
+    const auto number = [&](int64_t n) { return number_like(label, static_cast<double>(n), at); };
+    const symbol valid = logical_and(greater_equal(label, number(0), at), less(label, number(classes), at), at);
+    // A class that a row names twice counts once: where it is named first.
+    const symbol place = counted_up(label, labels.dims().back().coefficient, at), earlier = less(place, expand_dims(place, -1, at), at);
+    const symbol again = any(logical_and(equal(expand_dims(label, -1, at), expand_dims(label, -2, at), at), earlier, at));
+    const symbol found = as_double(logical_and(valid, in_greatest(label, scores, k, at), at), at);
+    right = reduce_sum(mul(found, sub(number_like(again, 1, at), again, at), at), {.axes = {-1}}, at);
+    predicted = fill(*scores.owner(), static_cast<double>(k), dtype::float64, symbol_shape{right.dims()}, at);
+  }
+  const auto all = count(name, right, predicted, o.weights, at);
+  return all.valid() ? metric{{all.total(right), all.total(predicted)}, ratio_of} : metric{};
 }
 
 metric mean_per_class_accuracy(symbol labels, symbol predictions, int64_t classes, options o, std::source_location at) {

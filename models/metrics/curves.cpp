@@ -73,6 +73,13 @@ double precision_where_recall_reaches(const threshold_counts& c, double recall) 
   return 0;
 }
 
+double recall_where_precision_reaches(const threshold_counts& c, double precision) {
+  for (size_t i = 0; i < c.tp.size(); ++i)  // The first has the greatest recall.
+    if (const double predicted = c.tp[i] + c.fp[i]; predicted > 0 ? c.tp[i] >= precision * predicted * (1 - 1e-12) : precision <= 0)
+      return ratio(c.tp[i], c.tp[i] + c.fn[i]);
+  return 0;
+}
+
 double sensitivity_where_specificity_is(const threshold_counts& c, double specificity) {
   size_t nearest = 0;
   const auto distance = [&](size_t i) { return std::abs(c.tn[i] / (c.tn[i] + c.fp[i] + ratio_epsilon) - specificity); };
@@ -80,6 +87,15 @@ double sensitivity_where_specificity_is(const threshold_counts& c, double specif
     if (distance(i) < distance(nearest))
       nearest = i;
   return c.tp[nearest] / (c.tp[nearest] + c.fn[nearest] + ratio_epsilon);
+}
+
+double specificity_where_sensitivity_is(const threshold_counts& c, double sensitivity) {
+  size_t nearest = 0;
+  const auto distance = [&](size_t i) { return std::abs(c.tp[i] / (c.tp[i] + c.fn[i] + ratio_epsilon) - sensitivity); };
+  for (size_t i = 1; i < c.tp.size(); ++i)
+    if (distance(i) <= distance(nearest))
+      nearest = i;
+  return c.tn[nearest] / (c.tn[nearest] + c.fp[nearest] + ratio_epsilon);
 }
 
 std::vector<double> even_thresholds(int64_t n) {

@@ -17,7 +17,11 @@ threshold_counts counts_of(std::span<const double> positive, std::span<const dou
 /// The points of the curve run from the lowest threshold to the highest.
 double area_under(const threshold_counts& c, curve of, summation how);
 double precision_where_recall_reaches(const threshold_counts& c, double recall);
+double recall_where_precision_reaches(const threshold_counts& c, double precision);
+/// At the first threshold that is nearest.
 double sensitivity_where_specificity_is(const threshold_counts& c, double specificity);
+/// At the last.
+double specificity_where_sensitivity_is(const threshold_counts& c, double sensitivity);
 
 /// n thresholds i/(n-1), the first just below 0 and the last just above 1.
 std::vector<double> even_thresholds(int64_t n);

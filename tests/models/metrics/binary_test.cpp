@@ -109,6 +109,62 @@ TEST_CASE("[MET-11, MET-12] precision and recall at thresholds are in the order 
                });
 }
 
+TEST_CASE("[MET-37] true and false positives and negatives are the weights of elements by label and prediction") {
+  using metric_of_pairs = metric (*)(symbol, symbol, metrics::options, std::source_location);
+  using member = double counts::*;
+  for (const auto& [of, which] : {std::pair<metric_of_pairs, member>{metrics::true_positives, &counts::tp}, {metrics::false_positives, &counts::fp},
+                                  {metrics::true_negatives, &counts::tn}, {metrics::false_negatives, &counts::fn}}) {
+    const auto build = [of = of](symbol l, symbol p, symbol w) { return of(l, p, {.weights = w}, std::source_location::current()); };
+    check_metric(decided_rows(), build, [which = which](const columns& c) -> std::vector<double> { return {at_threshold(c, 0.5).*which}; });
+  }
+}
+
+TEST_CASE("[MET-38] true and false positives and negatives at thresholds are in the order of the thresholds, which need not ascend") {
+  const std::vector<double> thresholds{0.5, 0, 0.3, 1, 0.75, 0.5};
+  using metric_of_thresholds = metric (*)(symbol, symbol, std::vector<double>, metrics::options, std::source_location);
+  using member = double counts::*;
+  for (const auto& [of, which] : {std::pair<metric_of_thresholds, member>{metrics::true_positives_at_thresholds, &counts::tp},
+                                  {metrics::false_positives_at_thresholds, &counts::fp}, {metrics::true_negatives_at_thresholds, &counts::tn},
+                                  {metrics::false_negatives_at_thresholds, &counts::fn}}) {
+    const auto build = [&, of = of](symbol l, symbol p, symbol w) { return of(l, p, thresholds, {.weights = w}, std::source_location::current()); };
+    check_metric(binary_rows(), build, [&, which = which](const columns& c) {
+      std::vector<double> all;
+      for (const double t : thresholds)
+        all.push_back(at_threshold(c, t).*which);
+      return all;
+    });
+  }
+}
+
+TEST_CASE("[MET-39] recall_at_precision is the greatest recall of the thresholds with that precision") {
+  for (const double precision : {0.0, 0.4, 0.8, 0.95, 1.0})
+    for (const int n : {200, 11})
+      check_metric(binary_rows(), [=](symbol l, symbol p, symbol w) { return metrics::recall_at_precision(l, p, precision, {.weights = w, .thresholds = n}); },
+                   [=](const columns& c) -> std::vector<double> {
+                     double found = 0;
+                     for (const auto& x : at_even_thresholds(c, n))
+                       if ((x.tp + x.fp > 0 ? x.tp / (x.tp + x.fp) : 0) >= precision - 1e-12)
+                         found = std::max(found, x.tp / (x.tp + x.fn));
+                     return {found};
+                   });
+}
+
+TEST_CASE("[MET-40] specificity_at_sensitivity is the specificity at the last threshold with the nearest sensitivity") {
+  for (const double sensitivity : {0.0, 0.3, 0.9, 1.0})
+    for (const int n : {200, 11})
+      check_metric(binary_rows(),
+                   [=](symbol l, symbol p, symbol w) { return metrics::specificity_at_sensitivity(l, p, sensitivity, {.weights = w, .thresholds = n}); },
+                   [=](const columns& c) -> std::vector<double> {
+                     double found = 0, nearest = 2;
+                     for (const auto& x : at_even_thresholds(c, n))
+                       if (const double away = std::abs(x.tp / (x.tp + x.fn + 1e-7) - sensitivity); away <= nearest) {
+                         nearest = away;
+                         found = x.tn / (x.tn + x.fp + 1e-7);
+                       }
+                     return {found};
+                   });
+}
+
 TEST_CASE("[MET-13] precision_at_recall is the precision at the greatest threshold with that recall") {
   for (const double recall : {0.25, 0.8, 0.99, 1.0})
     for (const int n : {200, 11})
@@ -206,6 +262,9 @@ TEST_CASE("[MET-33] a probability outside of [0, 1] is an error of the step that
                                 [](symbol l, symbol p, symbol) { return metrics::precision_at_thresholds(l, p, {0.5}); },
                                 [](symbol l, symbol p, symbol) { return metrics::precision_at_recall(l, p, 0.5); },
                                 [](symbol l, symbol p, symbol) { return metrics::sensitivity_at_specificity(l, p, 0.5); },
+                                [](symbol l, symbol p, symbol) { return metrics::specificity_at_sensitivity(l, p, 0.5); },
+                                [](symbol l, symbol p, symbol) { return metrics::recall_at_precision(l, p, 0.5); },
+                                [](symbol l, symbol p, symbol) { return metrics::false_negatives_at_thresholds(l, p, {0.5}); },
                                 [](symbol l, symbol p, symbol) { return metrics::log_loss(l, p); }};
   for (const auto& build : all)
     for (const auto& [wrong, text] : {std::pair{1.5f, "1.5"}, {-0.25f, "-0.25"}, {std::numeric_limits<float>::quiet_NaN(), "nan"}}) {

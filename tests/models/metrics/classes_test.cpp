@@ -3,6 +3,8 @@
 #include "tests/models/metrics/measure.hpp"
 #include "tests/support/has.hpp"
 
+#include <set>
+
 namespace troupe::test {
 
 namespace {
@@ -57,6 +59,51 @@ TEST_CASE("[MET-6] top_k is the share of labels with fewer than k scores above t
                      return std::isfinite(own) && std::count_if(std::begin(scores), std::end(scores), [own](double s) { return s > own; }) < k;
                    })};
                  });
+}
+
+TEST_CASE("[MET-41] precision_at_k is the share of the k greatest scores' classes that their row names, each class once, and others than the classes never") {
+  const auto scores_in = [](const columns& c, size_t i) {
+    const double l = static_cast<double>(c.label[i]), p = static_cast<double>(c.prediction[i]);
+    return std::vector<double>{p, l, l == 2 ? p == 3 ? std::nan("") : p : 1, 1};
+  };
+  /// The label, one below it, which may be -1, and the prediction, which may be one of both: 0 to 3, of 4 classes.
+  const auto labels_in = [](const columns& c, size_t i) {
+    return std::set<int>{static_cast<int>(c.label[i]), static_cast<int>(c.label[i]) - 1, static_cast<int>(c.prediction[i])};
+  };
+  const auto greatest = [&](const columns& c, size_t i, size_t k) {
+    const auto scores = scores_in(c, i);
+    std::vector<int> order;
+    for (int j = 0; j < 4; ++j)
+      if (!std::isnan(scores[static_cast<size_t>(j)]))
+        order.push_back(j);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)]; });
+    order.resize(std::min(k, order.size()));
+    return std::set<int>(order.begin(), order.end());
+  };
+  const auto labels_of = [](symbol l, symbol p) { return stack({whole(l), whole(l) - 1, whole(p)}, 1); };
+  for (const size_t k : {1, 2, 4}) {
+    const auto places = static_cast<int64_t>(k);
+    check_metric(class_rows(), [&](symbol l, symbol p, symbol w) { return metrics::precision_at_k(labels_of(l, p), scores_of(l, p), places, {w}); },
+                 [&](const columns& c) -> std::vector<double> {
+                   return {mean_over(c, [&](size_t i) {
+                     const auto wanted = labels_in(c, i), found = greatest(c, i, k);
+                     return static_cast<double>(std::count_if(found.begin(), found.end(), [&](int j) { return wanted.contains(j); })) / static_cast<double>(k);
+                   })};
+                 });
+    check_metric(class_rows(),
+                 [&](symbol l, symbol p, symbol w) {
+                   return metrics::precision_at_k(labels_of(l, p), scores_of(l, p), places, {.weights = w, .class_id = 2});
+                 },
+                 [&](const columns& c) -> std::vector<double> {
+                   const auto there = [&](size_t i) { return greatest(c, i, k).contains(2); };
+                   const double found = sum_over(c, [&](size_t i) { return there(i); });
+                   return {found == 0 ? 0 : sum_over(c, [&](size_t i) { return there(i) && labels_in(c, i).contains(2); }) / found};
+                 });
+  }
+  check_metric(class_rows(), [](symbol l, symbol p, symbol w) { return metrics::precision_at_k(whole(l), scores_of(l, p), 2, {w}); },
+               [&](const columns& c) -> std::vector<double> {
+                 return {mean_over(c, [&](size_t i) { return greatest(c, i, 2).contains(static_cast<int>(c.label[i])) / 2.0; })};
+               });
 }
 
 TEST_CASE("[MET-7] mean_per_class_accuracy weighs each class alike, and skips one that is never a label") {

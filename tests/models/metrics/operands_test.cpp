@@ -84,6 +84,13 @@ TEST_CASE("[MET-31] options outside of their ranges are refused with the value a
             "metrics::top_k: needs integer labels [...], floating scores [..., classes] and k in [1, classes], not int64 [batch], float32 [batch, 5] and 6"));
   CHECK(has(error_of([](operands& o) { return metrics::top_k(o.whole, o.scores, 0); }), "and 0"));
   CHECK(has(error_of([](operands& o) { return metrics::top_k(o.label, o.scores, 1); }), "not float32 [batch], float32 [batch, 5] and 1"));
+  CHECK(has(error_of([](operands& o) { return metrics::precision_at_k(o.whole, o.scores, 6); }),
+            "metrics::precision_at_k: needs integer labels [...] or [..., labels], floating scores [..., classes], k in [1, classes] and a class of those, not "
+            "int64 [batch, 1], float32 [batch, 5], 6 and all"));
+  CHECK(has(error_of([](operands& o) { return metrics::precision_at_k(o.whole, o.scores, 1, {.class_id = 5}); }), "float32 [batch, 5], 1 and 5"));
+  CHECK(has(error_of([](operands& o) { return metrics::precision_at_k(o.label, o.scores, 1); }), "not float32 [batch, 1], float32 [batch, 5], 1 and all"));
+  CHECK(has(error_of([](operands& o) { return metrics::recall_at_precision(o.label, o.prediction, 1.5); }),
+            "metrics::recall_at_precision: the value that it is asked for must be in [0, 1], not 1.5"));
   CHECK(has(error_of([](operands& o) { return metrics::confusion_matrix(o.whole, o.whole, 1); }),
             "metrics::confusion_matrix: needs integer labels and predictions, and from 2 to 2048 classes, not int64 [batch], int64 [batch] and 1"));
   CHECK(has(error_of([](operands& o) { return metrics::confusion_matrix(o.whole, o.whole, 2049); }), "and 2049"));
