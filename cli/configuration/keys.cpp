@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace troupe::cli {
 
@@ -30,9 +31,14 @@ std::string without_number(std::string_view name) {
 const key_info* find_key(std::string_view name) {
   if (name.find("[]") != std::string_view::npos)
     return nullptr;  // Ambiguous without a number.
-  const auto& keys = known_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [known = without_number(name)](const key_info& k) { return k.name == known; });
-  return found == keys.end() ? nullptr : &*found;
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const key_info*> all;
+    for (const auto& k : known_keys())
+      all.emplace(k.name, &k);
+    return all;
+  }();
+  const auto found = by_name.find(without_number(name));
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 std::vector<std::string> keys_ending_in(std::string_view name) {
@@ -76,11 +82,16 @@ bool may_be_written(option_kind kind, value_kind written) {
 
 }  // namespace
 
+std::string_view real_name(const key_info& key, std::string_view value) {
+  const auto found = key.also.find(value);
+  return found == key.also.end() ? value : std::string_view{found->second};
+}
+
 bool accepts(const key_info& key, std::string_view value, value_kind written) {
   if (key.tables)
     return false;  // A single table has been given key by key.
   const bool none = key.may_be_none && value == "none";
-  return (none || may_be_written(key.kind, written)) && key.accept(value);
+  return (none || may_be_written(key.kind, written)) && key.accept(real_name(key, value));
 }
 
 std::string help_of(const key_info& key) {

@@ -3,6 +3,8 @@
 
 #include <troupe/option_field.hpp>
 
+#include <map>
+
 namespace troupe::cli {
 
 /// How a value was written.
@@ -24,6 +26,7 @@ struct key_info : option_values {
   std::string about;
   std::string standard = {};  ///< The default as text; empty: none.
   bool tables = false;        ///< A list of tables, whose keys are "model.layers[0].type"; it has no value of its own.
+  std::map<std::string, std::string, std::less<>> also = {};  ///< Other names of choices, by which they are kept: "sgd" of "gradient_descent".
 };
 
 /// Sorted by table, in the order of the documentation. Keys of a list of tables have [] in place of [0], [1], ...
@@ -41,6 +44,8 @@ std::vector<std::string> keys_of_table(std::string_view table);
 
 /// Describes valid values: "a whole number of at least 1".
 std::string fits(const key_info& key);
+/// The choice of which `value` is another name; else the value itself.
+std::string_view real_name(const key_info& key, std::string_view value);
 /// Whether `value`, written as `written`, can be the key's.
 bool accepts(const key_info& key, std::string_view value, value_kind written);
 

@@ -146,7 +146,12 @@ void add_optimizer(std::vector<key_info>& keys) {
   const auto name = [](const auto& of) { return std::visit([](const auto& one) { return std::string{name_of(one)}; }, of); };
   alternatives rules{"optimizer.", update_rule{}};
   rules.surround(defaults);
-  keys.push_back(choice("optimizer.name", "the update rule", name(defaults.rule) + "; adagrad for dnn_linear_combined_model; ftrl for baseline_model", rules));
+  const auto rule = [](const std::string& key, const std::string& about, const std::string& standard, const alternatives& of) {
+    auto made = choice(key, about + "; sgd is another name of gradient_descent", standard, of);
+    made.also = {{"sgd", "gradient_descent"}};
+    return made;
+  };
+  keys.push_back(rule("optimizer.name", "the update rule", name(defaults.rule) + "; adagrad for dnn_linear_combined_model; ftrl for baseline_model", rules));
   rules.finish(keys);
   add(keys, "optimizer.clip_", defaults.clip);
   const alternatives schedules{"optimizer.", learning_rate_schedule{}};
@@ -157,7 +162,7 @@ void add_optimizer(std::vector<key_info>& keys) {
   const std::string group = "optimizer.groups[].";
   add(keys, group, variable_group{});
   const alternatives own{group, update_rule{}};
-  keys.push_back(choice(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
+  keys.push_back(rule(group + "name", "a rule of their own, with the fields of that rule; the optimizer's unless given", "", own));
   std::vector<key_info> of_rules;
   own.finish(of_rules);
   std::erase_if(of_rules, [&group](const key_info& k) { return k.name == group + "weight_decay"; });  // The group's counts.

@@ -64,6 +64,16 @@ bool is_wrong(const assignment& given, bool may_be_short) {
   return !name || !accepts(*find_key(*name), given.value, given.written);
 }
 
+/// The choice, or another name of one, that is most like a value; capitals count as small letters.
+std::optional<std::string> nearest_choice(const key_info& key, std::string value) {
+  auto names = key.choices;
+  for (const auto& [name, real] : key.also)
+    names.push_back(name);
+  for (char& c : value)
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return nearest(value, names);
+}
+
 std::string shown(const assignment& a) {
   if (a.written == value_kind::integers && a.value.empty())
     return "an empty list";
@@ -91,8 +101,9 @@ expected<settings> settings::merge(const std::vector<assignment>& file, const st
       }
       const auto& key = *find_key(*name);
       if (!accepts(key, a.value, a.written))
-        problems.push_back(fmt::format("{}: {} must be {}, not {}", a.origin, *name, fits(key), shown(a)));
-      merged.entries_.insert_or_assign(*name, entry{a, from});
+        problems.push_back(fmt::format("{}: {} must be {}, not {}{}", a.origin, *name, fits(key), shown(a), did_you_mean(nearest_choice(key, a.value))));
+      auto& kept = merged.entries_.insert_or_assign(*name, entry{a, from}).first->second.given.value;
+      kept = real_name(key, kept);
     }
   };
   add(file, precedence::file);

@@ -49,6 +49,26 @@ TEST_CASE("every rule and schedule can be named, and every field of theirs is a 
   check_keys(learning_rate_schedule{}, "optimizer.schedule");
 }
 
+TEST_CASE("sgd is gradient descent, in a file, on the command line and in a group, and is kept under that name") {
+  CHECK(text_of("name = \"sgd\"\nrate = 0.5\n") == to_string(gradient_descent{.rate = 0.5f}));
+  CHECK(text_of("", {"optimizer.name=sgd"}) == to_string(gradient_descent{}));
+  CHECK(text_of("[[optimizer.groups]]\nprefix = \"a\"\nname = \"sgd\"\n") == to_string(optimizer{.groups = {{.prefix = "a", .rule = gradient_descent{}}}}));
+  const auto all = settings::merge({}, {*parse_assignment("optimizer.name=sgd")}, {});
+  REQUIRE(all);
+  CHECK(all->given().at("optimizer.name") == "gradient_descent");
+}
+
+TEST_CASE("a rule, a schedule and any other choice that is nearly one is told which was meant") {
+  const auto ends = [](const std::string& text, const std::string& ending) { CHECK_MESSAGE(text_of(text).ends_with(ending), text_of(text)); };
+  ends("name = \"sdg\"\n", "not 'sdg'; did you mean sgd?");
+  ends("name = \"SGD\"\n", "not 'SGD'; did you mean sgd?");
+  ends("name = \"Adam\"\n", "not 'Adam'; did you mean adam?");
+  ends("name = \"gradient_decent\"\n", "not 'gradient_decent'; did you mean gradient_descent?");
+  ends("schedule = \"cosin\"\n", "not 'cosin'; did you mean cosine?");
+  ends("[[optimizer.groups]]\nprefix = \"a\"\nname = \"ftlr\"\n", "not 'ftlr'; did you mean ftrl?");
+  ends("name = \"levenberg\"\n", "not 'levenberg'");
+}
+
 TEST_CASE("10,000 groups in a file are read, each with its own rate") {
   std::string text;
   for (int i = 0; i < 10000; ++i)
