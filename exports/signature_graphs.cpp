@@ -50,7 +50,9 @@ stored_part part_of(const stored_graph& whole, std::span<const int32_t> roots) {
     if (needed[i])
       for (const int32_t input : whole.nodes[i].inputs)
         needed[static_cast<size_t>(input)] = true;
-  stored_part part{{whole.unknowns, {}}, std::vector<int32_t>(whole.nodes.size(), -1)};
+  stored_part part;  // Member by member: where one throws, GCC 12 destroys those of a braced list that are not made yet.
+  part.graph.unknowns = whole.unknowns;
+  part.place.assign(whole.nodes.size(), -1);
   for (size_t i = 0; i < whole.nodes.size(); ++i)
     if (needed[i]) {
       part.place[i] = static_cast<int32_t>(part.graph.nodes.size());

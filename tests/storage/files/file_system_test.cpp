@@ -22,7 +22,7 @@ using test::has;
 
 namespace {
 
-std::span<const std::byte> bytes_of(std::string_view text) {
+std::span<const std::byte> text_bytes(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
@@ -35,8 +35,8 @@ void check_contract(file_system& fs, const std::string& root) {
 
   auto file = fs.create(path);
   REQUIRE(file);
-  REQUIRE((*file)->append(bytes_of("hello ")));
-  REQUIRE((*file)->append(bytes_of("world")));
+  REQUIRE((*file)->append(text_bytes("hello ")));
+  REQUIRE((*file)->append(text_bytes("world")));
   REQUIRE((*file)->sync());
   REQUIRE((*file)->close());
   CHECK(read_file(fs, path) == "hello world");
@@ -147,7 +147,7 @@ TEST_CASE("a name that is taken is not created anew, and its file stays") {
     const std::string path = root + "/x";
     auto first = fs->create_new(path);
     REQUIRE((first && *first));
-    REQUIRE((*first)->append(bytes_of("mine")));
+    REQUIRE((*first)->append(text_bytes("mine")));
     REQUIRE((*first)->close());
     const auto second = fs->create_new(path);
     REQUIRE(second);
@@ -184,7 +184,7 @@ TEST_CASE("a crash forgets bytes and names that were not synced, each on its own
   REQUIRE(disk->sync_directory("/"));
   const auto write = [&](const std::string& path, bool sync) {
     auto file = disk->create(path);
-    REQUIRE((*file)->append(bytes_of("abc")));
+    REQUIRE((*file)->append(text_bytes("abc")));
     if (sync)
       REQUIRE((*file)->sync());
     return std::move(*file);
@@ -201,7 +201,7 @@ TEST_CASE("a crash forgets bytes and names that were not synced, each on its own
   CHECK(names_in(*disk, "/d") == std::vector<std::string>{"both", "name"});
   CHECK(read_file(*disk, "/d/both") == "abc");
   CHECK(read_file(*disk, "/d/name") == "");
-  CHECK(open->append(bytes_of("x")).error().category == errc::unavailable);
+  CHECK(open->append(text_bytes("x")).error().category == errc::unavailable);
   CHECK(disk->lock("/d"));
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("a file that was created anew and not synced is the old one after a cr
   auto disk = memory_disk::make();
   REQUIRE(write_file_atomically(*disk, "", "f", "old"));
   auto file = disk->create("/f");
-  REQUIRE((*file)->append(bytes_of("new")));
+  REQUIRE((*file)->append(text_bytes("new")));
   disk->crash();
   CHECK(read_file(*disk, "/f") == "old");
 }
@@ -248,9 +248,9 @@ TEST_CASE("with torn tails every length of an unsynced tail is met, and zeros; a
     auto disk = memory_disk::make();
     REQUIRE(write_file_atomically(*disk, "", "to", "old"));
     auto file = disk->create("/from");
-    REQUIRE((*file)->append(bytes_of("ab")));
+    REQUIRE((*file)->append(text_bytes("ab")));
     REQUIRE((*file)->sync());
-    REQUIRE((*file)->append(bytes_of("cd")));
+    REQUIRE((*file)->append(text_bytes("cd")));
     REQUIRE(disk->rename("/from", "/to"));
     disk->crash({.torn_tails = true, .entries_may_survive = true, .seed = seed});
     contents.push_back(read_file(*disk, "/to").value());
@@ -272,11 +272,11 @@ TEST_CASE("a faulty file system fails the n-th call and every one after it, or o
   fs->heal();
   fs->inject({.operation = file_operation::append, .nth = 2, .path_contains = "f"});
   auto file = fs->create("/d/f");
-  CHECK((*file)->append(bytes_of("a")));
-  const auto full = (*file)->append(bytes_of("b"));
+  CHECK((*file)->append(text_bytes("a")));
+  const auto full = (*file)->append(text_bytes("b"));
   REQUIRE_FALSE(full);
   CHECK(full.error() == error{errc::resource_exhausted, "cannot write /d/f: no space left on device (injected)"});
-  CHECK((*file)->append(bytes_of("c")));
+  CHECK((*file)->append(text_bytes("c")));
   CHECK(read_file(*fs, "/d/f") == "ac");
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("a full disk and too many open files are resource_exhausted on the rea
   auto fs = posix_file_system();
   auto full = fs->create("/dev/full");
   REQUIRE(full);
-  const auto written = (*full)->append(bytes_of("x"));
+  const auto written = (*full)->append(text_bytes("x"));
   REQUIRE_FALSE(written);
   CHECK(written.error().category == errc::resource_exhausted);
   CHECK(has(written.error().message, "write /dev/full"));
@@ -339,7 +339,7 @@ TEST_CASE("signals that interrupt a slow read or write are not errors") {
   const std::string text(1 << 20, 'x');  // More than a pipe holds, so that the writer waits.
   std::thread writer{[&] {
     auto file = posix_file_system()->create(pipe);  // Waits for a reader.
-    written = file ? (*file)->append(bytes_of(text)) : fail(file.error());
+    written = file ? (*file)->append(text_bytes(text)) : fail(file.error());
     done = true;
   }};
   const auto disturb = [&] {
