@@ -94,7 +94,7 @@ TEST_CASE("[EST-42] values are logged by name, in the order of names, every tent
   CHECK(said[0].starts_with("step 30: loss "));
 
   said.clear();
-  const auto names = *log_values({.every_steps = 10, .values = {"z", "a"}, .write = into(said)});
+  const auto names = *log_values({.values = {"z", "a"}, .every_steps = 10, .write = into(said)});
   kept_requests job;
   CHECK(names->begin(0).values == std::vector<std::string>{"z", "a"});
   names->on_step({10, 1, {{"z", tensor::scalar(1.0f)}, {"loss", tensor::scalar(0.5f)}, {"a", tensor::scalar(2.0f)}}}, job);
