@@ -156,7 +156,7 @@ struct tfrecord_options {
   troupe::compression compression = troupe::compression::none;
 };
 /// Record files of examples (tf.Example), read one after the other. Uncompressed files are indexed here, header by
-/// header (16 bytes of memory a record), and can be read in any order, so `shuffle` is exact. Compressed files can only
+/// header (8 bytes of memory a record, 8 MiB at most), and can be read in any order, so `shuffle` is exact. Compressed files can only
 /// be streamed: they cannot be shuffled, and resuming decompresses again what was read before.
 /// invalid_argument (no path, no feature, a name given twice, a dtype that examples do not hold), not_found, data_loss
 /// (a truncated or damaged file). The contents of examples are checked when they are read: an error then names file,

@@ -3,7 +3,7 @@
 #include "input/streams/example_rows.hpp"
 #include "input/streams/indexed_node.hpp"
 #include "storage/records/example_columns.hpp"
-#include "storage/records/record_file.hpp"
+#include "storage/records/record_index.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -12,12 +12,15 @@ namespace troupe::input {
 
 namespace {
 
-/// Uncompressed files with a known place of each record.
+/// Places of records that are kept for all files together: 8 MiB.
+constexpr int64_t places_max = int64_t{1} << 20;
+
+/// Uncompressed files whose records are found by their number.
 class tfrecord_node final : public row_source {
  public:
   struct shard {
     int64_t first = 0;  ///< The number of its first record among all records.
-    std::vector<record_place> places;
+    record_index index;
   };
 
   tfrecord_node(tfrecord_parts parts, std::vector<shard> shards, example_columns columns)
@@ -27,7 +30,7 @@ class tfrecord_node final : public row_source {
   }
 
   element_spec spec() const override { return parts_.spec(); }
-  int64_t rows() const noexcept override { return shards_.back().first + std::ssize(shards_.back().places); }
+  int64_t rows() const noexcept override { return shards_.back().first + shards_.back().index.records(); }
 
   expected<void> gather(std::span<const run> runs, std::span<std::byte* const> into) const override {
     const std::scoped_lock lock{mutex_};
@@ -54,13 +57,12 @@ class tfrecord_node final : public row_source {
     const auto after = std::upper_bound(shards_.begin(), shards_.end(), row, [](int64_t n, const shard& s) { return n < s.first; });
     const auto i = static_cast<size_t>(after - shards_.begin() - 1);
     const int64_t record = row - shards_[i].first;
-    const auto& path = parts_.paths[i];
-    auto done = open(i).and_then([&] { return read_record(*open_[i], path, shards_[i].places[static_cast<size_t>(record)], payload_); });
+    auto done = open(i).and_then([&] { return shards_[i].index.read(*open_[i], record, payload_); });
     if (!done)
       return done;
     done = columns_.read(payload_, at_);
     if (!done)
-      return fail(at_record(path, record, std::move(done.error())));
+      return fail(at_record(parts_.paths[i], record, std::move(done.error())));
     return {};
   }
 
@@ -83,11 +85,11 @@ class tfrecord_node final : public row_source {
   }
 
   tfrecord_parts parts_;
-  std::vector<shard> shards_;
   std::vector<size_t> row_bytes_;
 
-  // Iterators on several threads share the node; its buffers, kept to save memory, need the lock.
+  // Iterators on several threads share the node; its buffers, kept to save memory, and what an index remembers need the lock.
   mutable std::mutex mutex_;
+  mutable std::vector<shard> shards_;
   mutable example_columns columns_;
   mutable std::vector<std::unique_ptr<readable_file>> open_;
   mutable size_t open_count_ = 0;
@@ -107,11 +109,11 @@ expected<node_ptr> indexed_tfrecord(tfrecord_parts parts) {
     const auto file = parts.files->open(path);
     if (!file)
       return fail(file.error());
-    auto places = index_records(**file, path);
-    if (!places)
-      return fail(std::move(places.error()));
-    shards.push_back({first, std::move(*places)});
-    first += std::ssize(shards.back().places);
+    auto index = record_index::of(**file, path, std::max<int64_t>(places_max / std::ssize(parts.paths), 16));
+    if (!index)
+      return fail(std::move(index.error()));
+    shards.push_back({first, std::move(*index)});
+    first += shards.back().index.records();
   }
   return std::make_shared<tfrecord_node>(std::move(parts), std::move(shards), std::move(*columns));
 }

@@ -12,6 +12,8 @@
 #include <troupe/event_value.hpp>
 #include <troupe/summary.hpp>
 
+#include <functional>
+
 namespace troupe {
 
 inline constexpr std::string_view event_file_prefix = "events.out.tfevents.";
@@ -81,17 +83,18 @@ class event_log_writer {
   std::unique_ptr<impl> impl_;
 };
 
-/// The readable part of a file: all whole events up to the first damage, and the damage (data_loss with offset and
-/// reason). A torn last record is `truncated`, not damage: a writer may still be writing it.
-struct event_log {
-  std::vector<log_event> events;
+/// How the reading of a file ended: at its end, at the first damage (data_loss with offset and reason), or at a torn last record, which is
+/// `truncated` and no damage: a writer may still be writing it.
+struct event_log_reading {
+  int64_t events = 0;                         ///< Whole ones, all of which were handed over.
   int64_t bytes_read = 0;                     ///< Where the first incomplete record begins.
   bool truncated = false;
   std::optional<error> damage;
 };
-/// Every value is there: what no summary is, is among the others and says what it is. Lengths are checked against the file before
-/// memory is allocated. Errors: not_found, unavailable; everything else is in the result.
-expected<event_log> read_event_log(file_system& files, const std::string& path);
+/// Hands over the events in their order. One at a time is in memory, whatever the size of the file; lengths are checked against the file
+/// before memory is allocated. Every value is there: what no summary is, is among the others and says what it is. Errors: not_found,
+/// unavailable; everything else is in the result.
+expected<event_log_reading> read_event_log(file_system& files, const std::string& path, const std::function<void(log_event)>& take);
 
 /// Paths of the event files of a directory, in the order in which they were written; empty if there are none, or no
 /// such directory.

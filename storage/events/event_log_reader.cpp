@@ -22,14 +22,14 @@ expected<log_event> parse_event(std::string_view payload, bool first, plugins_of
 
 }  // namespace
 
-expected<event_log> read_event_log(file_system& files, const std::string& path) {
+expected<event_log_reading> read_event_log(file_system& files, const std::string& path, const std::function<void(log_event)>& take) {
   const auto file = files.open(path);
   if (!file)
     return fail(file.error());
   const auto content = open_source(**file, path, compression::none);
   if (!content)
     return fail(content.error());
-  event_log log;
+  event_log_reading log;
   plugins_of_tags plugins;
   record_parser records{**content, path};
   for (;;) {
@@ -47,13 +47,14 @@ expected<event_log> read_event_log(file_system& files, const std::string& path) 
       log.damage = payload.error();
       return log;
     }
-    auto event = parse_event(**payload, log.events.empty(), plugins);
+    auto event = parse_event(**payload, log.events == 0, plugins);
     if (!event) {
       log.damage = error{event.error().category, path + ": the record at offset " + std::to_string(log.bytes_read)
                                                    + " is damaged: " + event.error().message};
       return log;
     }
-    log.events.push_back(std::move(*event));
+    ++log.events;
+    take(std::move(*event));
   }
 }
 

@@ -2,7 +2,6 @@
 #include "storage/examination/examination.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace troupe {
 
@@ -38,11 +37,11 @@ tag_report& report_of(tag_reports& tags, int64_t step, const std::string& tag, s
   return found;
 }
 
-void add_values(tag_reports& tags, const log_event& e) {
-  for (const auto& value : e.values)
-    report_of(tags, e.step, value.tag, to_string(value.what)).last = value;
-  for (const auto& value : e.others)
-    report_of(tags, e.step, value.tag, to_string(value.as)).other = value;
+void add_values(tag_reports& tags, log_event e) {
+  for (auto& value : e.values)
+    report_of(tags, e.step, value.tag, to_string(value.what)).last = std::move(value);
+  for (auto& value : e.others)
+    report_of(tags, e.step, value.tag, to_string(value.as)).other = std::move(value);
 }
 
 }  // namespace
@@ -51,29 +50,30 @@ expected<event_report> examine_event_file(file_system& fs, const std::string& pa
   const auto info = fs.info(path);
   if (!info)
     return fail(info.error());
-  auto log = read_event_log(fs, path);
-  if (!log)
-    return fail(std::move(log.error()));
-  event_report report{.path = path, .events = static_cast<int64_t>(log->events.size()), .bytes = info->size, .bytes_read = log->bytes_read,
-                      .truncated = log->truncated};
+  event_report report{.path = path, .bytes = info->size};
   tag_reports tags;
-  for (const auto& e : log->events) {
+  const auto reading = read_event_log(fs, path, [&](log_event e) {
     if (!e.file_version.empty())
       report.file_version = e.file_version;
     if (report.first_wall_time == 0)
       report.first_wall_time = e.wall_time;
     report.last_wall_time = e.wall_time;
-    add_values(tags, e);
     if (e.attachment)
       report.attachments.push_back({std::string{to_string(e.attachment->what)}, e.step, e.wall_time, e.attachment->name,
                                     std::ssize(e.attachment->bytes), e.attachment->nodes});
     if (e.note)
       report.sessions.push_back({std::string{to_string(e.note->what)}, e.step, e.wall_time, e.note->checkpoint_path, e.note->message});
-  }
+    add_values(tags, std::move(e));
+  });
+  if (!reading)
+    return fail(reading.error());
+  report.events = reading->events;
+  report.bytes_read = reading->bytes_read;
+  report.truncated = reading->truncated;
   for (auto& [key, tag] : tags)
     report.tags.push_back(std::move(tag));
-  if (log->damage)
-    report.damages.push_back({path, "", log->bytes_read, log->damage->message});
+  if (reading->damage)
+    report.damages.push_back({path, "", reading->bytes_read, reading->damage->message});
   return report;
 }
 
@@ -86,19 +86,60 @@ expected<evaluation_history> read_evaluations(file_system& fs, const std::string
     return fail(paths.error());
   std::map<int64_t, std::map<std::string, double>> by_step;
   for (const auto& path : *paths) {
-    const auto log = read_event_log(fs, path);
-    if (!log)
-      return fail(log.error());
-    for (const auto& e : log->events)
+    const auto reading = read_event_log(fs, path, [&by_step](const log_event& e) {
       for (const auto& value : e.values)
         if (value.what == summary_value::kind::scalar)
           by_step[e.step].insert_or_assign(value.tag, static_cast<double>(value.scalar));
+    });
+    if (!reading)
+      return fail(reading.error());
   }
   evaluation_history history;
   for (auto& [step, metrics] : by_step)
     history.push_back({step, std::move(metrics)});
   return history;
 }
+
+namespace {
+
+/// The points of one tag, as far as no later start took them back, and the other tags that have values then.
+struct tag_points {
+  std::string_view tag;
+  std::vector<event_point> points = {};
+  std::map<std::string, int64_t> others = {};  ///< The least step of each.
+  bool taken_back = false;                     ///< There were points.
+
+  void add(log_event e) {
+    if (e.note && e.note->what == session_note::kind::start) {
+      taken_back = std::erase_if(points, [&](const event_point& p) { return p.step >= e.step; }) > 0 || taken_back;
+      std::erase_if(others, [&](const auto& other) { return other.second >= e.step; });
+    }
+    const auto has = [&](const std::string& name) {
+      if (name != tag) {
+        auto& least = others.try_emplace(name, e.step).first->second;
+        least = std::min(least, e.step);
+      }
+      return name == tag;
+    };
+    for (auto& value : e.values)
+      if (has(value.tag))
+        points.push_back({.step = e.step, .wall_time = e.wall_time, .value = std::move(value)});
+    for (auto& value : e.others)
+      if (has(value.tag))
+        points.push_back({.step = e.step, .wall_time = e.wall_time, .other = std::move(value)});
+  }
+
+  error none_in(const std::string& path) const {
+    std::string names;
+    for (const auto& [name, least] : others)
+      names.append(names.empty() ? "'" : ", '").append(name).append("'");
+    return {errc::not_found, path + " has no value of the tag '" + std::string{tag} + "'"
+                               + (taken_back ? " left, since a job went on from a step before them" : "")
+                               + "; there are: " + (names.empty() ? "none" : names)};
+  }
+};
+
+}  // namespace
 
 expected<event_points_report> examine_event_points(file_system& fs, const std::string& path, std::string_view tag) {
   const auto info = fs.info(path);
@@ -109,36 +150,18 @@ expected<event_points_report> examine_event_points(file_system& fs, const std::s
     return fail(std::move(paths.error()));
   if (paths->empty())
     return fail(errc::not_found, path + " has no event file");
-  event_points_report report;
-  std::set<std::string> others;
+  tag_points found{.tag = tag};
+  std::vector<damage> damages;
   for (const auto& file : *paths) {
-    auto log = read_event_log(fs, file);
-    if (!log)
-      return fail(std::move(log.error()));
-    for (auto& e : log->events) {
-      if (e.note && e.note->what == session_note::kind::start)
-        std::erase_if(report.points, [&](const event_point& p) { return p.step >= e.step; });
-      for (auto& value : e.values)
-        if (value.tag == tag)
-          report.points.push_back({.step = e.step, .wall_time = e.wall_time, .value = std::move(value)});
-        else
-          others.insert(value.tag);
-      for (auto& value : e.others)
-        if (value.tag == tag)
-          report.points.push_back({.step = e.step, .wall_time = e.wall_time, .other = std::move(value)});
-        else
-          others.insert(value.tag);
-    }
-    if (log->damage)
-      report.damages.push_back({file, "", log->bytes_read, log->damage->message});
+    const auto reading = read_event_log(fs, file, [&found](log_event e) { found.add(std::move(e)); });
+    if (!reading)
+      return fail(reading.error());
+    if (reading->damage)
+      damages.push_back({file, "", reading->bytes_read, reading->damage->message});
   }
-  if (report.points.empty() && report.damages.empty()) {
-    std::string names;
-    for (const auto& name : others)
-      names.append(names.empty() ? "'" : ", '").append(name).append("'");
-    return fail(errc::not_found, path + " has no value of the tag '" + std::string{tag} + "'; there are: " + (names.empty() ? "none" : names));
-  }
-  return report;
+  if (found.points.empty() && damages.empty())
+    return fail(found.none_in(path));
+  return event_points_report{std::move(found.points), std::move(damages)};
 }
 
 }  // namespace troupe

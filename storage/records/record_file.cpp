@@ -2,8 +2,6 @@
 
 #include "words/text.hpp"
 
-#include <cstring>
-
 #include <zlib.h>
 
 namespace troupe {
@@ -140,43 +138,6 @@ expected<std::unique_ptr<record_file_reader>> record_file_reader::open(file_syst
   if (!source)
     return fail(std::move(source.error()));
   return std::unique_ptr<record_file_reader>{new record_file_reader{std::move(*file), std::move(*source), path}};
-}
-
-expected<std::vector<record_place>> index_records(const readable_file& file, const std::string& path) {
-  std::vector<record_place> places;
-  const auto refuse = [&](int64_t at, const std::string& reason) {
-    return fail(errc::data_loss, path + ": record " + std::to_string(places.size()) + " at offset " + std::to_string(at) + " is " + reason);
-  };
-  for (int64_t at = 0; at < file.size();) {
-    const int64_t left = file.size() - at;
-    std::byte header[record_header_bytes];
-    if (left < record_header_bytes)
-      return refuse(at, "cut off: wanted 12 bytes, found " + std::to_string(left));
-    if (auto ok = file.read(at, header); !ok)
-      return fail(std::move(ok.error()));
-    const auto length = record_length(header);
-    if (!length)
-      return refuse(at, "damaged: the checksum of its length is wrong");
-    const int64_t room = left - record_header_bytes - record_footer_bytes;
-    if (room < 0 || *length > static_cast<uint64_t>(room))
-      return refuse(at, "cut off: wanted " + std::to_string(*length) + " + 4 bytes, found " + std::to_string(left - record_header_bytes));
-    places.push_back({at + record_header_bytes, static_cast<int64_t>(*length)});
-    at += record_header_bytes + places.back().bytes + record_footer_bytes;
-  }
-  return places;
-}
-
-expected<void> read_record(const readable_file& file, const std::string& path, record_place place, std::string& payload) {
-  payload.resize(static_cast<size_t>(place.bytes + record_footer_bytes));
-  if (auto ok = file.read(place.offset, std::as_writable_bytes(std::span{payload})); !ok)
-    return ok;
-  uint32_t checksum = 0;
-  std::memcpy(&checksum, payload.data() + place.bytes, sizeof checksum);
-  payload.resize(static_cast<size_t>(place.bytes));
-  if (checksum != masked_crc32c(payload))
-    return fail(errc::data_loss, path + ": the record at offset " + std::to_string(place.offset - record_header_bytes)
-                                   + " is damaged: the checksum of its " + std::to_string(place.bytes) + " bytes is wrong");
-  return {};
 }
 
 }  // namespace troupe

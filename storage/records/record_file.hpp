@@ -31,14 +31,4 @@ class record_file_reader {
   record_parser records_;
 };
 
-/// The place of each record of an uncompressed file: `offset` is that of its payload. Only headers are read, so payload
-/// checksums are still to be verified. data_loss as from a reader.
-struct record_place {
-  int64_t offset = 0;
-  int64_t bytes = 0;
-};
-expected<std::vector<record_place>> index_records(const readable_file& file, const std::string& path);
-/// Replaces `payload`. data_loss.
-expected<void> read_record(const readable_file& file, const std::string& path, record_place place, std::string& payload);
-
 }  // namespace troupe

@@ -1,9 +1,9 @@
 #include "storage/encodings/png.hpp"
-#include "storage/events/event_log.hpp"
 #include "storage/events/hyperparameters.hpp"
 #include "storage/proto/event.pb.h"
 #include "storage/records/record_framing.hpp"
 #include "tests/fuzz/target.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <limits>
 
@@ -86,7 +86,7 @@ void run(std::string_view input) {
     bytes = version;
     append_record(bytes, input.substr(1));
   }
-  const auto log = need(read_event_log(*holding(bytes), "f"));
+  const auto log = need(read_whole_log(*holding(bytes), "f"));
   require(log.bytes_read <= std::ssize(bytes), "no more is read than is there");
   require(log.damage || log.truncated || log.bytes_read == std::ssize(bytes), "what is sound is read to its end");
   if (input[0] == one_payload)

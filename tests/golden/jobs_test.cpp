@@ -3,9 +3,9 @@
 //   TROUPE_WRITE_GOLDEN=tests/golden/jobs.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden jobs*'
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/encodings/crc32c.hpp"
-#include "storage/events/event_log.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <troupe/troupe.hpp>
 
@@ -69,7 +69,7 @@ void describe_events(file_system& files, const std::string& directory, const std
   const auto paths = list_event_logs(files, directory);
   REQUIRE(paths);
   REQUIRE(paths->size() == 1);
-  const auto log = read_event_log(files, paths->front());
+  const auto log = read_whole_log(files, paths->front());
   REQUIRE(log);
   for (const auto& event : log->events)
     for (const auto& v : event.values)

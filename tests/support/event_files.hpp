@@ -1,7 +1,7 @@
 // Reads the event files of a directory.
 #pragma once
 
-#include "storage/events/event_log.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ inline std::vector<log_event> events_in(file_system& files, const std::string& d
   const auto paths = list_event_logs(files, directory);
   REQUIRE(paths);
   for (const auto& path : *paths) {
-    auto log = read_event_log(files, path);
+    auto log = read_whole_log(files, path);
     REQUIRE(log);
     CHECK_FALSE(log->damage);
     CHECK_FALSE(log->truncated);

@@ -3,6 +3,7 @@
 #include "storage/files/faulty_file_system.hpp"
 #include "support/simulation.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +30,7 @@ struct summary_writer_alone : simulation {
   std::vector<std::string> paths() { return *list_event_logs(*files, "/run/eval"); }
   /// The events that a reader finds now.
   std::vector<log_event> events() {
-    auto all = read_event_log(*files, paths().at(0));
+    auto all = read_whole_log(*files, paths().at(0));
     REQUIRE(all);
     CHECK_FALSE(all->damage);
     return all->events;

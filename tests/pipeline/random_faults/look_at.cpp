@@ -1,7 +1,7 @@
 // Reads the files of an ended process, as the next one or a reader of curves would find them.
 #include "pipeline/random_faults/run.hpp"
 
-#include "storage/events/event_log.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <algorithm>
 #include <set>
@@ -24,7 +24,7 @@ std::vector<int64_t> steps_of_curve(file_system& disk, const std::string& direct
   if (!paths)
     return {};
   for (const auto& path : *paths)
-    if (const auto log = read_event_log(disk, path))
+    if (const auto log = read_whole_log(disk, path))
       for (const auto& e : log->events) {
         if (e.note && e.note->what == session_note::kind::start)
           steps.erase(steps.lower_bound(e.step), steps.end());

@@ -4,6 +4,7 @@
 #include "storage/encodings/utf8.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/delegating_file_system.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 namespace troupe {
 
@@ -39,7 +40,7 @@ TEST_CASE("writers that begin in the same second on the same host have a file ea
     }
     CHECK(list_event_logs(*fs, directory) == paths);
     for (int writer = 0; writer < 3; ++writer)
-      CHECK(read_event_log(*fs, paths[static_cast<size_t>(writer)])->events.at(1).step == writer + 1);
+      CHECK(read_whole_log(*fs, paths[static_cast<size_t>(writer)])->events.at(1).step == writer + 1);
   }
 }
 
@@ -49,7 +50,7 @@ TEST_CASE("a note of a path that is no text is written as far as it is text, and
   REQUIRE(writer);
   REQUIRE((*writer)->add({.step = 3, .note = session_note{session_note::kind::checkpoint, "/runs/\xff\xc3m/model.ckpt-3", "\xe2\x82"}}));
   REQUIRE((*writer)->close());
-  const auto log = *read_event_log(*fs, (*writer)->path());
+  const auto log = *read_whole_log(*fs, (*writer)->path());
   CHECK_FALSE(log.damage);
   REQUIRE(log.events.size() == 2);
   CHECK(log.events[1].note->checkpoint_path == "/runs/\xef\xbf\xbd\xef\xbf\xbdm/model.ckpt-3");

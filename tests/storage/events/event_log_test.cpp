@@ -4,6 +4,7 @@
 #include "storage/records/record_framing.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <limits>
 
@@ -33,22 +34,22 @@ std::string file_of(int64_t events) {
   return *read_file(*fs, log->path());
 }
 
-event_log read_back(std::string_view bytes) {
+whole_event_log read_back(std::string_view bytes) {
   auto fs = memory_file_system();
   REQUIRE(fs->create_directories("/m"));
   REQUIRE(write_file_atomically(*fs, "/m", "events", bytes));
-  auto log = read_event_log(*fs, "/m/events");
+  auto log = read_whole_log(*fs, "/m/events");
   REQUIRE_MESSAGE(log, (log ? "" : to_string(log.error())));
   return std::move(*log);
 }
 
-event_log write_and_read(const log_event& event) {
+whole_event_log write_and_read(const log_event& event) {
   auto fs = memory_file_system();
   auto log = open_log(fs);
   const auto added = log->add(event);
   REQUIRE_MESSAGE(added, (added ? "" : to_string(added.error())));
   REQUIRE(log->close());
-  return *read_event_log(*fs, log->path());
+  return *read_whole_log(*fs, log->path());
 }
 
 void refused(const log_event& event, std::string_view names) {
@@ -130,7 +131,7 @@ TEST_CASE("[EST-61] the first record says brain.Event:2 and is in the file as so
   // 0x09: field 1, a double. 0x1a: field 3, a string of 13 bytes. No step, which is 0. Shown in docs/event_format.md.
   CHECK(bytes.substr(12, 24) == std::string("\x09\0\0\x10\x40\xfc\x54\xd9\x41\x1a\x0d" "brain.Event:2", 24));
   CHECK(std::ssize(bytes) == version_record_bytes);
-  const auto read = *read_event_log(*fs, log->path());
+  const auto read = *read_whole_log(*fs, log->path());
   REQUIRE(read.events.size() == 1);
   CHECK(read.events[0].file_version == "brain.Event:2");
   CHECK(read.events[0].wall_time == logged_at);
@@ -279,7 +280,7 @@ TEST_CASE("whole records reach the file in one append at each flush, and nothing
   REQUIRE(log->flush());  // Nothing to do.
   CHECK(fs->calls() == calls + 1);
   CHECK(disk->info(log->path())->size == version_record_bytes + pending);
-  CHECK(read_event_log(*disk, log->path())->events.size() == 11);
+  CHECK(read_whole_log(*disk, log->path())->events.size() == 11);
 }
 
 TEST_CASE("a full disk leaves what was flushed readable, and the writer says so ever after") {
@@ -296,7 +297,7 @@ TEST_CASE("a full disk leaves what was flushed readable, and the writer says so 
   CHECK(log->flush().error() == failed.error());
   CHECK(log->add(scalar_at(3, 1)).error() == failed.error());
   CHECK(log->close().error() == failed.error());
-  const auto read = *read_event_log(*disk, log->path());
+  const auto read = *read_whole_log(*disk, log->path());
   CHECK(read.events.size() == 2);
   CHECK(read.truncated);
   CHECK_FALSE(read.damage);
@@ -311,7 +312,7 @@ TEST_CASE("a closed file survives a loss of power, and a closed writer reports t
   CHECK(log->add(scalar_at(2, 1)).error().category == errc::state);
   CHECK(log->close().error().category == errc::state);
   disk->crash();
-  CHECK(read_event_log(*disk, log->path())->events.size() == 2);
+  CHECK(read_whole_log(*disk, log->path())->events.size() == 2);
 }
 
 TEST_CASE("an error of every single call on the file system is returned, and never crashes") {
@@ -320,7 +321,7 @@ TEST_CASE("an error of every single call on the file system is returned, and nev
     if (!log)
       return fail(log.error());
     return (*log)->add(scalar_at(1, 1)).and_then([&] { return (*log)->close(); }).and_then([&]() -> expected<void> {
-      auto read = read_event_log(any, (*log)->path());
+      auto read = read_whole_log(any, (*log)->path());
       if (!read)
         return fail(read.error());
       return {};
@@ -383,7 +384,7 @@ TEST_CASE("what is no value of ours is named: a graph as an attachment, an image
 }
 
 TEST_CASE("reading an event file that is not there is not_found") {
-  CHECK(read_event_log(*memory_file_system(), "/m/none").error().category == errc::not_found);
+  CHECK(read_whole_log(*memory_file_system(), "/m/none").error().category == errc::not_found);
 }
 
 }  // namespace troupe

@@ -1,7 +1,7 @@
 #include "storage/events/hyperparameters.hpp"
 
-#include "storage/events/event_log.hpp"
 #include "tests/storage/samples.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 namespace troupe {
 
@@ -15,7 +15,7 @@ std::string said(const event_value& value) {
   REQUIRE(log);
   REQUIRE((*log)->add({.others = {value}}));
   REQUIRE((*log)->close());
-  const auto read = *read_event_log(*fs, (*log)->path());
+  const auto read = *read_whole_log(*fs, (*log)->path());
   REQUIRE_FALSE(read.damage);
   const auto& back = read.events.at(1).others.at(0);
   CHECK(back.tag == value.tag);

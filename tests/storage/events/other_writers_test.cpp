@@ -6,6 +6,7 @@
 #include "storage/records/record_framing.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/whole_event_log.hpp"
 
 #include <cmath>
 
@@ -18,7 +19,7 @@ using form = event_value::form;
 
 constexpr int tf_string = 7;
 
-event_log read_back(const std::vector<proto::Event>& events) {
+whole_event_log read_back(const std::vector<proto::Event>& events) {
   proto::Event version;
   version.set_file_version("brain.Event:2");
   std::string bytes;
@@ -28,7 +29,7 @@ event_log read_back(const std::vector<proto::Event>& events) {
   auto fs = memory_file_system();
   REQUIRE(fs->create_directories("/m"));
   REQUIRE(write_file_atomically(*fs, "/m", "events", bytes));
-  return *read_event_log(*fs, "/m/events");
+  return *read_whole_log(*fs, "/m/events");
 }
 
 /// An event with one value of the tag "x", which `fill` makes.

@@ -321,38 +321,6 @@ TEST_CASE_FIXTURE(examined_directory, "verifying a directory reads every byte of
   CHECK(r.checkpoints[1].damages.empty());
 }
 
-TEST_CASE_FIXTURE(examined_directory, "points of a tag that a job made again count once, as it made them last, and damage ends a file, not the others") {
-  const auto written = [&](double wall_time, int64_t from, std::initializer_list<std::pair<int64_t, double>> points) {
-    auto log = event_log_writer::create(disk, "/m", {.host = "h", .wall_time = wall_time});
-    REQUIRE(log);
-    REQUIRE((*log)->add({.wall_time = wall_time, .step = from, .note = session_note{.what = session_note::kind::start}}));
-    for (const auto& [step, loss] : points)
-      REQUIRE((*log)->add({.wall_time = wall_time, .step = step, .values = {{.tag = "loss", .scalar = loss}, {.tag = "rate", .scalar = 1}}}));
-    REQUIRE((*log)->close());
-    return (*log)->path();
-  };
-  using points = std::vector<std::pair<int64_t, double>>;
-  const auto of = [&](const std::string& path) {
-    const auto found = examine_event_points(*disk, path, "loss");
-    REQUIRE_MESSAGE(found, (found ? "" : to_string(found.error())));
-    points all;
-    for (const auto& p : found->points)
-      all.emplace_back(p.step, p.value->scalar);
-    return std::pair{all, found->damages.size()};
-  };
-  const auto first = written(1.6e9, 1, {{1, 8}, {2, 4}, {3, 2}});
-  const auto second = written(1.6e9 + 50, 3, {{3, 1}, {4, 0.5}});  // Went on from state 2.
-  CHECK(of("/m") == std::pair{points{{1, 8}, {2, 4}, {3, 1}, {4, 0.5}}, size_t{0}});
-  CHECK(of(first) == std::pair{points{{1, 8}, {2, 4}, {3, 2}}, size_t{0}});
-  CHECK(of(second) == std::pair{points{{3, 1}, {4, 0.5}}, size_t{0}});
-  rewrite(first, [](std::string& bytes) { bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 1); });
-  CHECK(of("/m") == std::pair{points{{1, 8}, {2, 4}, {3, 1}, {4, 0.5}}, size_t{1}});
-  CHECK(of(first) == std::pair{points{{1, 8}, {2, 4}}, size_t{1}});
-  const auto absent = examine_event_points(*disk, second, "accuracy");
-  REQUIRE_FALSE(absent);
-  CHECK(absent.error() == error{errc::not_found, second + " has no value of the tag 'accuracy'; there are: 'loss', 'rate'"});
-}
-
 TEST_CASE_FIXTURE(examined_directory, "an event file is told by tags, counts, steps and notes, and the readable part of a damaged one too") {
   auto log = event_log_writer::create(disk, "/m/eval", {.host = "h", .wall_time = 1.6e9});
   REQUIRE(log);

@@ -145,46 +145,6 @@ TEST_CASE("a compressed file with an absurd length in it is refused without taki
   }
 }
 
-TEST_CASE("an index finds each record of an uncompressed file, and a damaged payload when it is read") {
-  const std::vector<std::string> records{"alpha", "", "gamma"};
-  auto bytes = file_of(records, compression::none);
-  bytes[21 + 16 + 12] = 'G';
-  auto fs = memory_file_system();
-  REQUIRE(write_file_atomically(*fs, "", "f", bytes));
-  const auto file = std::move(*fs->open("f"));
-  const auto places = index_records(*file, "f");
-  REQUIRE(places);
-  REQUIRE(places->size() == 3);
-  std::string payload;
-  REQUIRE(read_record(*file, "f", (*places)[0], payload));
-  CHECK(payload == "alpha");
-  REQUIRE(read_record(*file, "f", (*places)[1], payload));
-  CHECK(payload.empty());
-  const auto damaged = read_record(*file, "f", (*places)[2], payload);
-  REQUIRE_FALSE(damaged);
-  CHECK(damaged.error().message == "f: the record at offset 37 is damaged: the checksum of its 5 bytes is wrong");
-}
-
-TEST_CASE("an index of a file that is cut off or has a wrong length is data_loss with record and offset") {
-  const auto whole = file_of({"alpha", "beta"}, compression::none);
-  const auto indexed = [](std::string_view bytes) {
-    auto fs = memory_file_system();
-    REQUIRE(write_file_atomically(*fs, "", "f", bytes));
-    const auto file = std::move(*fs->open("f"));
-    return index_records(*file, "f");
-  };
-  for (size_t length = 0; length <= whole.size(); ++length) {
-    const auto places = indexed(std::string_view{whole}.substr(0, length));
-    CAPTURE(length);
-    REQUIRE(places.has_value() == (length == 0 || length == 21 || length == 41));
-    if (!places)
-      CHECK(has(places.error().message, length < 21 ? "record 0 at offset 0 is cut off" : "record 1 at offset 21 is cut off"));
-  }
-  auto wrong = whole;
-  wrong[21] = '\x7f';
-  CHECK(indexed(wrong).error().message == "f: record 1 at offset 21 is damaged: the checksum of its length is wrong");
-}
-
 TEST_CASE("an error of every single call on the file system is returned when writing, and again by every later call") {
   const auto run = [](std::shared_ptr<file_system> fs, compression how) -> expected<void> {
     auto writer = create_record_file(std::move(fs), "d/f", how);
