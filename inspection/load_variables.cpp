@@ -19,6 +19,8 @@ expected<std::unique_ptr<checkpoint_store>> store_of(const std::string& director
 expected<checkpoint_id> newest_of(const checkpoint_store& store, const std::string& directory) {
   if (const auto newest = store.newest())
     return *newest;
+  if (const auto found = store.inspect_newest(); !found && found.error().category == errc::failed_precondition)  // Of TensorFlow's.
+    return fail(found.error());
   const auto info = posix_file_system()->info(directory);
   return fail(errc::not_found, directory + (info ? " holds no checkpoint that its state file names" : " does not exist, and neither does a checkpoint in it"));
 }

@@ -18,14 +18,14 @@
 namespace troupe {
 
 /// The prefix of the newest checkpoint, "<dir>/model.ckpt-390", as the state file names it. not_found: no directory, no
-/// state file, or no checkpoint that it names.
+/// state file, or no checkpoint that it names; failed_precondition: that is a TensorFlow checkpoint, which `troupe convert` makes one of ours of.
 TROUPE_API expected<std::string> latest_checkpoint(const std::string& directory);
 
 /// The prefix of the best checkpoint that a job has kept (train_spec::keep_best), as the newest one names it. not_found: none is kept.
 TROUPE_API expected<std::string> best_checkpoint(const std::string& directory);
 
 /// All tensors of the newest checkpoint, or of the newest one at `step`, by name: variables, and the optimizer's slots under
-/// "<variable>/<slot>". Every checksum is verified. not_found, as above or when `step` is given and absent; data_loss,
+/// "<variable>/<slot>". Every checksum is verified. not_found and failed_precondition, as above, or when `step` is given and absent; data_loss,
 /// naming file, tensor and offset: no other checkpoint takes its place.
 TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step = {});
 

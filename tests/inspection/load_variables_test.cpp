@@ -51,6 +51,21 @@ TEST_CASE_FIXTURE(kept_job, "the newest checkpoint is the one that the state fil
   CHECK_FALSE(std::filesystem::exists(path + "/none"));
 }
 
+TEST_CASE("a directory of TensorFlow's is told to be converted, whatever is asked of it") {
+  const temporary_directory directory;
+  const auto path = directory / "tf";
+  std::filesystem::copy(TROUPE_GOLDEN_DIR "/tensorflow-v2/estimator", path);
+  const auto said = [](const auto& found) { return found ? std::string{} : to_string(found.error()); };
+  for (const auto& text : {said(latest_checkpoint(path)), said(best_checkpoint(path)), said(load_variables(path)), said(load_variables(path, 6))}) {
+    CAPTURE(text);
+    CHECK(text.starts_with("failed_precondition: " + path + "/model.ckpt-"));
+    CHECK(has(text, " is a TensorFlow checkpoint: `troupe convert " + path + " NEW_DIRECTORY` makes one of it"));
+  }
+  std::filesystem::remove(path + "/model.ckpt-12.index");
+  std::filesystem::remove(path + "/model.ckpt-6.index");
+  CHECK(has(said(latest_checkpoint(path)), "holds no checkpoint that its state file names"));
+}
+
 TEST_CASE_FIXTURE(kept_job, "variables are tensors by name, of the newest step or of another, with the optimizer's slots") {
   const auto variables = load_variables(path);
   CHECK(step_of(variables) == 4);
