@@ -6,6 +6,7 @@
 #include "words/text.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace troupe {
 
@@ -27,6 +28,7 @@ struct start_values::plan {
   std::unique_ptr<tensor_archive> source;
   std::vector<taken> all;
   int64_t step = 0;
+  bool has_step = false;  ///< The source has one, and it is taken.
 };
 
 start_values::start_values(std::shared_ptr<file_system> files, warm_start_settings settings)
@@ -72,17 +74,12 @@ std::vector<std::string> unused(const Map& map, Used used) {
 
 expected<start_values::plan> start_values::make_plan(layouts groups) const {
   plan made;
-  for (const auto& group : groups) {
-    const auto entries = group.layout->entries();
-    for (const auto& e : entries)
+  for (const auto& group : groups)
+    for (const auto& e : group.layout->entries())
       if (takes(e.name)) {
         const auto renamed = settings_.var_name_to_prev_var_name.find(e.name);
         made.all.push_back({group.group, &e, renamed == settings_.var_name_to_prev_var_name.end() ? e.name : renamed->second});
-        for (const auto& slot : entries)
-          if (slot.starts_as_variable && &entries[static_cast<size_t>(slot.variable)] == &e && !takes(slot.name))
-            made.all.back().copies.push_back(slot.name);
       }
-  }
   const auto is_taken = [&](const std::string& name) {
     return std::any_of(made.all.begin(), made.all.end(), [&](const taken& t) { return t.entry->name == name; });
   };
@@ -101,31 +98,82 @@ expected<start_values::plan> start_values::make_plan(layouts groups) const {
     return fail(std::move(source.error()));
   }
   made.source = std::move(*source);
+  if (auto found = find_tensors(made); !found)
+    return fail(std::move(found.error()));
+  if (with_step) {
+    const auto step = step_of(*made.source);
+    if (!step)
+      return fail(step.error());
+    made.step = step->value_or(0);
+    made.has_step = step->has_value();
+  }
+  if (auto found = check_expressions(made); !found)
+    return fail(std::move(found.error()));
+  add_copies(made, groups);
+  if (auto done = find_words(made); !done)
+    return fail(std::move(done.error()));
+  return made;
+}
+
+namespace {
+
+/// What a source has instead of what is missing there.
+std::string what_is_in(const tensor_archive& source) {
+  std::vector<std::string> there;
+  for (const auto& [name, t] : names_here(source))
+    there.push_back(name);
+  return "it has " + listed(there);
+}
+
+}  // namespace
+
+/// Finds what is taken in the source. What is named must be there; expressions over all choose among what both have, but what is not
+/// trained any more has to come from somewhere.
+expected<void> start_values::find_tensors(plan& made) const {
   const auto here = names_here(*made.source);
   std::vector<std::string> missing;
   for (auto& t : made.all) {
     t.from = made.source->find(t.wanted);
     if (const auto other = here.find(t.wanted); !t.from && other != here.end())
       t.from = other->second;
-    if (!t.from)
+    const auto& name = t.entry->name;
+    const bool by_choice = !expressions_->over_all.empty() && !settings_.var_name_to_prev_var_name.contains(name)
+                           && !settings_.var_name_to_vocab_info.contains(name) && !(settings_.freeze && trainable_.contains(name));
+    if (!t.from && !by_choice)
       missing.push_back(t.wanted);
   }
-  const auto step = with_step ? step_of(*made.source) : expected<std::optional<int64_t>>{std::optional<int64_t>{0}};
-  if (!step)
-    return fail(step.error());
-  if (!*step)
-    missing.emplace_back(global_step_name);
-  if (!missing.empty()) {
-    std::vector<std::string> there;
-    for (const auto& [name, t] : here)
-      there.push_back(name);
-    return fail({errc::not_found, "warm start: " + made.source->path() + " has no " + listed(missing),
-                 {"it has " + listed(there), "narrow vars_to_warm_start to what is there, or give its names there in var_name_to_prev_var_name"}});
+  std::erase_if(made.all, [](const taken& t) { return !t.from; });
+  if (missing.empty())
+    return {};
+  return fail({errc::not_found, "warm start: " + made.source->path() + " has no " + listed(missing),
+               {what_is_in(*made.source), "narrow vars_to_warm_start to what is there, or give its names there in var_name_to_prev_var_name"}});
+}
+
+/// An expression that chooses nothing is a mistake.
+expected<void> start_values::check_expressions(const plan& made) const {
+  for (size_t i = 0; i < expressions_->over_all.size(); ++i) {
+    const auto& expression = expressions_->over_all[i];
+    if ((!made.has_step || !expression.matches(global_step_name))
+        && std::none_of(made.all.begin(), made.all.end(), [&](const taken& t) { return expression.matches(t.entry->name); }))
+      return fail({errc::not_found, "warm_start.global_vars_to_warm_start: " + quoted(settings_.global_vars_to_warm_start[i])
+                                      + " matches nothing that both the model and " + made.source->path() + " have",
+                   {what_is_in(*made.source)}});
   }
-  made.step = **step;
-  if (auto done = find_words(made); !done)
-    return fail(std::move(done.error()));
-  return made;
+  return {};
+}
+
+/// A slot that begins as its variable does so here too, unless it is taken itself.
+void start_values::add_copies(plan& made, layouts groups) const {
+  std::map<const parameter_entry*, taken*> by_entry;
+  for (auto& t : made.all)
+    by_entry[t.entry] = &t;
+  for (const auto& group : groups) {
+    const auto entries = group.layout->entries();
+    for (const auto& slot : entries)
+      if (slot.starts_as_variable && !by_entry.contains(&slot))
+        if (const auto variable = by_entry.find(&entries[static_cast<size_t>(slot.variable)]); variable != by_entry.end())
+          variable->second->copies.push_back(slot.name);
+  }
 }
 
 /// Reads the vocabularies, and compares all shapes.

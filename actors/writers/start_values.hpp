@@ -39,6 +39,9 @@ class start_values {
   struct taken;
   struct plan;
   expected<plan> make_plan(layouts groups) const;
+  expected<void> find_tensors(plan& made) const;
+  expected<void> check_expressions(const plan& made) const;
+  void add_copies(plan& made, layouts groups) const;
   expected<void> find_words(plan& made) const;
 
   std::shared_ptr<file_system> files_;

@@ -38,8 +38,8 @@ struct warm_start_settings {
   /// A regular expression (ECMAScript's; it matches from the beginning of a name on) over trainable variables; absent: only those
   /// with an entry in `var_name_to_vocab_info`.
   std::optional<std::string> vars_to_warm_start = ".*";
-  /// If there are any, these in place of the one above, over all that a checkpoint has: also variables that are not trained, slots of
-  /// optimizers ("w/Adam") and "global_step", from which the job then counts on. What one of them matches is taken.
+  /// If there are any, these in place of the one above, over all that model and checkpoint both have: also variables that are not trained, slots of optimizers
+  /// ("w/Adam") and "global_step", from which the job then counts on. not_found: one chooses nothing; with `freeze`, a trainable one is not there.
   std::vector<std::string> global_vars_to_warm_start = {};
   std::map<std::string, vocab_info> var_name_to_vocab_info = {};        ///< By variable; taken whatever the expressions say.
   std::map<std::string, std::string> var_name_to_prev_var_name = {};    ///< Variable to name in the checkpoint, where that differs.

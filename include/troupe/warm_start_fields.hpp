@@ -13,7 +13,7 @@ template <> struct option_fields<warm_start_settings> {
     TROUPE_FIELD(warm_start_settings, ckpt_to_initialize_from, "a new job begins with the variables of this: a model directory or a checkpoint, ours or "
                                                                "TensorFlow's, or a .safetensors file"),
     TROUPE_FIELD(warm_start_settings, vars_to_warm_start, "an expression: the trainable variables that are taken; none: those with vocabularies alone"),
-    TROUPE_FIELD(warm_start_settings, global_vars_to_warm_start, "or expressions over all variables, slots and global_step"),
+    TROUPE_FIELD(warm_start_settings, global_vars_to_warm_start, "or expressions over all variables, slots and global_step that it has"),
     TROUPE_FIELD(warm_start_settings, freeze, "what is taken is not trained")};
 };
 

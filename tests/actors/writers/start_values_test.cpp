@@ -97,6 +97,32 @@ TEST_CASE("[EST-62] an expression is over trainable variables, a list of them al
   CHECK(old.names({.vars_to_warm_start = "logits/bias", .var_name_to_vocab_info = {{"words/table", same}}}) == names{"logits/bias", "words/table"});
 }
 
+TEST_CASE("a list of expressions chooses among what both have: slots that a file of weights lacks begin as ever, and an expression for nothing is an error") {
+  const auto disk = memory_disk::make();
+  const auto weights = [] {
+    return std::vector<named_tensor>{{"words/table", old_run::rows({3, 2})}, {"logits/kernel", old_run::rows({2, 3})}};
+  };
+  REQUIRE((*checkpoint_store::open(disk, "/weights"))->commit({.id = {9}, .tensors = weights()}));
+  old_run old;
+  old.disk = disk;
+  const auto from = [](std::vector<std::string> all, bool freeze = false) {
+    return warm_start_settings{.ckpt_to_initialize_from = "/weights", .global_vars_to_warm_start = std::move(all), .freeze = freeze};
+  };
+  CHECK(old.names(from({".*"})) == names{"logits/kernel", "words/table"});
+  CHECK(old.read(from({".*"}))->step == 0);
+  CHECK(old.names(from({".*"}), model_of(3, 2, {.moving_average = 0.9f}))
+        == names{"logits/kernel", "logits/kernel/ExponentialMovingAverage", "words/table", "words/table/ExponentialMovingAverage"});
+  CHECK(old.names(from({"words", "logits"})) == names{"logits/kernel", "words/table"});
+  const auto nothing = old.refused(from({".*", "logits/bias"}));
+  CHECK(nothing.category == errc::not_found);
+  CHECK(nothing.message
+        == "warm_start.global_vars_to_warm_start: 'logits/bias' matches nothing that both the model and /weights/model.ckpt-9 have");
+  CHECK(nothing.notes == std::vector<std::string>{"it has 'logits/kernel', 'words/table'"});
+  CHECK(old.refused(from({"global_step"})).category == errc::not_found);
+  CHECK_MESSAGE(old.refused(from({".*"}, true)).message == "warm start: /weights/model.ckpt-9 has no 'logits/bias'",
+                "a variable with initial values would never be trained");
+}
+
 TEST_CASE("[EST-63] each new word takes the row of the old vocabulary that is its own; new words and rows out of vocabulary are initialised") {
   const old_run old;
   vocab_info info{.new_words = {"c", "a", "d"}, .old_vocab = "/old/words.txt"};
