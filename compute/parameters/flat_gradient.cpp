@@ -95,11 +95,4 @@ bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice
   return all;
 }
 
-std::string first_not_finite(const parameter_layout& layout, const std::byte* arena) {
-  for (const auto& e : layout.entries())
-    if (e.gradient_offset >= 0 && !run_is_finite(e.type, arena + e.offset, (e.dims.elements() * size_of(e.type) + 63) / 64 * 64))
-      return e.name;
-  return {};
-}
-
 }  // namespace troupe

@@ -12,7 +12,5 @@ void add_gradient(const parameter_layout& layout, std::byte* into, const std::by
 void add_gradients(const parameter_layout& layout, std::byte* into, const std::byte* a, const std::byte* b);
 /// Whether every element of bytes [first, last) is finite.
 bool is_finite(const parameter_layout& layout, std::pair<int64_t, int64_t> slice, const std::byte* gradient);
-/// The first trainable variable with a non-finite element in an arena, or empty: asked before a snapshot is committed.
-std::string first_not_finite(const parameter_layout& layout, const std::byte* arena);
 
 }  // namespace troupe

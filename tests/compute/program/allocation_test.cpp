@@ -91,7 +91,7 @@ TEST_CASE("a thousand steps of 784-128-10 allocate nothing") {
         in.feeds = in.step % 2 == 0 ? feeds : unaligned;
         all = t.run->gradients(in, t.gradient.get()) == step_status::ok && all;
         add_gradient(t.layout, t.gradient.get(), t.gradient.get());
-        all = is_finite(t.layout, t.whole(), t.gradient.get()) && first_not_finite(t.layout, t.store->arena(0)).empty() && all;
+        all = is_finite(t.layout, t.whole(), t.gradient.get()) && all;
         t.run->apply(in.step, t.whole(), t.gradient.get(), t.store->arena(0), t.store->arena(0));
         all = t.run->loss() > 0 && t.run->output_bytes(0).size() == 4 && all;
       }
