@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace troupe::cli {
 
 namespace {
@@ -59,12 +61,48 @@ void command_arguments::values(const std::string& name, const std::string& what,
   app_->add_option(name, into, about)->type_name(what)->allow_extra_args(false);
 }
 
+void command_arguments::subject(const std::string& name, std::string text) {
+  if (subjects_.empty())
+    app_->set_help_flag("-h,--help", "this help; of a subject (listed below), or of all")->type_name("[SUBJECT]");
+  subjects_.emplace_back(name, std::move(text));
+}
+
+expected<std::string> command_arguments::help_on(const std::string& name) const {
+  if (name.empty() || subjects_.empty())
+    return app_->help();
+  std::string text = name == "all" ? app_->help() : "";
+  std::vector<std::string> names{"all"};
+  for (const auto& [known, its] : subjects_) {
+    text += name == "all" ? "\n" + its : name == known ? its : "";
+    names.push_back(known);
+  }
+  if (text.empty())
+    return misuse(command_, fmt::format("there is help on {}, and none on '{}'{}", joined(names, ", "), name, did_you_mean(nearest(name, names))));
+  return text;
+}
+
+namespace {
+
+/// The subject of a --help among the arguments: empty where none follows.
+std::optional<std::string> help_asked_for(const std::vector<std::string>& arguments) {
+  constexpr std::string_view with_subject = "--help=";
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const auto asked = std::find_if(arguments.begin(), end, [&](const std::string& a) { return a == "--help" || a == "-h" || a.starts_with(with_subject); });
+  if (asked == end)
+    return std::nullopt;
+  if (asked->starts_with(with_subject))
+    return asked->substr(with_subject.size());
+  return asked + 1 == end || (asked + 1)->starts_with('-') ? "" : *(asked + 1);
+}
+
+}  // namespace
+
 expected<std::optional<std::string>> command_arguments::read(const std::vector<std::string>& arguments) {
+  if (const auto asked = help_asked_for(arguments))
+    return help_on(*asked).map([](std::string text) { return std::optional{std::move(text)}; });
   std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
   try {
     app_->parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    return app_->help();
   } catch (const CLI::ParseError& e) {
     return misuse(command_, e.what());
   }

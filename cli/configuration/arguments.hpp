@@ -3,6 +3,7 @@
 //   command_arguments known{"checkpoints", "Lists, verifies and deletes the checkpoints of a model directory.", usage};
 //   known.word("DIR", r.directory, "the model directory");
 //   known.flag("--json", r.json, "one JSON object");
+//   known.subject("keys", describe_keys());  // For --help keys.
 //   const auto help = known.read(arguments);
 #pragma once
 
@@ -41,12 +42,18 @@ class command_arguments {
   void value(const std::string& name, const std::string& what, std::string& into, const std::string& about);
   void values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about);  ///< One at a time.
 
+  /// What `--help NAME` prints, and `--help all` behind the help itself. The order is kept.
+  void subject(const std::string& name, std::string text);
+
   /// Reads the arguments that follow the name of the command. A text is the help that was asked for: it is printed, and nothing else is done.
-  /// invalid_argument: a value that is missing; an unknown flag, with the known one that is most like it; a word too many.
+  /// invalid_argument: a value that is missing; an unknown flag or subject, with the known one that is most like it; a word too many.
   expected<std::optional<std::string>> read(const std::vector<std::string>& arguments);
 
  private:
+  expected<std::string> help_on(const std::string& name) const;
+
   const std::string command_;
+  std::vector<std::pair<std::string, std::string>> subjects_;
   const std::unique_ptr<CLI::App> app_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "cli/configuration/arguments.hpp"
 #include "cli/configuration/config_file.hpp"
+#include "cli/configuration/joined.hpp"
 #include "cli/configuration/kept_settings.hpp"
 
 #include <troupe/checkpoints.hpp>
@@ -81,9 +82,13 @@ std::string footer(std::string_view subcommand) {
                         : subcommand == "evaluate" ? evaluate_examples
                         : subcommand == "export"   ? export_examples
                                                    : predict_examples;
-  return fmt::format("\n{}\nKeys of the configuration and of --set, with their defaults; the part after the dot is enough where only one\n"
-                     "key ends so: --set epochs=3, but --set warm_start.freeze=true. A flag beats --set, and both beat the file.\n{}\n{}",
-                     examples, describe_keys(), exit_codes);
+  std::vector<std::string> tables;
+  for (const auto& table : key_tables())
+    tables.emplace_back(table.name);
+  return fmt::format("{}\nKeys of the configuration and of --set are listed by --help all, or by --help and one of their subjects:\n  {}\n"
+                     "The part after the dot is enough where only one key ends so: --set epochs=3, but --set warm_start.freeze=true. A flag beats\n"
+                     "--set, and both beat the file.\n\n{}",
+                     examples, joined(tables, ", "), exit_codes);
 }
 
 }  // namespace
@@ -97,6 +102,8 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
                           : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
                                        : "Evaluates the newest checkpoint of a model.",
                           footer(subcommand)};
+  for (const auto& table : key_tables())
+    known.subject(std::string{table.name}, describe_keys(table));
   known.word("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was");
   known.value("--config", "FILE", line.config, "configuration in TOML");
   line.arguments = {"troupe", std::string{subcommand}};
@@ -215,7 +222,7 @@ Commands:
   checkpoints  lists, verifies and deletes checkpoints
   convert      converts checkpoints between Troupe, TensorFlow and safetensors
 
-  troupe COMMAND --help has the flags, the keys of a configuration, and examples.
+  troupe COMMAND --help has the flags and examples, troupe COMMAND --help all the keys of a configuration too.
   troupe --version
 
 {})", exit_codes);

@@ -98,10 +98,27 @@ std::string help_of(const key_info& key) {
   return key.standard.empty() ? key.about : fmt::format("{} [{}]", key.about, key.standard);
 }
 
-std::string describe_keys() {
-  std::string text;
+std::span<const key_table> key_tables() {
+  static constexpr key_table tables[] = {
+    {"model", "what is trained: its kind, its layers, its classes"},
+    {"head", "loss, metrics and predictions of a model that has none of its own"},
+    {"optimizer", "the update rule, the learning rate and its schedule, groups of variables"},
+    {"input", "the data, their batches, how often they are read"},
+    {"run", "directory, end, checkpoints, summaries, threads"},
+    {"evaluate", "evaluations while training and what they export; several as [[evaluate]]"},
+    {"stop_early", "rules that end the training because of its evaluations"},
+    {"keep_best", "the best checkpoint, kept beside the newest ones"},
+    {"reduce_on_plateau", "a learning rate that falls when a metric no longer gets better"},
+    {"warm_start", "values that another run has learnt, to begin with"},
+  };
+  return tables;
+}
+
+std::string describe_keys(const key_table& table) {
+  std::string text = fmt::format("[{}]  {}\n", table.name, table.about);
   for (const auto& k : known_keys())
-    text += fmt::format("  {:<34} {}\n", k.name, help_of(k));
+    if (std::string_view{k.name}.substr(0, k.name.find_first_of(".[")) == table.name)
+      text += fmt::format("  {:<34} {}\n", k.name, help_of(k));
   return text;
 }
 

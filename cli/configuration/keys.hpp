@@ -4,6 +4,7 @@
 #include <troupe/option_field.hpp>
 
 #include <map>
+#include <span>
 
 namespace troupe::cli {
 
@@ -51,7 +52,14 @@ bool accepts(const key_info& key, std::string_view value, value_kind written);
 
 /// "copies of the model that share the work [1]"
 std::string help_of(const key_info& key);
-/// For --help: one line for each key.
-std::string describe_keys();
+/// A table of the configuration, and its purpose.
+struct key_table {
+  std::string_view name;
+  std::string_view about;
+};
+/// In the order of the keys.
+std::span<const key_table> key_tables();
+/// For --help: the table, and a line for each key of it.
+std::string describe_keys(const key_table& table);
 
 }  // namespace troupe::cli

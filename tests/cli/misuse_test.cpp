@@ -85,7 +85,7 @@ TEST_CASE("help and version go to standard output") {
   }
   CHECK(has(run_program({"inspect", "--help"}).out, "--values"));
   CHECK(has(run_program({"checkpoints", "--help"}).out, "A deleted checkpoint cannot be brought back"));
-  CHECK(has(run_program({"train", "--help"}).out, "save_checkpoints_steps"));
+  CHECK(has(run_program({"train", "--help", "run"}).out, "run.save_checkpoints_steps"));
   CHECK(run_program({"--version"}).out == "troupe " TROUPE_VERSION "\n");
   const auto nothing = run_program({});
   CHECK(nothing.status == 2);

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace troupe::cli {
@@ -69,11 +70,46 @@ TEST_CASE("--help has the defaults that the structs have, and says whose a key i
   CHECK(help("head.thresholds").starts_with("binary_head, multi_label_head: probabilities from which on"));
   CHECK(help("head.heads[].weight") == "the factor of its loss in the sum of all [1]");
   CHECK(help("optimizer.groups[].l1") == "ftrl, proximal_gradient_descent: strength of the L1 norm's pull towards 0 [0]");
-  const auto line = parse_command_line("train", {"--help"});
-  REQUIRE(line);
-  REQUIRE(line->help);
-  for (const auto& key : known_keys())
-    CHECK_MESSAGE(line->help->find(help_of(key)) != std::string::npos, key.name);
+}
+
+TEST_CASE("--help has the flags in 40 lines, --help and a table the keys of that, and --help all has every key once") {
+  const auto printed = [](std::vector<std::string> arguments, const std::string& command = "train") {
+    const auto line = parse_command_line(command, arguments);
+    REQUIRE_MESSAGE(line, (line ? "" : to_string(line.error())));
+    REQUIRE(line->help);
+    return *line->help;
+  };
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const auto times = [](const std::string& text, const std::string& part) {
+    int n = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++n;
+    return n;
+  };
+  CHECK(lines(printed({"--help"})) <= 40);
+  for (const std::string command : {"evaluate", "predict", "export"})
+    CHECK_MESSAGE(lines(printed({"--help"}, command)) <= 50, command);
+  const auto all = printed({"--help", "all"});
+  CHECK(all.starts_with(printed({"-h"})));
+  std::set<std::string> tables;
+  for (const auto& key : known_keys()) {
+    CHECK_MESSAGE(times(all, "\n  " + key.name + " ") == 1, key.name);
+    CHECK_MESSAGE(all.find(help_of(key)) != std::string::npos, key.name);
+    tables.insert(key.name.substr(0, key.name.find_first_of(".[")));
+  }
+  for (const auto& table : key_tables()) {
+    const auto text = printed({"--config", "x.toml", "--help=" + std::string{table.name}});
+    CHECK(text.starts_with("[" + std::string{table.name} + "]  "));
+    CHECK(all.find(text) != std::string::npos);
+    CHECK(lines(text) > 1);
+    CHECK(printed({"--help", std::string{table.name}}) == text);
+    CHECK_MESSAGE(tables.erase(std::string{table.name}) == 1, table.name);
+  }
+  CHECK(tables.empty());
+  const auto unknown = parse_command_line("train", {"--help", "optimiser"});
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message == "there is help on all, model, head, optimizer, input, run, evaluate, stop_early, keep_best, reduce_on_plateau, warm_start, "
+                                   "and none on 'optimiser'; did you mean optimizer?");
 }
 
 TEST_CASE("a key that several alternatives have accepts what one of them accepts") {
