@@ -61,9 +61,10 @@ int run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> rest{arguments.begin() + 1, arguments.end()};
   // The flags are not parsed yet, but with --json an error in them must be reported as JSON.
   const bool json = std::count(rest.begin(), rest.end(), "--json") > 0;
-  end_in_order(json);
-  signal_watch signals;  // Before any other thread.
   reporter early{standard_reporter(json, true)};
+  if (const auto ready = end_in_order(json); !ready)
+    return failure(early, ready.error(), false);
+  signal_watch signals;  // Before any other thread.
   if (name == "inspect" || name == "checkpoints" || name == "convert") {
     signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the others leave nothing half done.
     return name == "inspect" ? inspect(rest, early) : name == "convert" ? convert(rest, early) : checkpoints(rest, early);

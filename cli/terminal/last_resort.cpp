@@ -3,12 +3,14 @@
 #include "cli/configuration/command_line.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <system_error>
 
+#include <pthread.h>
 #include <unistd.h>
 #if __has_include(<malloc.h>)
 #include <malloc.h>
@@ -60,12 +62,28 @@ void find_unwinder() {
 #endif
 }
 
+/// What commands and their threads, whose stacks are as large as the limit, do with: with 48 KiB all of them ran.
+constexpr size_t stack_min = size_t{64} << 10;
+constexpr size_t page = 4096;
+
+/// The bytes that this thread's stack may still take; as many as one likes where that is not known.
+size_t stack_left() noexcept {
+  pthread_attr_t attributes;
+  void* lowest = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0 || pthread_attr_getstack(&attributes, &lowest, &bytes) != 0)
+    return SIZE_MAX;
+  pthread_attr_destroy(&attributes);
+  return static_cast<size_t>(static_cast<std::byte*>(__builtin_frame_address(0)) - static_cast<std::byte*>(lowest));
+}
+
 /// The main thread's stack grows when it is used, and the process ends by a signal if there is no address space for that:
-/// so this uses it now. Other threads have their stacks from their start.
-[[gnu::noinline]] void reserve_stack() {
-  constexpr size_t page = 4096;
-  volatile char stack[64 * page];
-  for (size_t at = 0; at < sizeof stack; at += page)
+/// so this uses it now, as far as it may grow. Other threads have their stacks from their start.
+[[gnu::noinline]] void reserve_stack(size_t left) {
+  constexpr size_t margin = 8 * page;
+  const size_t bytes = std::min(left, 64 * page + margin) - margin;
+  auto* const stack = static_cast<volatile char*>(__builtin_alloca(bytes));
+  for (size_t at = 0; at < bytes; at += page)
     stack[at] = 0;
 }
 
@@ -86,13 +104,18 @@ void bound_heaps() {
 
 }  // namespace
 
-void end_in_order(bool json) noexcept {
+expected<void> end_in_order(bool json) {
   tells_json = json;
   find_unwinder();
-  reserve_stack();
+  const size_t left = stack_left();
+  if (left < stack_min)
+    return fail(errc::resource_exhausted, "the stack may take " + std::to_string(left >> 10) + " KiB, and " + std::to_string(stack_min >> 10)
+                                            + " are needed: raise its limit (ulimit -s)");
+  reserve_stack(left);
   bound_heaps();
   if (before == nullptr)
     before = std::set_terminate(at_the_end);
+  return {};
 }
 
 void return_large_blocks() noexcept {

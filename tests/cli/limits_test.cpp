@@ -73,6 +73,31 @@ TEST_CASE("with too little memory the program ends with an error, with enough wi
   CHECK(succeeded > 0);
 }
 
+TEST_CASE("with too small a stack every command ends with an error that says so, with a larger one with its result, and never by a signal") {
+  const small_project project;
+  REQUIRE(run_program(project.train({"--max-steps", "8", "--quiet"})).status == 0);
+  const std::vector<std::vector<std::string>> commands{{"train", "--help", "all"}, everything(project, "new"), project.evaluate(),
+                                                       project.command("predict", {"--limit", "3"}),
+                                                       project.command("export", {"--output", project.path("again")}),
+                                                       {"inspect", project.path("model")}, {"checkpoints", "verify", project.path("model")},
+                                                       {"convert", project.path("model/model.ckpt-8"), project.path("converted.safetensors")},
+                                                       {"serve", project.path("none")}};
+  for (const auto& command : commands) {
+    CAPTURE(command.front());
+    const int unlimited = command.front() == "serve" ? 1 : 0;
+    for (const int kilobytes : {48, 64, 128, 256, 512}) {
+      CAPTURE(kilobytes);
+      for (const auto* made : {"new", "again", "converted.safetensors"})
+        std::filesystem::remove_all(project.path(made));
+      const auto result = run_program("ulimit -s " + std::to_string(kilobytes), command);
+      CAPTURE(result.err);
+      const bool refused = has(result.err, "error: resource_exhausted: the stack may take ");
+      CHECK(result.status == (refused ? 1 : unlimited));
+      CHECK(refused == (kilobytes <= 64));
+    }
+  }
+}
+
 TEST_CASE("a limit on the size of files is an error that names the file, and the model directory is as whole as before") {
   const small_project project;
   const auto result = run_program("ulimit -f 16", project.train({"--max-steps", "8", "--set", "model.hidden_units=64", "--json"}));
