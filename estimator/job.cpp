@@ -75,6 +75,7 @@ expected<job> start_by(launcher& by, const estimator& e, const train_spec& train
   hooks = std::max(hooks, options.executor_deadline + 30s);
   if (options.log)
     settled->log = make_job_log(options.log);
+  settled->basis.processors = by.processors();
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());
@@ -125,6 +126,7 @@ expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const 
   auto settled = describe(e, evaluation, step, prefix);
   if (!settled)
     return fail(settled.error());
+  settled->basis.processors = by.processors();
   auto prepared = prepare(std::move(*settled));
   if (!prepared)
     return fail(prepared.error());

@@ -238,6 +238,7 @@ expected<prediction_stream> predict_by(std::shared_ptr<launcher> by, const estim
   auto job = describe(e, spec);
   if (!job)
     return fail(job.error());
+  job->basis.processors = by->processors();
   return prediction_stream{std::make_unique<prediction_stream::impl>(std::move(by), std::move(*job))};
 }
 

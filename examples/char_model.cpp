@@ -29,7 +29,7 @@ struct settings {
   int64_t window = 64;  ///< Characters that are foretold of one window.
   int64_t batch = 32;   ///< Windows in a step.
   double dropout = 0;   ///< Useful where the text is read many times over.
-  int64_t threads = 1;
+  int64_t threads = 0;
   uint64_t seed = 1;
 };
 
@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
   flags.add_option("--window", s.window, "characters that are foretold of one window")->check(CLI::Range(2, 4096));
   flags.add_option("--batch", s.batch, "windows in a step")->check(CLI::Range(1, 4096));
   flags.add_option("--dropout", s.dropout, "while training")->check(CLI::Range(0.0, 0.9));
-  flags.add_option("--threads", s.threads, "that share the arithmetic, with the same result")->check(CLI::Range(1, 256));
+  flags.add_option("--threads", s.threads, "that share the arithmetic, with the same result; 0: as many as pay")->check(CLI::Range(0, 256));
   flags.add_option("--seed", s.seed, "of starting values and of the order of windows");
   CLI11_PARSE(flags, argc, argv);
   if (s.model_dir.empty())

@@ -6,6 +6,7 @@
 #include "input/streams/open_input.hpp"
 #include "inspection/planned_model.hpp"
 #include "models/model_spec.hpp"
+#include "storage/files/processors.hpp"
 #include "words/settled_config.hpp"
 
 namespace troupe {
@@ -46,8 +47,17 @@ expected<program_options> program_size(const settled_config& config, int64_t bat
                          .recompute = config.recompute};
 }
 
-program_report report_of(const program& p, int64_t rows) {
-  program_report report{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .text = p.to_text()};
+/// The threads of a replica in a job on this machine.
+int32_t threads_of(const program& p, const settled_config& config, mode m) {
+  if (config.intra_op_threads > 0)
+    return config.intra_op_threads;
+  const auto replicas = m == mode::train ? config.replicas : 1;
+  return threads_for(p.work(), automatic_work_a_thread, std::max(1, usable_processors() / replicas));
+}
+
+program_report report_of(const program& p, int64_t rows, int32_t threads) {
+  program_report report{.rows = rows, .arena_bytes = p.arena_bytes(), .live_bytes_max = p.live_bytes_max(), .flops = p.flops(), .threads = threads,
+                        .text = std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + p.to_text()};
   const auto buffers = [](const std::vector<kernel_facts::buffer>& from) {
     std::vector<program_report::buffer> all;
     for (const auto& b : from)
@@ -103,10 +113,11 @@ expected<graph_report> inspect_graph(const estimator& e, const dataset& input, m
   add_variables(report, built->graph->g.internals());
   if (!planned)
     return report;
+  const auto config = built->config;
   const auto made = plan_model(std::move(*built), m);
   if (!made)
     return fail(made.error());
-  report.program = report_of(*made->planned, made->size.batch);
+  report.program = report_of(*made->planned, made->size.batch, threads_of(*made->planned, config, m));
   return report;
 }
 

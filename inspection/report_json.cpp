@@ -79,7 +79,7 @@ json to_object(const tag_report& t) {
 }
 
 json to_object(const program_report& r) {
-  json j{{"rows", r.rows}, {"arena_bytes", r.arena_bytes}, {"live_bytes_max", r.live_bytes_max}, {"flops", r.flops}};
+  json j{{"rows", r.rows}, {"arena_bytes", r.arena_bytes}, {"live_bytes_max", r.live_bytes_max}, {"flops", r.flops}, {"threads", r.threads}};
   const auto to_buffer = [](const auto& b) {
     return json{{"name", b.name}, {"dtype", b.dtype}, {"shape", b.shape}, {"where", b.where}, {"bytes", b.bytes}};
   };

@@ -24,12 +24,8 @@ class program_engine final : public step_engine {
     if (options_.batch_rows % local_shards_ != 0)
       return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
                                             + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
-    if (options_.intra_op_threads > 1) {
-      auto pool = thread_pool::start(options_.intra_op_threads);
-      if (!pool)
-        return fail(pool.error());
-      pool_ = std::move(*pool);
-    }
+    if (options_.threads.most > 1)
+      pool_ = thread_pool::of(options_.threads.most);
     auto first = program_for(options_.batch_rows / local_shards_);
     if (!first)
       return fail(first.error());
@@ -273,9 +269,15 @@ class program_engine final : public step_engine {
     for (auto& [bound, p] : programs)
       if (bound == rows)
         return p.get();
-    const program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                                 .expose = options_.expose, .measure = options_.measure, .recompute = options_.recompute};
-    auto planned = forward_only ? program::plan_forward(model_->g, model_->spec, layout(), wanted) : program::plan(model_->g, model_->spec, layout(), wanted);
+    program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
+                           .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0,
+                           .expose = options_.expose, .measure = options_.measure, .recompute = options_.recompute};
+    const auto plan = forward_only ? program::plan_forward : program::plan;
+    auto planned = plan(model_->g, model_->spec, layout(), wanted);
+    if (!planned && planned.error().category == errc::resource_exhausted && pool_ && options_.threads.as_pays) {
+      pool_ = wanted.pool = nullptr;  // Nobody has asked for threads that the system does not give.
+      planned = plan(model_->g, model_->spec, layout(), wanted);
+    }
     if (!planned)
       return fail(planned.error());
     if (programs.size() == bindings_max)

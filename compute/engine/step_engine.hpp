@@ -105,6 +105,13 @@ class step_engine {
 /// empty.
 void show_mean_loss(std::span<const program_output> outputs, double loss, std::vector<tensor>& values);
 
+/// The threads that compute each step of a replica, the caller's included.
+struct shared_threads {
+  int32_t most = 1;
+  bool as_pays = false;                       ///< Fewer where a step is too short for more to pay, which its plan alone decides; one where the
+                                              ///<   system gives no more.
+};
+
 struct program_engine_options {
   std::shared_ptr<const model_graph> graph;   ///< Shared by all engines of a program; planned once per binding of the batch (at most 8 are kept).
   std::vector<component> delivered;           ///< Components of a batch, in order; they include the graph's inputs.
@@ -114,7 +121,7 @@ struct program_engine_options {
   int32_t shards = 1;                         ///< S, a multiple of `replicas`.
   int64_t batch_rows = 1;                     ///< Rows of this replica's full batch; planned at once.
   uint64_t seed = 0;
-  int32_t intra_op_threads = 1;               ///< Threads that compute each step, the caller's included; at least 1.
+  shared_threads threads = {};
   bool recompute = false;                     ///< As program_options.
   measuring measure = measuring::never;       ///< As program_options.
   std::vector<std::string> expose = {};       ///< As program_options.

@@ -63,9 +63,16 @@ void narrow(lowering& l, int64_t first, int64_t count) {
 
 }  // namespace
 
-void divide_calls(plan& p, int threads, int64_t least_work) {
+int64_t work_of(plan& p) {
+  int64_t work = 0;
+  for (const auto& c : p.calls)
+    work += c.recording ? 0 : work_of(p, c);
+  return work;
+}
+
+void divide_calls(plan& p, int64_t least_work) {
   for (auto& c : p.calls)
-    c.shares = static_cast<int>(std::clamp<int64_t>(work_of(p, c) / std::max<int64_t>(1, least_work), 1, threads));
+    c.shares = static_cast<int>(std::clamp<int64_t>(work_of(p, c) / std::max<int64_t>(1, least_work), 1, p.threads));
 }
 
 std::vector<kernel_call> kernels_of(plan& p, const planned_call& c) {

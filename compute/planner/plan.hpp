@@ -11,6 +11,7 @@ struct plan : planned_values {
   std::vector<planned_call> calls;
   int64_t arena_bytes = 0;
   int64_t live_bytes_max = 0;    ///< Largest total size of the values that are live at one call.
+  int threads = 1;               ///< That share the calls.
 };
 
 /// A new value with the dtype and shape of `from`, which no call yields yet; the caller adds the call that fills it.
@@ -48,8 +49,10 @@ void mark_recording(plan& p, std::span<const int32_t> roots);
 /// Copy elision: slices become views of their operands, and parts of concatenations are computed in place, where they
 /// are contiguous.
 void elide_moves(plan& p);
-/// Sets how many of `threads` share each call: one for each `least_work` of its work (about nanoseconds of one thread).
-void divide_calls(plan& p, int threads, int64_t least_work);
+/// Estimated work of a run that records nothing, in about nanoseconds of one thread: a function of the plan alone.
+int64_t work_of(plan& p);
+/// Sets how many of `p.threads` share each call: one for each `least_work` of its work (about nanoseconds of one thread).
+void divide_calls(plan& p, int64_t least_work);
 /// Buffer assignment: one arena by liveness, outputs in place where the operation allows it.
 void place(plan& p);
 

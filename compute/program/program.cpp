@@ -199,8 +199,10 @@ std::vector<int32_t> settle(plan& p, const demand& d, const program_options& opt
   mark_recording(p, roots);
   if (options.elide)
     elide_moves(p);
-  if (options.pool)
-    divide_calls(p, options.pool->threads(), options.least_work);
+  if (options.pool) {
+    p.threads = threads_for(work_of(p), options.work_a_thread, options.pool->threads());
+    divide_calls(p, options.least_work);
+  }
   place(p);
   return kept;
 }
@@ -327,7 +329,11 @@ expected<std::unique_ptr<program>> program::make(const graph& source, const mode
     i->measured_outputs[m].dims = p.value(i->measured[m]).dims;
   }
   kept.resize(d.outputs.size());
-  i->pool = options.pool;
+  if (p.threads > 1) {
+    if (auto begun = options.pool->begin(p.threads); !begun)
+      return fail(begun.error());
+    i->pool = options.pool;
+  }
   i->share_bytes = std::max<int64_t>(64, options.least_work * 4);
   if (auto ready = i->prepare(g.internals(), std::move(outputs->outputs), kept, layout, what == mode::predict, trains); !ready)
     return fail(ready.error());

@@ -101,6 +101,10 @@ class program {
   std::vector<kernel_facts> describe() const;
   /// Multiply-adds ×2 of one run, forward and backward.
   int64_t flops() const noexcept;
+  /// Estimated work of a run that records nothing, in about nanoseconds of one thread: a function of the plan alone.
+  int64_t work() const noexcept;
+  /// The threads that share a run, the caller's included.
+  int threads() const noexcept;
   /// The plan: kernels in order with shapes, offsets and bytes.
   std::string to_text() const;
 

@@ -58,7 +58,7 @@ struct program::impl {
   void share_out(std::pair<int64_t, int64_t> slice, F f) const {
     constexpr int64_t line = 64;
     const int64_t lines = (slice.second - slice.first + line - 1) / line;
-    const auto shares = pool ? std::clamp<int64_t>(lines * line / share_bytes, 1, pool->threads()) : 1;
+    const auto shares = pool ? std::clamp<int64_t>(lines * line / share_bytes, 1, plan.threads) : 1;
     if (shares == 1)
       return f(slice.first, slice.second);
     pool->run(static_cast<int>(shares), [&](int share) {

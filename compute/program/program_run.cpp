@@ -53,7 +53,7 @@ expected<void> program::impl::prepare(const graph::impl& g, std::vector<program_
     c.flops = c.op->flops ? c.op->flops(l) : 0;
     flops += c.flops;
   }
-  states.resize(pool ? static_cast<size_t>(pool->threads()) : 0);
+  states.resize(pool ? static_cast<size_t>(plan.threads) : 0);
   kept = std::move(values);
   outputs = std::move(named);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -220,6 +220,8 @@ int64_t program::arena_bytes() const noexcept { return impl_->plan.arena_bytes; 
 int64_t program::live_bytes_max() const noexcept { return impl_->plan.live_bytes_max; }
 int64_t program::kernels() const noexcept { return static_cast<int64_t>(impl_->calls.size()); }
 int64_t program::flops() const noexcept { return impl_->flops; }
+int64_t program::work() const noexcept { return work_of(impl_->plan); }
+int program::threads() const noexcept { return impl_->plan.threads; }
 std::string program::to_text() const { return troupe::to_text(impl_->plan); }
 
 std::span<const std::byte> program::output_bytes(int32_t index) const noexcept {

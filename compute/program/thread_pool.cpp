@@ -2,6 +2,7 @@
 
 #include "compute/kernels/denormals.hpp"
 
+#include <cassert>
 #include <system_error>
 
 #if defined(__x86_64__)
@@ -17,17 +18,19 @@ void pause() {
 #endif
 }
 
-/// Spins for `looks` rounds, then sleeps; returns the new value of `x`.
-uint32_t wait_while(const std::atomic<uint32_t>& x, uint32_t value, int looks) {
+/// Spins for `looks` rounds, then sleeps, until `there` is true of x; returns that value.
+template <class Predicate>
+uint32_t wait_until(const std::atomic<uint32_t>& x, int looks, Predicate there) {
   for (int i = 0; i < looks; ++i) {
-    if (const uint32_t now = x.load(std::memory_order_acquire); now != value)
+    if (const uint32_t now = x.load(std::memory_order_acquire); there(now))
       return now;
     pause();
   }
   for (;;) {
-    if (const uint32_t now = x.load(std::memory_order_acquire); now != value)
+    const uint32_t now = x.load(std::memory_order_acquire);
+    if (there(now))
       return now;
-    x.wait(value, std::memory_order_acquire);
+    x.wait(now, std::memory_order_acquire);
   }
 }
 
@@ -38,21 +41,29 @@ void tell(std::atomic<uint32_t>& x, uint32_t value) {
 
 }  // namespace
 
+// With fewer processors than threads, spinning only delays the thread that is waited for.
+thread_pool::thread_pool(int threads) : threads_(threads), looks_(static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000) {}
+
+std::shared_ptr<thread_pool> thread_pool::of(int threads) { return std::shared_ptr<thread_pool>{new thread_pool{threads}}; }
+
 expected<std::shared_ptr<thread_pool>> thread_pool::start(int threads) {
-  // With fewer processors than threads, spinning only delays the thread that is waited for.
-  const int looks = static_cast<int>(std::thread::hardware_concurrency()) < threads ? 0 : 1000;
-  const std::shared_ptr<thread_pool> pool{new thread_pool{looks}};
-  for (int share = 1; share < threads; ++share) {
+  auto pool = of(threads);
+  return pool->begin(threads).map([&] { return std::move(pool); });
+}
+
+expected<void> thread_pool::begin(int threads) {
+  assert(threads <= threads_);
+  for (int share = static_cast<int>(workers_.size()) + 1; share < threads; ++share) {
     auto begun = std::make_unique<worker>();
     try {
-      begun->thread = std::thread{[p = pool.get(), w = begun.get(), share] { p->work(*w, share); }};
+      begun->thread = std::thread{[this, w = begun.get(), share] { work(*w, share); }};
     } catch (const std::system_error& e) {
       return fail(errc::resource_exhausted, "intra_op_threads = " + std::to_string(threads) + ": the system gave no thread after "
                                               + std::to_string(share) + " (" + e.what() + ")");
     }
-    pool->workers_.push_back(std::move(begun));
+    workers_.push_back(std::move(begun));
   }
-  return pool;
+  return {};
 }
 
 thread_pool::~thread_pool() {
@@ -63,22 +74,39 @@ thread_pool::~thread_pool() {
     w->thread.join();
 }
 
+/// True for the first of the two that may compute a share: its thread, and the caller.
+bool thread_pool::take(worker& w, uint32_t number) {
+  uint32_t before = number - 1;
+  return w.taken.load(std::memory_order_relaxed) == before && w.taken.compare_exchange_strong(before, number, std::memory_order_acq_rel);
+}
+
 void thread_pool::run_task(task t, int shares) {
   task_ = t;
   const auto others = static_cast<size_t>(shares) - 1;
   for (size_t i = 0; i < others; ++i)
     tell(workers_[i]->given, workers_[i]->given.load(std::memory_order_relaxed) + 1);
   t.call(t.context, 0);
+  const flush_denormals tiny_is_zero;  // As in the threads.
   for (size_t i = 0; i < others; ++i) {
-    const auto given = workers_[i]->given.load(std::memory_order_relaxed);
-    wait_while(workers_[i]->done, given - 1, looks_);
+    auto& w = *workers_[i];
+    const auto number = w.given.load(std::memory_order_relaxed);
+    if (w.done.load(std::memory_order_acquire) == number || !take(w, number))
+      continue;
+    t.call(t.context, static_cast<int>(i) + 1);
+    w.done.store(number, std::memory_order_relaxed);
+  }
+  for (size_t i = 0; i < others; ++i) {
+    const auto number = workers_[i]->given.load(std::memory_order_relaxed);
+    wait_until(workers_[i]->done, looks_, [number](uint32_t now) { return now == number; });
   }
 }
 
 void thread_pool::work(worker& w, int share) {
   const flush_denormals tiny_is_zero;  // As in the calling thread.
   for (uint32_t seen = 0;;) {
-    seen = wait_while(w.given, seen, looks_);
+    seen = wait_until(w.given, looks_, [seen](uint32_t now) { return now != seen; });
+    if (!take(w, seen))
+      continue;
     if (!task_.call)
       return;
     task_.call(task_.context, share);

@@ -1,6 +1,8 @@
-// Threads that share the kernel calls of a program: the caller computes the first share and waits for the others.
+// Threads that share the kernel calls of a program: the caller computes the first share, then each share that no thread has
+// begun, and waits for the others.
 //
-// Waking a thread costs far more than most calls, so an idle one spins for a few tens of microseconds before it sleeps.
+// Waking a thread costs far more than most calls, so an idle one spins for a few tens of microseconds before it sleeps. A thread
+// that does not get a processor, because another job has it, costs nothing but its share.
 // Shares are finite loops over memory; the wait for them has no deadline.
 #pragma once
 
@@ -17,15 +19,20 @@ namespace troupe {
 /// Used by one thread at a time, not necessarily always the same one.
 class thread_pool {
  public:
-  /// `threads`, at least 1, includes the caller. resource_exhausted where the system has no more threads to give.
+  /// `threads`, at least 1, includes the caller; none is started yet.
+  static std::shared_ptr<thread_pool> of(int threads);
+  /// The same, with all of them started. resource_exhausted as `begin`.
   static expected<std::shared_ptr<thread_pool>> start(int threads);
+  /// Starts threads until `threads` are there, the caller included. resource_exhausted where the system has no more threads to give.
+  expected<void> begin(int threads);
   ~thread_pool();
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
+  /// The most that may be started.
+  int threads() const noexcept { return threads_; }
 
-  /// Calls f(share) once for each share in [0, shares), at most as many as there are threads, and returns when all are
+  /// Calls f(share) once for each share in [0, shares), at most as many as have been started, and returns when all are
   /// done. Allocates nothing.
   template <class F>
   void run(int shares, F&& f) {
@@ -37,18 +44,21 @@ class thread_pool {
     void (*call)(void* context, int share) = nullptr;
     void* context = nullptr;
   };
-  /// On cache lines of its own: the numbers of the last task given and the last one done.
+  /// On cache lines of its own: the numbers of the last task given, of the last one that this thread or the caller has taken, and of
+  /// the last one that this thread has done.
   struct alignas(64) worker {
-    std::atomic<uint32_t> given{0};
+    std::atomic<uint32_t> given{0}, taken{0};
     alignas(64) std::atomic<uint32_t> done{0};
     std::thread thread;
   };
 
-  explicit thread_pool(int looks) : looks_(looks) {}
+  explicit thread_pool(int threads);
   void run_task(task t, int shares);
   void work(worker& w, int share);
+  static bool take(worker& w, uint32_t number);
 
   task task_;
+  const int threads_;
   const int looks_;           ///< How often a thread spins before it sleeps.
   std::vector<std::unique_ptr<worker>> workers_;
 };

@@ -159,6 +159,7 @@ struct program_report {
   int64_t arena_bytes = 0;                   ///< Holds every value that is neither fed, nor a variable or its gradient.
   int64_t live_bytes_max = 0;                ///< Most bytes of the arena in use at one time.
   int64_t flops = 0;                         ///< Total of a run.
+  int32_t threads = 1;                       ///< That share a run in a job on this machine; what is reported is the program for one.
   std::vector<kernel> kernels;               ///< In execution order.
   std::string text;                          ///< The kernels as text, with offsets.
 };

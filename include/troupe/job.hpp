@@ -5,7 +5,8 @@
 //   job->stop();                           // saves, then ends
 //   auto result = job->wait(std::chrono::seconds{30});
 //
-// Nothing here is global: several jobs in one process do not meet. No signal handler is installed, nothing exits.
+// Nothing here is global: several jobs in one process do not meet. Each has its own threads, by default as many as there are processors
+// (run_config::intra_op_threads); where all are busy, a thread computes what its helpers have not begun. No signal handler is installed, nothing exits.
 #pragma once
 
 #include <troupe/estimator.hpp>

@@ -59,8 +59,10 @@ struct run_config {
   int64_t steps_per_loop = 100;                         ///< TPUConfig's iterations_per_loop: of no effect yet, only 100 is accepted.
   std::optional<int64_t> gradient_shards = {};          ///< A power of two that `replicas` divides, 2^20 at most; none: `replicas`.
   int64_t replicas = 1;                                 ///< 1024 at most.
-  int64_t intra_op_threads = 1;                         ///< Threads per replica, its own included, 1024 at most.
-                                                        ///<   The bits are the same for every number.
+  /// Threads per replica, its own included, 1024 at most. 0: the processors that the process may use, divided by the replicas of the
+  /// job; fewer where a step is too short for them to pay, which its plan alone decides; 1 in simulation. The bits are the same for
+  /// every number.
+  int64_t intra_op_threads = 0;
   /// Where an infeed, a replica or the reducer dies, or an error is `aborted` or `unavailable`, the job goes on from its
   /// last commit: at most so many times in a row without a commit beyond the step that failed. None: without limit; 0:
   /// never. With the defaults an input may be away for 303 s. An `aborted` that comes back at the same step ends the job

@@ -59,7 +59,8 @@ template <> struct option_fields<run_config> {
                  field_range::between(1, 1 << 20)),
     // Limits for the threads of a process, far below what a plan's own numbers can hold.
     TROUPE_FIELD(replicas, "copies of the model that share the work", field_range::between(1, 1024)),
-    TROUPE_FIELD(intra_op_threads, "threads that share the arithmetic of a replica", field_range::between(1, 1024)),
+    TROUPE_FIELD(intra_op_threads, "threads that share the arithmetic of a replica; 0: as many as there are processors for it and as pay",
+                 field_range::between(0, 1024)),
     TROUPE_FIELD(recovery_attempts_max, "how often in a row a job goes on from its last checkpoint after a reader of data or a replica has died; 0: never",
                  field_range::between(0, 1e9)),
     // A century, so that no delay overflows a clock.

@@ -97,6 +97,8 @@ class launcher {
   std::unique_ptr<running_job> train(std::shared_ptr<prepared_job> job);
   std::unique_ptr<running_evaluation> evaluate(std::shared_ptr<prepared_job> job);
   std::unique_ptr<running_prediction> predict(std::shared_ptr<prepared_job> job);
+  /// Those that the threads of a replica may use, for `job_basis::processors`.
+  virtual int32_t processors() const { return 1; }
 
  private:
   virtual expected<std::shared_ptr<job_world>> make_world() = 0;
@@ -104,6 +106,10 @@ class launcher {
 
 /// Detached threads for actors that may block; the others run on the scheduler thread of the job's own actor system.
 class local_launcher final : public launcher {
+ public:
+  int32_t processors() const override;
+
+ private:
   expected<std::shared_ptr<job_world>> make_world() override;
 };
 
@@ -111,6 +117,7 @@ class local_launcher final : public launcher {
 class hosted_launcher final : public launcher {
  public:
   explicit hosted_launcher(caf::actor_system& host) : host_(host) {}
+  int32_t processors() const override;
 
  private:
   expected<std::shared_ptr<job_world>> make_world() override;

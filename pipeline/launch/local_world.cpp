@@ -2,6 +2,7 @@
 
 #include "pipeline/launch/launcher.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+#include "storage/files/processors.hpp"
 
 #include <caf/send.hpp>
 
@@ -94,6 +95,9 @@ void local_world::end(milliseconds deadline) {
   if (!listener_->all_ended(deadline) && own_)
     own_->leave_behind();
 }
+
+int32_t local_launcher::processors() const { return usable_processors(); }
+int32_t hosted_launcher::processors() const { return usable_processors(); }
 
 expected<std::shared_ptr<job_world>> local_launcher::make_world() {
   auto own = local_system::make();

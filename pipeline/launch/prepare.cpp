@@ -143,6 +143,16 @@ class built_graphs {
   std::vector<built> all_;
 };
 
+/// The threads of each replica of a program. Those of the same mode run at the same time: the groups of a search with their replicas.
+shared_threads threads_of(const prepared_job& job, const plan_program& of) {
+  if (const auto given = job.basis().config.intra_op_threads; given > 0)
+    return {given, false};
+  const auto beside = std::count_if(job.plan.nodes.begin(), job.plan.nodes.end(), [&](const plan_node& n) {
+    return n.what == role::replica && job.plan.programs[*n.program].mode == of.mode;
+  });
+  return {std::max(1, job.basis().processors / static_cast<int32_t>(beside)), true};
+}
+
 expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs,
                                            built_graphs& graphs) {
   const auto& config = job.basis().config;
@@ -169,7 +179,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
     return fail(store.error());
   prepared_program program{.parameters = *store};
   const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
-                                       config.intra_op_threads, config.recompute, planned.mode == mode::train ? measuring_of(config) : measuring::never, {},
+                                       threads_of(job, planned), config.recompute, planned.mode == mode::train ? measuring_of(config) : measuring::never, {},
                                        job.switches.at(replicas.front()->driver).cancel};
   program.make_engine = [for_all](const plan_node& replica) {
     auto options = for_all;

@@ -24,6 +24,7 @@ struct job_basis {
   std::shared_ptr<const warm_start_settings> start = {};    ///< Valid; null: variables begin with their initial values.
   chief_deadlines deadlines = {};
   std::shared_ptr<file_system> files = posix_file_system();  ///< Never null.
+  int32_t processors = 1;                                    ///< Divided among replicas where `intra_op_threads` is automatic.
 };
 
 /// The data of an evaluation, beside training or alone.

@@ -30,17 +30,13 @@ TEST_CASE("with gradient_shards set, one replica and two replicas are bit-equal"
 }
 
 TEST_CASE("1, 2 and 3 threads that share a replica's arithmetic, and 1, 2 and 4 replicas of them, are bit-equal") {
-  const model wide{"wide", [](graph& g, const features& x, const labels& y, mode m) {  // Its products are large enough for three threads.
-    const auto h = dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
-    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
-  }};
   std::optional<checkpoint_content> one;
   for (int64_t replicas : {1, 2, 4})
     for (int64_t threads : {1, 2, 3}) {
       CAPTURE(replicas);
       CAPTURE(threads);
       small_job_options o{.max_steps = 4, .replicas = replicas, .threads = threads, .shards = 4,
-                          .input = small_dataset(256).shuffle().batch(64).repeat(), .source = wide};
+                          .input = small_dataset(256).shuffle().batch(64).repeat(), .source = wide_model()};
       const auto end = state_at_end(o, 3);
       if (!one)
         one = end;

@@ -38,6 +38,14 @@ inline model small_model(double dropout, const optimizer& by) {
 }
 inline model small_model(double dropout = 0.2, double rate = 0.01) { return small_model(dropout, adam{.rate = static_cast<float>(rate)}); }
 
+/// Its products are large enough for several threads.
+inline model wide_model() {
+  return model{"wide", [](graph& g, const features& x, const labels& y, mode m) {
+    const auto h = troupe::dropout(nn::dense(x["x"], {.units = 4096, .activation = relu}), 0.2, m == mode::train);
+    return multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = nn::dense(h, {.units = 3}), .labels = y.only(), .optimizer = adam{}});
+  }};
+}
+
 constexpr auto soon = std::chrono::seconds{60};  // Far more than any wait of a test needs, and less than the limit of its program.
 
 struct small_job_options {

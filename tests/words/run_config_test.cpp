@@ -111,8 +111,8 @@ TEST_CASE("a field replaced by name takes the text of a value or none, and refus
   CHECK_FALSE(replace(run_config{.debug_numerics = true}, "debug_numerics", "false")->debug_numerics);
   CHECK(replace(run_config{}, "debug_numerics", "yes").error().message == "debug_numerics must be true or false, not 'yes'");
   CHECK(replace(run_config{}, "intra_op_threads", "3")->intra_op_threads == 3);
-  CHECK(replace(run_config{}, "intra_op_threads", "0").error().message == "intra_op_threads must be in [1, 1024], not 0");
-  CHECK(replace(run_config{}, "intra_op_threads", "4294967297").error().message == "intra_op_threads must be in [1, 1024], not 4294967297");
+  CHECK(replace(run_config{}, "intra_op_threads", "-1").error().message == "intra_op_threads must be in [0, 1024], not -1");
+  CHECK(replace(run_config{}, "intra_op_threads", "4294967297").error().message == "intra_op_threads must be in [0, 1024], not 4294967297");
   CHECK(replace(run_config{}, "replicas", "two").error().message == "replicas must be a whole number in [1, 1024], not 'two'");
   CHECK(replace(run_config{}, "replicas", "2.5").error().message == "replicas must be a whole number in [1, 1024], not '2.5'");
   CHECK(replace(run_config{}, "replicas", "none").error().message == "replicas must be a whole number in [1, 1024], not 'none'");
@@ -132,7 +132,7 @@ TEST_CASE("a value that a field cannot have is refused, naming both") {
   CHECK(refused({.save_checkpoints_secs = INFINITY}) == "save_checkpoints_secs must be finite, not inf");
   CHECK(refused({.replicas = 4294967297}) == "replicas must be in [1, 1024], not 4294967297");
   CHECK(refused({.replicas = 4294967298}) == "replicas must be in [1, 1024], not 4294967298");
-  CHECK(refused({.intra_op_threads = 4294967297}) == "intra_op_threads must be in [1, 1024], not 4294967297");
+  CHECK(refused({.intra_op_threads = 4294967297}) == "intra_op_threads must be in [0, 1024], not 4294967297");
   CHECK(refused({.replicas = 0}) == "replicas must be in [1, 1024], not 0");
   CHECK(refused({.save_summary_steps = 0, .keep_checkpoint_max = 0, .log_step_count_steps = std::nullopt}) == "");
 }

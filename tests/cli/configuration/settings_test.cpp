@@ -271,7 +271,7 @@ TEST_CASE("whole numbers beyond what a plan holds are refused with key, value an
         == "--set: run.gradient_shards must be a whole number in [1, 1048576], or \"none\", not '4611686018427387904'");
   CHECK(refused("run.replicas=4294967298") == "--set: run.replicas must be a whole number in [1, 1024], not '4294967298'");
   CHECK(refused("run.replicas=9223372036854775807") == "--set: run.replicas must be a whole number in [1, 1024], not '9223372036854775807'");
-  CHECK(refused("run.intra_op_threads=4294967297") == "--set: run.intra_op_threads must be a whole number in [1, 1024], not '4294967297'");
+  CHECK(refused("run.intra_op_threads=4294967297") == "--set: run.intra_op_threads must be a whole number in [0, 1024], not '4294967297'");
   CHECK(refused("run.replicas=9223372036854775808") == "--set: run.replicas must be a whole number in [1, 1024], not '9223372036854775808'");
 }
 

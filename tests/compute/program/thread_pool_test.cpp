@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <string>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -29,13 +33,97 @@ TEST_CASE("a pool computes every share once, and returns when all are done") {
   }
 }
 
-TEST_CASE("the first share is computed by the thread that asks, the others are not") {
+TEST_CASE("shares are computed at the same time, the first one by the thread that asks") {
   const auto pool = thread_pool::start(3).value();
   std::array<std::thread::id, 3> who;
-  pool->run(3, [&](int share) { who[static_cast<size_t>(share)] = std::this_thread::get_id(); });
+  std::atomic<int> begun = 0;
+  pool->run(3, [&](int share) {
+    who[static_cast<size_t>(share)] = std::this_thread::get_id();
+    for (++begun; begun < 3;)
+      std::this_thread::yield();
+  });
   CHECK(who[0] == std::this_thread::get_id());
   CHECK(who[1] != who[0]);
   CHECK(who[2] != who[1]);
+  CHECK(who[2] != who[0]);
+}
+
+namespace {
+
+/// Threads of this process that a signal holds until `release`: the system gives them no processor, as far as they can tell.
+class held_threads {
+ public:
+  held_threads() {
+    REQUIRE(::pipe(gate) == 0);
+    REQUIRE(::pipe(held) == 0);
+    struct sigaction hold{};
+    hold.sa_handler = [](int) {
+      char one = 0;
+      [[maybe_unused]] const auto told = ::write(held[1], &one, 1);
+      [[maybe_unused]] const auto let = ::read(gate[0], &one, 1);
+    };
+    REQUIRE(::sigaction(SIGUSR2, &hold, &before_) == 0);
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/task"})
+      if (const auto id = static_cast<pid_t>(std::stol(entry.path().filename())); id != ::gettid()) {
+        REQUIRE(::tgkill(::getpid(), id, SIGUSR2) == 0);
+        ++count_;
+      }
+    char one = 0;
+    for (int i = 0; i < count_; ++i)
+      REQUIRE(::read(held[0], &one, 1) == 1);
+  }
+  int count() const noexcept { return count_; }
+  void release() {
+    for (; count_ > 0; --count_)
+      REQUIRE(::write(gate[1], "", 1) == 1);
+  }
+  ~held_threads() {
+    release();
+    for (const int end : {gate[0], gate[1], held[0], held[1]})
+      ::close(end);
+  }
+
+ private:
+  static inline int gate[2], held[2];
+  struct sigaction before_{};
+  int count_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("shares whose threads get no processor are computed by the thread that asks") {
+  const auto pool = thread_pool::start(3).value();
+  std::array<std::thread::id, 3> who;
+  const auto ask = [&] { pool->run(3, [&](int share) { who[static_cast<size_t>(share)] = std::this_thread::get_id(); }); };
+  held_threads others;
+  REQUIRE(others.count() >= 2);
+  for (int round = 0; round < 3; ++round) {
+    who = {};
+    ask();
+    for (const auto& id : who)
+      CHECK(id == std::this_thread::get_id());
+  }
+  others.release();
+  int64_t sum = 0;
+  std::array<int64_t, 3> done{};
+  for (int round = 0; round < 1000; ++round)  // Threads that come late do nothing twice.
+    pool->run(3, [&](int share) { done[static_cast<size_t>(share)] += round; });
+  for (const auto d : done)
+    sum += d;
+  CHECK(sum == 3 * 499500);
+}
+
+TEST_CASE("a pool starts no thread before it is told to, and then those that are missing") {
+  const auto pool = thread_pool::of(4);
+  const auto threads_now = [] { return std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}); };
+  const auto before = threads_now();
+  CHECK(pool->threads() == 4);
+  REQUIRE(pool->begin(2).has_value());
+  CHECK(threads_now() == before + 1);
+  REQUIRE(pool->begin(4).has_value());
+  CHECK(threads_now() == before + 3);
+  REQUIRE(pool->begin(3).has_value());
+  CHECK(threads_now() == before + 3);
 }
 
 TEST_CASE("tiny numbers are zero on the threads that help, as where a program runs") {

@@ -3,6 +3,7 @@
 #include "tests/compute/model_fixture.hpp"
 #include "tests/support/has.hpp"
 
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -194,8 +195,36 @@ TEST_CASE("only calls with work enough for a thread's waking are divided") {
   std::set<std::string> names;
   CHECK(add_shared(names, *small.run) == 0);
   CHECK(add_shared(names, *large.run) > 3);
+  CHECK(small.run->threads() == 2);
   trainer alone{build({784, 128, 10}), {.batch = 128}};
   CHECK(add_shared(names, *alone.run) == 0);
+}
+
+TEST_CASE("one thread is used for each so much work of a run, as the shapes say, and at most those of the pool") {
+  CHECK(threads_for(0, 1000, 8) == 1);
+  CHECK(threads_for(1999, 1000, 8) == 1);
+  CHECK(threads_for(2000, 1000, 8) == 2);
+  CHECK(threads_for(7999, 1000, 8) == 7);
+  CHECK(threads_for(1'000'000, 1000, 8) == 8);
+  CHECK(threads_for(1, 0, 8) == 8);
+
+  const auto planned = [](std::vector<int64_t> widths, int64_t batch, std::shared_ptr<thread_pool> pool) {
+    return trainer{[=](graph& g) { return classifier(g, widths, dtype::float32, momentum{}); },
+                   {.batch = batch, .pool = std::move(pool), .work_a_thread = automatic_work_a_thread}};
+  };
+  const auto threads_now = [] { return std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}); };
+  const auto before = threads_now();
+  CHECK(planned({10, 16, 2}, 32, thread_pool::of(64)).run->threads() == 1);
+  CHECK(planned({784, 128, 10}, 32, thread_pool::of(64)).run->threads() == 1);
+  CHECK(threads_now() == before);
+  const auto step = planned({784, 128, 10}, 128, thread_pool::of(64));
+  CHECK(step.run->threads() >= 2);
+  CHECK(step.run->threads() <= 8);
+  CHECK(threads_now() == before + step.run->threads() - 1);
+  CHECK(planned({784, 128, 10}, 128, thread_pool::of(2)).run->threads() == 2);
+  CHECK(planned({784, 128, 10}, 128, nullptr).run->threads() == 1);
+  std::set<std::string> names;
+  CHECK(add_shared(names, *planned({784, 128, 10}, 32, thread_pool::of(64)).run) == 0);
 }
 
 }  // namespace troupe

@@ -4,6 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace troupe::test {
 
 namespace {
@@ -54,6 +61,54 @@ TEST_CASE("a source is opened once by a job that trains to its end, and once for
     CHECK(opened == hosts);
   }
 }
+
+TEST_CASE("automatic threads are the job's processors divided by its replicas, a given number is kept, and what has no processors has one") {
+  const auto threads_now = [] { return std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, {}); };
+  const auto started = [&](int32_t processors, int64_t replicas, int64_t threads, int64_t rows) {
+    auto job = describe_small({.replicas = replicas, .threads = threads, .evaluates = true, .input = small_dataset(2048).batch(rows).repeat(),
+                               .source = wide_model()});
+    job.basis.processors = processors;
+    const auto before = threads_now();
+    const auto prepared = prepare(std::move(job));
+    REQUIRE(prepared.has_value());
+    return threads_now() - before;
+  };
+  CHECK(started(8, 1, 0, 2048) == 7);
+  CHECK(started(8, 2, 0, 2048) == 2 * 3);
+  CHECK(started(7, 4, 0, 2048) == 0);
+  CHECK(started(2, 4, 0, 2048) == 0);
+  CHECK(started(8, 1, 0, 1) == 0);  // Too short a step.
+  CHECK(started(1, 1, 0, 2048) == 0);
+  CHECK(started(1, 1, 3, 2048) == 2 * 2);  // The evaluation's replica has them too.
+  CHECK(started(8, 2, 1, 2048) == 0);
+  CHECK(describe_small({}).basis.processors == 1);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // Sanitizers end a process without free addresses.
+TEST_CASE("automatic threads that the system does not give are done without, given ones are an error") {
+  const auto prepares = [](int32_t processors, int64_t threads) {
+    // In a process of its own, with addresses for the stacks of a few threads.
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      auto job = describe_small({.threads = threads, .input = small_dataset(2048).batch(2048).repeat(), .source = wide_model()});
+      job.basis.processors = processors;
+      rlim_t pages = 0;
+      std::ifstream{"/proc/self/statm"} >> pages;
+      const rlim_t bytes = pages * 4096 + (rlim_t{400} << 20);
+      const rlimit little{.rlim_cur = bytes, .rlim_max = bytes};
+      setrlimit(RLIMIT_AS, &little);
+      const auto prepared = prepare(std::move(job));
+      _exit(prepared ? 0 : prepared.error().message.starts_with("intra_op_threads = 64: ") ? 1 : 2);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  CHECK(prepares(1, 64) == 1);
+  CHECK(prepares(1024, 0) == 0);
+}
+#endif
 
 TEST_CASE("a job is planned from the books of the newest checkpoint, or of none") {
   small_job_options o{.max_steps = 10};
