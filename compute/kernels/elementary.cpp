@@ -54,6 +54,16 @@ double sin_turned(double x, int64_t quarters) {
   return quadrant & 2 ? -y : y;
 }
 
+template <class T>
+bool is_odd(T y) { return std::floor(y) == y && 2 * std::floor(y / 2) != y; }
+
+/// Eigen's, and of -0 the sign, which Eigen's loses.
+template <class T>
+T power_of(T x, T y) {
+  const T z = first(simd::pow(set(x), set(y)));
+  return x == 0 && std::signbit(x) && is_odd(y) ? -std::abs(z) : z;
+}
+
 }  // namespace
 
 double exp(double x) { return x < -0x1.6232bdd7abcd2p9 ? 0 : first(simd::pexp(set(x))); }  // Below, e^x is no normal number; Eigen's stays there.
@@ -61,8 +71,8 @@ double expm1(double x) { return x == 0 ? x : first(simd::expm1(set(x))); }
 double log(double x) { return first(simd::plog(set(x))); }
 float log(float x) { return first(simd::plog(set(x))); }
 double log1p(double x) { return x == 0 ? x : first(simd::log1p(set(x))); }
-double pow(double x, double y) { return first(simd::pow(set(x), set(y))); }
-float pow(float x, float y) { return first(simd::pow(set(x), set(y))); }
+double pow(double x, double y) { return power_of(x, y); }
+float pow(float x, float y) { return power_of(x, y); }
 
 // tanh |x| = -t / (t + 2), t = e^(-2|x|) - 1
 double tanh(double x) {

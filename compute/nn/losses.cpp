@@ -117,7 +117,11 @@ symbol sigmoid_cross_entropy(symbol labels, symbol logits, options o, std::sourc
     return invalid_of(labels, logits);
   if (*share > 0)
     labels = add(scale(labels, 1 - *share, at), number(labels, *share / 2, at), at);
-  return reduce(sub(softplus(logits, at), mul(logits, labels, at), at), o, at);
+  // x·(p - z) + log(1 + e^-|x|) with p = 1 where x >= 0, else 0: in softplus(x) - x·z the logarithm is lost beside a great x.
+  const symbol positive = greater_equal(logits, number(logits, 0, at), at);
+  const symbol p = select(positive, number(logits, 1, at), number(logits, 0, at), at);
+  const symbol bend = softplus(select(positive, neg(logits, at), logits, at), at);
+  return reduce(add(mul(logits, sub(p, labels, at), at), bend, at), o, at);
 }
 
 symbol squared(symbol labels, symbol predictions, options o, std::source_location at) {

@@ -38,8 +38,9 @@ struct planned_call {
   const operation* op = nullptr;
   std::vector<int32_t> in, out;
   std::vector<int32_t> nodes;    ///< The nodes that it computes, in the order of the graph; several when it is fused.
-  attributes attr;               ///< `number` is already divided by the product `per`.
+  attributes attr;
   double factor = 1;             ///< reduce_sum: scales the sum.
+  double divisor = 1;            ///< scale, reduce_sum: divides the result, with one rounding; of scale, the product `per`.
   int32_t bias = -1;             ///< matmul, conv2d: the input added to every row.
   int32_t mask = -1;             ///< matmul: the input that masks the product: 0 is written where it is not positive.
   bool relu = false;             ///< Negative results become 0. max_pool_gradient: only where the greatest is positive.

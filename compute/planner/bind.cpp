@@ -115,7 +115,7 @@ expected<plan> bind_unknowns(const graph::impl& g, std::span<const int32_t> root
         auto x = b.number(e, n);
         if (!x)
           return fail(x.error());
-        c.attr.number /= static_cast<double>(*x);
+        c.divisor *= static_cast<double>(*x);  // Exact: both are below 2^48, as is a product that counts elements.
       }
       p.calls.push_back(std::move(c));
     }

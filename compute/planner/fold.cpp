@@ -1,6 +1,9 @@
 // Constant folding of values that are one number everywhere (mostly the start of a gradient).
 #include "compute/planner/plan.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace troupe {
 namespace {
 
@@ -8,7 +11,7 @@ template <class T>
 std::optional<double> same_everywhere(const tensor& t) {
   const auto x = t.as<T>();
   for (T v : x)
-    if (v != x[0])
+    if (v != x[0] || std::signbit(v) != std::signbit(x[0]))
       return {};
   return x.empty() ? std::optional<double>{} : static_cast<double>(x[0]);
 }
@@ -21,6 +24,14 @@ std::optional<double> splat_of(const tensor& t) {
   }
 }
 
+/// The number that a program holds for x: rounded to the dtype, a denormal one as 0.
+template <class T>
+double held(double x) {
+  const T rounded = static_cast<T>(x);
+  return std::abs(rounded) < std::numeric_limits<T>::min() ? std::copysign(0.0, x) : static_cast<double>(rounded);
+}
+double held(dtype type, double x) { return type == dtype::float32 ? held<float>(x) : held<double>(x); }
+
 /// The number that the call yields when its operands are known; nothing when it has to be run.
 std::optional<double> evaluate(const plan& p, const planned_call& c) {
   std::vector<double> x;
@@ -28,13 +39,14 @@ std::optional<double> evaluate(const plan& p, const planned_call& c) {
     const auto& v = p.value(p.root(i)).splat;
     if (!v)
       return {};
-    x.push_back(*v);
+    x.push_back(held(p.value(i).type, *v));
   }
   const auto is = [&](const operation& op) { return c.op == &op; };
-  if (x.empty() || !is_floating(p.value(c.out[0]).type))
+  const dtype type = p.value(c.out[0]).type;
+  if (x.empty() || !is_floating(type))
     return {};
   if (is(ops::broadcast_to)) return x[0];
-  if (is(ops::scale)) return x[0] * c.attr.number;
+  if (is(ops::scale)) return held(type, x[0] * held(type, c.attr.number)) / c.divisor;
   if (is(ops::neg)) return -x[0];
   if (is(ops::square)) return x[0] * x[0];
   if (is(ops::add)) return x[0] + x[1];
@@ -42,6 +54,18 @@ std::optional<double> evaluate(const plan& p, const planned_call& c) {
   if (is(ops::mul)) return x[0] * x[1];
   if (is(ops::div)) return x[0] / x[1];
   return {};
+}
+
+/// A quotient by a power of two is a product, if the factor is a number that no dtype takes for 0.
+void multiply_if_exact(planned_call& c) {
+  int exponent = 0;
+  if (std::abs(std::frexp(c.divisor, &exponent)) != 0.5 || std::abs(exponent) > 126)
+    return;
+  const double factor = c.attr.number / c.divisor;
+  if (std::abs(factor) >= static_cast<double>(std::numeric_limits<float>::min()) && std::abs(factor) <= 0x1p126) {
+    c.attr.number = factor;
+    c.divisor = 1;
+  }
 }
 
 /// x·c and x/c for a known c become a scale, or x itself for a factor of 1.
@@ -56,7 +80,8 @@ void simplify_product(plan& p, planned_call& c) {
     if (!number || (division && known == 0) || p.value(other).dims != dims)
       continue;
     c.op = &ops::scale;
-    c.attr.number = division ? 1 / *number : *number;
+    c.attr.number = division ? 1 : *number;
+    c.divisor = division ? *number : 1;  // Not 1/c as the factor, which has a rounding of its own.
     c.in = {other};
     return;
   }
@@ -70,14 +95,16 @@ void fold_constants(plan& p) {
       v.splat = splat_of(v.constant);
   for (auto& c : p.calls) {
     if (const auto number = evaluate(p, c)) {
-      p.value(c.out[0]).splat = number;
+      c.attr.number = held(p.value(c.out[0]).type, *number);
+      p.value(c.out[0]).splat = c.attr.number;
       c.op = &ops::fill_value;
       c.in.clear();
-      c.attr.number = *number;
       continue;
     }
     simplify_product(p, c);
-    if (c.op == &ops::scale && c.attr.number == 1 && !p.value(c.out[0]).keep && !p.value(c.in[0]).read_only) {
+    if (c.op == &ops::scale)
+      multiply_if_exact(c);
+    if (c.op == &ops::scale && c.attr.number == 1 && c.divisor == 1 && !p.value(c.out[0]).keep && !p.value(c.in[0]).read_only) {
       p.value(c.out[0]).view_of = c.in[0];
       c.removed = true;
     }

@@ -142,9 +142,10 @@ void fuse_scaled_sum(plan& p) {
     if (c.removed || c.op != &ops::scale)
       continue;
     if (planned_call* inner = all.sole_producer(c.in[0], ops::reduce_sum)) {
-      const double factor = inner->factor * c.attr.number;
+      const double factor = inner->factor * c.attr.number, divisor = inner->divisor * c.divisor;
       absorb(c, *inner);
       c.factor = factor;
+      c.divisor = divisor;
     }
   }
 }

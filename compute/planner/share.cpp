@@ -16,7 +16,7 @@ bool alike(const plan& p, const planned_call& a, const planned_call& b) {
   auto other = b.attr;
   other.number = a.attr.number;
   other.number2 = a.attr.number2;
-  return a.attr == other && bits(a.attr.number) == bits(b.attr.number) && bits(a.attr.number2) == bits(b.attr.number2)
+  return a.attr == other && bits(a.attr.number) == bits(b.attr.number) && bits(a.attr.number2) == bits(b.attr.number2) && a.divisor == b.divisor
          && x.type == y.type && x.dims == y.dims;
 }
 

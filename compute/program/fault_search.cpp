@@ -119,8 +119,9 @@ numeric_fault fault_search::describe(const origin& o) const {
   }
   for (int32_t in : call.in)
     f.details.push_back(operand_text(in, o));
-  if (!std::isfinite(call.attr.number))
-    f.details.push_back("operand that is known while planning: " + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&call.attr.number), 0));
+  const double& known = call.divisor == 1 ? call.attr.number : call.divisor;
+  if (!std::isfinite(known) || call.divisor == 0)
+    f.details.push_back("operand that is known while planning: " + element_text(dtype::float64, reinterpret_cast<const std::byte*>(&known), 0));
   return f;
 }
 

@@ -113,12 +113,15 @@ struct training {
   std::vector<int64_t> offsets;          ///< Their places in the flat vector.
 };
 
+/// value / S
+symbol share_of(symbol value, int32_t shards) { return scale_per(value, 1, {extent{shards}}, std::source_location::current()); }
+
 /// One shard's term of the sum that becomes the variable: value / S for a mean, value - before + before / S for a sum.
 symbol share_of(graph& g, const graph_variable& v, int32_t shards) {
   const symbol before = g.make_symbol(v.node), value = g.make_symbol(v.next);
   if (shards == 1)
     return value;
-  return v.options.replicas == combine::sum ? sub(value, scale(before, 1 - 1.0 / shards)) : scale(value, 1.0 / shards);
+  return v.options.replicas == combine::sum ? sub(value, scale(before, 1 - 1.0 / shards)) : share_of(value, shards);
 }
 
 expected<training> differentiate(graph& g, symbol loss, const optimizer& o, const parameter_layout& layout, int32_t shards) {
@@ -135,7 +138,7 @@ expected<training> differentiate(graph& g, symbol loss, const optimizer& o, cons
     t.offsets.push_back(layout.entries()[static_cast<size_t>(at)].gradient_offset);
   }
   if (shards > 1)
-    loss = scale(loss, 1.0 / shards);
+    loss = share_of(loss, shards);
   const auto all = gradients(loss, variables);
   if (auto status = g.status(); !status)
     return fail(status.error());

@@ -46,7 +46,7 @@ TEST_CASE("a job that goes on from a checkpoint of other arithmetic says so once
   small_job_options o{.max_steps = 10, .input = small_dataset().shuffle(3).batch(4).repeat()};
   CHECK(warnings_of(o).empty());
   const auto properties = newest_checkpoint(o.files).content.properties;
-  CHECK(properties.at("numerics_version") == "2");
+  CHECK(properties.at("numerics_version") == "3");
   CHECK(properties.at("seed") == "7");
   CHECK(properties.at("replicas") == "1");
   CHECK(properties.at("gradient_shards") == "1");
@@ -58,10 +58,10 @@ TEST_CASE("a job that goes on from a checkpoint of other arithmetic says so once
     CHECK(has(all[0], part));
   };
   SUBCASE("an older version of the arithmetic") {
-    rewrite(o, "numerics_version", "1");
+    rewrite(o, "numerics_version", "2");
     all = warnings_of(o);
-    expect_one("arithmetic of version 1, this job has 2");
-    CHECK(newest_checkpoint(o.files).content.properties.at("numerics_version") == "2");
+    expect_one("arithmetic of version 2, this job has 3");
+    CHECK(newest_checkpoint(o.files).content.properties.at("numerics_version") == "3");
   }
   SUBCASE("another CPU level") {
     rewrite(o, "cpu_level", "v9");

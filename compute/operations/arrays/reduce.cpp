@@ -1,5 +1,6 @@
 // Reductions. The shape fixes the order of each: bits depend on neither addresses nor threads.
 #include "compute/kernels/simd.hpp"
+#include "compute/kernels/sums.hpp"
 #include "compute/operations/arrays/reduce.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
 #include "words/text.hpp"
@@ -62,55 +63,14 @@ void sum_rows_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
   T* y = c.to<T>(s, 1);
   for (int64_t i = 0; i < c.n[outer]; ++i)
-    y[i] = static_cast<T>(c.number * sum_of(x + i * c.n[reduced], c.n[reduced]));
-}
-
-/// Sums `Packets` adjacent packets of columns over the rows in order: enough to fill cache lines, since the next row
-/// may be far away.
-template <int Packets, class T, class Load>
-void sum_some_columns(const T* x, int64_t rows, int64_t stride, Load load, simd::packet<T> (&sums)[Packets]) {
-  // Two chains for each packet hide the latency of addition; they are added at the end.
-  simd::packet<T> odd[Packets];
-  for (int p = 0; p < Packets; ++p)
-    sums[p] = odd[p] = simd::set(T{0});
-  int64_t r = 0;
-  for (; r + 2 <= rows; r += 2)
-    for (int p = 0; p < Packets; ++p) {
-      sums[p] = simd::padd(sums[p], load(x + r * stride + p * simd::width<T>));
-      odd[p] = simd::padd(odd[p], load(x + (r + 1) * stride + p * simd::width<T>));
-    }
-  for (int p = 0; p < Packets; ++p) {
-    if (r < rows)
-      sums[p] = simd::padd(sums[p], load(x + r * stride + p * simd::width<T>));
-    sums[p] = simd::padd(sums[p], odd[p]);
-  }
+    y[i] = static_cast<T>(c.number * sum_of(x + i * c.n[reduced], c.n[reduced]) / c.number2);
 }
 
 template <class T>
 void sum_columns_kernel(const kernel_call& c, run_state& s) {
-  const int64_t columns = c.n[inner], rows = c.n[reduced], stride = c.n[row_stride];
-  const auto factor = simd::set(static_cast<T>(c.number));
-  for (int64_t o = 0; o < c.n[outer]; ++o) {
-    const T* x = c.to<const T>(s, 0) + o * rows * stride;
-    T* y = c.to<T>(s, 1) + o * stride;
-    constexpr int together = 4;
-    simd::packet<T> sums[together], sum[1];
-    const auto whole = [](const T* p) { return simd::load(p); };
-    int64_t j = 0;
-    for (; j + together * simd::width<T> <= columns; j += together * simd::width<T>) {
-      sum_some_columns(x + j, rows, stride, whole, sums);
-      for (int p = 0; p < together; ++p)
-        simd::store(y + j + p * simd::width<T>, simd::pmul(factor, sums[p]));
-    }
-    for (; j + simd::width<T> <= columns; j += simd::width<T>) {
-      sum_some_columns(x + j, rows, stride, whole, sum);
-      simd::store(y + j, simd::pmul(factor, sum[0]));
-    }
-    if (const int64_t n = columns - j; n > 0) {
-      sum_some_columns(x + j, rows, stride, [n](const T* p) { return simd::load_part(p, n); }, sum);
-      simd::store_part(y + j, simd::pmul(factor, sum[0]), n);
-    }
-  }
+  const int64_t rows = c.n[reduced], stride = c.n[row_stride];
+  for (int64_t o = 0; o < c.n[outer]; ++o)
+    sum_columns(c.to<const T>(s, 0) + o * rows * stride, rows, c.n[inner], stride, c.to<T>(s, 1) + o * stride, {c.number, c.number2});
 }
 
 /// Any axes and dtypes: element by element in the operand's order, each folded into the output element at its stride.
@@ -136,12 +96,33 @@ void fold_walk(const kernel_call& c, run_state& s, T start, F f) {
   });
 }
 
+/// Axes that are not neighbours: each output element is added up in float64, runs of its terms as in sum_of.
 template <class T>
 void sum_any_kernel(const kernel_call& c, run_state& s) {
+  const T* x = c.to<const T>(s, 0);
+  T* y = c.to<T>(s, 1);
+  double* sums = nullptr;
+  if constexpr (std::is_same_v<T, double>)
+    sums = y;
+  else
+    sums = c.to<double>(s, 2);
+  std::fill_n(sums, c.n[outer], 0.0);
+  for_each_run(*c.strides, [&](const walk_run& r) {
+    const T* from = x + r.out;
+    double* to = sums + r.at[0];
+    if (r.stride[0] == 0)
+      *to += sum_of(from, r.n);
+    else
+      for (int64_t i = 0; i < r.n; ++i)
+        to[i] += static_cast<double>(from[i]);
+  });
+  for (int64_t i = 0; i < c.n[outer]; ++i)
+    y[i] = static_cast<T>(c.number * sums[i] / c.number2);
+}
+
+template <class T>
+void sum_integers_kernel(const kernel_call& c, run_state& s) {
   fold_walk(c, s, T{0}, [](T a, T b) { return modular(a, b, [](auto u, auto v) { return u + v; }); });
-  if constexpr (std::is_floating_point_v<T>)
-    for (int64_t i = 0; i < c.n[outer]; ++i)
-      c.to<T>(s, 1)[i] *= static_cast<T>(c.number);
 }
 
 template <class T>
@@ -180,6 +161,7 @@ void lower_ends(lowering& l) {
   l.kernel.at[0] = l.in_at(0);
   l.kernel.at[1] = l.out_at();
   l.kernel.number = l.call.factor;
+  l.kernel.number2 = l.call.divisor;
 }
 
 /// Extents before, of and after the reduced axes; false when they are not neighbours.
@@ -215,7 +197,8 @@ void lower_sum(lowering& l) {
   lower_ends(l);
   if (!is_floating(l.in(0).type) || !three_parts(l.in(0).dims, l.call.attr.axes, l.kernel.n)) {
     lower_walk(l);
-    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>, sum_any_kernel<int32_t>, sum_any_kernel<int64_t>);
+    l.kernel.at[2] = l.workspace();
+    l.run(l.in(0).type, sum_any_kernel<float>, sum_any_kernel<double>, sum_integers_kernel<int32_t>, sum_integers_kernel<int64_t>);
   } else if (l.kernel.n[inner] == 1) {
     divide_outer(l);
     l.run(l.in(0).type, sum_rows_kernel<float>, sum_rows_kernel<double>);
@@ -227,6 +210,12 @@ void lower_sum(lowering& l) {
       l.division = {.items = l.kernel.n[inner], .unit = 64 / size_of(l.in(0).type), .extent = inner, .step = {size_of(l.in(0).type), size_of(l.in(0).type)}};
     l.run(l.in(0).type, sum_columns_kernel<float>, sum_columns_kernel<double>);
   }
+}
+
+/// Of float32 over axes that are not neighbours: a float64 for each element of the output.
+int64_t workspace_of_sum(const lowering& l) {
+  int64_t n[7];
+  return l.in(0).type == dtype::float32 && !three_parts(l.in(0).dims, l.call.attr.axes, n) ? l.out().dims.elements() * static_cast<int64_t>(sizeof(double)) : 0;
 }
 
 void lower_max(lowering& l) {
@@ -268,7 +257,7 @@ constexpr std::string_view is_index = "its value is an index";
 
 namespace ops {
 const operation reduce_sum{.name = "reduce_sum", .gradient = [](const gradient_input& in) { return std::vector<symbol>{stretch(in, in.dy)}; },
-                           .lower = lower_sum};
+                           .lower = lower_sum, .workspace = workspace_of_sum};
 const operation reduce_max{.name = "reduce_max", .gradient = extreme_gradient, .lower = lower_max};
 const operation reduce_min{.name = "reduce_min", .gradient = extreme_gradient, .lower = lower_min};
 const operation argmax{.name = "argmax", .no_gradient = is_index, .lower = lower_argmax<false>};
@@ -300,7 +289,7 @@ symbol reduce_mean(symbol x, reduce_options options, std::source_location at) {
   const auto axes = *normal_axes(options.axes, x.rank());
   for (int axis : axes)
     per.push_back(x.dims()[static_cast<size_t>(axis)]);
-  return scale_per(sum, 1, std::move(per), at);
+  return scale_per(sum, 1, std::move(per), at);  // A division: the mean of equal numbers is that number.
 }
 
 symbol argmax(symbol x, int axis, std::source_location at) { return reduce(ops::argmax, domain::number, x, {{axis}}, dtype::int64, at); }

@@ -99,19 +99,27 @@ void product_without_gradient_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
+/// Floating numbers are added up in float64, so that the error does not grow with their number.
 template <class T>
 void cumsum_kernel(const kernel_call& c, run_state& s) {
+  using sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+  constexpr int64_t columns_max = 16;  // As many lie in one cache line.
   const bool exclusive = (c.flags & 1) != 0, reverse = (c.flags & 2) != 0;
-  for (int64_t o = 0; o < c.n[outer]; ++o) {
-    const T* x = c.to<const T>(s, 0) + o * c.n[along] * c.n[inner];
-    T* y = c.to<T>(s, 1) + o * c.n[along] * c.n[inner];
-    for (int64_t k = 0; k < c.n[along]; ++k) {
-      const int64_t row = (reverse ? c.n[along] - 1 - k : k) * c.n[inner], step = reverse ? c.n[inner] : -c.n[inner];
-      const int64_t added = exclusive ? row + step : row;
-      for (int64_t i = 0; i < c.n[inner]; ++i)
-        y[row + i] = k == 0 ? (exclusive ? T{0} : x[row + i]) : plus(y[row + step + i], x[added + i]);
+  for (int64_t o = 0; o < c.n[outer]; ++o)
+    for (int64_t i = 0; i < c.n[inner]; i += columns_max) {
+      const int64_t columns = std::min(columns_max, c.n[inner] - i), first = o * c.n[along] * c.n[inner] + i;
+      sum sums[columns_max] = {};
+      for (int64_t k = 0; k < c.n[along]; ++k) {
+        const int64_t row = first + (reverse ? c.n[along] - 1 - k : k) * c.n[inner];
+        const T* x = c.to<const T>(s, 0) + row;
+        T* y = c.to<T>(s, 1) + row;
+        for (int64_t j = 0; j < columns; ++j) {
+          const sum before = sums[j];
+          sums[j] = plus(before, static_cast<sum>(x[j]));
+          y[j] = static_cast<T>(exclusive ? before : sums[j]);
+        }
+      }
     }
-  }
 }
 
 void lower_product(lowering& l) {

@@ -1,5 +1,6 @@
-// Dropout (Srivastava et al. 2014): y = x·m / (1 - rate), m drawn from Philox with the key (seed, scoped name) and the
-// counter (element / 4, shard, step). The gradient is the same operation on dy: the mask is drawn again, never kept.
+// Dropout (Srivastava et al. 2014): y = x·m·k, k = 1 / (1 - rate) in the dtype, m drawn from Philox with the key (seed,
+// scoped name) and the counter (element / 4, shard, step). The gradient is the same operation on dy: the mask is drawn
+// again, never kept.
 #include "compute/kernels/random_lanes.hpp"
 #include "compute/operations/elementwise/elementwise.hpp"
 

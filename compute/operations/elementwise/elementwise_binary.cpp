@@ -61,14 +61,16 @@ list chosen_gradient(in i, symbol a_wins, symbol b_wins) {
   return to_operands(i, to_a, to_b);
 }
 
-/// da = dy·b·a^(b-1); db = dy·a^b·log a where a > 0, else 0. In TensorFlow's way a^(b-1) is not a^b / a, which 0 would spoil.
+/// da = dy·b·a^(b-1), and 0 where b is 0; db = dy·a^b·log a, and 0 where a <= 0 or a^b is 0: 0·∞ is no derivative. In
+/// TensorFlow's way a^(b-1) is not a^b / a, which 0 would spoil.
 list pow_gradient(in i) {
   const symbol a = i.x[0], b = i.x[1];
   const symbol one = fill(i.g, 1, i.n.type, {}, i.at), zero = fill(i.g, 0, i.n.type, {}, i.at);
-  const symbol da = mul(i.dy, mul(b, pow(a, sub(b, one, i.at), i.at), i.at), i.at);
-  const symbol positive = greater(a, zero, i.at);
-  const symbol log_a = select(positive, log(select(positive, a, one, i.at), i.at), zero, i.at);
-  return to_operands(i, da, select(positive, mul(i.dy, mul(i.y, log_a, i.at), i.at), zero, i.at));  // Also where a^b is not finite.
+  const symbol slope = mul(b, pow(a, sub(b, one, i.at), i.at), i.at);
+  const symbol da = mul(i.dy, select(equal(b, zero, i.at), zero, slope, i.at), i.at);
+  const symbol negative = less_equal(a, zero, i.at), flat = logical_or(negative, equal(i.y, zero, i.at), i.at);
+  const symbol log_a = log(select(negative, one, a, i.at), i.at);
+  return to_operands(i, da, select(flat, zero, mul(i.dy, mul(i.y, log_a, i.at), i.at), i.at));  // Also where a^b is not finite.
 }
 
 }  // namespace
@@ -84,8 +86,8 @@ const operation mul{.name = "mul", .gradient = [](in i) {
                     }, .lower = lower_number<mul_of>, .in_place = true, .elementwise = true};
 // d(a/b) = da/b - (a/b)·db/b
 const operation div{.name = "div", .gradient = [](in i) {
-                      const symbol da = troupe::div(i.dy, i.x[1], i.at);
-                      return to_operands(i, da, troupe::neg(troupe::mul(da, i.y, i.at), i.at));
+                      const symbol down = troupe::div(i.y, i.x[1], i.at);  // Not dy/b · y: dy/b may be 0 or infinite where this is not.
+                      return to_operands(i, troupe::div(i.dy, i.x[1], i.at), troupe::neg(troupe::mul(i.dy, down, i.at), i.at));
                     }, .lower = lower_floating<div_of>, .in_place = true, .elementwise = true};
 const operation pow{.name = "pow", .gradient = pow_gradient, .lower = lower_floating<pow_of>, .in_place = true, .elementwise = true};
 const operation maximum{.name = "maximum", .gradient = [](in i) {

@@ -43,6 +43,17 @@ struct floor_of { template <class T> static T f(T x, T) { return std::floor(x); 
 struct relu_of { template <class T> static T f(T x, T) { return x < T{0} ? T{0} : x; } };  // NaN stays.
 struct scale_of { template <class T> static T f(T x, T factor) { return x * factor; } };
 
+/// x · factor / divisor; a division by the correctly rounded quotient, where the factor is 1.
+template <class T>
+void quotient_kernel(const kernel_call& c, run_state& s) {
+  const T* x = c.to<const T>(s, 0);
+  T* y = c.to<T>(s, 1);
+  const T factor = static_cast<T>(c.number), divisor = static_cast<T>(c.number2);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < c.n[0]; ++i)
+    y[i] = x[i] * factor / divisor;
+}
+
 template <class Op, class T>
 void unary_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
@@ -145,6 +156,15 @@ void lower_float_packets(lowering& l) {
   l.run(l.in(0).type, packet_kernel<Op, float>, each_kernel<Op>);
 }
 
+void lower_scale(lowering& l) {
+  if (l.call.divisor == 1)
+    return lower_plain<scale_of>(l);
+  lower_elements(l);
+  l.kernel.number = l.call.attr.number;
+  l.kernel.number2 = l.call.divisor;
+  l.run(l.in(0).type, quotient_kernel<float>, quotient_kernel<double>);
+}
+
 void lower_clip(lowering& l) {
   lower_operands_of_one(l);
   l.run(l.in(0).type, clip_kernel<float>, clip_kernel<double>);
@@ -210,7 +230,7 @@ const operation tanh{.name = "tanh", .gradient = [](in i) {
                      }, .lower = lower_float_packets<tanh_of>, .in_place = true, .elementwise = true};
 const operation scale{.name = "scale", .gradient = [](in i) {
                         return list{scale_per(i.dy, i.n.attr.number, i.n.attr.per, i.at)};
-                      }, .lower = lower_plain<scale_of>, .in_place = true, .elementwise = true};
+                      }, .lower = lower_scale, .in_place = true, .elementwise = true};
 const operation clip{.name = "clip", .gradient = clip_gradient, .lower = lower_clip, .in_place = true, .elementwise = true};
 
 }  // namespace ops

@@ -27,18 +27,27 @@ P bend(const P& x, const P& squared) {
   return tanh_of(pmul(number<P>(a), pmul(x, pmadd(number<P>(b), squared, number<P>(1)))));
 }
 
+// Beyond `far`, t is ±1 in both dtypes. There -∞ would make ∞ - ∞ of y, and x² would make 0·∞ of the slope.
+constexpr double far = 1e4;
+
+/// The lesser or greater one; NaN where x is.
+template <class P>
+P at_most(const P& x, double most) { return simd::pmin(x, number<P>(most)); }
+template <class P>
+P at_least(const P& x, double least) { return simd::pmax(x, number<P>(least)); }
+
 template <class P>
 P gelu_of(const P& x) {
   using namespace simd;
-  const P half = pmul(number<P>(0.5), x);
+  const P half = pmul(number<P>(0.5), at_least(x, -far));
   return pmadd(half, bend(x, pmul(x, x)), half);
 }
 
 /// (1 + t)/2 + x/2 · (1 - t²) · a·(1 + 3b·x²)
 template <class P>
-P slope_of(const P& x) {
+P slope_of(const P& any) {
   using namespace simd;
-  const P squared = pmul(x, x), t = bend(x, squared), half = number<P>(0.5);
+  const P x = at_least(at_most(any, far), -far), squared = pmul(x, x), t = bend(x, squared), half = number<P>(0.5);
   const P steepness = pmul(number<P>(a), pmadd(number<P>(3 * b), squared, number<P>(1)));
   return pmadd(pmul(pmul(half, x), psub(number<P>(1), pmul(t, t))), steepness, pmadd(half, t, half));
 }
@@ -85,8 +94,8 @@ using in = const gradient_input&;
 using list = std::vector<symbol>;
 
 /// The gradient of the slope: (1 - t²) · (u' + x/2 · (u'' - 2t·u'²)), where u' = a·(1 + 3b·x²) and u'' = 6ab·x.
-symbol curvature(symbol x, std::source_location at) {
-  const symbol squared = square(x, at), one = fill(*x.owner(), 1, x.type(), {}, at);
+symbol curvature(symbol any, std::source_location at) {
+  const symbol x = clip(any, -far, far, at), squared = square(x, at), one = fill(*x.owner(), 1, x.type(), {}, at);
   const symbol t = tanh(scale(mul(x, add(scale(squared, b, at), one, at), at), a, at), at);
   const symbol first = scale(add(scale(squared, 3 * b, at), one, at), a, at), second = scale(x, 6 * a * b, at);
   const symbol bent = mul(scale(x, 0.5, at), sub(second, scale(mul(t, square(first, at), at), 2, at), at), at);

@@ -1,4 +1,4 @@
-// sparse_softmax_cross_entropy: loss[i] = log Σ_j e^(x_ij) - x_i,label(i), and its gradient, softmax(x) - one_hot(label).
+// sparse_softmax_cross_entropy: loss[i] = log Σ_j e^(x_ij - max_i) - (x_i,label(i) - max_i), and its gradient, softmax(x) - one_hot(label).
 //
 // One kernel computes either or both. A packet holds one column of several rows, so that rows of two or ten classes cost
 // few exponentials and a row's bits do not depend on its neighbours.
@@ -40,6 +40,7 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
   using simd::packet;
   constexpr int64_t w = simd::width<T>;
   constexpr int64_t classes_kept = 32;  // Up to so many classes, columns are gathered once; with more, each time.
+  constexpr int64_t chunk = 512;        // So many classes are added in one chain.
   const int64_t rows = c.n[0], classes = c.n[1];
   const bool keeps = classes <= classes_kept;
   const Label* labels = c.to<const Label>(s, labels_at);
@@ -64,7 +65,15 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
     for (int64_t r = 0; r < block.count; ++r)
       chosen[r] = x[r * classes + static_cast<int64_t>(labels[r])];
     packet<T> sum = simd::set(T{0});
+    alignas(64) double sums[w] = {};  // Of whole chunks of classes.
+    alignas(64) T lanes[w];
     for (int64_t j = 0; j < classes; ++j) {
+      if (j > 0 && j % chunk == 0) {
+        simd::store(lanes, sum);
+        for (int64_t r = 0; r < w; ++r)
+          sums[r] += static_cast<double>(lanes[r]);
+        sum = simd::set(T{0});
+      }
       const auto e = simd::pexp(simd::psub(keeps ? simd::load(kept + j * w) : block.column(x, j), highest));
       sum = simd::padd(sum, e);
       if (keeps)
@@ -72,8 +81,14 @@ void cross_entropy_kernel(const kernel_call& c, run_state& s) {
       else if (g)
         block.set_column(g, j, e);
     }
-    if (loss)
-      simd::store_part(loss + first, simd::psub(simd::padd(highest, simd::plog(sum)), simd::load(chosen)), block.count);
+    if (classes > chunk) {
+      simd::store(lanes, sum);
+      for (int64_t r = 0; r < w; ++r)
+        lanes[r] = static_cast<T>(sums[r] + static_cast<double>(lanes[r]));
+      sum = simd::load(static_cast<const T*>(lanes));
+    }
+    if (loss)  // The maximum is taken from the logit, not added to the logarithm, which would be lost beside a great one.
+      simd::store_part(loss + first, simd::psub(simd::plog(sum), simd::psub(simd::load(chosen), highest)), block.count);
     if (!g)
       continue;
     const packet<T> factor = dy ? simd::load_part(dy + first, block.count) : simd::set(static_cast<T>(c.number));

@@ -34,20 +34,19 @@ void softmax_kernel(const kernel_call& c, run_state& s) {
     const T* x = c.to<const T>(s, 0) + i * n;
     T* y = c.to<T>(s, 1) + i * n;
     // The maximum may ignore a NaN here: the sum becomes NaN.
-    auto highest_lanes = simd::set(x[0]), sum_lanes = simd::set(T{0});
+    auto highest_lanes = simd::set(x[0]);
     over_row(x, n, [&](const simd::packet<T>& v, int64_t, int64_t count) { highest_lanes = simd::pmax(filled<T>(v, count, x[0]), highest_lanes); });
     const T highest = simd::fold<T>(highest_lanes, [](T a, T b) { return a > b ? a : b; });
     const auto shift = simd::set(highest);
-    over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) {
-      const auto e = simd::pexp(simd::psub(v, shift));
+    const T sum = static_cast<T>(simd::sum<T>(n, [&](int64_t j, int64_t count) {
+      const auto e = simd::pexp(simd::psub(simd::load_some(x + j, count), shift));
       if constexpr (!Log)
         simd::store_part(y + j, e, count);
-      sum_lanes = simd::padd(sum_lanes, filled<T>(e, count, 0));
-    });
-    const T sum = simd::fold<T>(sum_lanes, [](T a, T b) { return a + b; });
-    if constexpr (Log) {
-      const auto all = simd::set(highest + elementary::log(sum));
-      over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::psub(v, all), count); });
+      return e;
+    }));
+    if constexpr (Log) {  // Not v - (max + log Σ), which loses log Σ where the maximum is great.
+      const auto all = simd::set(elementary::log(sum));
+      over_row(x, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::psub(simd::psub(v, shift), all), count); });
     } else {
       const auto all = simd::set(T{1} / sum);
       over_row(y, n, [&](const simd::packet<T>& v, int64_t j, int64_t count) { simd::store_part(y + j, simd::pmul(v, all), count); });

@@ -156,6 +156,24 @@ void max_gradient_kernel(const kernel_call& c, run_state& s) {
   });
 }
 
+constexpr int64_t pixels_in_chain = 512;
+
+/// The mean of a window of many pixels, added up in float64.
+template <class T>
+void average_large(const T* x, T* y, const image_windows& g, int64_t rows, int64_t columns) {
+  constexpr int64_t channels_max = 16;
+  for (int64_t i = 0; i < g.channels; i += channels_max) {
+    const int64_t channels = std::min(channels_max, g.channels - i);
+    double sums[channels_max] = {};
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t q = 0; q < columns; ++q)
+        for (int64_t j = 0; j < channels; ++j)
+          sums[j] += static_cast<double>(x[(r * g.width + q) * g.channels + i + j]);
+    for (int64_t j = 0; j < channels; ++j)
+      y[i + j] = static_cast<T>(sums[j] / static_cast<double>(rows * columns));
+  }
+}
+
 template <class T>
 void average_kernel(const kernel_call& c, run_state& s) {
   const T* x = c.to<const T>(s, 0);
@@ -163,6 +181,8 @@ void average_kernel(const kernel_call& c, run_state& s) {
   const int64_t channels = c.convolution->windows.channels, width = c.convolution->windows.width;
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
     T* y = y0 + pooled;
+    if (rows * columns > pixels_in_chain)
+      return average_large(x + pixel * channels, y, c.convolution->windows, rows, columns);
     std::fill_n(y, channels, T{0});
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t q = 0; q < columns; ++q) {
@@ -171,9 +191,9 @@ void average_kernel(const kernel_call& c, run_state& s) {
         for (int64_t i = 0; i < channels; ++i)
           y[i] += v[i];
       }
-    const T share = T{1} / static_cast<T>(rows * columns);
+    const T count = static_cast<T>(rows * columns);
     for (int64_t i = 0; i < channels; ++i)
-      y[i] *= share;
+      y[i] /= count;
   });
 }
 
@@ -185,13 +205,13 @@ void average_gradient_kernel(const kernel_call& c, run_state& s) {
   std::fill_n(dx, c.n[0] * c.convolution->windows.height * width * channels, T{0});
   for_each_window(c, [&](int64_t pooled, int64_t pixel, int64_t rows, int64_t columns) {
     const T* dy = dy0 + pooled;
-    const T share = T{1} / static_cast<T>(rows * columns);
+    const T count = static_cast<T>(rows * columns);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t q = 0; q < columns; ++q) {
         T* to = dx + (pixel + r * width + q) * channels;
 #pragma GCC ivdep
         for (int64_t i = 0; i < channels; ++i)
-          to[i] += dy[i] * share;
+          to[i] += dy[i] / count;
       }
   });
 }

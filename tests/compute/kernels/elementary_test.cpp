@@ -77,6 +77,10 @@ TEST_CASE("powers are those of the C library in both types, of negative bases an
   CHECK(e::pow(0.0, 2.0) == 0);
   CHECK(e::pow(0.0, -1.0) == inf);
   CHECK(e::pow(-2.0, 3.0) == -8);
+  for (double y : {-3.0, -1.0, 1.0, 3.0})  // Of -0: negative, as its odd powers are.
+    CHECK(1 / e::pow(-0.0f, static_cast<float>(y)) == 1 / std::pow(-0.0, y));
+  for (double y : {-2.0, -0.5, 0.5, 2.0, 1e300, inf})
+    CHECK_FALSE(std::signbit(e::pow(-0.0, y)));
   CHECK(std::isnan(e::pow(-2.0, 0.5)));
   for (int64_t n : {0, 1, 2, 7, 200, 12345})
     CHECK(e::power(0.999, n) == doctest::Approx(std::pow(0.999, static_cast<double>(n))).epsilon(1e-12));

@@ -57,6 +57,56 @@ TEST_CASE("sparse cross-entropy takes labels of any rank, one of an image's pixe
         == doctest::Approx(std::log(2.0)));
 }
 
+TEST_CASE_TEMPLATE("cross-entropies keep the logarithm of the sum beside great logits, fused with their gradient as well", T, float, double) {
+  const T great = sizeof(T) == 4 ? T(1e8) : T(1e17);
+  const double epsilon = sizeof(T) == 4 ? 2e-7 : 1e-15;
+  for (int64_t classes : {2, 5, 40, 1000}) {
+    const double log_classes = std::log(static_cast<double>(classes));
+    for (T x : {great, -great, T{3}}) {
+      CAPTURE(x);
+      const tensor logits = tensor::of<T>({2, classes}, std::span<const T>{std::vector<T>(static_cast<size_t>(2 * classes), x)});
+      const std::vector<double> same(static_cast<size_t>(2 * classes), -log_classes);
+      check_close(value([&](graph& g) { return log_softmax(g.constant(logits)); }), {2, classes}, same, epsilon);
+      const tensor labels = i32({2}, {1, 0});
+      for (double smoothing : {0.0, 0.25})
+        check_close(value([&](graph& g) {
+                      return losses::sparse_softmax_cross_entropy(g.constant(labels), g.constant(logits),
+                                                                  {.reduce = reduction::none, .label_smoothing = smoothing});
+                    }), {2}, {log_classes, log_classes}, epsilon);
+      const tensor hot = value([&](graph& g) { return one_hot(g.constant(labels), classes, logits.type()); });
+      check_close(each([](symbol y, symbol p, losses::options o) { return losses::softmax_cross_entropy(y, p, o); }, hot, logits), {2},
+                  {log_classes, log_classes}, epsilon);
+      // The loss and its gradient from one kernel.
+      const tensor both = value([&](graph& g) {
+        const symbol v = g.constant(logits), loss = reduce_sum(troupe::sparse_softmax_cross_entropy(g.constant(labels), v));
+        return concat({reshape(loss, {1}), reshape(gradients(loss, std::vector{v})[0], {2 * classes})});
+      });
+      CHECK(numbers(both)[0] == doctest::Approx(2 * log_classes).epsilon(epsilon));
+      CHECK(numbers(both)[1] == doctest::Approx(1 / static_cast<double>(classes)).epsilon(epsilon));
+    }
+  }
+}
+
+TEST_CASE("sigmoid cross-entropy and its gradient keep what is small beside the logit") {
+  const tensor x = f32({6}, {15, -15, 20, 40, 0, 1e8f}), y = f32({6}, {1, 0, 1, 1, 0.25f, 1});
+  std::vector<double> loss, slope;
+  for (size_t i = 0; i < 6; ++i) {
+    const double v = static_cast<double>(x.as<float>()[i]), z = static_cast<double>(y.as<float>()[i]);
+    loss.push_back(std::max(v, 0.0) - v * z + std::log1p(std::exp(-std::abs(v))));
+    slope.push_back((v < 0 ? std::exp(v) / (1 + std::exp(v)) : (1 - z) - std::exp(-v) / (1 + std::exp(-v))) - (v < 0 ? z : 0));
+  }
+  const auto close = [](const tensor& got, const std::vector<double>& want) {
+    for (size_t i = 0; i < want.size(); ++i)
+      CHECK_MESSAGE(std::abs(numbers(got)[i] - want[i]) <= 1e-6 * std::abs(want[i]), i, ": ", numbers(got)[i], " for ", want[i]);
+  };
+  const auto of = [&](graph& g, symbol v) { return losses::sigmoid_cross_entropy(g.constant(y), v, {.reduce = reduction::none}); };
+  close(value([&](graph& g) { return of(g, g.constant(x)); }), loss);
+  close(value([&](graph& g) {
+          const symbol v = g.constant(x);
+          return gradients(reduce_sum(of(g, v)), std::vector{v})[0];
+        }), slope);
+}
+
 TEST_CASE("reductions count what they say, and a loss of no weight is 0") {
   const tensor l = f64({2, 3}, {1, 2, 3, 4, 5, 6}), w = f64({2, 1}, {0, 0.5}), none = f64({}, {0});
   const auto of = [&](const std::optional<tensor>& weights, reduction r) {

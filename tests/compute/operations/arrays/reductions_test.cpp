@@ -47,6 +47,44 @@ TEST_CASE("logsumexp is that of the sum, wherever the numbers lie") {
               {std::log(1 + std::exp(2.0)), std::log(std::exp(1.0) + std::exp(3.0))}, 1e-14);
 }
 
+TEST_CASE("the mean of equal numbers is that number, over any axes and of any count, in windows as well") {
+  for (int64_t n = 1; n < 150; ++n)
+    for (const auto& [dims, axes] : {std::pair{shape{n}, std::vector<int>{0}}, {{n, 3}, {0}}, {{2, n, 3}, {1}}, {{3, n}, {1}}, {{n, 2, n}, {0, 2}}}) {
+      const tensor ones = tensor::of<float>(dims, std::span<const float>{std::vector<float>(static_cast<size_t>(dims.elements()), 1.0f)});
+      for (double m : numbers(value([&](graph& g) { return reduce_mean(g.constant(ones), {axes}); })))
+        CHECK_MESSAGE(m == 1, n, " ones: ", m);
+    }
+  for (int64_t size = 1; size < 12; ++size) {
+    const shape dims{1, size, size, 1};
+    const tensor ones = tensor::of<float>(dims, std::span<const float>{std::vector<float>(static_cast<size_t>(dims.elements()), 1.0f)});
+    CHECK(value([&](graph& g) { return average_pool(g.constant(ones), {.size = {size, size}, .strides = {1, 1}}); }) == f32({1, 1, 1, 1}, {1}));
+  }
+}
+
+TEST_CASE("sums and means of many equal numbers in float32 keep their digits, over any axes, and running sums too") {
+  constexpr int64_t n = 1 << 19;
+  const auto close = [](double got, double right) { CHECK_MESSAGE(std::abs(got / right - 1) <= 1e-6, got, " for ", right); };
+  for (float x : {1.0f, 0.1f}) {
+    const auto filled = [&](const shape& dims) {
+      return tensor::of<float>(dims, std::span<const float>{std::vector<float>(static_cast<size_t>(dims.elements()), x)});
+    };
+    const double total = static_cast<double>(n) * static_cast<double>(x);
+    for (const auto& [dims, axes] : {std::pair{shape{n, 3}, std::vector<int>{0}}, {{2, n, 2}, {1}}, {{2, n}, {1}}, {{n}, {}}, {{1024, 3, n / 1024}, {0, 2}},
+                                     {{n / 8, 2, 8, 2}, {0, 2}}}) {
+      for (double sum : numbers(value([&](graph& g) { return reduce_sum(g.constant(filled(dims)), {axes}); })))
+        close(sum, total);
+      for (double mean : numbers(value([&](graph& g) { return reduce_mean(g.constant(filled(dims)), {axes}); })))
+        close(mean, static_cast<double>(x));
+    }
+    const int64_t side = 1 << 9;
+    for (double mean : numbers(value([&](graph& g) { return average_pool(g.constant(filled({1, side, side, 2})), {.size = {side, side}}); })))
+      close(mean, static_cast<double>(x));
+    for (const shape& dims : {shape{n}, {n, 2}})
+      close(numbers(value([&](graph& g) { return cumsum(g.constant(filled(dims)), 0); })).back(), total);
+    close(numbers(value([&](graph& g) { return log_softmax(g.constant(filled({1, n}))); })).front(), -std::log(static_cast<double>(n)));
+  }
+}
+
 TEST_CASE("the place of the least and of the most is that of the first of equals, and of a NaN before all") {
   const tensor x = f32({2, 4}, {3, 1, 1, 3, 2, static_cast<float>(nan), 9, -1});
   check_close(value([&](graph& g) { return argmax(g.constant(x)); }), {2}, {0, 1});
