@@ -3,7 +3,7 @@
 //   command_arguments known{"checkpoints", "Lists, verifies and deletes the checkpoints of a model directory.", usage};
 //   known.word("DIR", r.directory, "the model directory");
 //   known.flag("--json", r.json, "one JSON object");
-//   known.subject("keys", describe_keys());  // For --help keys.
+//   known.subject("things", "What can be moved: ...");  // For --help things.
 //   const auto help = known.read(arguments);
 #pragma once
 
