@@ -24,8 +24,7 @@ class program_engine final : public step_engine {
     if (options_.batch_rows % local_shards_ != 0)
       return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
                                             + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
-    if (options_.threads.most > 1)
-      pool_ = thread_pool::of(options_.threads.most);
+    pool_ = options_.threads.most > 1 ? thread_pool::of(options_.threads.most) : nullptr;
     auto first = program_for(options_.batch_rows / local_shards_);
     if (!first)
       return fail(first.error());
@@ -41,10 +40,8 @@ class program_engine final : public step_engine {
       }
     losses_.resize(static_cast<size_t>(local_shards_));
     outputs_ = static_cast<size_t>(std::ssize(current_->outputs()) - std::ssize(options_.expose));
-    for (size_t i = outputs_; i < current_->outputs().size(); ++i) {
-      const auto& o = current_->outputs()[i];
+    for (const auto& o : current_->outputs().subspan(outputs_))
       exposed_.push_back({o.name, o.type, o.dims.inner()});
-    }
     feeds_.resize(current_->inputs().size());
     measured_ = metric_totals{measured()};
     sums_at_.resize(current_->measured().size());
@@ -270,8 +267,8 @@ class program_engine final : public step_engine {
       if (bound == rows)
         return p.get();
     program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                           .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0,
-                           .expose = options_.expose, .measure = options_.measure, .recompute = options_.recompute};
+                           .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0, .expose = options_.expose,
+                           .measure = options_.measure, .recompute = options_.recompute};
     const auto plan = forward_only ? program::plan_forward : program::plan;
     auto planned = plan(model_->g, model_->spec, layout(), wanted);
     if (!planned && planned.error().category == errc::resource_exhausted && pool_ && options_.threads.as_pays) {

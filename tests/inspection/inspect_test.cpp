@@ -115,9 +115,14 @@ TEST_CASE("a program is told kernel by kernel, with buffers, bytes and FLOPs") {
   const auto j = json::parse(to_json(*graph));
   CHECK(j["program"]["kernels"].size() == p.kernels.size());
   CHECK(j["program"]["flops"] == p.flops);
+  CHECK(p.threads == 1);  // Too little work for a second one.
+  CHECK(p.text.starts_with("1 thread, arena "));
+  CHECK(j["program"]["threads"] == 1);
   auto e = small();
   e.config.replicas = 2;
   CHECK(inspect_graph(e, examples().batch(4).repeat(), mode::train)->program.rows == 2);
+  e.config.intra_op_threads = 3;
+  CHECK(inspect_graph(e, examples().batch(4).repeat(), mode::train)->program.threads == 3);
 }
 
 TEST_CASE("a profile has every kernel and the update, the longest first, and what they take together is the step") {
