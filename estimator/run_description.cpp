@@ -90,6 +90,8 @@ class run_describer final : public hook {
            "TensorBoard is not told of the metrics");
     }
     tell(log_->close(), "TensorBoard is not told how the job ended");
+    if (const auto remark = log_->take_remark(); remark && what_.warn)
+      what_.warn(*remark);
     log_.reset();
   }
 

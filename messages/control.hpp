@@ -236,6 +236,15 @@ typename Inspector::result_type inspect(Inspector& f, input_warned& x) {
   return f(caf::meta::type_name("input_warned"), x.attempt, x.infeed, x.text);
 }
 
+/// From a summary writer, a warning: somebody removed, replaced or truncated its event file, and it goes on in another one.
+struct log_replaced {
+  std::string text;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, log_replaced& x) {
+  return f(caf::meta::type_name("log_replaced"), x.text);
+}
+
 /// An actor to itself: go on with work that one turn did not finish, so that other messages are handled between turns.
 struct proceed {
   int32_t attempt = 0;

@@ -68,6 +68,7 @@ struct gone;
 struct halted;
 struct input_failed;
 struct input_warned;
+struct log_replaced;
 struct progress;
 struct released;
 struct restored;
@@ -119,6 +120,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::input_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::input_warned))
   CAF_ADD_TYPE_ID(troupe, (troupe::leave))
+  CAF_ADD_TYPE_ID(troupe, (troupe::log_replaced))
   CAF_ADD_TYPE_ID(troupe, (troupe::name_missing))
   CAF_ADD_TYPE_ID(troupe, (troupe::note))
   CAF_ADD_TYPE_ID(troupe, (troupe::probe))

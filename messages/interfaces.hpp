@@ -113,6 +113,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<step_report>,    // One replica's steps, when there is no outfeed.
   caf::reacts_to<input_failed>,   // An infeed cannot read or save at a step.
   caf::reacts_to<input_warned>,   // An infeed's warning about the data.
+  caf::reacts_to<log_replaced>,   // A summary writer's about its event file.
   caf::reacts_to<failure>,        // Another failure.
   caf::reacts_to<flushed>,        // The outfeed has passed on all complete steps.
   caf::reacts_to<halted>,         // A node's answer to `halt`.

@@ -59,6 +59,9 @@ using progress_sink_actor = caf::typed_actor<
 using failure_sink_actor = caf::typed_actor<
   caf::reacts_to<failure>>;       // An actor cannot go on.
 
+using log_listener_actor = failure_sink_actor::extend<
+  caf::reacts_to<log_replaced>>;  // An event file was lost, and has a successor.
+
 using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<restored>,       // The parameter stores are filled.
   caf::reacts_to<committed>,      // A snapshot is durable.

@@ -210,6 +210,11 @@ void chief_state::warn(int64_t step, std::string text) {
   publish({.what = job_event::kind::warning, .step = step, .text = std::move(text)});
 }
 
+void chief_state::on_log_replaced(const log_replaced& x) {
+  if (!ends())
+    warn(horizon.reached(), x.text);
+}
+
 uint64_t chief_state::publish(job_event e) {
   e.seconds = seconds();
   options.board->event(e);
@@ -305,6 +310,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     [&state](const step_report& x) { state.on_lane(x); },
     [&state](const input_failed& x) { state.on_input_failed(x); },
     [&state](const input_warned& x) { state.on_input_warned(x); },
+    [&state](const log_replaced& x) { state.on_log_replaced(x); },
     [&state](const failure& x) { state.on_failure(x); },
     [&state](const flushed& x) { state.on_flushed(x); },
     [&state](const halted& x) { state.on_halted(x); },

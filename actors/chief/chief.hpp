@@ -253,6 +253,7 @@ struct chief_state : attempt_books {
   void on_failure(const failure& x);
   void on_input_failed(const input_failed& x);
   void on_input_warned(const input_warned& x);
+  void on_log_replaced(const log_replaced& x);
   void on_down(const caf::down_msg& x);
   void on_flushed(const flushed& x);
   void flush_outfeed();

@@ -60,7 +60,9 @@ void summary_writer_state::flush() {
   if (failed || !log)
     return;
   if (auto flushed = log->flush(); !flushed)
-    fail_with(flushed.error());
+    return fail_with(flushed.error());
+  if (auto remark = log->take_remark())
+    self->send(driver, log_replaced{std::move(*remark)});
 }
 
 void summary_writer_state::fail_with(error cause) {
@@ -71,7 +73,7 @@ void summary_writer_state::fail_with(error cause) {
 }
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,
-                                                   summary_writer_options options, failure_sink_actor driver) {
+                                                   summary_writer_options options, log_listener_actor driver) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
@@ -87,6 +89,7 @@ summary_writer_actor::behavior_type summary_writer(summary_writer_actor::statefu
       state.flush();
     },
     [&state](const finish_log&) {
+      state.flush();
       if (!state.failed && state.log)
         if (auto closed = state.log->close(); !closed)
           state.fail_with(closed.error());

@@ -24,12 +24,13 @@ struct summary_writer_options {
 
 /// Writes the event file of one directory, which is created at the first message. Whole records are handed to the
 /// system at most two seconds later; at once where the options say so, and before a part of a snapshot is passed on.
+/// An event file that somebody removed, replaced or truncated is reported as `log_replaced`, and the records go on in a new one.
 /// The first write that fails is reported as a `failure`; later records are dropped, so that no sender waits for room.
 struct summary_writer_state {
   static inline const char* name = "summary_writer";
   summary_writer_actor::stateful_pointer<summary_writer_state> self = nullptr;
   summary_writer_options options;
-  failure_sink_actor driver;
+  log_listener_actor driver;
   part_sink_actor parts;
 
   std::unique_ptr<event_log_writer> log;
@@ -52,6 +53,6 @@ struct summary_writer_state {
 };
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,
-                                                   summary_writer_options options, failure_sink_actor driver);
+                                                   summary_writer_options options, log_listener_actor driver);
 
 }  // namespace troupe

@@ -45,7 +45,8 @@ class TROUPE_API record_writer {
 
   /// Writes any bytes, also none. After an error every later call returns the same one.
   expected<void> write(std::string_view record);
-  /// Completes the file and makes it durable. Later calls report that it is closed (state).
+  /// Completes the file and makes it durable. Later calls report that it is closed (state). failed_precondition: another program has removed,
+  /// replaced or truncated it meanwhile.
   expected<void> close();
 
  private:

@@ -148,7 +148,7 @@ class job_crew final : public crew {
         return as_node(outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver), the<role::summary_writer>());
       case role::checkpoint_writer: return as_node(checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));
       case role::summary_writer:
-      case role::eval_summary_writer: return as_node(summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<failure_sink_actor>(driver));
+      case role::eval_summary_writer: return as_node(summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<log_listener_actor>(driver));
       case role::callbacks: return as_node(callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
       case role::evaluator: {
         auto options = evaluator_options_of(*job_, n);

@@ -71,11 +71,14 @@ class event_log_writer {
   expected<void> add(const log_event& event);
   /// Hands all whole records to the file system in one append. A failure may have left half a record, after which
   /// nothing could be read: every later call returns the same error, and a new writer makes a new file.
+  /// Where somebody has removed, replaced or truncated the file, the records go to a new one, and there is a remark.
   expected<void> flush();
   expected<void> close();  ///< Flushes, syncs the file and its name. Later calls report that it is closed (state).
 
   const std::string& path() const noexcept;
   int64_t unflushed_bytes() const noexcept;
+  /// That the file was lost and another one made, once for each time.
+  std::optional<std::string> take_remark();
 
  private:
   struct impl;

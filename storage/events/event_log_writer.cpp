@@ -45,6 +45,8 @@ expected<void> owned(const std::shared_ptr<const directory_claim>& claim) { retu
 /// Sets `path`. If another writer takes the name at the same time, tries the next one.
 expected<std::unique_ptr<writable_file>> create_after_others(file_system& files, const std::string& directory,
                                                              const event_log_options& options, std::string& path) {
+  if (auto made = files.create_directories(directory); !made)
+    return fail(std::move(made.error()));
   constexpr int attempts_max = 100;
   for (int attempt = 0; attempt < attempts_max; ++attempt) {
     const auto there = list_event_logs(files, directory);
@@ -64,14 +66,35 @@ expected<std::unique_ptr<writable_file>> create_after_others(file_system& files,
 
 struct event_log_writer::impl {
   std::shared_ptr<file_system> files;
-  std::shared_ptr<const directory_claim> claim;
+  event_log_options options;          // With the newest event's time.
   std::string directory;
-  std::string path;
-  std::unique_ptr<writable_file> file;
+  std::string path = {};
+  std::unique_ptr<writable_file> file = {};
   proto::Event message = {};          // Kept, since clearing it keeps its memory.
   std::string pending = {};           // Whole records.
   std::optional<error> failed = {};
+  std::optional<std::string> remark = {};
 
+  /// A new file, with the version before what is pending.
+  expected<void> begin_file() {
+    auto made = create_after_others(*files, directory, options, path);
+    if (!made)
+      return fail(std::move(made.error()));
+    file = std::move(*made);
+    const auto waiting = std::exchange(pending, {});
+    auto begun = append({.wall_time = options.wall_time, .file_version = std::string{event_file_version}});
+    pending += waiting;
+    return begun;
+  }
+  /// A file that is not in its place any more has a successor. If it cannot be looked at, writing shows what is wrong.
+  expected<void> stay_in_place() {
+    if (file->is_in_place().value_or(true))
+      return {};
+    const auto lost = path;
+    return begin_file().map([&] {
+      remark = lost + " was removed, replaced or truncated by another program, and what it had may be lost; events go on in " + path;
+    });
+  }
   expected<void> append(const log_event& event) {
     if (auto ok = to_message(event, message); !ok)
       return ok;
@@ -84,6 +107,9 @@ struct event_log_writer::impl {
     message.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(pending.data() + payload));
     end_record(pending, begin);
     return {};
+  }
+  expected<void> write() {
+    return file->append(std::as_bytes(std::span{pending})).map([&] { pending.clear(); });
   }
   /// Nothing after a torn record could be read, so the first failure is final.
   expected<void> attempt(expected<void> done) {
@@ -104,17 +130,9 @@ expected<std::unique_ptr<event_log_writer>> event_log_writer::create(std::shared
     directory = ".";
   if (auto ours = owned(options.claim); !ours)
     return fail(std::move(ours.error()));
-  if (auto made = files->create_directories(directory); !made)
-    return fail(std::move(made.error()));
-  std::string path;
-  auto file = create_after_others(*files, directory, options, path);
-  if (!file)
-    return fail(std::move(file.error()));
-  std::unique_ptr<event_log_writer> writer{new event_log_writer{std::make_unique<impl>(impl{
-    .files = std::move(files), .claim = options.claim, .directory = std::move(directory), .path = path, .file = std::move(*file)})}};
-  auto begun = writer->impl_->append({.wall_time = options.wall_time, .file_version = std::string{event_file_version}}).and_then([&] {
-    return writer->flush();
-  });
+  std::unique_ptr<event_log_writer> writer{new event_log_writer{std::make_unique<impl>(
+    impl{.files = std::move(files), .options = std::move(options), .directory = std::move(directory)})}};
+  auto begun = writer->impl_->begin_file().and_then([&] { return writer->impl_->write(); });
   if (!begun)
     return fail(std::move(begun.error()));
   return writer;
@@ -125,6 +143,8 @@ expected<void> event_log_writer::add(const log_event& event) {
     return fail(*impl_->failed);
   if (!event.file_version.empty())
     return fail(errc::invalid_argument, impl_->path + " has its file version, and was given another event with one");
+  if (event.wall_time <= static_cast<double>(seconds_max))
+    impl_->options.wall_time = std::max(impl_->options.wall_time, event.wall_time);
   return impl_->append(event);
 }
 
@@ -133,10 +153,7 @@ expected<void> event_log_writer::flush() {
     return fail(*impl_->failed);
   if (impl_->pending.empty())
     return {};
-  auto done = impl_->attempt(owned(impl_->claim).and_then([&] { return impl_->file->append(std::as_bytes(std::span{impl_->pending})); }));
-  if (done)
-    impl_->pending.clear();
-  return done;
+  return impl_->attempt(owned(impl_->options.claim).and_then([&] { return impl_->stay_in_place(); }).and_then([&] { return impl_->write(); }));
 }
 
 expected<void> event_log_writer::close() {
@@ -151,6 +168,7 @@ expected<void> event_log_writer::close() {
 }
 
 const std::string& event_log_writer::path() const noexcept { return impl_->path; }
+std::optional<std::string> event_log_writer::take_remark() { return std::exchange(impl_->remark, {}); }
 int64_t event_log_writer::unflushed_bytes() const noexcept { return std::ssize(impl_->pending); }
 
 }  // namespace troupe

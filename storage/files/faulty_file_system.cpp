@@ -70,6 +70,9 @@ class faulty_writable_file final : public writable_file {
   expected<void> close() override {
     return trouble_->admit(file_operation::close, path_).and_then([&] { return inner_->close(); });
   }
+  expected<bool> is_in_place() const override {
+    return trouble_->admit(file_operation::info, path_).and_then([&] { return inner_->is_in_place(); });
+  }
 
  private:
   std::shared_ptr<trouble> trouble_;

@@ -20,6 +20,9 @@ class writable_file {
   /// Returns after the file's bytes are on the medium (fsync).
   virtual expected<void> sync() = 0;
   virtual expected<void> close() = 0;
+  /// Whether its path still leads to this file, with at least the bytes that were written: others may have removed, replaced or truncated it.
+  /// True of a device and of a pipe.
+  virtual expected<bool> is_in_place() const = 0;
 };
 
 class readable_file {

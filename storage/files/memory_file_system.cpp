@@ -23,6 +23,7 @@ class memory_writable_file final : public writable_file {
   expected<void> append(std::span<const std::byte> bytes) override {
     return use("write", [&] {
       node_->content->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      written_ += bytes.size();
       node_->modified = ++world_->clock;
     });
   }
@@ -32,8 +33,12 @@ class memory_writable_file final : public writable_file {
       node_->before_truncation.reset();
     });
   }
-  expected<void> close() override {
-    return use("close", [&] { closed_ = true; });
+  expected<void> close() override { return use("close", [&] { closed_ = true; }); }
+  expected<bool> is_in_place() const override {
+    const std::lock_guard guard{world_->mutex};
+    if (life_ != world_->life)
+      return fail_at(errc::unavailable, "look at", path_, "the disk lost power");
+    return world_->node_at(parts_of(path_)) == node_ && node_->content->size() >= written_;
   }
 
  private:
@@ -50,6 +55,7 @@ class memory_writable_file final : public writable_file {
   node_ptr node_;
   std::string path_;
   uint64_t life_;
+  size_t written_ = 0;
   bool closed_ = false;
 };
 
@@ -292,9 +298,7 @@ class disk final : public memory_disk {
     return erase(*place, path).map([] { return true; });
   }
 
-  void crash(const crash_options& options) override {
-    world_->crash(options);
-  }
+  void crash(const crash_options& options) override { world_->crash(options); }
 
   void remove_directory(const std::string& path) override {
     const std::lock_guard guard{world_->mutex};
@@ -359,9 +363,7 @@ class disk final : public memory_disk {
     return at;
   }
 
-  expected<node_ptr> directory_at(const char* operation, const std::string& path) {
-    return walk(operation, path, parts_of(path));
-  }
+  expected<node_ptr> directory_at(const char* operation, const std::string& path) { return walk(operation, path, parts_of(path)); }
 
   expected<found_place> place_of(const char* operation, const std::string& path) {
     const auto parts = parts_of(path);
@@ -387,12 +389,8 @@ class disk final : public memory_disk {
 
 }  // namespace
 
-std::shared_ptr<memory_disk> memory_disk::make() {
-  return std::make_shared<disk>();
-}
+std::shared_ptr<memory_disk> memory_disk::make() { return std::make_shared<disk>(); }
 
-std::shared_ptr<file_system> memory_file_system() {
-  return memory_disk::make();
-}
+std::shared_ptr<file_system> memory_file_system() { return memory_disk::make(); }
 
 }  // namespace troupe

@@ -17,6 +17,23 @@ namespace troupe {
 
 namespace {
 
+/// What `path` leads to, where that is still the open file: it may have been removed or replaced by another of its name.
+expected<std::optional<struct stat>> status_if_named(const descriptor& fd, const std::string& path) {
+  struct stat held, named;
+  if (::fstat(fd.get(), &held) < 0)
+    return fail_at("look at", path, errno);
+  if (::stat(path.c_str(), &named) < 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return std::nullopt;
+    return fail_at("look at", path, errno);
+  }
+  return held.st_dev == named.st_dev && held.st_ino == named.st_ino ? std::optional{named} : std::nullopt;
+}
+
+expected<bool> is_named(const descriptor& fd, const std::string& path) {
+  return status_if_named(fd, path).map([](const auto& status) { return status.has_value(); });
+}
+
 class posix_writable_file final : public writable_file {
  public:
   posix_writable_file(descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -41,6 +58,9 @@ class posix_writable_file final : public writable_file {
       return fail_at("close", path_, errno);
     return {};
   }
+  expected<bool> is_in_place() const override {
+    return status_if_named(fd_, path_).map([&](const auto& status) { return status && (!S_ISREG(status->st_mode) || status->st_size >= begun_ + unstarted_); });
+  }
 
  private:
   /// Starts writeback while the rest is still being checksummed and copied, so that `sync` waits for the last part
@@ -58,7 +78,7 @@ class posix_writable_file final : public writable_file {
 
   descriptor fd_;
   std::string path_;
-  int64_t begun_ = 0, unstarted_ = 0;
+  int64_t begun_ = 0, unstarted_ = 0;  ///< Bytes whose writeback was started, and those after them.
 };
 
 class posix_readable_file final : public readable_file {
@@ -88,19 +108,6 @@ class posix_readable_file final : public readable_file {
   std::string path_;
   int64_t size_;
 };
-
-/// Whether `path` still names the open file: it may have been removed or replaced by another of its name.
-expected<bool> is_named(const descriptor& fd, const std::string& path) {
-  struct stat held, named;
-  if (::fstat(fd.get(), &held) < 0)
-    return fail_at("look at", path, errno);
-  if (::stat(path.c_str(), &named) < 0) {
-    if (errno == ENOENT || errno == ENOTDIR)
-      return false;
-    return fail_at("look at", path, errno);
-  }
-  return held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
 
 /// The lock belongs to the open file, so a second open in the same process is refused too, and its owner can be queried
 /// without taking it. The file stays when the lock ends: removing it would let two processes lock two files of one

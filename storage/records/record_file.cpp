@@ -90,6 +90,7 @@ class file_writer final : public record_file_writer {
       return fail(*failed_);
     auto done = attempt(drain(true)
                           .and_then([&] { return file_->sync(); })
+                          .and_then([&] { return check_place(); })
                           .and_then([&] { return file_->close(); })
                           .and_then([&] { return files_->sync_directory(parent_of(path_)); }));
     if (done)
@@ -98,6 +99,12 @@ class file_writer final : public record_file_writer {
   }
 
  private:
+  /// A record file has no successor, as its user has named it.
+  expected<void> check_place() const {
+    if (file_->is_in_place().value_or(true))
+      return {};
+    return fail(errc::failed_precondition, path_ + " was removed, replaced or truncated by another program while it was written");
+  }
   expected<void> drain(bool last) {
     auto done = sink_->append(pending_, last);
     pending_.clear();

@@ -34,6 +34,7 @@ class forgetful_file final : public writable_file {
   expected<void> append(std::span<const std::byte>) override { return {}; }
   expected<void> sync() override { return {}; }
   expected<void> close() override { return {}; }
+  expected<bool> is_in_place() const override { return true; }
 };
 
 class forgetful_file_system final : public file_system {

@@ -68,6 +68,7 @@ template <> hooks_ended sample(simulation&) { return {80}; }
 template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true}; }
 template <> input_failed sample(simulation&) { return {63, 1_node, 64, trouble()}; }
 template <> input_warned sample(simulation&) { return {65, 2_node, "the file has changed"}; }
+template <> log_replaced sample(simulation&) { return {"the file has gone"}; }
 template <> leave sample(simulation&) { return {74, 75_edge, 76}; }
 template <> retire sample(simulation&) { return {77, 78}; }
 template <> probe sample(simulation&) { return {66}; }

@@ -13,7 +13,7 @@ namespace {
 
 struct summary_writer_alone : simulation {
   std::shared_ptr<file_system> files = memory_file_system();
-  recorder<failure> chief = simulation::record<failure>();
+  recorder<failure, log_replaced> chief = simulation::record<failure, log_replaced>();
   recorder<room> outfeed = simulation::record<room>();
   recorder<snapshot_part> parts = simulation::record<snapshot_part>();
   summary_writer_options options{.directory = "/run/eval", .host = "here", .wall_offset = 1'700'000'000};
@@ -21,7 +21,7 @@ struct summary_writer_alone : simulation {
 
   void start() {
     options.files = files;
-    writer = spawn(summary_writer, options, chief.as<failure_sink_actor>());
+    writer = spawn(summary_writer, options, chief.as<log_listener_actor>());
     tell(writer, connect_parts{parts.as<part_sink_actor>()});
   }
   void write(int64_t number, int64_t step, double value = 0.5) {
@@ -160,6 +160,27 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a disk that is full is one failure that
   CHECK(chief.last<failure>().what.category == errc::resource_exhausted);
   CHECK(chief.last<failure>().what.source == "summary_writer");
   CHECK(outfeed.count<room>() == 5);
+}
+
+TEST_CASE_FIXTURE(summary_writer_alone, "an event file that somebody removes is reported once, and the records that follow are in a new one") {
+  start();
+  write(0, 1);
+  advance_time(std::chrono::seconds{2});
+  REQUIRE(files->remove(paths().at(0)));
+  write(1, 2);
+  write(2, 3);
+  advance_time(std::chrono::seconds{2});
+  REQUIRE(chief.count<log_replaced>() == 1);
+  CHECK(has(chief.last<log_replaced>().text, "was removed, replaced or truncated by another program"));
+  write(3, 4);
+  tell(writer, finish_log{});
+  CHECK(chief.count<log_replaced>() == 1);
+  CHECK(chief.count<failure>() == 0);
+  const auto found = events();
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].file_version == "brain.Event:2");
+  for (size_t i = 1; i < 4; ++i)
+    CHECK(found[i].step == static_cast<int64_t>(i) + 1);
 }
 
 TEST_CASE_FIXTURE(summary_writer_alone, "records that overtake the note of the start follow it in the file, and are paid for then") {

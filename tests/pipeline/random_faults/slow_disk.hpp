@@ -29,6 +29,7 @@ class slow_disk final : public delegating_file_system {
     expected<void> append(std::span<const std::byte> bytes) override { return spend_(), inner_->append(bytes); }
     expected<void> sync() override { return spend_(), inner_->sync(); }
     expected<void> close() override { return inner_->close(); }
+    expected<bool> is_in_place() const override { return inner_->is_in_place(); }
 
    private:
     std::unique_ptr<writable_file> inner_;

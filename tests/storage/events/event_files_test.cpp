@@ -2,9 +2,12 @@
 #include "storage/events/event_log.hpp"
 
 #include "storage/encodings/utf8.hpp"
+#include "storage/files/faulty_file_system.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/delegating_file_system.hpp"
 #include "tests/support/whole_event_log.hpp"
+
+#include <functional>
 
 namespace troupe {
 
@@ -56,6 +59,62 @@ TEST_CASE("a note of a path that is no text is written as far as it is text, and
   CHECK(log.events[1].note->checkpoint_path == "/runs/\xef\xbf\xbd\xef\xbf\xbdm/model.ckpt-3");
   CHECK(log.events[1].note->message == "\xef\xbf\xbd\xef\xbf\xbd");
   CHECK(as_utf8("gr\xc3\xb6\xc3\x9f" "e") == "gr\xc3\xb6\xc3\x9f" "e");
+}
+
+TEST_CASE("events go on in a new file, with one remark, where the old one was removed, replaced or truncated, or its directory was removed") {
+  const temporary_directory disk;
+  const auto directory = disk.path + "/m";
+  const auto fs = posix_file_system();
+  const auto value = [](int64_t step) {
+    return log_event{.wall_time = now + static_cast<double>(step), .step = step, .values = {{.tag = "loss", .scalar = 1}}};
+  };
+  const std::vector<std::pair<std::string, std::function<void(const std::string&)>>> losses{
+    {"removed", [&](const std::string& path) { CHECK(fs->remove(path)); }},
+    {"replaced", [&](const std::string& path) { CHECK(write_file_atomically(*fs, directory, path.substr(path.rfind('/') + 1), "another's")); }},
+    {"emptied", [&](const std::string& path) { std::filesystem::resize_file(path, 0); }},
+    {"cut", [&](const std::string& path) { std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1); }},
+    {"directory", [&](const std::string&) { std::filesystem::remove_all(directory); }}};
+  for (const auto& [how, lose] : losses) {
+    CAPTURE(how);
+    std::filesystem::remove_all(directory);
+    auto writer = event_log_writer::create(fs, directory, {.host = "node", .wall_time = now});
+    REQUIRE(writer);
+    auto& log = **writer;
+    REQUIRE(log.add(value(1)));
+    REQUIRE(log.flush());
+    const auto lost = log.path();
+    lose(lost);
+    REQUIRE(log.add(value(2)));
+    REQUIRE(log.add(value(3)));
+    REQUIRE(log.flush());
+    const auto remark = log.take_remark();
+    REQUIRE(remark);
+    CHECK(*remark == lost + " was removed, replaced or truncated by another program, and what it had may be lost; events go on in " + log.path());
+    CHECK_FALSE(log.take_remark());
+    REQUIRE(log.add(value(4)));
+    REQUIRE(log.close());
+    CHECK_FALSE(log.take_remark());
+    const auto rest = *read_event_log(*fs, log.path());
+    CHECK_FALSE(rest.damage);
+    REQUIRE(rest.events.size() == 4);
+    CHECK(rest.events[0].file_version == "brain.Event:2");
+    for (size_t i = 1; i < 4; ++i)
+      CHECK(rest.events[i].step == static_cast<int64_t>(i) + 1);
+    CHECK(list_event_logs(*fs, directory)->back() == log.path());
+  }
+}
+
+TEST_CASE("an event file that cannot be looked at is written as before") {
+  const auto disk = faulty_file_system::around(memory_file_system());
+  auto log = event_log_writer::create(disk, "/m", {.host = "node", .wall_time = now});
+  REQUIRE(log);
+  disk->inject({.operation = file_operation::info});
+  REQUIRE((*log)->add({.step = 1, .values = {{.tag = "loss", .scalar = 1}}}));
+  CHECK((*log)->close());
+  CHECK(disk->failures() == 1);
+  CHECK_FALSE((*log)->take_remark());
+  CHECK(read_event_log(*disk, (*log)->path())->events.size() == 2);
+  CHECK(list_event_logs(*disk, "/m")->size() == 1);
 }
 
 }  // namespace troupe

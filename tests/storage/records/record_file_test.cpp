@@ -208,4 +208,18 @@ TEST_CASE("the public writer and reader work on the disk, and a file that is not
   CHECK(record_writer::create(dir.path + "/none/f").error().category == errc::not_found);
 }
 
+TEST_CASE("a record file that another program removed while it was written is an error when it is closed") {
+  const auto disk = memory_disk::make();
+  REQUIRE(disk->create_directories("/d"));
+  for (const auto how : {compression::none, compression::gzip}) {
+    auto file = create_record_file(disk, "/d/train", how);
+    REQUIRE(file);
+    REQUIRE((*file)->write("a record"));
+    REQUIRE(disk->remove("/d/train"));
+    const auto closed = (*file)->close();
+    REQUIRE_FALSE(closed);
+    CHECK(closed.error() == error{errc::failed_precondition, "/d/train was removed, replaced or truncated by another program while it was written"});
+  }
+}
+
 }  // namespace troupe
