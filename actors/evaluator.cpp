@@ -170,15 +170,9 @@ void evaluator_state::on_end(const stream_end& x) {
 
 /// Blocks this actor, which has a thread of its own, for as long as writing takes; the chief's deadline covers it.
 void evaluator_state::on_export(const export_at& x) {
-  double ahead = 0;  // Seconds that should have passed and have not.
-  const export_clock clock{[&] {
-    return static_cast<int64_t>(options.wall_offset + ahead + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count());
-  }, [&](double seconds) {
-    if (options.pass_time)
-      options.pass_time(seconds);
-    else
-      ahead += seconds;
-  }};
+  const export_clock clock = [&] {
+    return static_cast<int64_t>(options.wall_offset + std::chrono::duration<double>(self->clock().now().time_since_epoch()).count());
+  };
   auto paths = options.exports ? guarded("an exporter", [&] { return options.exports({options.files, clock}, {x.metrics, x.prefix, x.is_final, x.again}); })
                                : expected<std::vector<std::string>>{};
   exported answer{x.attempt, x.id, x.evaluation, paths.has_value(), {}, {}};

@@ -27,7 +27,6 @@ struct evaluator_options {
   std::vector<stop_rule> rules = {};            ///< Those of the job: predicates are asked here, on this actor's own thread.
   exporting exports = {};                       ///< Null: there are no exporters.
   double wall_offset = 0;                       ///< Unix time, in seconds, at which the actor clock was 0; exports are named by it.
-  std::function<void(double seconds)> pass_time = {};  ///< Blocks, for an export whose second is taken; null: it takes the next one.
   std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };
 

@@ -151,6 +151,8 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
     if (spec.every_steps && spec.when == evaluation_mode::beside)
       return fail(errc::invalid_argument, "evaluation: every_steps (" + std::to_string(*spec.every_steps)
                                             + ") is for evaluations that training waits for, and when is beside");
+    if (auto right = spec.exporters.empty() ? expected<void>{} : check_words(e, spec.exports_like); !right)
+      return fail(right.error());
     if (auto valid = validate(spec.exporters); !valid)
       return fail(valid.error());
     auto exports = exporting_of(e, spec);

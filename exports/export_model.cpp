@@ -9,6 +9,7 @@
 #include "storage/checkpoints/best_in_use.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/encodings/utf8.hpp"
 #include "words/settled_config.hpp"
 #include "words/text.hpp"
 
@@ -154,7 +155,9 @@ expected<export_content> content_of(const export_surroundings& in, const settled
     return fail(tensors.error());
   tensors->merge(slice->constants);
 
-  export_content content{.origin = {(*source)->name, checkpoint->content.id.step, checkpoint->prefix, options.evaluation}, .graph = std::move(slice->nodes),
+  // The directory's name may be in any encoding; JSON is UTF-8.
+  export_content content{.origin = {(*source)->name, checkpoint->content.id.step, as_utf8(checkpoint->prefix), options.evaluation},
+                         .graph = std::move(slice->nodes),
                          .tensors = std::move(*tensors), .signatures = {}, .preparation = {}};
   size_t root = 0;
   for (const auto& [signature, values] : *outputs) {
@@ -173,12 +176,29 @@ expected<export_content> content_of(const export_surroundings& in, const settled
 
 }  // namespace
 
+expected<void> check_words(const estimator& e, const export_options& options) {
+  const auto check = [](const std::string& name, const std::vector<std::string>& words) -> expected<void> {
+    const auto wrong = std::find_if(words.begin(), words.end(), [](const std::string& w) { return !is_utf8(w); });
+    return wrong == words.end() ? expected<void>{}
+                                : refuse("the word '" + as_utf8(*wrong) + "' of '" + name + "' is not UTF-8, and an export needs its words to be");
+  };
+  for (const auto& [name, text] : e.model.texts)
+    if (auto right = check(name, text.words); !right)
+      return right;
+  for (const auto& [name, words] : options.label_words)
+    if (auto right = check(name, words); !right)
+      return right;
+  return {};
+}
+
 expected<std::string> export_model(const export_surroundings& in, const estimator& e, const export_options& options) {
   const auto config = resolve_config(e.config);
   if (!config)
     return fail(config.error());
   if (options.directory.empty() && !config->model_dir)
     return refuse("an export needs a `directory` where the estimator has no model_dir");
+  if (auto right = check_words(e, options); !right)
+    return fail(right.error());
   const auto content = content_of(in, *config, e, options);
   if (!content)
     return fail(content.error());

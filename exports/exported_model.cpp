@@ -133,6 +133,8 @@ expected<exported_model> open_export(file_system& fs, const std::string& directo
   for (const auto& [name, words] : content->preparation.predictions)
     m->texts[name] = {words.of, words.words};
   m->label_words = std::move(content->preparation.labels);
+  if (!content->has_manifest)
+    m->remark = directory + " has format version 1, without a manifest: changes of its files may go unnoticed; export the model again";
   return exported_model{std::move(m)};
 }
 
@@ -145,6 +147,7 @@ const std::string& exported_model::name() const noexcept { return impl_->origin.
 int64_t exported_model::global_step() const noexcept { return impl_->origin.global_step; }
 const std::string& exported_model::checkpoint() const noexcept { return impl_->origin.checkpoint; }
 const std::map<std::string, double>& exported_model::evaluation() const noexcept { return impl_->origin.evaluation; }
+const std::string& exported_model::remark() const noexcept { return impl_->remark; }
 const std::map<std::string, export_signature>& exported_model::signatures() const noexcept { return impl_->signatures; }
 const std::map<std::string, text_prediction>& exported_model::texts() const noexcept { return impl_->texts; }
 const std::map<std::string, std::vector<std::string>>& exported_model::label_words() const noexcept { return impl_->label_words; }

@@ -26,24 +26,23 @@ expected<double> metric_of(const exporter& one, const metrics& of, std::string_v
                 + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
-/// Calls `look` with each export that is there, the newest first, until it returns true. One of a later version has no origin.
+/// Calls `look` with each export that is there, the newest first, until it returns true. One that is damaged or of a later version has no origin.
 expected<void> look_at_exports(file_system& fs, const std::string& base, const std::function<bool(const std::string&, const export_origin*)>& look) {
   const auto numbers = exports_in(fs, base);
   if (!numbers)
     return fail(numbers.error());
   for (auto n = numbers->rbegin(); n != numbers->rend(); ++n) {
-    const std::string path = join_path(base, std::to_string(*n)), graph_path = join_path(path, graph_file_name);
-    const auto text = read_file(fs, graph_path);
-    if (!text)
-      continue;  // Not an export.
-    const auto graph = parse_graph_json(*text, graph_path);
-    if (look(path, graph ? &graph->origin : nullptr))
+    const std::string path = join_path(base, std::to_string(*n));
+    if (!is_export(fs, path))
+      continue;
+    const auto origin = read_export_origin(fs, path);
+    if (look(path, origin ? &*origin : nullptr))
       break;
   }
   return {};
 }
 
-/// The newest one that is there; nothing where none is, or where it is of a later version.
+/// The newest one that is there; nothing where none is, or where it is damaged or of a later version.
 expected<std::optional<export_origin>> newest_export(file_system& fs, const std::string& base) {
   std::optional<export_origin> newest;
   auto looked = look_at_exports(fs, base, [&](const std::string&, const export_origin* origin) {
@@ -65,36 +64,46 @@ expected<std::string> export_of(file_system& fs, const std::string& base, const 
   return looked ? expected<std::string>{std::move(found)} : fail(looked.error());
 }
 
-/// The metrics of the best export: those of the state file or of the newest export, which a process may have written and died. Where they
-/// differ, the better ones.
-expected<std::optional<metrics>> recorded_best(file_system& fs, const exporter& one, const std::string& base) {
-  std::optional<metrics> best;
+/// The metrics of the best export by the state file.
+expected<std::optional<metrics>> recorded_best(file_system& fs, const std::string& base) {
   const std::string path = join_path(base, best_file_name);
-  auto text = read_file(fs, path);
-  if (text) {
-    auto state = parse_best_json(*text, path);
-    if (!state)
-      return fail(state.error());
-    best = std::move(state->metrics);
-  } else if (text.error().category != errc::not_found) {
+  const auto text = read_file(fs, path);
+  if (!text)
+    return text.error().category == errc::not_found ? expected<std::optional<metrics>>{} : fail(text.error());
+  return parse_best_json(*text, path).map([](best_evaluation&& state) { return std::optional{std::move(state.metrics)}; });
+}
+
+expected<void> record_best(file_system& fs, const std::string& base, const metrics& best) {
+  const auto step = best.find("global_step");
+  const bool known = step != best.end() && step->second >= 0 && step->second < 0x1p53;
+  const auto text = write_best_json({known ? static_cast<int64_t>(step->second) : 0, best});
+  if (!text)
     return fail(text.error());
-  }
-  const auto newest = newest_export(fs, base);
+  return write_file_atomically(fs, base, std::string{best_file_name}, *text);
+}
+
+/// Removes those beyond the number that the exporter keeps.
+expected<void> remove_old(file_system& fs, const std::string& base, const exporter& one) {
+  if (one.exports_to_keep && one.rule != export_rule::final)
+    if (auto kept = keep_exports(fs, base, *one.exports_to_keep); !kept)
+      return fail(kept.error());
+  return {};
+}
+
+/// The metrics of the best export. A process that died after it made one, and before it noted that in the state file, has left the rest of its work:
+/// it is done here.
+expected<std::optional<metrics>> settled_best(file_system& fs, const std::string& base, const exporter& one) {
+  auto best = recorded_best(fs, base);
+  const auto newest = best ? newest_export(fs, base) : fail(best.error());
   if (!newest)
     return fail(newest.error());
   if (!*newest || (*newest)->evaluation.empty())
     return best;  // Made by hand, or by a later version: then the state file alone counts.
-  const auto better = one.decide({.metrics = (*newest)->evaluation}, best);
-  return better && *better ? (*newest)->evaluation : best;
-}
-
-expected<void> record_best(file_system& fs, const std::string& base, const export_occasion& now) {
-  const auto step = now.metrics.find("global_step");
-  const bool known = step != now.metrics.end() && step->second >= 0 && step->second < 0x1p53;
-  const auto text = write_best_json({known ? static_cast<int64_t>(step->second) : 0, now.metrics});
-  if (!text)
-    return fail(text.error());
-  return write_file_atomically(fs, base, std::string{best_file_name}, *text);
+  const auto& made = (*newest)->evaluation;
+  const auto better = one.decide({.metrics = made}, *best);
+  if (!better || !*better)
+    return best;
+  return record_best(fs, base, made).and_then([&] { return remove_old(fs, base, one); }).map([&] { return std::optional{made}; });
 }
 
 }  // namespace
@@ -138,8 +147,9 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
   if (!e.config.model_dir)
     return refuse("the exporter '" + one.name + "' needs a model_dir to export to");
   const std::string base = join_path(*e.config.model_dir, "export/" + one.name);
+  auto& fs = *in.files;
   const bool compares = one.rule == export_rule::best;
-  auto best = compares ? recorded_best(*in.files, one, base) : expected<std::optional<metrics>>{};
+  auto best = compares ? settled_best(fs, base, one) : expected<std::optional<metrics>>{};
   if (!best)
     return fail(best.error());
   if (now.again && *best)  // Results of an earlier run come from event files, which have float32: equal ones must not differ.
@@ -150,23 +160,28 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
     return fail(due.error());
   if (!*due)
     return std::optional<std::string>{};
-  auto path = now.again ? export_of(*in.files, base, now.checkpoint) : expected<std::string>{};
-  if (path && path->empty()) {
-    auto options = how;
-    options.directory = base;
-    options.step.reset();
-    options.checkpoint = now.checkpoint;
-    options.evaluation = now.metrics;
-    path = export_model(in, e, options);
-  }
+  const auto make = [&]() -> expected<std::string> {
+    auto path = now.again ? export_of(fs, base, now.checkpoint) : expected<std::string>{};
+    if (path && path->empty()) {
+      auto options = how;
+      options.directory = base;
+      options.step.reset();
+      options.checkpoint = now.checkpoint;
+      options.evaluation = now.metrics;
+      path = export_model(in, e, options);
+    }
+    if (path && compares)
+      if (auto recorded = record_best(fs, base, now.metrics); !recorded)
+        return fail(recorded.error());
+    return path;
+  };
+  auto path = make();
+  if (!path && path.error().category == errc::not_found && !fs.info(base))
+    path = make();  // Somebody removed the new export with all that was beside it.
   if (!path)
     return fail(path.error());
-  if (compares)
-    if (auto recorded = record_best(*in.files, base, now); !recorded)
-      return fail(recorded.error());
-  if (one.exports_to_keep && one.rule != export_rule::final)
-    if (auto kept = keep_exports(*in.files, base, *one.exports_to_keep); !kept)
-      return fail(kept.error());
+  if (auto kept = remove_old(fs, base, one); !kept)
+    return fail(kept.error());
   return std::optional{std::move(*path)};
 }
 

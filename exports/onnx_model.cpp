@@ -1,6 +1,7 @@
 // Writing an exported model as an ONNX file.
 #include "exports/onnx_graph.hpp"
 #include "exports/served_model.hpp"
+#include "storage/files/output_file.hpp"
 #include "words/text.hpp"
 
 #include <troupe/onnx.hpp>
@@ -39,22 +40,15 @@ class outside_weights {
     parts_.emplace_back(at_, t);
     at_ += t.byte_size();
   }
-  expected<void> write(file_system& fs, const std::string& directory) const {
-    const std::string path = join_path(directory, name_), temporary = path + ".tmp";
-    auto file = fs.create(temporary);
-    if (!file)
-      return fail(file.error());
+  expected<void> write(output_file& file) const {
     int64_t written = 0;
-    expected<void> done;
     for (const auto& [offset, t] : parts_) {
       const std::string gap(static_cast<size_t>(offset - written), '\0');
-      done = done.and_then([&] { return (*file)->append(std::as_bytes(std::span{gap})); }).and_then([&, &value = t] { return (*file)->append(value.bytes()); });
+      if (auto done = file.append(gap).and_then([&, &value = t] { return file.append(value.bytes()); }); !done)
+        return done;
       written = offset + t.byte_size();
     }
-    done = done.and_then([&] { return (*file)->sync(); }).and_then([&] { return (*file)->close(); }).and_then([&] { return fs.rename(temporary, path); });
-    if (!done)
-      (void)fs.remove(temporary);
-    return done;
+    return file.complete();
   }
 
  private:
@@ -63,6 +57,28 @@ class outside_weights {
   std::vector<std::pair<int64_t, tensor>> parts_;
 };
 
+/// The model, and the weights beside it where there are any: both get their names once both are complete.
+expected<void> write_files(const std::string& path, const std::string& text, const outside_weights* weights) {
+  const auto fs = posix_file_system();
+  auto model = output_file::create(fs, path);
+  if (!model)
+    return fail(std::move(model.error()));
+  if (weights && model->is_stream())
+    return fail(errc::invalid_argument, path + " is a device or a pipe, and the weights of this model need a file of their own beside it: give a file");
+  auto beside = weights ? output_file::create(fs, path + ".data").map([](output_file&& f) { return std::optional{std::move(f)}; })
+                        : expected<std::optional<output_file>>{};
+  if (!beside)
+    return fail(std::move(beside.error()));
+  auto done = *beside ? weights->write(**beside) : expected<void>{};
+  done = done.and_then([&] { return model->append(text); }).and_then([&] { return model->complete(); });
+  if (done && *beside)
+    done = (*beside)->keep();
+  done = done.and_then([&] { return model->keep(); });
+  if (done && *beside)
+    done = (*beside)->settle();
+  return done.and_then([&] { return model->settle(); });
+}
+
 }  // namespace
 
 expected<void> write_onnx(const exported_model& m, const std::string& path, const onnx_options& options) {
@@ -70,7 +86,6 @@ expected<void> write_onnx(const exported_model& m, const std::string& path, cons
   const auto signature = inside.find(options.signature);
   if (!signature)
     return fail(signature.error());
-  const std::string name = file_name_of(path), directory = parent_of(path);
   proto::OnnxModel model;
   model.set_ir_version(onnx_ir_version);
   model.set_producer_name("troupe");
@@ -93,7 +108,7 @@ expected<void> write_onnx(const exported_model& m, const std::string& path, cons
   int64_t bytes = 0;
   for (const auto& [tensor_name, value] : graph.tensors())
     bytes += inside.tensors.at(tensor_name).byte_size();
-  outside_weights outside{name + ".data"};
+  outside_weights outside{file_name_of(path) + ".data"};
   for (const auto& [tensor_name, value] : graph.tensors()) {
     const tensor& t = inside.tensors.at(tensor_name);
     auto& stored = *to.add_initializer();
@@ -108,14 +123,10 @@ expected<void> write_onnx(const exported_model& m, const std::string& path, cons
     set_header(stored, value, t);
     stored.set_raw_data(std::string{bytes_of(t)});
   }
-  const auto fs = posix_file_system();
-  if (bytes > options.inside_bytes_max)
-    if (auto written = outside.write(*fs, directory); !written)
-      return written;
   std::string text;
   if (!model.SerializeToString(&text))
     return fail(errc::resource_exhausted, "the ONNX model of " + m.path() + " has more than 2 GiB beside its weights");
-  return write_file_atomically(*fs, directory, name, text);
+  return write_files(path, text, bytes > options.inside_bytes_max ? &outside : nullptr);
 }
 
 }  // namespace troupe

@@ -23,6 +23,7 @@ struct exported_model::impl {
   std::map<std::string, tensor> tensors;      ///< Views of the store, and constants.
   std::map<std::string, text_prediction> texts;
   std::map<std::string, std::vector<std::string>> label_words;
+  std::string remark;
 
   /// invalid_argument, naming the signatures that there are.
   expected<const served_signature*> find(const std::string& signature) const;

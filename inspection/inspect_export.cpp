@@ -63,7 +63,10 @@ expected<export_report> inspect_export(const std::string& path, const inspect_op
   auto failure = content ? std::optional<error>{} : content.error();
   if (content) {
     add_content(report, *content);
-    if (const auto opened = open_export(*fs, path); !opened)
+    const auto opened = open_export(*fs, path);
+    if (opened)
+      report.remark = opened->remark();
+    else
       failure = opened.error();
     if (failure && failure->category != errc::data_loss)
       return fail(*failure);

@@ -30,6 +30,8 @@ std::string to_text(const export_report& r) {
   text += "  " + bytes_text(r.bytes) + " in " + std::to_string(r.files.size()) + " files, "
           + (r.damages.empty() ? "whole (every byte read)" : "damaged") + "\n";
   text += damages_text(r.damages, "  ");
+  if (!r.remark.empty())
+    text += "  warning: " + printable(r.remark) + "\n";
   if (!r.evaluation.empty())
     text += "  evaluated: " + joined(r.evaluation, ", ", [](const auto& m) { return printable(m.first) + " " + number_text(m.second); }) + "\n";
   std::vector<std::vector<std::string>> rows;
@@ -60,6 +62,8 @@ std::string to_json(const export_report& r) {
   j["damages"] = json::array();
   for (const auto& d : r.damages)
     j["damages"].push_back({{"file", d.file}, {"reason", d.reason}});
+  if (!r.remark.empty())
+    j["remark"] = r.remark;
   j["signatures"] = json::object();
   for (const auto& s : r.signatures)
     j["signatures"][s.name] = {{"inputs", to_list(s.inputs)}, {"outputs", to_list(s.outputs)}};

@@ -1,6 +1,6 @@
 #include "serving/exported_servable.hpp"
 
-#include "storage/files/file_system.hpp"
+#include "storage/exports/export_directory.hpp"
 #include "words/text.hpp"
 
 #include <troupe/exported_model.hpp>
@@ -39,6 +39,7 @@ class exported_servable final : public servable {
     }
   }
   const served_signatures& signatures() const noexcept override { return signatures_; }
+  std::string remark() const override { return model_.remark(); }
   expected<std::unique_ptr<servable_caller>> caller(const std::string& signature) const override {
     {
       const std::lock_guard held{guard_};
@@ -138,7 +139,7 @@ expected<std::unique_ptr<version_source>> exports_of(const std::string& director
   const auto path = without_slash(directory);
   if (auto info = fs->info(path); !info)
     return fail(std::move(info.error()));
-  if (fs->info(join_path(path, "signature.json")))
+  if (is_export(*fs, path))
     return std::make_unique<one_export>(path);
   return std::make_unique<numbered_exports>(path);
 }

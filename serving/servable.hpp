@@ -39,6 +39,8 @@ class servable {
  public:
   virtual ~servable() = default;
   virtual const served_signatures& signatures() const noexcept = 0;
+  /// What whoever begins to serve it is to be warned of; empty: nothing.
+  virtual std::string remark() const { return {}; }
   /// `signature` is one of the above. The caller keeps what it needs of the model.
   virtual expected<std::unique_ptr<servable_caller>> caller(const std::string& signature) const = 0;
 };

@@ -57,6 +57,8 @@ expected<served_versions::change> served_versions::refresh() {
       continue;
     }
     refused_.erase(number);
+    if (auto remark = (*opened)->remark(); !remark.empty())
+      done.warnings.push_back(std::move(remark));
     auto made = std::make_shared<const served_version>(number, std::move(*opened), options_);
     const std::lock_guard held{guard_};
     current_ = std::move(made);

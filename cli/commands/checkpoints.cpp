@@ -83,7 +83,7 @@ int show(const request& r, const std::vector<checkpoint_id>& ids, reporter& repo
   found->event_files.clear();
   found->evaluations.clear();
   found->record.reset();
-  write_output(r.json ? to_json(*found) : to_text(*found));
+  r.json ? write_output(to_json(*found)) : write_text(to_text(*found));
   return is_sound(*found) ? succeeded : failed;
 }
 

@@ -94,7 +94,7 @@ int convert(const std::vector<std::string>& arguments, reporter& report) {
   const auto done = convert_checkpoint(r.from, r.to, *options);
   if (!done)
     return failure(report, done.error(), done.error().category == errc::invalid_argument);
-  write_output(r.json ? to_json(*done) : to_text(*done));
+  r.json ? write_output(to_json(*done)) : write_text(to_text(*done));
   return succeeded;
 }
 

@@ -48,7 +48,9 @@ int export_model(const command_line& line, const std::shared_ptr<reporter>& repo
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
     return failure(*report, path.error(), false);
-  write_output(*path + "\n");
+  write_data(*path + "\n");
+  if (line.onnx)
+    end_at_first(signals, report, fmt::format("before {} was written", *line.onnx));
   if (line.onnx)
     if (auto written = exported_model::open(*path).and_then([&](const exported_model& m) { return write_onnx(m, *line.onnx); }); !written)
       return failure(*report, written.error(), false);

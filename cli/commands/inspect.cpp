@@ -105,7 +105,7 @@ int show_paths(const request& r, reporter& report) {
     }
     write_output(before);
     before = list ? ",\n" : "\n";
-    write_output(r.json ? to_json(*found) : to_text(*found));
+    r.json ? write_output(to_json(*found)) : write_text(to_text(*found));
     status = std::max<int>(status, is_sound(*found) ? succeeded : failed);
   }
   if (list)
@@ -153,7 +153,7 @@ int show_config(const request& r, reporter& report) {
     const auto plan = inspect_plan(setup->estimator, training, setup->evaluates() ? eval_specs{evaluations} : eval_specs{});
     if (!plan)
       return failure(report, plan.error(), plan.error().category == errc::invalid_argument);
-    write_output(r.json ? to_json(*plan) : to_text(*plan));
+    r.json ? write_output(to_json(*plan)) : write_text(to_text(*plan));
     return succeeded;
   }
   const auto& input = r.graph_mode() == mode::train ? training.input : evaluations.front().input;
@@ -161,13 +161,13 @@ int show_config(const request& r, reporter& report) {
     const auto profile = profile_model(setup->estimator, input, r.graph_mode(), parse_count("--steps", r.steps, 1)->value_or(20));
     if (!profile)
       return failure(report, profile.error(), profile.error().category == errc::invalid_argument);
-    write_output(r.json ? to_json(*profile) : to_text(*profile));
+    r.json ? write_output(to_json(*profile)) : write_text(to_text(*profile));
     return succeeded;
   }
   const auto graph = inspect_graph(setup->estimator, input, r.graph_mode());
   if (!graph)
     return failure(report, graph.error(), graph.error().category == errc::invalid_argument);
-  write_output(r.json ? to_json(*graph) : r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
+  r.json ? write_output(to_json(*graph)) : write_text(r.dot ? to_dot(*graph) : r.program ? graph->program.text : to_text(*graph));
   return succeeded;
 }
 

@@ -16,7 +16,14 @@ namespace {
 struct output_choice {
   prediction_format format = prediction_format::csv;
   std::optional<std::string> path;  ///< Absent: standard output.
+
+  /// Whether a write may wait for a reader, and leaves nothing to remove.
+  bool is_stream() const { return !path || (format != prediction_format::npy && prediction_file::is_stream(*path)); }
 };
+
+std::string stop_text(const signal_watch& signals, const output_choice& to) {
+  return fmt::format("stopped by {}{}\n", signal_name(signals.first()), to.path ? ": " + *to.path + " was not written" : "");
+}
 
 expected<output_choice> choose_output(const command_line& line) {
   output_choice choice{prediction_format::csv, line.output};
@@ -62,8 +69,8 @@ class results {
       return written ? expected<bool>{true} : fail(written.error());
     }
     if (format_ == prediction_format::jsonl)
-      return write_output(json_line(one));
-    return write_output((first ? csv_header(one) : "") + csv_line(one));
+      return write_data(json_line(one));
+    return write_data((first ? csv_header(one) : "") + csv_line(one));
   }
   expected<void> finish() { return file_ ? file_->finish() : expected<void>{}; }
   int64_t count() const noexcept { return count_; }
@@ -116,7 +123,14 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
         return failure(report, {errc::not_found, fmt::format("{} has no checkpoint to predict with", *setup.estimator.config.model_dir)}, false);
       if (!line.exported && !stream.remark().empty())
         report.warn(stream.remark());
-      signals.at_first([&stream] { stream.cancel(); });  // From here on there may be a partial file to remove.
+      // From here on there may be a partial file to remove, or a reader to wait for, which nothing but the end of the process cuts short.
+      signals.at_first([&stream, &signals, &to, is_stream = to.is_stream()] {
+        if (is_stream) {
+          write_error(stop_text(signals, to));
+          _exit(128 + signals.first());
+        }
+        stream.cancel();
+      });
       auto opened = results::open(to);
       if (!opened)
         return failure(report, opened.error(), false);
@@ -140,7 +154,7 @@ int run(prediction_stream& stream, const job_setup& setup, const output_choice& 
 }
 
 /// The model and the data: of the configuration, or an exported model with the configuration's data.
-expected<job_setup> make_setup(const command_line& line, const settings& given) {
+expected<job_setup> make_setup(const command_line& line, const settings& given, reporter& report) {
   if (!line.exported)
     return make_job_setup(given, false);
   if (line.step || line.checkpoint || given.precedence_of("run.model_dir") == precedence::flag)
@@ -152,6 +166,8 @@ expected<job_setup> make_setup(const command_line& line, const settings& given) 
   const auto exported = exported_model::open(*line.exported);
   if (!exported)
     return fail(exported.error());
+  if (!exported->remark().empty())
+    report.warn(exported->remark());
   setup->estimator = {exported->as_model(), {}};
   return setup;
 }
@@ -172,7 +188,7 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   const auto given = load_settings(line);
   if (!given)
     return failure(*report, given.error(), is_misuse(given.error()));
-  const auto setup = make_setup(line, *given);
+  const auto setup = make_setup(line, *given, *report);
   if (!setup)
     return failure(*report, setup.error(), !line.exported || setup.error().category == errc::invalid_argument);
   const auto step = parse_step(line.step, setup->estimator.config.model_dir);
@@ -191,7 +207,7 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   signals.at_first({});
   if (signals.first() == 0 || status == succeeded)
     return status;
-  write_error(fmt::format("stopped by {}{}\n", signal_name(signals.first()), to->path ? ": " + *to->path + " was not written" : ""));
+  write_error(stop_text(signals, *to));
   return 128 + signals.first();
 }
 

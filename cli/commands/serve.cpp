@@ -96,8 +96,8 @@ void say(const request& r, const serve_event& e, const addresses& at = {}) {
                              warning ? member("message", e.text) : member("address", at.models),
                              at.health.empty() ? "" : member("health_address", at.health)));
   } else if (!r.quiet && !warning) {
-    write_output(fmt::format("version {} answers{}{}\n", e.version, at.models.empty() ? "" : " on " + at.models,
-                             at.health.empty() ? "" : ", health and metrics on " + at.health));
+    write_text(fmt::format("version {} answers{}{}\n", e.version, at.models.empty() ? "" : " on " + at.models,
+                           at.health.empty() ? "" : ", health and metrics on " + at.health));
   }
 }
 

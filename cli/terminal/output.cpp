@@ -48,6 +48,38 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
+/// The first character of `text`, which is not empty: how many bytes it has, and whether it may be printed. Neither may the characters that control
+/// a terminal, which are those below a space but for ends of lines and tabs, 0x7f and U+0080 to U+009F, nor bytes that are no UTF-8, which some
+/// terminals take for the latter.
+struct first_character {
+  size_t bytes = 1;
+  bool printed = false;
+};
+first_character first_of(std::string_view text) {
+  const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = at(0);
+  if (lead < 0x80)
+    return {1, (lead >= ' ' && lead != 0x7f) || lead == '\n' || lead == '\t'};
+  const size_t bytes = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  if (bytes == 0 || bytes > text.size())
+    return {};
+  for (size_t i = 1; i < bytes; ++i)
+    if ((at(i) & 0xc0) != 0x80)
+      return {};
+  const bool is_overlong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xf0 && at(1) < 0x90), is_control = lead == 0xc2 && at(1) < 0xa0;
+  return is_overlong || is_control ? first_character{} : first_character{bytes, true};
+}
+
+bool is_visible(std::string_view text) {
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (!c.printed)
+      return false;
+    text.remove_prefix(c.bytes);
+  }
+  return true;
+}
+
 /// Why standard output accepts no more: an error number, or 0. There is one standard output in a process.
 std::atomic<int> output_failed{0};
 
@@ -70,6 +102,19 @@ void fail_output(int code) {
 
 }  // namespace
 
+std::string visible(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (c.printed)
+      result += text.substr(0, c.bytes);
+    else
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    text.remove_prefix(c.bytes);
+  }
+  return result;
+}
+
 void occupy_standard_descriptors() {
   // In this order: a pipe takes the lowest free descriptors, and all lower ones are occupied by then.
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
@@ -90,8 +135,16 @@ int close_output(int status) {
   const int code = output_failed;
   return status != succeeded || code == 0 || code == EPIPE ? status : failed;
 }
+
+bool write_text(std::string_view text) { return write_output(visible(text)); }
+
+bool write_data(std::string_view text) { return isatty(1) == 1 ? write_text(text) : write_output(text); }
+
 void write_error(std::string_view text) {
-  write_all(2, text);
+  if (is_visible(text))
+    write_all(2, text);  // Allocates nothing: there may be no memory.
+  else
+    write_all(2, visible(text));
 }
 
 bool output_is_terminal() {

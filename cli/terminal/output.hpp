@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace troupe::cli {
@@ -10,13 +11,21 @@ namespace troupe::cli {
 /// checkpoint, would receive the output. Must precede any open. Writing to them still fails, as if they were closed.
 void occupy_standard_descriptors();
 
+/// `text` with each character that controls a terminal, but for ends of lines and tabs, and each byte that is no UTF-8 as "\x1b" and the like: names of
+/// files and what files hold may have any. What is visible stays as it is, and so does what this returns.
+std::string visible(std::string_view text);
+
 /// Writes all of the text at once; false if that failed. A pipe without a reader is ignored, as in any program before
 /// `head`; any other failure is an error, reported on standard error once. Any thread.
 bool write_output(std::string_view text);
+/// The same for people: all of it is visible.
+bool write_text(std::string_view text);
+/// The same for programs, which get it as it is; on a terminal all of it is visible.
+bool write_data(std::string_view text);
 /// The last call: returns the exit status in place of `status`. A result that was not written, or that the system could
 /// not store (which some file systems report only on close), is a failure.
 int close_output(int status);
-/// Writes "error: ..." and the like.
+/// Writes "error: ..." and the like, visibly.
 void write_error(std::string_view text);
 
 /// Whether standard output is a terminal that can move its cursor.

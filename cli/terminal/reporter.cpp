@@ -68,7 +68,7 @@ void reporter::redraw(const job_progress& progress) {
     return;
   last_progress_ = now;
   line_drawn_ = true;
-  reader_gone_ = !options_.out("\r" + progress_line(progress, scale_, now - began_, last_evaluation_, options_.width(), last_training_) + "\x1b[K");
+  reader_gone_ = !options_.out("\r" + visible(progress_line(progress, scale_, now - began_, last_evaluation_, options_.width(), last_training_)) + "\x1b[K");
 }
 
 void reporter::measure_by(const job_scale& scale) {
@@ -86,7 +86,7 @@ void reporter::warn(std::string_view text, int64_t step) {
   if (options_.how == speech::json)
     return say(warning_json(text, step));
   erase_line();
-  options_.err("warning: " + std::string{text} + "\n");
+  options_.err("warning: " + visible(text) + "\n");
 }
 
 void reporter::changed(const std::vector<setting_difference>& differences) {
@@ -124,7 +124,7 @@ void reporter::fail(const error& e, bool misuse) {
   std::string text = misuse ? e.message : to_string(error{e.category, e.message, {}, e.source, e.step});
   for (const auto& note : e.notes)
     text += "\n  note: " + note;
-  options_.err("error: " + text + "\n");
+  options_.err("error: " + visible(text) + "\n");
   if (options_.how == speech::json)
     say(failed_json(e));
 }
@@ -140,7 +140,7 @@ void reporter::say(const std::string& text) {
     return;
   erase_line();
   if (!reader_gone_)
-    reader_gone_ = !options_.out(text + "\n");
+    reader_gone_ = !options_.out((options_.how == speech::json ? text : visible(text)) + "\n");
 }
 
 void reporter::erase_line() {

@@ -71,9 +71,9 @@ using exported_head = std::function<model_spec(graph& g, const head_spec_options
 
 class TROUPE_API exported_model {
  public:
-  /// Reads the directory of one export and checks all of it: not_found (there is none), data_loss (a file is missing, cut off or damaged; a
-  /// node, a shape or a signature that cannot be), unimplemented (a later version wrote it, or it has an operation that this program does not
-  /// know). Each names the file, and the node where there is one.
+  /// Reads the directory of one export and checks all of it: not_found (there is none), data_loss (a file is missing, or differs from the
+  /// manifest by a byte; a node, a shape or a signature that cannot be), unimplemented (a later version wrote it, or it has an operation that
+  /// this program does not know). Each names the file, and the node where there is one.
   static expected<exported_model> open(const std::string& directory);
 
   const std::string& path() const noexcept;
@@ -83,6 +83,8 @@ class TROUPE_API exported_model {
   const std::string& checkpoint() const noexcept;
   /// The metrics of the evaluation that led to the export; empty: none did.
   const std::map<std::string, double>& evaluation() const noexcept;
+  /// That it has format version 1, which had no manifest: a changed byte of its JSON files may go unnoticed. Else empty.
+  const std::string& remark() const noexcept;
 
   /// By name; "serving_default" is always there.
   const std::map<std::string, export_signature>& signatures() const noexcept;

@@ -33,7 +33,7 @@ struct export_options {
 /// Builds the model's predict graph, takes the variables from the checkpoint (moving averages where the optimizer keeps them) and returns the
 /// path of the export. invalid_argument: no input; predictions that depend on a label; no checkpoint, naming the directory; variables that
 /// the checkpoint lacks or has in another shape, all of them; any such error of the model. unimplemented: an operation that cannot be
-/// exported, naming its node. `state`: no free name in ten seconds. Errors of files. On an error there is no new export.
+/// exported, naming its node. `state`: a hundred names are taken. Errors of files. On an error there is no new export.
 TROUPE_API expected<std::string> export_model(const estimator& e, const export_options& options);
 
 enum class export_rule : uint8_t {

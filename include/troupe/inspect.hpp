@@ -105,6 +105,7 @@ struct export_report {
   std::map<std::string, int64_t> words = {}; ///< How many words each label and each prediction of words has.
   std::vector<tensor_report> tensors = {};   ///< Variables and constants.
   std::vector<damage> damages = {};          ///< At most one: what comes after it is not looked at.
+  std::string remark = {};                   ///< That of exported_model.
 };
 /// Inspects a directory that exported_model.hpp opens; every byte is read. not_found: it is none. unimplemented: a later version wrote it, or it
 /// has an operation that this program does not know.

@@ -16,8 +16,9 @@ struct onnx_options {
   int64_t inside_bytes_max = (int64_t{1} << 31) - (int64_t{1} << 24);
 };
 
-/// Writes the file, atomically, after that of the weights where there is one. unimplemented, naming a node: an operation without a twin in ONNX, or
-/// rows without an input that says how many; invalid_argument: no such signature, or an output of an input's name. Errors of files.
+/// Writes the file, after that of the weights where there is one: a regular file, or the target of a link, is replaced once all is written; a device
+/// or a pipe is written as it is, and cannot have weights beside it (invalid_argument). unimplemented, naming a node: an operation without a twin in
+/// ONNX, or rows without an input that says how many; invalid_argument: no such signature, or an output of an input's name. Errors of files.
 TROUPE_API expected<void> write_onnx(const exported_model& m, const std::string& path, const onnx_options& options = {});
 
 }  // namespace troupe

@@ -31,6 +31,9 @@ class TROUPE_API prediction_file {
   /// replaced, or a device or a pipe, which is written as results come. File errors: not_found, failed_precondition,
   /// resource_exhausted, each with path and operation.
   static expected<prediction_file> create(const std::string& path, prediction_format format);
+  /// Whether `path` is a device, a pipe or a socket: `create` waits for the reader of a pipe, `write` for one that is slow, and there is nothing to
+  /// remove.
+  static bool is_stream(const std::string& path);
   prediction_file(prediction_file&&) noexcept;
   prediction_file& operator=(prediction_file&&) noexcept;
   /// Unless finished, leaves only what was there before (and a directory for npy).

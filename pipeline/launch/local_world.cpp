@@ -8,7 +8,6 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -82,7 +81,6 @@ std::shared_ptr<job_listener> local_world::listener() const {
 void local_world::tell_time_and_host(prepared_job& job) const {
   const auto since_epoch = [](auto now) { return std::chrono::duration<double>(now.time_since_epoch()).count(); };
   job.wall_offset = since_epoch(std::chrono::system_clock::now()) - since_epoch(steady_clock::now());
-  job.pass_time = [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); };
   char name[256] = {};
   job.host = ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }

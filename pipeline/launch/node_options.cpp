@@ -169,7 +169,6 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
     options.rules = training->stop_early;
   }
   options.wall_offset = job.wall_offset;
-  options.pass_time = job.pass_time;
   options.board = job.board;
   options.seed = basis.config.seed;
   options.start = job.start;

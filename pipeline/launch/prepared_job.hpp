@@ -70,7 +70,6 @@ struct prepared_job {
   std::vector<evaluation_history> histories = {};  ///< Evaluations of earlier runs, in the order of the job's, where a rule or the result looks at them.
   std::map<node_id, crew_switch> switches;      ///< By driver.
   double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
-  std::function<void(double seconds)> pass_time = {};  ///< Blocks an actor that has a thread of its own; null where time is simulated. Set by the launcher.
   std::string host = "simulated";               ///< The host in the names of event files; set by the launcher.
   std::shared_ptr<directory_claim> claim = std::make_shared<directory_claim>();  ///< The claim on the model directory.
   std::shared_ptr<job_board> board;             ///< The board of training; set by the launcher.

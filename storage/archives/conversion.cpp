@@ -5,6 +5,7 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/encodings/safetensors.hpp"
+#include "storage/files/output_file.hpp"
 #include "storage/tensorflow/tensor_bundle.hpp"
 #include "words/text.hpp"
 
@@ -238,23 +239,17 @@ class conversion {
     const auto header = lay_out_safetensors(std::span{places});
     if (!header)
       return fail(header.error());
-    const std::string temporary = to_ + ".tmp";
-    auto file = fs_->create(temporary);
+    auto file = output_file::create(fs_, to_);
     if (!file)
       return fail(std::move(file.error()));
-    expected<void> done = (*file)->append(std::as_bytes(std::span{*header}));
+    auto done = file->append(*header);
     for (const auto& p : chosen_)
       if (done)
         done = bytes_read(p).and_then([&](const std::shared_ptr<const std::byte>& bytes) {
-          return (*file)->append({bytes.get(), static_cast<size_t>(bytes_of(p))});
+          return file->append(std::span{bytes.get(), static_cast<size_t>(bytes_of(p))});
         });
-    done = done.and_then([&] { return (*file)->sync(); }).and_then([&] { return (*file)->close(); }).and_then([&] { return fs_->rename(temporary, to_); });
-    if (!done) {
-      static_cast<void>(fs_->remove(temporary));
-      return done;
-    }
     report_.to = to_;
-    return fs_->sync_directory(parent_of(to_));
+    return done.and_then([&] { return file->finish(); });
   }
 
   const std::shared_ptr<file_system>& fs_;

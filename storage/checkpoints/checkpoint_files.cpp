@@ -194,21 +194,9 @@ expected<void> write_verdict(file_system& fs, const std::string& directory, cons
 expected<checkpoint_files> open_checkpoint_files(file_system& fs, const std::string& directory, const manifest& m) {
   checkpoint_files files;
   for (const auto& f : m.files) {
-    const std::string path = join_path(directory, f.name);
-    auto file = fs.open(path);
-    if (!file && file.error().category == errc::not_found)
-      return fail(errc::data_loss, path + " is missing");
+    auto file = open_listed_file(fs, directory, f);
     if (!file)
       return fail(std::move(file.error()));
-    if ((*file)->size() != f.bytes)
-      return fail(errc::data_loss,
-                  path + " has " + std::to_string((*file)->size()) + " bytes and should have " + std::to_string(f.bytes));
-    const auto crc = checksum_tensor(**file, path, {.name = "(header)", .offset = 0, .bytes = f.header_bytes});
-    if (!crc)
-      return fail(crc.error());
-    if (*crc != f.header_crc32c)
-      return fail(errc::data_loss, path + ": the header at offset 0 has the checksum " + crc32c_text(*crc) + " and should have "
-                                     + crc32c_text(f.header_crc32c));
     files.emplace(f.name, std::move(*file));
   }
   return files;

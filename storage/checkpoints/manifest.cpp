@@ -25,18 +25,6 @@ tl::unexpected<error> damaged(const std::string& path, const std::string& what) 
   return fail(errc::data_loss, path + ": " + what);
 }
 
-/// Each checksum has one spelling only: a flipped bit must never leave it readable and equal.
-std::optional<uint32_t> parse_crc(std::string_view text) {
-  uint32_t crc = 0;
-  for (const char c : text) {
-    const size_t digit = std::string_view{"0123456789abcdef"}.find(c);
-    if (digit == std::string_view::npos)
-      return {};
-    crc = crc << 4 | static_cast<uint32_t>(digit);
-  }
-  return text.size() == 8 ? std::optional{crc} : std::nullopt;
-}
-
 std::optional<dtype> parse_dtype(std::string_view text) {
   for (const auto t : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8})
     if (to_string(t) == text)
@@ -44,20 +32,18 @@ std::optional<dtype> parse_dtype(std::string_view text) {
   return {};
 }
 
-expected<manifest_file> parse_file(const json_tree::value& j, const std::string& path, checkpoint_id id) {
-  manifest_file f{j.at("name").get<std::string>(), j.at("bytes").get<int64_t>(), j.at("header_bytes").get<int64_t>(), 0};
-  const auto crc = parse_crc(j.at("header_crc32c").get<std::string>());
-  if (id_of_shard(f.name) != id || !crc || f.header_bytes < 0 || f.bytes < f.header_bytes)
-    return damaged(path, "the file " + f.name + " has an impossible name, size or checksum");
-  f.header_crc32c = *crc;
-  return f;
+expected<listed_file> parse_file(const json_tree::value& j, const std::string& path, checkpoint_id id) {
+  auto f = parse_listed_file(j);
+  if (!f || id_of_shard(f->name) != id)
+    return damaged(path, "the file " + j.at("name").get<std::string>() + " has an impossible name, size or checksum");
+  return std::move(*f);
 }
 
-expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::string& path, const std::vector<manifest_file>& files) {
+expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::string& path, const std::vector<listed_file>& files) {
   stored_tensor_info t{.name = j.at("name").get<std::string>(), .file = j.at("file").get<std::string>(),
                        .offset = j.at("offset").get<int64_t>(), .bytes = j.at("bytes").get<int64_t>()};
   const auto type = parse_dtype(j.at("dtype").get<std::string>());
-  const auto crc = parse_crc(j.at("crc32c").get<std::string>());
+  const auto crc = parse_crc32c(j.at("crc32c").get<std::string>());
   const auto extents = j.at("shape").get<std::vector<int64_t>>();
   if (!type || !crc || extents.size() > static_cast<size_t>(shape::max_rank) || byte_size_of(*type, extents) != t.bytes)
     return damaged(path, "tensor " + t.name + " has an impossible dtype, shape, size or checksum");
@@ -80,10 +66,7 @@ expected<std::string> write_manifest(const manifest& m) {
     j["wall_time"] = m.wall_time;
   j["files"] = json::array();
   for (const auto& f : m.files)
-    j["files"].push_back({{"name", f.name},
-                          {"bytes", f.bytes},
-                          {"header_bytes", f.header_bytes},
-                          {"header_crc32c", crc32c_text(f.header_crc32c)}});
+    j["files"].push_back(to_json(f));
   j["tensors"] = json::array();
   for (const auto& t : m.tensors)
     j["tensors"].push_back({{"name", t.name}, {"dtype", to_string(t.type)}, {"shape", t.dims.extents()}, {"file", t.file},

@@ -2,20 +2,14 @@
 #pragma once
 
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "storage/encodings/listed_files.hpp"
 
 namespace troupe {
-
-struct manifest_file {
-  std::string name;
-  int64_t bytes = 0;
-  int64_t header_bytes = 0;    ///< Bytes before the first tensor.
-  uint32_t header_crc32c = 0;
-};
 
 struct manifest {
   checkpoint_id id;
   double wall_time = 0;        ///< When it was saved, in seconds since the epoch; 0: not in the manifest.
-  std::vector<manifest_file> files;
+  std::vector<listed_file> files;
   std::vector<stored_tensor_info> tensors;  ///< In the order in which the store received them.
   std::map<std::string, std::string> blobs;
   std::map<std::string, std::string> properties;

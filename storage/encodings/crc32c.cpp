@@ -30,4 +30,15 @@ std::string crc32c_text(uint32_t crc) {
   return text;
 }
 
+std::optional<uint32_t> parse_crc32c(std::string_view text) noexcept {
+  uint32_t crc = 0;
+  for (const char c : text) {
+    const size_t digit = std::string_view{"0123456789abcdef"}.find(c);
+    if (digit == std::string_view::npos)
+      return {};
+    crc = crc << 4 | static_cast<uint32_t>(digit);
+  }
+  return text.size() == 8 ? std::optional{crc} : std::nullopt;
+}
+
 }  // namespace troupe

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,5 +19,7 @@ constexpr uint32_t masked(uint32_t crc) noexcept { return std::rotr(crc, 15) + 0
 constexpr uint32_t unmasked(uint32_t stored) noexcept { return std::rotl(stored - 0xa282ead8u, 15); }
 /// Eight lower-case hexadecimal digits.
 std::string crc32c_text(uint32_t crc);
+/// Each checksum has that spelling only: a flipped bit must never leave it readable and equal.
+std::optional<uint32_t> parse_crc32c(std::string_view text) noexcept;
 
 }  // namespace troupe

@@ -47,6 +47,7 @@ struct export_content {
   std::map<std::string, tensor> tensors;      ///< Of variables and constants.
   std::map<std::string, stored_signature> signatures;
   stored_preparation preparation;
+  bool has_manifest = true;                   ///< Of one that was read: false for format version 1, of which not every byte is checked.
 };
 
 }  // namespace troupe

@@ -3,18 +3,21 @@
 #include "storage/encodings/crc32c.hpp"
 #include "storage/encodings/safetensors.hpp"
 #include "storage/exports/export_json.hpp"
+#include "storage/exports/export_manifest.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <thread>
 
 namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 10;
+/// More processes than export to one place at the same time, and more than a day leaves temporary directories.
+constexpr int numbers_tried_max = 100;
+/// How often an export is made whose files somebody removes meanwhile.
+constexpr int makings_max = 3;
 constexpr size_t seconds_digits = 10;
 constexpr int64_t number_max = 9'999'999'999;  // In the year 2286.
 constexpr std::string_view temporary_prefix = "temp-", removed_prefix = "removed-";
@@ -36,13 +39,17 @@ expected<void> write_file(file_system& fs, const std::string& path, Fill fill) {
   return fill(**file).and_then([&] { return (*file)->sync(); }).and_then([&] { return (*file)->close(); });
 }
 
-expected<void> write_text(file_system& fs, const std::string& path, const expected<std::string>& text) {
+/// Files as the manifest is to list them.
+using file_list = std::vector<listed_file>;
+
+expected<void> write_text(file_system& fs, const std::string& directory, std::string_view name, const expected<std::string>& text, file_list& list) {
   if (!text)
     return fail(text.error());
-  return write_file(fs, path, [&](writable_file& f) { return f.append(std::as_bytes(std::span{*text})); });
+  list.push_back({std::string{name}, std::ssize(*text), std::ssize(*text), crc32c(*text)});
+  return write_file(fs, join_path(directory, name), [&](writable_file& f) { return f.append(std::as_bytes(std::span{*text})); });
 }
 
-expected<void> write_weights(file_system& fs, const std::string& path, const std::map<std::string, tensor>& tensors) {
+expected<void> write_weights(file_system& fs, const std::string& directory, const std::map<std::string, tensor>& tensors, file_list& list) {
   std::vector<tensor_place> places;
   for (const auto& [name, t] : tensors)
     places.push_back({.name = name, .type = t.type(), .dims = t.dims()});
@@ -51,7 +58,11 @@ expected<void> write_weights(file_system& fs, const std::string& path, const std
   const auto header = lay_out_safetensors(places);
   if (!header)
     return fail(header.error());
-  return write_file(fs, path, [&](writable_file& f) {
+  listed_file listed{std::string{weights_file_name}, std::ssize(*header), std::ssize(*header), crc32c(*header)};
+  for (const auto& p : places)
+    listed.bytes += p.bytes;
+  list.push_back(listed);
+  return write_file(fs, join_path(directory, weights_file_name), [&](writable_file& f) {
     auto done = f.append(std::as_bytes(std::span{*header}));
     for (size_t i = 0; done && i < places.size(); ++i)
       done = f.append(tensors.at(places[i].name).bytes());
@@ -107,32 +118,30 @@ expected<void> copy_assets(file_system& fs, const std::string& directory, const 
 // -- names ---------------------------------------------------------------------------
 
 /// The number of a directory "temp-<number>" that is made for this export alone. Who makes the directory may use the number, unless an export
-/// has it already. It is above those that are there, also where the clock has been set back, as long as it has ten digits: the newest export is
-/// the one that is served, and the last to be removed.
-expected<int64_t> take_number(file_system& fs, const std::string& base, const export_clock& clock) {
-  for (int attempt = 1;; ++attempt) {
-    const auto others = exports_in(fs, base);
-    if (!others)
-      return fail(others.error());
-    const auto newest = std::find_if(others->rbegin(), others->rend(), [](int64_t n) { return n < number_max; });
-    const int64_t now = clock.seconds(), number = newest != others->rend() && *newest > now ? *newest + 1 : now;
+/// has it already. It is above those that are there, as long as it has ten digits: the newest export is the one that is served, and the last to be
+/// removed. Nobody waits for a second that no export has: the number is ahead of the clock for a while.
+expected<int64_t> take_number(file_system& fs, const std::string& base, int64_t now) {
+  const auto others = exports_in(fs, base);
+  if (!others)
+    return fail(others.error());
+  const auto newest = std::find_if(others->rbegin(), others->rend(), [](int64_t n) { return n < number_max; });
+  const int64_t first = newest != others->rend() ? std::max(*newest + 1, now) : now;
+  for (int64_t number = first; number < first + numbers_tried_max; ++number) {
     const std::string name = std::to_string(number), temporary = join_path(base, std::string{temporary_prefix} + name);
     const auto made = fs.create_directory(temporary);
     if (!made)
       return fail(made.error());
-    if (*made) {
-      const auto taken = fs.info(join_path(base, name));
-      if (!is_there(taken))
-        return number;
-      (void)fs.remove_empty_directory(temporary);
-      if (!taken)
-        return fail(taken.error());
-    }
-    if (attempt == attempts_max)
-      return fail(errc::state, "there is no name for an export in " + base + ": " + name + " is taken, and it was tried " + std::to_string(attempts_max)
-                                 + " times, a second apart");
-    clock.sleep(1);
+    if (!*made)
+      continue;
+    const auto taken = fs.info(join_path(base, name));
+    if (!is_there(taken))
+      return number;
+    (void)fs.remove_empty_directory(temporary);
+    if (!taken)
+      return fail(taken.error());
   }
+  return fail(errc::state, "there is no name for an export in " + base + ": " + std::to_string(numbers_tried_max) + " numbers from " + std::to_string(first)
+                             + " on are taken");
 }
 
 /// What processes that died have left: exports that were begun a day ago, which their numbers show, and those that were being removed. What
@@ -168,70 +177,36 @@ expected<void> make_base(file_system& fs, const std::string& path) {
   return {};
 }
 
+/// not_found where one that was written is not there: the directory is being removed.
+expected<void> check_presence(file_system& fs, const std::string& directory, const file_list& list, const export_assets& assets) {
+  for (const auto& f : list)
+    if (const auto there = fs.info(join_path(directory, f.name)); !there)
+      return fail(there.error());
+  for (const auto& [name, source] : assets)
+    if (const auto there = fs.info(join_path(join_path(directory, assets_directory_name), name)); !there)
+      return fail(there.error());
+  return {};
+}
+
 expected<void> write_files(file_system& fs, const std::string& directory, const export_content& content, const export_assets& assets) {
   graph_file graph{content.origin, content.graph, {}};
   for (const auto& [name, t] : content.tensors)
     graph.checksums[name] = crc32c(t.bytes());
-  const auto at = [&](std::string_view name) { return join_path(directory, name); };
-  return write_text(fs, at(graph_file_name), write_graph_json(graph))
-    .and_then([&] { return write_weights(fs, at(weights_file_name), content.tensors); })
-    .and_then([&] { return write_text(fs, at(signature_file_name), write_signature_json(content.signatures, content.graph.unknowns)); })
-    .and_then([&] { return write_text(fs, at(preparation_file_name), write_preparation_json(content.preparation)); })
-    .and_then([&] { return copy_assets(fs, at(assets_directory_name), assets); })
+  file_list list;
+  return write_text(fs, directory, graph_file_name, write_graph_json(graph), list)
+    .and_then([&] { return write_weights(fs, directory, content.tensors, list); })
+    .and_then([&] { return write_text(fs, directory, signature_file_name, write_signature_json(content.signatures, content.graph.unknowns), list); })
+    .and_then([&] { return write_text(fs, directory, preparation_file_name, write_preparation_json(content.preparation), list); })
+    .and_then([&] { return copy_assets(fs, join_path(directory, assets_directory_name), assets); })
+    .and_then([&] { return write_text(fs, directory, manifest_file_name, write_export_manifest(list), list); })
+    .and_then([&] { return check_presence(fs, directory, list, assets); })
     .and_then([&] { return fs.sync_directory(directory); });
 }
 
-// -- reading -------------------------------------------------------------------------
-
-/// A file that an export cannot be without.
-expected<std::string> text_of(file_system& fs, const std::string& path) {
-  auto text = read_file(fs, path);
-  if (!text && text.error().category == errc::not_found)
-    return fail(errc::data_loss, path + " is missing");
-  return text;
-}
-
-expected<std::map<std::string, tensor>> read_weights(file_system& fs, const std::string& path, const std::map<std::string, uint32_t>& checksums) {
-  const auto file = fs.open(path);
-  if (!file)
-    return fail(file.error().category == errc::not_found ? error{errc::data_loss, path + " is missing"} : file.error());
-  const auto places = read_safetensors_header(**file, path);
-  if (!places)
-    return fail(places.error());
-  std::map<std::string, tensor> tensors;
-  for (const auto& place : *places) {
-    const auto wanted = checksums.find(place.name);
-    if (wanted == checksums.end())
-      return fail(errc::data_loss, path + ": the tensor '" + place.name + "' is none of " + std::string{graph_file_name});
-    auto read = read_tensor(**file, path, place);
-    if (!read)
-      return fail(std::move(read.error()));
-    if (read->crc32c != wanted->second)
-      return fail(errc::data_loss, path + ": tensor '" + place.name + "' at offset " + std::to_string(place.offset) + " has the checksum "
-                                     + crc32c_text(read->crc32c) + " and should have " + crc32c_text(wanted->second));
-    tensors.emplace(place.name, std::move(read->value));
-  }
-  for (const auto& [name, crc] : checksums)
-    if (!tensors.contains(name))
-      return fail(errc::data_loss, path + ": there is no tensor '" + name + "'");
-  return tensors;
-}
-
-}  // namespace
-
-export_clock system_export_clock() {
-  return {[] { return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count(); },
-          [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }};
-}
-
-expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets,
-                                   const export_clock& clock) {
-  for (const auto& [name, source] : assets)
-    if (auto right = check_asset(name); !right)
-      return fail(right.error());
+expected<std::string> make_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets, int64_t now) {
   if (auto made = make_base(fs, base); !made)
     return fail(made.error());
-  const auto number = take_number(fs, base, clock);
+  const auto number = take_number(fs, base, now);
   if (!number)
     return fail(number.error());
   const std::string name = std::to_string(*number), temporary = join_path(base, std::string{temporary_prefix} + name), path = join_path(base, name);
@@ -240,40 +215,31 @@ expected<std::string> write_export(file_system& fs, const std::string& base, con
     (void)remove_tree(fs, temporary);  // The disk may be full.
     return fail(std::move(done.error()));
   }
-  if (auto durable = fs.sync_directory(base); !durable)
-    return fail(std::move(durable.error()));
-  remove_abandoned(fs, base, clock.seconds());
+  return fs.sync_directory(base).map([&] { return path; });
+}
+
+}  // namespace
+
+export_clock system_export_clock() {
+  return [] { return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count(); };
+}
+
+expected<std::string> write_export(file_system& fs, const std::string& base, const export_content& content, const export_assets& assets,
+                                   const export_clock& clock) {
+  for (const auto& [name, source] : assets)
+    if (auto right = check_asset(name); !right)
+      return fail(right.error());
+  auto path = make_export(fs, base, content, assets, clock());
+  // What is not found is what was just made, unless it is an asset.
+  const auto was_removed = [&] {
+    return !path && path.error().category == errc::not_found
+           && std::all_of(assets.begin(), assets.end(), [&](const auto& a) { return is_there(fs.info(a.second)); });
+  };
+  for (int made = 1; made < makings_max && was_removed(); ++made)
+    path = make_export(fs, base, content, assets, clock());
+  if (path)
+    remove_abandoned(fs, base, clock());
   return path;
-}
-
-bool is_export(file_system& fs, const std::string& directory) {
-  const auto info = fs.info(join_path(directory, graph_file_name));
-  return info && !info->directory;
-}
-
-expected<export_content> read_export(file_system& fs, const std::string& directory) {
-  const auto at = [&](std::string_view name) { return join_path(directory, name); };
-  const auto graph_text = read_file(fs, at(graph_file_name));
-  if (!graph_text)
-    return fail(graph_text.error().category == errc::not_found
-                  ? error{errc::not_found, directory + " is not an exported model: it has no " + std::string{graph_file_name}} : graph_text.error());
-  auto graph = parse_graph_json(*graph_text, at(graph_file_name));
-  if (!graph)
-    return fail(graph.error());
-  auto signatures = text_of(fs, at(signature_file_name)).and_then([&](const std::string& text) {
-    return parse_signature_json(text, graph->graph.unknowns, at(signature_file_name));
-  });
-  if (!signatures)
-    return fail(signatures.error());
-  auto preparation = text_of(fs, at(preparation_file_name)).and_then([&](const std::string& text) {
-    return parse_preparation_json(text, at(preparation_file_name));
-  });
-  if (!preparation)
-    return fail(preparation.error());
-  auto tensors = read_weights(fs, at(weights_file_name), graph->checksums);
-  if (!tensors)
-    return fail(tensors.error());
-  return export_content{std::move(graph->origin), std::move(graph->graph), std::move(*tensors), std::move(*signatures), std::move(*preparation)};
 }
 
 expected<std::vector<int64_t>> exports_in(file_system& fs, const std::string& base) {
@@ -317,7 +283,7 @@ expected<std::vector<std::string>> keep_exports(file_system& fs, const std::stri
     removed.push_back(path);
   }
   if (!removed.empty())
-    if (auto durable = fs.sync_directory(base); !durable)
+    if (auto durable = fs.sync_directory(base); !durable && durable.error().category != errc::not_found)
       return fail(std::move(durable.error()));
   return removed;
 }

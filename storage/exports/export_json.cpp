@@ -14,6 +14,7 @@ using export_fields::as_json;
 
 constexpr std::string_view graph_format = "troupe graph", signature_format = "troupe signatures", preparation_format = "troupe preparation",
                            best_format = "troupe best export";
+constexpr int64_t best_version = 1;  // It belongs to no export, and has its own.
 constexpr int64_t most = std::numeric_limits<int64_t>::max();
 
 /// Calls `read`; what it finds damaged is the file's data_loss.
@@ -90,17 +91,16 @@ export_origin origin_in(const json& j) {
 
 uint32_t checksum_in(const json& j, const std::string& where) {
   const auto text = text_in(j, where);
-  uint32_t crc = 0;
-  for (const char c : text)
-    crc = crc << 4 | static_cast<uint32_t>(std::string_view{"0123456789abcdef"}.find(c) & 15);
-  if (crc32c_text(crc) != text)
+  const auto crc = parse_crc32c(text);
+  if (!crc)
     throw damage_found{where + " is not a checksum: '" + text + "'"};
-  return crc;
+  return *crc;
 }
 
 graph_file graph_in(const json& j) {
   require_members(j, "it", {"format", "format_version", "origin", "unknowns", "nodes", "checksums"});
-  graph_file f{.origin = origin_in(j["origin"]), .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}}, .checksums = {}};
+  graph_file f{.origin = origin_in(j["origin"]), .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}}, .checksums = {},
+               .format_version = j["format_version"].get<int64_t>()};
   const auto& unknowns = f.graph.unknowns;
   for (size_t i = 0; i < unknowns.size(); ++i)
     for (size_t k = 0; k <= i; ++k)
@@ -170,7 +170,7 @@ stored_preparation preparation_in(const json& j) {
 }  // namespace
 
 expected<std::string> write_graph_json(const graph_file& f) {
-  auto j = begin_file(graph_format);
+  auto j = begin_file(graph_format, f.format_version);
   j["origin"] = {{"model", f.origin.model}, {"global_step", f.origin.global_step}, {"checkpoint", f.origin.checkpoint},
                  {"evaluation", as_json(f.origin.evaluation)}};
   j["unknowns"] = f.graph.unknowns;
@@ -215,14 +215,14 @@ expected<stored_preparation> parse_preparation_json(std::string_view text, const
 }
 
 expected<std::string> write_best_json(const best_evaluation& best) {
-  auto j = begin_file(best_format);
+  auto j = begin_file(best_format, best_version);
   j["global_step"] = best.global_step;
   j["metrics"] = as_json(best.metrics);
   return dump_file(j, "best.json");
 }
 
 expected<best_evaluation> parse_best_json(std::string_view text, const std::string& path) {
-  return parse_file(text, path, best_format).and_then([&](const json& j) {
+  return parse_file(text, path, best_format, best_version).and_then([&](const json& j) {
     return reading(path, [&] {
       require_members(j, "it", {"format", "format_version", "global_step", "metrics"});
       return best_evaluation{integer_in(j["global_step"], "global_step", 0, most), numbers_in(j["metrics"], "metrics")};

@@ -13,6 +13,7 @@ struct graph_file {
   export_origin origin;
   stored_graph graph;
   std::map<std::string, uint32_t> checksums;
+  int64_t format_version = 2;   ///< Of the export.
 };
 /// invalid_argument: a name is not UTF-8.
 expected<std::string> write_graph_json(const graph_file& f);

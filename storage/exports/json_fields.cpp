@@ -38,7 +38,7 @@ extent named_extent(const std::string& text, const std::vector<std::string>& unk
 
 }  // namespace
 
-expected<json> parse_file(std::string_view text, const std::string& path, std::string_view format) {
+expected<json> parse_file(std::string_view text, const std::string& path, std::string_view format, int64_t newest) {
   if (const auto deep = too_deep_at(text))
     return fail(errc::data_loss, path + ": it " + too_deep_text(*deep));
   try {
@@ -47,15 +47,16 @@ expected<json> parse_file(std::string_view text, const std::string& path, std::s
       return fail(errc::data_loss, path + ": it is not a " + std::string{format});
     if (!j.contains("format_version") || !j["format_version"].is_number_integer())
       return fail(errc::data_loss, path + ": it has no format_version");
-    if (j["format_version"] != format_version)
-      return fail(errc::unimplemented, path + ": format version " + j["format_version"].dump() + ", and this program reads " + std::to_string(format_version));
+    if (j["format_version"] < 1 || j["format_version"] > newest)
+      return fail(errc::unimplemented, path + ": format version " + j["format_version"].dump() + ", and this program reads "
+                                         + (newest == 1 ? "1" : "1 to " + std::to_string(newest)));
     return j;
   } catch (const json::exception& e) {
     return fail(errc::data_loss, path + ": " + e.what());
   }
 }
 
-json begin_file(std::string_view format) { return {{"format", format}, {"format_version", format_version}}; }
+json begin_file(std::string_view format, int64_t version) { return {{"format", format}, {"format_version", version}}; }
 
 expected<std::string> dump_file(const json& j, const std::string& file) {
   try {

@@ -17,11 +17,12 @@ struct damage_found {
   std::string what;
 };
 
-/// The text of the file that begins with `format` and `version`, as an object; unimplemented for a later version.
-expected<json> parse_file(std::string_view text, const std::string& path, std::string_view format);
-inline constexpr int64_t format_version = 1;
+/// What this program writes. The first version had no manifest, and the same files otherwise.
+inline constexpr int64_t format_version = 2;
+/// The text of the file that begins with `format` and a version from 1 to `newest`, as an object; unimplemented for a later version.
+expected<json> parse_file(std::string_view text, const std::string& path, std::string_view format, int64_t newest = format_version);
 /// The first two members of a file.
-json begin_file(std::string_view format);
+json begin_file(std::string_view format, int64_t version = format_version);
 /// One line a member. invalid_argument: a text is not UTF-8.
 expected<std::string> dump_file(const json& j, const std::string& file);
 

@@ -1,7 +1,7 @@
 #include "storage/predictions/prediction_file.hpp"
 
 #include "storage/encodings/npy.hpp"
-#include "storage/predictions/growing_file.hpp"
+#include "storage/files/output_file.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ struct npy_column {
   dtype type;
   shape row;
   std::string name;     ///< "<directory>/<key>.npy".
-  growing_file rows;    ///< Elements only: their header needs the number of rows, known at the end.
+  output_file rows;    ///< Elements only: their header needs the number of rows, known at the end.
 };
 
 }  // namespace
@@ -22,20 +22,20 @@ struct prediction_file::impl {
   std::shared_ptr<file_system> files;
   std::string path;
   prediction_format format;
-  std::optional<growing_file> text;
+  std::optional<output_file> text;
   std::map<std::string, npy_column> columns;
   int64_t results = 0;
 
   expected<void> open();
   expected<void> write_row(const std::string& key, const tensor& value);
-  expected<growing_file> complete(npy_column& c);
+  expected<output_file> complete(npy_column& c);
   expected<void> keep_columns();
 };
 
 expected<void> prediction_file::impl::open() {
   if (format == prediction_format::npy)
     return files->create_directories(path);
-  auto made = growing_file::create(files, path);
+  auto made = output_file::create(files, path);
   if (!made)
     return fail(made.error());
   text.emplace(std::move(*made));
@@ -48,7 +48,10 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
     std::string name = key;
     std::replace(name.begin(), name.end(), '/', '_');
     name = join_path(path, name + ".npy");
-    auto rows = growing_file::create(files, name + ".rows");
+    if (const auto kept_as = files->replaceable(name); !kept_as || !*kept_as)
+      return kept_as ? fail(errc::failed_precondition, "cannot write to " + name + ": it is a device or a pipe, and an array is a file")
+                     : fail(kept_as.error());
+    auto rows = output_file::create(files, name + ".rows");
     if (!rows)
       return fail(rows.error());
     found = columns.emplace(key, npy_column{value.type(), value.dims(), name, std::move(*rows)}).first;
@@ -59,8 +62,8 @@ expected<void> prediction_file::impl::write_row(const std::string& key, const te
   return found->second.rows.append({reinterpret_cast<const char*>(value.data()), static_cast<size_t>(value.byte_size())});
 }
 
-expected<growing_file> prediction_file::impl::complete(npy_column& c) {
-  auto whole = growing_file::create(files, c.name);
+expected<output_file> prediction_file::impl::complete(npy_column& c) {
+  auto whole = output_file::create(files, c.name);
   if (!whole)
     return whole;
   auto written = whole->append(npy_header(c.type, c.row.prepend(results))).and_then([&] { return c.rows.flush(); });
@@ -71,7 +74,7 @@ expected<growing_file> prediction_file::impl::complete(npy_column& c) {
     return fail(rows.error());
   std::string piece;
   for (int64_t at = 0; at < (*rows)->size(); at += static_cast<int64_t>(piece.size())) {
-    piece.resize(static_cast<size_t>(std::min(growing_file::buffer_bytes, (*rows)->size() - at)));
+    piece.resize(static_cast<size_t>(std::min(output_file::buffer_bytes, (*rows)->size() - at)));
     auto copied = (*rows)->read(at, std::as_writable_bytes(std::span{piece})).and_then([&] { return whole->append(piece); });
     if (!copied)
       return fail(copied.error());
@@ -83,7 +86,7 @@ expected<growing_file> prediction_file::impl::complete(npy_column& c) {
 
 /// All files are written before any is renamed: by then only the renaming itself can fail.
 expected<void> prediction_file::impl::keep_columns() {
-  std::vector<std::pair<const npy_column*, growing_file>> whole;
+  std::vector<std::pair<const npy_column*, output_file>> whole;
   for (auto& [key, column] : columns) {
     auto one = complete(column);
     if (!one)
@@ -116,6 +119,11 @@ expected<prediction_file> prediction_file::create(const std::string& path, predi
   return create_prediction_file(posix_file_system(), path, format);
 }
 
+bool prediction_file::is_stream(const std::string& path) {
+  const auto kept_as = posix_file_system()->replaceable(path);
+  return kept_as && !*kept_as;
+}
+
 expected<void> prediction_file::write(const prediction& one) {
   auto& i = *impl_;
   expected<void> written;
@@ -136,7 +144,7 @@ expected<void> prediction_file::finish() {
   auto& i = *impl_;
   if (!i.text)
     return i.keep_columns();
-  return i.text->complete().and_then([&] { return i.text->keep(); }).and_then([&] { return i.text->settle(); });
+  return i.text->finish();
 }
 
 expected<prediction_file> create_prediction_file(std::shared_ptr<file_system> files, const std::string& path, prediction_format format) {

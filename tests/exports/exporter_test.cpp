@@ -1,7 +1,9 @@
 #include <troupe/exporter.hpp>
 
+#include "storage/exports/export_json.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "tests/exports/exported_case.hpp"
+#include "tests/support/delegating_file_system.hpp"
 #include "tests/support/has.hpp"
 
 #include <algorithm>
@@ -24,10 +26,10 @@ void refused(const expected<T>& x, errc category, const std::string& names) {
 
 export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
 
-/// Exports of the small model by rule, with a clock that goes on with every export.
+/// Exports of the small model by rule, all in one second.
 struct exporting_case : exported_case {
   std::shared_ptr<int64_t> now = std::make_shared<int64_t>(1'700'000'000);
-  export_surroundings in{.clock = {[now = now] { return *now; }, [now = now](double seconds) { *now += static_cast<int64_t>(seconds); }}};
+  export_surroundings in{.clock = [now = now] { return *now; }};
 
   std::optional<std::string> run(const exporter& one, const export_occasion& occasion) {
     auto path = run_exporter(in, one, e, how, occasion);
@@ -152,6 +154,53 @@ TEST_CASE("[EST-66] a process that died after its export and before it noted the
   c.in.files = posix_file_system();
   CHECK_FALSE(c.run(best_exporter(), with_loss(0.4)));
   CHECK(c.run(best_exporter(), with_loss(0.2)));
+}
+
+TEST_CASE("[EST-66] the next process notes the best export of one that died before it did, and removes the exports beyond those that are kept") {
+  exporting_case c;
+  auto best = best_exporter();
+  best.exports_to_keep = 2;
+  const auto note = [&] {
+    const auto path = c.directory / "run/export/best_exporter/best.json";
+    return parse_best_json(*read_file(*posix_file_system(), path), path)->metrics.at("loss");
+  };
+  c.run(best, with_loss(0.5));
+  const auto second = c.run(best, with_loss(0.4));
+  c.in.files = faulty_file_system::around(posix_file_system());
+  static_cast<faulty_file_system&>(*c.in.files).inject({.operation = file_operation::create, .path_contains = "best.json"});
+  REQUIRE_FALSE(run_exporter(c.in, best, c.e, c.how, with_loss(0.3)));
+  c.in.files = posix_file_system();
+  CHECK(c.exports("best_exporter").size() == 3);
+  CHECK(note() == 0.4);
+  // The command that is started again evaluates the same checkpoint again, which is no better than the export of it.
+  auto again = with_loss(static_cast<double>(0.3f));  // As an event file has it.
+  again.again = true;
+  CHECK_FALSE(c.run(best, again));
+  CHECK(note() == 0.3);
+  const auto left = c.exports("best_exporter");
+  REQUIRE(left.size() == 2);
+  CHECK(left.front() == *second);
+  CHECK(opened(left.back()).evaluation().at("loss") == 0.3);
+}
+
+TEST_CASE("exports that somebody removes with all that is beside them, between an export and the note of the best one, are made anew") {
+  struct swept final : delegating_file_system {
+    explicit swept(std::string from) : delegating_file_system(posix_file_system()), directory(std::move(from)) {}
+    expected<std::unique_ptr<writable_file>> create(const std::string& path) override {
+      if (path.ends_with("best.json.tmp") && !std::exchange(done, true))
+        std::filesystem::remove_all(directory);
+      return delegating_file_system::create(path);
+    }
+    std::string directory;
+    bool done = false;
+  };
+  exporting_case c;
+  c.in.files = std::make_shared<swept>(c.directory / "run/export");
+  const auto path = c.run(best_exporter(), with_loss(0.5));
+  REQUIRE(path);
+  CHECK(opened(*path).evaluation().at("loss") == 0.5);
+  CHECK(c.exports("best_exporter") == std::vector<std::string>{*path});
+  CHECK(posix_file_system()->info(c.directory / "run/export/best_exporter/best.json"));
 }
 
 TEST_CASE("a state file of the best exporter that is damaged is an error, which names it, and no export") {

@@ -12,6 +12,7 @@ namespace troupe::test {
 struct fake_facts {
   std::atomic<int64_t> calls{0}, rows{0}, living{0};
   std::function<void()> during_call = {};  ///< Set before the first call.
+  std::string remark = {};                 ///< Of those that are opened next.
 };
 
 /// "serving_default": x float32[2] -> y float32[2], parity int64[], parity_word; "sum": a int64[], b int64[2, 2] -> total int64[].
@@ -26,6 +27,7 @@ class fake_servable final : public servable {
   ~fake_servable() override { --facts_->living; }
 
   const served_signatures& signatures() const noexcept override { return signatures_; }
+  std::string remark() const override { return facts_->remark; }
   expected<std::unique_ptr<servable_caller>> caller(const std::string& signature) const override {
     return std::make_unique<fake_caller>(facts_, signature == "sum", factor_);
   }

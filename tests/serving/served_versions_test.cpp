@@ -64,6 +64,18 @@ TEST_CASE_FIXTURE(with_exports, "a version that is whole only later, as one that
   CHECK(versions.current()->number() == 2);
 }
 
+TEST_CASE_FIXTURE(with_exports, "what a version remarks on itself is told once, when it begins to answer") {
+  exports->factors = {{1, 2.f}};
+  exports->facts->remark = "it is old";
+  CHECK(versions.refresh()->warnings == warnings{"it is old"});
+  CHECK(versions.refresh()->warnings.empty());
+  exports->facts->remark.clear();
+  exports->factors[2] = 3;
+  const auto change = versions.refresh();
+  CHECK(change->opened == 2);
+  CHECK(change->warnings.empty());
+}
+
 TEST_CASE_FIXTURE(with_exports, "a version that vanishes goes on answering, which is told once") {
   exports->factors = {{5, 2.f}, {4, 2.f}};
   REQUIRE(versions.refresh());

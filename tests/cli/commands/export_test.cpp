@@ -70,7 +70,7 @@ TEST_CASE("export prints the path of a numbered directory, from which predict gi
   const auto path = without_newline(made.out);
   CHECK(path.starts_with(project.path("model") + "/export/latest/"));
   CHECK(path.substr(path.rfind('/') + 1).find_first_not_of("0123456789") == std::string::npos);
-  CHECK(names_in(path) == std::vector<std::string>{"graph.json", "preparation.json", "signature.json", "weights.safetensors"});
+  CHECK(names_in(path) == std::vector<std::string>{"graph.json", "manifest.json", "preparation.json", "signature.json", "weights.safetensors"});
 
   const auto before = run_program(project.command("predict", {"--quiet"}));
   std::vector<std::string> arguments{"predict", "--export", path, "--quiet"};

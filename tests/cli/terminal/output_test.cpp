@@ -1,4 +1,6 @@
 // Results that cannot be written to standard output: the program fails.
+#include "cli/terminal/output.hpp"
+
 #include "tests/cli/program.hpp"
 #include "tests/support/has.hpp"
 
@@ -97,6 +99,17 @@ TEST_CASE("predictions that a limit on file sizes cuts off are an error, and not
   CHECK(result.status == 1);
   CHECK(has(result.err, "error: resource_exhausted: cannot write to standard output: File too large\n"));
   CHECK_FALSE(has(result.err, "2000 results in"));
+}
+
+TEST_CASE("characters that control a terminal and bytes that are no UTF-8 are spelt out, and all others stay") {
+  CHECK(visible("gr\xc3\xb6\xc3\x9f" "e\t\xe2\x82\xac \xf0\x9f\x98\x80\n") == "gr\xc3\xb6\xc3\x9f" "e\t\xe2\x82\xac \xf0\x9f\x98\x80\n");
+  CHECK(visible("\x1b[2J\r\a\x7f") == "\\x1b[2J\\x0d\\x07\\x7f");
+  CHECK(visible(std::string_view{"a\0b", 3}) == "a\\x00b");
+  CHECK(visible("\xc2\x9b" "31m\xc2\xa0") == "\\xc2\\x9b31m\xc2\xa0");
+  CHECK(visible("\x9b \xff \xc3( \xe2\x82") == "\\x9b \\xff \\xc3( \\xe2\\x82");
+  CHECK(visible("\xe0\x82\x9b \xf0\x80\x82\x9b \xc1\x9b") == "\\xe0\\x82\\x9b \\xf0\\x80\\x82\\x9b \\xc1\\x9b");
+  for (const std::string once : {"\x1b", "\\x1b", "\xff"})
+    CHECK(visible(visible(once)) == visible(once));
 }
 
 }  // namespace troupe::cli

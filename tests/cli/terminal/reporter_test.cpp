@@ -170,4 +170,17 @@ TEST_CASE("nothing is written any more once nobody reads") {
   CHECK(r.out.empty());
 }
 
+TEST_CASE("what a job tells is printed visibly, but for JSON, which has escapes of its own") {
+  recorded plain{speech::plain}, json{speech::json};
+  for (auto* r : {&plain, &json}) {
+    r->event({.what = job_event::kind::saved, .step = 20, .text = "m\x1b[31m/model.ckpt-20"});
+    r->report.warn("from \x07");
+    r->report.fail({errc::data_loss, "a\x1b]0;b", {"c\x1b"}});
+  }
+  CHECK(plain.out == "saved m\\x1b[31m/model.ckpt-20\n");
+  CHECK(plain.err == "warning: from \\x07\nerror: data_loss: a\\x1b]0;b\n  note: c\\x1b\n");
+  CHECK(has(json.out, "m\\u001b[31m"));
+  CHECK_FALSE(has(json.err, "\x1b"));
+}
+
 }  // namespace troupe::cli

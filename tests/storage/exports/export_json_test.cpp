@@ -51,12 +51,15 @@ TEST_CASE("the files of an export are read as they were written, and written aga
 }
 
 TEST_CASE("a file of a later format version, and one of another kind, is refused as what it is") {
-  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 1", "\"format_version\": 2"), "g"), errc::unimplemented,
-          "g: format version 2, and this program reads 1");
-  refused(parse_signature_json(replaced(signature_text(), "\"format_version\": 1", "\"format_version\": 2"), {"batch"}, "s"), errc::unimplemented,
-          "s: format version 2");
-  refused(parse_preparation_json(replaced(preparation_text(), "\"format_version\": 1", "\"format_version\": 9"), "p"), errc::unimplemented,
+  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 2", "\"format_version\": 3"), "g"), errc::unimplemented,
+          "g: format version 3, and this program reads 1 to 2");
+  refused(parse_signature_json(replaced(signature_text(), "\"format_version\": 2", "\"format_version\": 3"), {"batch"}, "s"), errc::unimplemented,
+          "s: format version 3");
+  refused(parse_preparation_json(replaced(preparation_text(), "\"format_version\": 2", "\"format_version\": 9"), "p"), errc::unimplemented,
           "p: format version 9");
+  refused(parse_graph_json(replaced(graph_text(), "\"format_version\": 2", "\"format_version\": 0"), "g"), errc::unimplemented, "g: format version 0");
+  refused(parse_best_json(replaced(*write_best_json({1, {}}), "\"format_version\": 1", "\"format_version\": 2"), "b"), errc::unimplemented,
+          "b: format version 2, and this program reads 1");
   refused(parse_graph_json(signature_text(), "g"), errc::data_loss, "g: it is not a troupe graph");
   refused(parse_graph_json("[]", "g"), errc::data_loss, "g: it is not a troupe graph");
   refused(parse_graph_json("", "g"), errc::data_loss, "g: ");

@@ -1,0 +1,48 @@
+#include "storage/exports/export_manifest.hpp"
+
+#include "storage/encodings/json_tree.hpp"
+#include "storage/encodings/sealed_text.hpp"
+#include "storage/exports/json_fields.hpp"
+
+namespace troupe {
+
+namespace {
+
+using export_fields::json;
+
+constexpr std::string_view manifest_format = "troupe export", crc_member = "manifest_crc32c";
+
+}  // namespace
+
+std::string write_export_manifest(const std::vector<listed_file>& files) {
+  auto j = export_fields::begin_file(manifest_format);
+  j["files"] = json::array();
+  for (const auto& f : files)
+    j["files"].push_back(to_json(f));
+  j[std::string{crc_member}] = unsealed;
+  return seal(j.dump(1) + "\n");
+}
+
+expected<std::vector<listed_file>> parse_export_manifest(std::string text, const std::string& path) {
+  const auto damaged = [&](const std::string& what) { return fail(errc::data_loss, path + ": " + what); };
+  if (const auto whole = unseal(text, crc_member); !whole)
+    return damaged(whole.error().message);
+  // From here on, only a writer's mistake or a later version can cause an error.
+  return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<std::vector<listed_file>> {
+    if (j.at("format") != manifest_format)
+      return damaged("it is not a " + std::string{manifest_format});
+    if (const auto version = j.at("format_version").get<int64_t>(); version != export_fields::format_version)
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
+                                         + std::to_string(export_fields::format_version));
+    std::vector<listed_file> files;
+    for (const auto& entry : j.at("files")) {
+      auto f = parse_listed_file(entry);
+      if (!f)
+        return damaged("the file " + entry.at("name").get<std::string>() + " has an impossible size or checksum");
+      files.push_back(std::move(*f));
+    }
+    return files;
+  });
+}
+
+}  // namespace troupe
