@@ -247,7 +247,10 @@ std::optional<json_flaw> find_flaw(std::string_view text, int depth_max) noexcep
   return checker{text}.check(depth_max);
 }
 
-std::string to_text(const json_flaw& flaw) { return flaw.deep ? too_deep_text(flaw.at) : "is no JSON at byte " + std::to_string(flaw.at + 1); }
+std::string to_text(const json_flaw& flaw) {
+  return flaw.deep ? "nests deeper than " + std::to_string(json_depth_max) + " at byte " + std::to_string(flaw.at)
+                   : "is no JSON at byte " + std::to_string(flaw.at + 1);
+}
 
 json_cursor::json_cursor(std::string_view text) noexcept : at_(text.data()), end_(text.data() + text.size()) {
   pass(at_ + (text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0));

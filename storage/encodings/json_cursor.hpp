@@ -7,13 +7,15 @@
 //     at.skip();
 #pragma once
 
-#include "storage/encodings/json_depth.hpp"
-
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace troupe {
+
+/// Limit for our own files; a manifest has 3. Parsers, and destructors of what they build, may recurse, and a stack overflow is no error.
+inline constexpr int json_depth_max = 64;
 
 struct json_flaw {
   size_t at = 0;                        ///< The first byte that cannot be; the length of the text where it ends too early.

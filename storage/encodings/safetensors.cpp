@@ -95,7 +95,7 @@ expected<std::string> read_header(const readable_file& file, const std::string& 
     return fail(std::move(done.error()));
   const auto flaw = find_flaw(text);
   if (flaw && flaw->deep)
-    return damaged(path, "the header at byte 8 " + too_deep_text(sizeof(uint64_t) + flaw->at));
+    return damaged(path, "the header at byte 8 " + to_text(json_flaw{sizeof(uint64_t) + flaw->at, true}));
   if (flaw || !json_cursor{text}.is_object())
     return damaged(path, "the header at byte 8 is not a JSON object");
   return text;

@@ -17,16 +17,18 @@ constexpr std::string_view graph_format = "troupe graph", signature_format = "tr
 constexpr int64_t best_version = 1;  // It belongs to no export, and has its own.
 constexpr int64_t most = std::numeric_limits<int64_t>::max();
 
-/// Calls `read`; what it finds damaged is the file's data_loss.
-template <class F>
-auto reading(const std::string& path, F read) -> expected<decltype(read())> {
-  try {
-    return read();
-  } catch (const damage_found& d) {
-    return fail(errc::data_loss, path + ": " + d.what);
-  } catch (const json::exception& e) {
-    return fail(errc::data_loss, path + ": " + e.what());
-  }
+/// Calls `read` with what the text of a file has; what it finds damaged is the file's data_loss.
+template <class Read>
+auto reading(std::string_view text, const std::string& path, std::string_view format, int64_t newest, Read read) {
+  return read_json(text, path + ": ", [&](const tree& j) -> expected<std::invoke_result_t<Read, const tree&>> {
+    if (auto right = check_format(j, path, format, newest); !right)
+      return fail(std::move(right.error()));
+    try {
+      return read(j);
+    } catch (const damage_found& d) {
+      return fail(errc::data_loss, path + ": " + d.what);
+    }
+  });
 }
 
 // -- nodes ---------------------------------------------------------------------------
@@ -40,7 +42,7 @@ json as_json(const stored_value& v, const std::vector<std::string>& unknowns) {
   }, v);
 }
 
-stored_value value_in(const json& j, const std::vector<std::string>& unknowns, const std::string& where) {
+stored_value value_in(const tree& j, const std::vector<std::string>& unknowns, const std::string& where) {
   if (j.is_boolean())
     return j.get<bool>();
   if (j.is_string())
@@ -68,7 +70,7 @@ json as_json(const stored_node& n, const std::vector<std::string>& unknowns) {
   return j;
 }
 
-stored_node node_in(const json& j, const std::vector<std::string>& unknowns, const std::string& where) {
+stored_node node_in(const tree& j, const std::vector<std::string>& unknowns, const std::string& where) {
   require_members(j, where, {"name", "operation", "inputs", "dtype", "shape", "attributes"});
   stored_node n{.name = text_in(j["name"], where + ".name"), .operation = text_in(j["operation"], where + ".operation"), .inputs = {},
                 .type = dtype_in(j["dtype"], where + ".dtype"), .dims = shape_in(j["shape"], unknowns, where + ".shape"), .attributes = {}};
@@ -83,13 +85,13 @@ stored_node node_in(const json& j, const std::vector<std::string>& unknowns, con
   return n;
 }
 
-export_origin origin_in(const json& j) {
+export_origin origin_in(const tree& j) {
   require_members(j, "origin", {"model", "global_step", "checkpoint", "evaluation"});
   return {.model = text_in(j["model"], "origin.model"), .global_step = integer_in(j["global_step"], "origin.global_step", 0, most),
           .checkpoint = text_in(j["checkpoint"], "origin.checkpoint"), .evaluation = numbers_in(j["evaluation"], "origin.evaluation")};
 }
 
-uint32_t checksum_in(const json& j, const std::string& where) {
+uint32_t checksum_in(const tree& j, const std::string& where) {
   const auto text = text_in(j, where);
   const auto crc = parse_crc32c(text);
   if (!crc)
@@ -97,7 +99,7 @@ uint32_t checksum_in(const json& j, const std::string& where) {
   return *crc;
 }
 
-graph_file graph_in(const json& j) {
+graph_file graph_in(const tree& j) {
   require_members(j, "it", {"format", "format_version", "origin", "unknowns", "nodes", "checksums"});
   graph_file f{.origin = origin_in(j["origin"]), .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}}, .checksums = {},
                .format_version = j["format_version"].get<int64_t>()};
@@ -126,7 +128,7 @@ json as_json(const values& all, const std::vector<std::string>& unknowns) {
   return j;
 }
 
-values values_in(const json& j, const std::vector<std::string>& unknowns, const std::string& where) {
+values values_in(const tree& j, const std::vector<std::string>& unknowns, const std::string& where) {
   if (!j.is_object())
     throw damage_found{where + " is not an object"};
   values all;
@@ -139,7 +141,7 @@ values values_in(const json& j, const std::vector<std::string>& unknowns, const 
   return all;
 }
 
-stored_signatures signatures_in(const json& j, const std::vector<std::string>& unknowns) {
+stored_signatures signatures_in(const tree& j, const std::vector<std::string>& unknowns) {
   require_members(j, "it", {"format", "format_version", "signatures"});
   if (!j["signatures"].is_object())
     throw damage_found{"signatures are not an object"};
@@ -153,7 +155,7 @@ stored_signatures signatures_in(const json& j, const std::vector<std::string>& u
 
 // -- preparation ---------------------------------------------------------------------
 
-stored_preparation preparation_in(const json& j) {
+stored_preparation preparation_in(const tree& j) {
   require_members(j, "it", {"format", "format_version", "labels", "predictions"});
   if (!j["labels"].is_object() || !j["predictions"].is_object())
     throw damage_found{"labels or predictions are not an object"};
@@ -184,7 +186,7 @@ expected<std::string> write_graph_json(const graph_file& f) {
 }
 
 expected<graph_file> parse_graph_json(std::string_view text, const std::string& path) {
-  return parse_file(text, path, graph_format).and_then([&](const json& j) { return reading(path, [&] { return graph_in(j); }); });
+  return reading(text, path, graph_format, format_version, graph_in);
 }
 
 expected<std::string> write_signature_json(const stored_signatures& signatures, const std::vector<std::string>& unknowns) {
@@ -196,7 +198,7 @@ expected<std::string> write_signature_json(const stored_signatures& signatures, 
 }
 
 expected<stored_signatures> parse_signature_json(std::string_view text, const std::vector<std::string>& unknowns, const std::string& path) {
-  return parse_file(text, path, signature_format).and_then([&](const json& j) { return reading(path, [&] { return signatures_in(j, unknowns); }); });
+  return reading(text, path, signature_format, format_version, [&](const tree& j) { return signatures_in(j, unknowns); });
 }
 
 expected<std::string> write_preparation_json(const stored_preparation& p) {
@@ -211,7 +213,7 @@ expected<std::string> write_preparation_json(const stored_preparation& p) {
 }
 
 expected<stored_preparation> parse_preparation_json(std::string_view text, const std::string& path) {
-  return parse_file(text, path, preparation_format).and_then([&](const json& j) { return reading(path, [&] { return preparation_in(j); }); });
+  return reading(text, path, preparation_format, format_version, preparation_in);
 }
 
 expected<std::string> write_best_json(const best_evaluation& best) {
@@ -222,11 +224,9 @@ expected<std::string> write_best_json(const best_evaluation& best) {
 }
 
 expected<best_evaluation> parse_best_json(std::string_view text, const std::string& path) {
-  return parse_file(text, path, best_format, best_version).and_then([&](const json& j) {
-    return reading(path, [&] {
-      require_members(j, "it", {"format", "format_version", "global_step", "metrics"});
-      return best_evaluation{integer_in(j["global_step"], "global_step", 0, most), numbers_in(j["metrics"], "metrics")};
-    });
+  return reading(text, path, best_format, best_version, [](const tree& j) {
+    require_members(j, "it", {"format", "format_version", "global_step", "metrics"});
+    return best_evaluation{integer_in(j["global_step"], "global_step", 0, most), numbers_in(j["metrics"], "metrics")};
   });
 }
 

@@ -1,6 +1,5 @@
 #include "storage/exports/json_fields.hpp"
 
-#include "storage/encodings/json_depth.hpp"
 #include "storage/encodings/utf8.hpp"
 #include "words/text.hpp"
 
@@ -38,22 +37,15 @@ extent named_extent(const std::string& text, const std::vector<std::string>& unk
 
 }  // namespace
 
-expected<json> parse_file(std::string_view text, const std::string& path, std::string_view format, int64_t newest) {
-  if (const auto deep = too_deep_at(text))
-    return fail(errc::data_loss, path + ": it " + too_deep_text(*deep));
-  try {
-    auto j = json::parse(text);
-    if (!j.is_object() || !j.contains("format") || j["format"] != format)
-      return fail(errc::data_loss, path + ": it is not a " + std::string{format});
-    if (!j.contains("format_version") || !j["format_version"].is_number_integer())
-      return fail(errc::data_loss, path + ": it has no format_version");
-    if (j["format_version"] < 1 || j["format_version"] > newest)
-      return fail(errc::unimplemented, path + ": format version " + j["format_version"].dump() + ", and this program reads "
-                                         + (newest == 1 ? "1" : "1 to " + std::to_string(newest)));
-    return j;
-  } catch (const json::exception& e) {
-    return fail(errc::data_loss, path + ": " + e.what());
-  }
+expected<void> check_format(const tree& j, const std::string& path, std::string_view format, int64_t newest) {
+  if (!j.is_object() || !j.contains("format") || j["format"] != format)
+    return fail(errc::data_loss, path + ": it is not a " + std::string{format});
+  if (!j.contains("format_version") || !j["format_version"].is_number_integer())
+    return fail(errc::data_loss, path + ": it has no format_version");
+  if (j["format_version"] < 1 || j["format_version"] > newest)
+    return fail(errc::unimplemented, path + ": format version " + j["format_version"].dump() + ", and this program reads "
+                                       + (newest == 1 ? "1" : "1 to " + std::to_string(newest)));
+  return {};
 }
 
 json begin_file(std::string_view format, int64_t version) { return {{"format", format}, {"format_version", version}}; }
@@ -81,7 +73,7 @@ expected<std::string> dump_file(const json& j, const std::string& file) {
   }
 }
 
-void require_members(const json& j, const std::string& where, std::initializer_list<std::string_view> names) {
+void require_members(const tree& j, const std::string& where, std::initializer_list<std::string_view> names) {
   if (!j.is_object())
     throw damage_found{where + " is not an object"};
   for (const auto& [name, value] : j.items())
@@ -92,13 +84,13 @@ void require_members(const json& j, const std::string& where, std::initializer_l
       throw damage_found{where + " lacks the member '" + std::string{name} + "'"};
 }
 
-std::string text_in(const json& j, const std::string& where) {
+std::string text_in(const tree& j, const std::string& where) {
   if (!j.is_string())
     throw damage_found{where + " is not a text"};
   return j.get<std::string>();
 }
 
-int64_t integer_in(const json& j, const std::string& where, int64_t least, int64_t most) {
+int64_t integer_in(const tree& j, const std::string& where, int64_t least, int64_t most) {
   const bool fits = j.is_number_integer() && (!j.is_number_unsigned() || j.get<uint64_t>() <= static_cast<uint64_t>(most));
   const int64_t x = fits ? j.get<int64_t>() : least;
   if (!fits || x < least || x > most)
@@ -106,7 +98,7 @@ int64_t integer_in(const json& j, const std::string& where, int64_t least, int64
   return x;
 }
 
-std::vector<std::string> texts_in(const json& j, const std::string& where) {
+std::vector<std::string> texts_in(const tree& j, const std::string& where) {
   if (!j.is_array())
     throw damage_found{where + " is not a list"};
   std::vector<std::string> all;
@@ -115,7 +107,7 @@ std::vector<std::string> texts_in(const json& j, const std::string& where) {
   return all;
 }
 
-dtype dtype_in(const json& j, const std::string& where) {
+dtype dtype_in(const tree& j, const std::string& where) {
   const auto text = text_in(j, where);
   for (const auto t : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8})
     if (to_string(t) == text)
@@ -130,7 +122,7 @@ json as_json(double x) {
   return x;
 }
 
-double number_in(const json& j, const std::string& where) {
+double number_in(const tree& j, const std::string& where) {
   if (j.is_number_float())
     return j.get<double>();
   if (j.is_string())
@@ -147,7 +139,7 @@ json as_json(const std::map<std::string, double>& numbers) {
   return j;
 }
 
-std::map<std::string, double> numbers_in(const json& j, const std::string& where) {
+std::map<std::string, double> numbers_in(const tree& j, const std::string& where) {
   if (!j.is_object())
     throw damage_found{where + " is not an object"};
   std::map<std::string, double> numbers;
@@ -166,7 +158,7 @@ json as_json(const symbol_shape& dims, const std::vector<std::string>& unknowns)
   return list;
 }
 
-symbol_shape shape_in(const json& j, const std::vector<std::string>& unknowns, const std::string& where) {
+symbol_shape shape_in(const tree& j, const std::vector<std::string>& unknowns, const std::string& where) {
   if (!j.is_array() || j.size() > static_cast<size_t>(shape::max_rank))
     throw damage_found{where + " is not a list of at most 8 extents"};
   symbol_shape dims;

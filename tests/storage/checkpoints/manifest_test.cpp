@@ -3,7 +3,6 @@
 #include "storage/checkpoints/state_file.hpp"
 #include "storage/encodings/base64.hpp"
 #include "storage/encodings/crc32c.hpp"
-#include "storage/encodings/json_depth.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
 
@@ -46,14 +45,6 @@ TEST_CASE("a manifest that nests a hundred thousand deep under a right checksum 
     CHECK(read.error().category == errc::data_loss);
     CHECK(has(read.error().message, "f: it nests deeper than 64 at byte "));
   }
-}
-
-TEST_CASE("brackets within strings, and those that were closed, do not count as depth") {
-  CHECK_FALSE(too_deep_at(R"({"[[[[\"[[[[": ["[[[", {}, [], [[]]]})", 4));
-  CHECK(too_deep_at("[[[[[]]]]]", 4) == 4);
-  CHECK_FALSE(too_deep_at("[[[[]]]]", 4));
-  CHECK(too_deep_at(R"(["\\", [[)", 2) == 8);
-  CHECK_FALSE(too_deep_at("\"[[[", 1));
 }
 
 TEST_CASE("CRC-32C of \"123456789\" is 0xe3069283, in one piece or in two") {

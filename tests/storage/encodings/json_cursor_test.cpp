@@ -121,6 +121,14 @@ TEST_CASE("depth is bounded, and a text that nests without an end takes no stack
   CHECK(to_text(*find_flaw("[1,")) == "is no JSON at byte 4");
 }
 
+TEST_CASE("brackets within texts, and those that were closed, do not count as depth") {
+  CHECK_FALSE(find_flaw(R"({"[[[[\"[[[[": ["[[[", {}, [], [[]]]})", 4));
+  CHECK_FALSE(find_flaw("[[[[]]]]", 4));
+  const auto deep = find_flaw(R"(["\\", [[)", 2);
+  REQUIRE(deep);
+  CHECK((deep->deep && deep->at == 8));
+}
+
 TEST_CASE("a number that no double holds is 0 where it is small and is not read where it is large") {
   for (const std::string text : {"1e-400", "1e-99999999999999999999", "0.1e-400", "0.00000000000000000000001e-310"}) {
     CAPTURE(text);

@@ -3,6 +3,7 @@
 
 #include "storage/checkpoints/manifest.hpp"
 #include "storage/encodings/safetensors.hpp"
+#include "storage/exports/export_json.hpp"
 #include "storage/runs/run_record.hpp"
 #include "tests/storage/samples.hpp"
 
@@ -48,6 +49,12 @@ TEST_CASE("a manifest, a run record and a header of safetensors for which memory
   const auto record = run_record_text({.wall_time = 1, .command = {"troupe", "train"}, .directory = "/a directory with a long name",
                                        .versions = {{"troupe", "1"}}, .settings = {{"run.seed", "3"}}, .resolved = {{"run.seed", "3"}}});
   CHECK(refusals([&] { return parse_run_record(record, "f"); }) > 20);
+  graph_file graph{.origin = {.model = "m", .global_step = 1, .checkpoint = "/m/model.ckpt-1", .evaluation = {{"loss", 0.5}}}, .graph = {}, .checksums = {}};
+  graph.graph.unknowns = {"batch"};
+  graph.graph.nodes.push_back({.name = "x", .operation = "input", .inputs = {}, .type = dtype::float32, .dims = {}, .attributes = {}});
+  const auto graph_text = *write_graph_json(graph);
+  REQUIRE(parse_graph_json(graph_text, "f"));
+  CHECK(refusals([&] { return parse_graph_json(graph_text, "f"); }) > 20);
 }
 
 }  // namespace troupe
