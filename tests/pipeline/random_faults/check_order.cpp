@@ -45,7 +45,8 @@ struct rules {
   }
 
   void board() {
-    int64_t progress = start, saved = -1, evaluated = -1, from = start;
+    int64_t progress = start, saved = -1, from = start;
+    std::vector<int64_t> evaluated;  // In step order.
     bool started = false;
     double seconds = 0;
     for (size_t i = 0; i < seen.events.size(); ++i) {
@@ -60,7 +61,7 @@ struct rules {
       if (e.what == kind::recovered) {  // Steps since the commit are made again; what is damaged is saved again.
         progress = from = e.step;
         saved = std::min(saved, e.step);
-        evaluated = std::min(evaluated, e.step);  // Only states that are shown come again.
+        std::erase_if(evaluated, [&](int64_t step) { return step > e.step; });  // Only states that are shown come again.
       }
       if (is_last(e.what) != (i + 1 == seen.events.size()) && (seen.result || is_last(e.what)))
         fault(text_of(e) + " is event " + std::to_string(i) + " of " + std::to_string(seen.events.size()));
@@ -74,14 +75,14 @@ struct rules {
         saved = e.step;
         logged_before(e, progress, from);
       } else if (e.what == kind::evaluated) {
-        if (e.step <= evaluated)
-          fault(text_of(e) + " after that of step " + std::to_string(evaluated));
+        if (!evaluated.empty() && e.step <= evaluated.back())
+          fault(text_of(e) + " after that of step " + std::to_string(evaluated.back()));
         const bool shown = !e.checkpoint && of.eval_every > 0 && e.step % of.eval_every == 0;
         if (e.step != seen.stood_at && !shown && !was_saved(i, e.step))
           fault(text_of(e) + ", which was not told to be saved");
         if (of.when == evaluation_mode::waits && progress > e.step && !recovered)
           fault(text_of(e) + " after the progress of step " + std::to_string(progress) + ", though training waits");
-        evaluated = e.step;
+        evaluated.push_back(e.step);
         logged_before(e, progress, from);
       } else if (is_last(e.what)) {
         logged_before(e, progress, from);

@@ -94,7 +94,7 @@ TEST_CASE("events go on in a new file, with one remark, where the old one was re
     REQUIRE(log.add(value(4)));
     REQUIRE(log.close());
     CHECK_FALSE(log.take_remark());
-    const auto rest = *read_event_log(*fs, log.path());
+    const auto rest = *read_whole_log(*fs, log.path());
     CHECK_FALSE(rest.damage);
     REQUIRE(rest.events.size() == 4);
     CHECK(rest.events[0].file_version == "brain.Event:2");
@@ -113,7 +113,7 @@ TEST_CASE("an event file that cannot be looked at is written as before") {
   CHECK((*log)->close());
   CHECK(disk->failures() == 1);
   CHECK_FALSE((*log)->take_remark());
-  CHECK(read_event_log(*disk, (*log)->path())->events.size() == 2);
+  CHECK(read_whole_log(*disk, (*log)->path())->events.size() == 2);
   CHECK(list_event_logs(*disk, "/m")->size() == 1);
 }
 
