@@ -17,6 +17,7 @@ void infeed_state::on_begin(const begin& x) {
   step = until = x.step;
   marks.clear();
   positions.clear();
+  unsaved.reset();
   last_part.reset();
   for (auto& r : readers) {
     r.applied = x.step;
@@ -154,6 +155,8 @@ void infeed_state::read_block(int64_t count) {
   }
   if (auto position = source->save())
     positions.emplace_back(step, std::move(*position));
+  else
+    unsaved = std::move(position.error());
 
   const int64_t first = step;
   const auto began = self->clock().now();
@@ -292,7 +295,7 @@ expected<std::string> infeed_state::position_at(int64_t earlier) {
   while (positions.size() > 1 && positions.back().first > earlier)
     positions.pop_back();
   if (positions.empty() || positions.back().first > earlier)
-    return fail(errc::state, "the position of step " + std::to_string(earlier) + " is not known any more");
+    return fail(unsaved.value_or(error{errc::state, "the position of step " + std::to_string(earlier) + " is not known any more"}));
   const auto [from, position] = positions.back();
   if (from == earlier)
     return position;

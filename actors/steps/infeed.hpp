@@ -70,6 +70,7 @@ struct infeed_state {
   std::vector<buffer_pool> pools;
   /// Positions at the starts of blocks that are not yet applied everywhere, for `rewind`.
   std::deque<std::pair<int64_t, std::string>> positions;
+  std::optional<error> unsaved;  ///< Why one of them is not known: the last error of the source's `save`.
 
   void on_begin(const begin& x);
   void on_run(const run& x);

@@ -127,6 +127,14 @@ TEST_CASE_FIXTURE(infeed_alone, "a pipeline that cannot be saved is an error whe
     REQUIRE(chief.count<input_failed>() == 1);
     CHECK(chief.last<input_failed>().cause.category == errc::unimplemented);
   }
+  SUBCASE("where the data stand within a block, too, whose position was not saved") {
+    grant(4);
+    credit(10, 4);
+    tell(feed, rewind{1, 2});
+    CHECK(parts().empty());
+    REQUIRE(chief.count<input_failed>() == 1);
+    CHECK(chief.last<input_failed>().cause == error{errc::unimplemented, "the position of my_map cannot be saved", {}, "infeed/0", 2});
+  }
 }
 
 }  // namespace troupe::test
