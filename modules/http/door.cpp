@@ -78,8 +78,13 @@ bool door::is_empty() {
 void door::turn() {
   try {
     take_those_who_come_back();
-    if (ended_ && places_.empty())
-      return;
+    if (ended_) {  // `stop` may have woken this thread just before: nothing else ends its wait for those without a request.
+      for (auto& p : places_)
+        look_at(p, false);
+      std::erase(places_, nullptr);
+      if (places_.empty())
+        return;
+    }
     watch();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_deadline() - steady::now()).count();
     if (::poll(watched_.data(), watched_.size(), static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX))) < 0)

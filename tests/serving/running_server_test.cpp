@@ -104,12 +104,14 @@ TEST_CASE("a server that drains answers what has begun, and accepts nothing afte
 }
 
 TEST_CASE("a server that drains closes connections without a request, also while others wait to be accepted") {
-  const small_server s{{.connections_max = 1, .idle_secs = 3600}};
-  http_client idle{s.port()};
-  CHECK(idle.get("/healthz").status == 200);
-  http_client next{s.port()}, after_next{s.port()};
-  s.server->drain();
-  CHECK(idle.receive().status == 0);
+  for (int i = 0; i < 50; ++i) {  // The end may come at any moment of a turn.
+    const small_server s{{.connections_max = 1, .idle_secs = 3600}};
+    http_client idle{s.port()};
+    CHECK(idle.get("/healthz").status == 200);
+    http_client next{s.port()}, after_next{s.port()};
+    s.server->drain();
+    CHECK(idle.receive().status == 0);
+  }
 }
 
 TEST_CASE("an address of another host, and no version, are errors before anything is served") {
