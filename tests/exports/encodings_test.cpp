@@ -1,23 +1,12 @@
 // Exports of what is not UTF-8: words, and names of directories.
 #include "tests/exports/exported_case.hpp"
-#include "tests/support/has.hpp"
+#include "tests/support/refused.hpp"
 
 #include <troupe/exporter.hpp>
 
 namespace troupe {
 
 using namespace test;
-
-namespace {
-
-template <class T>
-void refused(const expected<T>& x, errc category, const std::string& names) {
-  REQUIRE_FALSE(x);
-  CHECK(x.error().category == category);
-  CHECK(has(x.error().message, names));
-}
-
-}  // namespace
 
 TEST_CASE("words that are not UTF-8 are refused by an export, and at its start by a job that would export hours later") {
   exported_case c;

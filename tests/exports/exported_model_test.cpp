@@ -5,6 +5,7 @@
 #include "storage/exports/export_manifest.hpp"
 #include "tests/exports/exported_case.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/refused.hpp"
 
 #include <troupe/canned_models.hpp>
 #include <troupe/inspect.hpp>
@@ -17,13 +18,6 @@ namespace troupe {
 using namespace test;
 
 namespace {
-
-template <class T>
-void refused(const expected<T>& x, errc category, const std::string& names) {
-  REQUIRE_FALSE(x);
-  CHECK(x.error().category == category);
-  CHECK(has(x.error().message, names));
-}
 
 void replace_in(const std::string& path, const std::string& from, const std::string& to) {
   auto text = *read_file(*posix_file_system(), path);

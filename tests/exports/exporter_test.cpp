@@ -5,6 +5,7 @@
 #include "tests/exports/exported_case.hpp"
 #include "tests/support/delegating_file_system.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/refused.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +17,6 @@ using namespace test;
 namespace {
 
 using metrics = std::map<std::string, double>;
-
-template <class T>
-void refused(const expected<T>& x, errc category, const std::string& names) {
-  REQUIRE_FALSE(x);
-  CHECK(x.error().category == category);
-  CHECK(has(x.error().message, names));
-}
 
 export_occasion with_loss(double loss) { return {.metrics = {{"loss", loss}, {"accuracy", 1 - loss}, {"global_step", 3}}}; }
 

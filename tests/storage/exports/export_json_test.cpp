@@ -3,10 +3,12 @@
 #include "tests/storage/exports/export_samples.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/refused.hpp"
 
 namespace troupe {
 
 using test::has;
+using test::refused;
 
 namespace {
 
@@ -20,13 +22,6 @@ std::string preparation_text() { return *write_preparation_json(sample_export(7)
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   REQUIRE(has(text, from));
   return text.replace(text.find(from), from.size(), to);
-}
-
-template <class T>
-void refused(const expected<T>& x, errc category, const std::string& names) {
-  REQUIRE_FALSE(x);
-  CHECK(x.error().category == category);
-  CHECK(has(x.error().message, names));
 }
 
 }  // namespace

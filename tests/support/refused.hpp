@@ -1,0 +1,19 @@
+// An error that has to be there.
+#pragma once
+
+#include "tests/support/has.hpp"
+
+#include <doctest/doctest.h>
+
+#include <troupe/error.hpp>
+
+namespace troupe::test {
+
+template <class T>
+void refused(const expected<T>& x, errc category, const std::string& names) {
+  REQUIRE_FALSE(x);
+  CHECK(x.error().category == category);
+  CHECK(has(x.error().message, names));
+}
+
+}  // namespace troupe::test
