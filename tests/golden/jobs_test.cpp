@@ -2,16 +2,14 @@
 // except wall times, file names and rates. A change that is meant to change them makes the file anew:
 //   TROUPE_WRITE_GOLDEN=tests/golden/jobs.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden jobs*'
 #include "storage/checkpoints/checkpoint_store.hpp"
-#include "storage/encodings/crc32c.hpp"
+#include "tests/golden/checksums.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/whole_event_log.hpp"
 
 #include <troupe/troupe.hpp>
 
-#include <bit>
 #include <cstdlib>
-#include <cstring>
 
 namespace troupe::test {
 
@@ -42,18 +40,6 @@ std::vector<kept_job> jobs() {
                 layer::dense{.units = 32, .activation = relu}, layer::dropout{.rate = 0.3}},
      .classes = 10, .input_shape = {28, 28, 1}, .optimizer = by});
   return {{"dense", dense, 1, 200}, {"dense, two replicas", dense, 2, 200}, {"convolutional", convolutional}, {"lstm", {"lstm", read_rows}}};
-}
-
-std::string bits(double x) { return std::to_string(std::bit_cast<uint64_t>(x)); }
-
-uint32_t checksum(const summary_value& v) {
-  uint32_t sum = crc32c(v.tag + '\0' + v.text + '\0' + bits(v.scalar));
-  const auto add = [&sum](const auto& numbers) { sum = crc32c(std::as_bytes(std::span{numbers}), sum); };
-  const auto& h = v.histogram;
-  add(std::vector<double>{h.least, h.greatest, h.count, h.sum, h.sum_of_squares});
-  add(h.limits);
-  add(h.counts);
-  return sum;
 }
 
 /// A position without the lines with the times at which its data files were written.
