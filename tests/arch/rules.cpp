@@ -311,6 +311,8 @@ violations missing_documents(const source_files& files, const std::set<std::stri
   for (const auto& file : files)
     for (const auto& line : file.lines) {
       const std::string comment = line.comment();
+      if (comment.find(".md") == std::string::npos)
+        continue;
       for (std::sregex_iterator i{comment.begin(), comment.end(), pattern}, end; i != end; ++i)
         if (!documents.contains(i->str()) && !documents.contains("docs/" + i->str()))
           found.push_back({file.path, line.number, i->str() + " is not in the tree"});

@@ -106,7 +106,7 @@ std::vector<include_line> includes(const source_file& file) {
   std::vector<include_line> found;
   std::smatch match;
   for (const auto& line : file.lines)
-    if (std::regex_search(line.code, match, pattern))
+    if (line.code.find('#') != std::string::npos && std::regex_search(line.code, match, pattern))
       found.push_back({line.number, match[2], match[1] == "\""});
   return found;
 }
