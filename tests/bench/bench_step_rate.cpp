@@ -1,6 +1,6 @@
 // Steps a second, two ways: (a) through the whole actor pipeline, (b) the same program in a bare loop over batches that lie
-// ready, which train_step compares with loops written by hand. Rows are (a)/(b) by the wall clock; and (a) with summaries every
-// 100 steps and a checkpoint every 10 s against (a) without.
+// ready, which train_step compares with loops written by hand. Rows are (a)/(b) by the wall clock, once with a gate at every step; and (a) with
+// summaries every 100 steps and a checkpoint every 10 s against (a) without.
 #include "pipeline/launch/launcher.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/our_step.hpp"
@@ -64,12 +64,12 @@ void compare_kept(suite& s, const classifier_shape& c, const optimizer& o, const
     [&](int64_t n) { kept.run(n); }, [&](int64_t n) { plain.run(n); });
 }
 
-void compare(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name) {
+/// `stride`: steps from one gate to the next.
+void compare(suite& s, const classifier_shape& c, const optimizer& o, const std::string& name, int64_t stride) {
   our_step bare{c.model(), o};
-  const int64_t stride = c.inputs > 100 ? 250 : 100000;
   piped through_actors{c, o, bare.data(), stride};
   // Whole strides only, so that a round ends where a gate is.
-  s.compare({.name = c.model().name + "/" + name + "/pipeline", .reference_name = "the same program in a bare loop",
+  s.compare({.name = c.model().name + "/" + name, .reference_name = "the same program in a bare loop",
              .rounds = 21, .seconds = 0.25, .clock = clock_kind::wall, .granule = stride},
     [&](int64_t n) { through_actors.run(n); }, [&](int64_t n) { bare.run(n); });
 }
@@ -80,9 +80,11 @@ void compare(suite& s, const classifier_shape& c, const optimizer& o, const std:
 int main(int argc, char** argv) {
   using namespace troupe;
   bench::suite s{"step_rate", argc, argv};
-  for (const bench::classifier_shape& c : {bench::classifier_shape{10, 16, 2, 32}, bench::classifier_shape{784, 128, 10, 128}}) {
-    compare(s, c, momentum{}, "momentum");
-    compare(s, c, adam{}, "adam");
-  }
-  bench::compare_kept(s, {784, 128, 10, 128}, adam{}, "adam");
+  const bench::classifier_shape small{10, 16, 2, 32}, usual{784, 128, 10, 128};
+  compare(s, small, momentum{}, "momentum/pipeline", 100'000);
+  compare(s, small, adam{}, "adam/pipeline", 100'000);
+  compare(s, usual, momentum{}, "momentum/pipeline", 250);
+  compare(s, usual, adam{}, "adam/pipeline", 250);
+  compare(s, small, momentum{}, "momentum/gated", 1);
+  bench::compare_kept(s, usual, adam{}, "adam");
 }
