@@ -206,8 +206,9 @@ void measure(suite& s, bool trained, int rounds) {
   const auto saved = std::make_shared<commits>();
   const auto config = need_of(resolve_config({.model_dir = join_path(folder.path(), "run"), .seed = 1, .save_checkpoints_secs = 1e6, .keep_checkpoint_max = 0,
                                       .log_step_count_steps = std::nullopt}));
-  const auto prepared = need_of(prepare(training_job{.basis = {.source = std::make_shared<const model>(with_ballast(trained)), .config = config},
-                                                     .input = made_up_images(32), .max_steps = int64_t{1} << 40, .hooks = {saved}}));
+  const training_job job_of_images{.basis = {.source = std::make_shared<const model>(with_ballast(trained)), .config = config},
+                                   .input = made_up_images(32), .max_steps = int64_t{1} << 40, .hooks = {saved}};
+  const auto prepared = need_of(prepare(job_of_images));
   auto& crew = prepared->in(mode::train);
   const auto engine = std::make_shared<timed_engine>(crew.engines.front(), trained ? crew.parameters->arena(0) : crew.parameters->shared());
   crew.engines.front() = engine;
