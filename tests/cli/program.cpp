@@ -1,11 +1,13 @@
 #include "tests/cli/program.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -146,6 +148,15 @@ bool program::wait_for(const std::string& text) {
 
 void program::send(int signal) {
   kill(child_, signal);
+  const auto pending = [&] {
+    std::ifstream in{"/proc/" + std::to_string(child_) + "/status"};
+    for (std::string line; std::getline(in, line);)
+      if (line.starts_with("ShdPnd:"))
+        return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+    return false;
+  };
+  for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{2}; pending() && std::chrono::steady_clock::now() < until;)
+    std::this_thread::yield();
 }
 
 void program::stop_reading() {

@@ -39,6 +39,7 @@ class program {
   bool wait_for(const std::string& text);
   /// What has been read of it so far.
   const std::string& printed() const { return text_; }
+  /// Returns once the program has taken the signal, or does not for 2 s, as when it is stopped.
   void send(int signal);
   pid_t id() const { return child_; }
   /// Closes standard output: later printing fails.
