@@ -1,5 +1,6 @@
 // The plan of a job, for people.
 #include "estimator/describe.hpp"
+#include "plan/checked_plan.hpp"
 
 #include <troupe/inspect.hpp>
 
@@ -12,14 +13,18 @@ expected<plan_report> inspect_plan(const estimator& e, const train_spec& trainin
   const auto planned = plan_of(*described);
   if (!planned)
     return fail(planned.error());
-  const auto& plan = planned->plan;
+  const auto checked = checked_plan::of(planned->plan);
+  if (!checked)
+    return fail(checked.error());
+  const auto& plan = checked->data();
   plan_report report;
   for (const auto& n : plan.nodes)
     report.nodes.push_back({n.name, std::string{to_string(n.what)}, work_of(plan, n)});
   for (const auto& edge : plan.edges)
-    report.edges.push_back({plan.at(edge.from).name, plan.at(edge.to).name, std::string{to_string(edge.how)}, edge.credit_blocks});
-  for (const auto part : plan.snapshot_parts)
-    report.snapshot_parts.push_back(plan.at(part).name);
+    if (edge.kind == edge_kind::data)
+      report.edges.push_back({checked->at(edge.from).name, checked->at(edge.to).name, std::string{to_string(edge.how)}, *edge.credit.messages});
+  for (const auto* part : checked->parts())
+    report.snapshot_parts.push_back(part->name);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "plan/edge_kinds.hpp"
 
 #include <troupe/summary.hpp>
 
@@ -34,9 +35,6 @@ template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, record& x) {
   return f(caf::meta::type_name("record"), x.attempt, x.number, x.step, x.values);
 }
-
-/// Number of records that a summary writer has room for.
-inline constexpr int64_t record_window = 10;
 
 /// Credit: the writer has room for the records below `until_number`.
 struct room {

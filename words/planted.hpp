@@ -27,6 +27,10 @@ enum class planted_fault : uint8_t {
   timer_survives,        ///< The timer of a back-off goes on in the attempt that it has begun.
   engine_handed_on,      ///< A replica in the place of one that died gets its engine.
   lease_forgotten,       ///< The lease of an evaluated checkpoint is never released.
+  step_beyond_horizon,   ///< Infeeds and replicas make one step more than they were granted.
+  gradient_ahead,        ///< A replica sends a gradient while it waits for the sum of the one before.
+  saves_unbounded,       ///< The chief marks saves, however many are in progress.
+  record_without_room,   ///< The outfeed sends records for which its summary writer has no room.
   ends,                  ///< Nodes end where the environment says (`ends_here`).
 };
 

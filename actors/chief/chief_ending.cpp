@@ -32,7 +32,7 @@ void chief_state::on_failure(const failure& x) {
     const auto* from = nodes.find(caf::actor_cast<caf::actor_addr>(self->current_sender()));
     return respond(x.from, trouble::throws, x.what, from ? nodes.place_of(from->id) : 0);
   }
-  if (x.from == role::callbacks || (is_log(x.from) && waiting.armed(chief_wait::logs)))
+  if (x.from == role::callbacks || (row_of(x.from).is_log() && waiting.armed(chief_wait::logs)))
     causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
   check_closed();
 }
@@ -85,8 +85,7 @@ void chief_state::on_down(const caf::down_msg& x) {
   const auto place = nodes.place_of(who.id);
   nodes.ended(who.id);
   halting.erase(who.id);
-  const bool is_replaced = who.what == role::infeed || who.what == role::replica || who.what == role::reducer;
-  if (is_replaced && waiting.armed(chief_wait::back_off))
+  if (row_of(who.what).is_halted && waiting.armed(chief_wait::back_off))
     return;
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, horizon.reached()};
   if (ends()) {
@@ -97,7 +96,7 @@ void chief_state::on_down(const caf::down_msg& x) {
     check_closed();
     return check_gone();
   }
-  if ((who.what == role::replica || who.what == role::reducer) && groups.has_left(who.group))
+  if (row_of(who.what).in_group && groups.has_left(who.group))
     return check_end();  // Nobody waits for it.
   switch (who.what) {
     case role::evaluator:

@@ -33,13 +33,13 @@ void chief_state::end() {
 bool chief_state::is_heard_at_the_end(role who, const caf::error& reason) const {
   if (who == role::callbacks)
     return !ending.hooks_done && !ending.sent_home;
-  return is_log(who) && waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
+  return row_of(who).is_log() && waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
 }
 
 /// What can fail is done before anybody hears of the end: event files are closed, and hooks have returned from what they were told before.
 void chief_state::check_closed() {
   const auto& all = nodes.members();
-  if (std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && is_log(m.what); }))
+  if (std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && row_of(m.what).is_log(); }))
     disarm(chief_wait::logs);
   const bool hooks_may_fail = causes.empty() && callbacks() && facts.unanswered() > 0;
   if (now == phase::closing && !waiting.armed(chief_wait::logs) && !hooks_may_fail)
@@ -88,7 +88,7 @@ std::map<std::string, double> chief_state::last_metrics() const {
 void chief_state::send_home() {
   if (std::exchange(ending.sent_home, true))
     return;
-  for (const auto what : {role::infeed, role::replica, role::reducer, role::outfeed, role::evaluator, role::callbacks, role::checkpoint_writer})
+  for (const auto what : ending_order())
     for (const auto& m : nodes.members())
       if (m.what == what)
         options.nodes->end(m.id);
@@ -101,7 +101,7 @@ void chief_state::send_home() {
 /// Writers of event files that did not end in time are not waited for again.
 void chief_state::check_gone() {
   const auto& all = nodes.members();
-  if (ending.sent_home && std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && !is_log(m.what); }))
+  if (ending.sent_home && std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
     finish();
 }
 

@@ -21,12 +21,12 @@ bool chief_state::may_recover() const {
 }
 
 void chief_state::halt_all() {
-  for (const auto& m : nodes.members())
-    if (m.handle && (m.what == role::infeed || m.what == role::replica || m.what == role::reducer))
-      halting.insert(m.id);
-  tell_all<role::infeed>(halt{attempt});
-  tell_all<role::replica>(halt{attempt});
-  tell_all<role::reducer>(halt{attempt});
+  for (const auto what : ending_order())
+    for (const auto& m : nodes.members())
+      if (m.what == what && m.handle && row_of(what).is_halted) {
+        halting.insert(m.id);
+        self->send(caf::actor_cast<caf::typed_actor<caf::reacts_to<halt>>>(m.handle), halt{attempt});
+      }
   if (!halting.empty() && may_recover())
     arm(chief_wait::halt, options.deadlines.stop);
 }
@@ -85,7 +85,7 @@ void chief_state::begin_attempt() {
   options.nodes->begin_attempt();
   std::vector<node_id> dead;
   for (const auto& m : nodes.members())
-    if (!m.handle && (m.what == role::infeed || ((m.what == role::replica || m.what == role::reducer) && !groups.is_dropped(m.group))))
+    if (!m.handle && row_of(m.what).is_halted && !(row_of(m.what).in_group && groups.is_dropped(m.group)))
       dead.push_back(m.id);
   for (const auto id : dead) {
     restart(id);

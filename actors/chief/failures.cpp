@@ -3,7 +3,6 @@
 #include "words/severity.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace troupe {
 
@@ -74,66 +73,8 @@ error failure_log::root() const {
   return root;
 }
 
-std::string_view to_string(trouble t) noexcept {
-  switch (t) {
-    case trouble::dies: return "dies";
-    case trouble::hangs: return "hangs";
-    case trouble::throws: return "throws";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(response r) noexcept {
-  switch (r) {
-    case response::save_and_fail: return "save_and_fail";
-    case response::replace_and_fail: return "replace_and_fail";
-    case response::settle_and_fail: return "settle_and_fail";
-    case response::recover_or_fail: return "recover_or_fail";
-    case response::by_policy: return "by_policy";
-  }
-  return "unknown";
-}
-
-std::span<const failure_rule> failure_rules() noexcept {
-  using enum response;
-  static constexpr std::array rules{
-    failure_rule{role::infeed, trouble::dies, recover_or_fail},
-    failure_rule{role::infeed, trouble::hangs, settle_and_fail},
-    failure_rule{role::infeed, trouble::throws, recover_or_fail},
-    failure_rule{role::replica, trouble::dies, recover_or_fail},
-    failure_rule{role::replica, trouble::hangs, settle_and_fail},
-    failure_rule{role::replica, trouble::throws, recover_or_fail},
-    failure_rule{role::reducer, trouble::dies, recover_or_fail},
-    failure_rule{role::reducer, trouble::hangs, settle_and_fail},
-    failure_rule{role::outfeed, trouble::dies, save_and_fail},
-    failure_rule{role::outfeed, trouble::hangs, settle_and_fail},
-    failure_rule{role::checkpoint_writer, trouble::dies, replace_and_fail},
-    failure_rule{role::checkpoint_writer, trouble::hangs, settle_and_fail},
-    failure_rule{role::checkpoint_writer, trouble::throws, recover_or_fail},
-    failure_rule{role::summary_writer, trouble::dies, save_and_fail},
-    failure_rule{role::summary_writer, trouble::hangs, settle_and_fail},
-    failure_rule{role::summary_writer, trouble::throws, save_and_fail},
-    failure_rule{role::eval_summary_writer, trouble::dies, save_and_fail},
-    failure_rule{role::eval_summary_writer, trouble::hangs, save_and_fail},
-    failure_rule{role::eval_summary_writer, trouble::throws, save_and_fail},
-    failure_rule{role::evaluator, trouble::dies, by_policy},
-    failure_rule{role::evaluator, trouble::hangs, by_policy},
-    failure_rule{role::evaluator, trouble::throws, by_policy},
-    failure_rule{role::callbacks, trouble::dies, save_and_fail},
-    failure_rule{role::callbacks, trouble::hangs, save_and_fail},
-    failure_rule{role::callbacks, trouble::throws, save_and_fail},
-  };
-  return rules;
-}
-
 response response_to(role who, trouble what) noexcept {
-  const auto rules = failure_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const failure_rule& r) { return r.who == who && r.what == what; });
-  return rule == rules.end() ? response::settle_and_fail : rule->then;
-}
-
-bool is_log(role who) noexcept {
-  return who == role::summary_writer || who == role::eval_summary_writer;
+  return row_of(who).to(what).value_or(response::settle_and_fail);
 }
 
 }  // namespace troupe

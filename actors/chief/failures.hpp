@@ -50,35 +50,7 @@ class failure_log {
   bool aborted_ = false;
 };
 
-/// The ways in which a node can fail.
-enum class trouble : uint8_t {
-  dies,    ///< Its actor ended by itself.
-  hangs,   ///< It did not answer within its deadline.
-  throws,  ///< It sent an error and cannot go on.
-};
-std::string_view to_string(trouble t) noexcept;
-
-/// The response while the job trains or drains.
-enum class response : uint8_t {
-  save_and_fail,     ///< The model is healthy: its state at the horizon is saved, then the job fails.
-  replace_and_fail,  ///< A new checkpoint writer makes the last save, once; then the job fails.
-  settle_and_fail,   ///< No later step can be made: saves that can still be completed are awaited, then the job fails.
-  recover_or_fail,   ///< The same; then, where recovery.hpp allows it, a new attempt begins at the newest commit.
-  by_policy,         ///< on_evaluator_failure: a warning, or save_and_fail.
-};
-std::string_view to_string(response r) noexcept;
-
-struct failure_rule {
-  role who;
-  trouble what;
-  response then;
-};
-/// The table of docs/actors.md, which a test compares with it. Before training there is nothing to save: what is not recovered fails at once.
-std::span<const failure_rule> failure_rules() noexcept;
-/// The response for one of the table's roles.
+/// By the table of roles. Before training there is nothing to save: what is not recovered fails at once.
 response response_to(role who, trouble what) noexcept;
-
-/// Writers of event files, whose last work follows the last step.
-bool is_log(role who) noexcept;
 
 }  // namespace troupe

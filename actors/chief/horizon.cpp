@@ -1,6 +1,7 @@
 #include "actors/chief/horizon.hpp"
 
 #include "actors/chief/decisions.hpp"
+#include "words/planted.hpp"
 
 #include <algorithm>
 
@@ -40,7 +41,7 @@ int64_t horizon::next_save(int64_t step) const {
 
 /// True: `step` would have a save or a record beyond the limit.
 bool horizon::far_ahead(int64_t step, size_t saves) const {
-  if (next_save(step - 1) == step && saves >= saves_max)
+  if (next_save(step - 1) == step && saves >= saves_max && !planted(planted_fault::saves_unbounded))
     return true;
   const auto every = options_.summary_steps;
   return every && step % *every == 0 && step / *every - reached_ / *every > records_max;

@@ -4,6 +4,7 @@
 #include "actors/chief/gates.hpp"
 #include "actors/chief/pace.hpp"
 #include "messages/control.hpp"
+#include "plan/edge_kinds.hpp"
 
 namespace troupe {
 
@@ -24,7 +25,7 @@ struct grant {
 class horizon {
  public:
   using nanoseconds = std::chrono::nanoseconds;
-  static constexpr size_t saves_max = 8;      ///< Infeeds and the chief send parts of so many saves ahead of the reports.
+  static constexpr size_t saves_max = saves_in_progress_max;  ///< Infeeds and the chief send parts of so many saves ahead of the reports.
   static constexpr int64_t records_max = 32;  ///< The outfeed keeps so many records while the summary writer has no room.
   explicit horizon(horizon_options options = {}) : options_(options) {}
 

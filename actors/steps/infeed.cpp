@@ -65,7 +65,7 @@ void infeed_state::on_run(const run& x) {
   for (const auto& m : x.marks)
     if (m.step >= step)
       marks[m.step] |= m.kinds;
-  until = std::max(until, x.until);
+  until = std::max(until, x.until + (planted(planted_fault::step_beyond_horizon) ? 1 : 0));
   if (!ended)
     if (auto saved = reach(); !saved) {
       broken = true;

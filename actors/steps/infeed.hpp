@@ -3,6 +3,7 @@
 
 #include "messages/early_messages.hpp"
 #include "messages/interfaces.hpp"
+#include "plan/edge_kinds.hpp"
 #include "words/buffer_pool.hpp"
 #include "words/stop_switch.hpp"
 
@@ -29,7 +30,7 @@ struct infeed_options {
   std::vector<edge> edges;
   int64_t batches_per_step = 1;                ///< Batches of a step; one for each reader where each gets its own.
   bool ends_steps = false;                     ///< A `stop` ends all groups at this infeed's step, not at a replica's.
-  int64_t block_bytes_max = int64_t{2} << 20;  ///< A block holds no more, or one batch.
+  int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds no more, or one batch.
   std::chrono::milliseconds block_time_max{20};  ///< A block that has been filled for so long is sent.
   std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();  ///< Shared with the crew: frees a read that blocks.
 };

@@ -1,6 +1,7 @@
 #include "actors/steps/outfeed.hpp"
 
 #include "compute/engine/metric_summaries.hpp"
+#include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -260,7 +261,7 @@ void outfeed_state::pass_on(bool whatever_there_is) {
   int64_t shown_until = -1;
   for (size_t i = 0; i < ready; ++i) {
     const bool recorded = record_due(), measured = metrics_due();
-    if ((recorded || measured) && records >= room_until && writer && !whatever_there_is) {
+    if ((recorded || measured) && records >= room_until && writer && !whatever_there_is && !planted(planted_fault::record_without_room)) {
       ready = i;
       break;
     }

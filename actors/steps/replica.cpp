@@ -18,7 +18,7 @@ void replica_state::on_run(const run& x) {
   for (const auto& m : x.marks)
     if (m.step >= step)
       marks[m.step] |= m.kinds;
-  until = std::max(until, x.until);
+  until = std::max(until, x.until + (planted(planted_fault::step_beyond_horizon) ? 1 : 0));
   if (waiting == wait::none && !ended)
     reach();
   advance();
@@ -174,6 +174,8 @@ void replica_state::fire() {
     waiting = wait::sum;
     self->send(peers.reducer, gradient_part{attempt, step, options.index, static_cast<uint32_t>(status),
                                             status == step_status::ok ? engine.gradient() : tensor{}, cause});
+    if (planted(planted_fault::gradient_ahead))
+      self->send(peers.reducer, gradient_part{attempt, step + 1, options.index, 0, tensor{}, {}});
     return;
   }
   if (status != step_status::ok)
@@ -196,7 +198,7 @@ expected<void> replica_state::look_at_blocks() {
   for (size_t i = 0; i < ports.size(); ++i) {
     auto& p = ports[i];
     if (p.has_left(step)) {
-      for (const int64_t row : options.in_row_bytes[i]) {
+      for (const int64_t row : options.in_edges[i].row_bytes) {
         strides.push_back(0);
         feeds.push_back(zeros_of(first.rows * row));
         if (!feeds.back())
@@ -298,8 +300,8 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
                                      replica_peers peers) {
   auto& state = self->state;
   state.self = self;
-  for (const auto edge : options.in_edges)
-    state.ports.push_back({.edge = edge});
+  for (const auto& edge : options.in_edges)
+    state.ports.push_back({.edge = edge.id});
   for (size_t c = 0; c < options.out_edges.size(); ++c) {
     auto& out = state.outs.emplace_back();
     out.what = options.engine->exposed()[c];

@@ -13,6 +13,7 @@
 #include "messages/early_messages.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "messages/interfaces.hpp"
+#include "plan/edge_kinds.hpp"
 #include "words/buffer_pool.hpp"
 
 #include <caf/actor_clock.hpp>
@@ -27,12 +28,15 @@ struct replica_options {
   int32_t index = 0;                           ///< Index among the `replicas` of its group.
   int32_t replicas = 1;
   troupe::mode mode = mode::train;
-  std::vector<edge_id> in_edges;               ///< One for each in-port; their components, in this order, are the feeds.
-  std::vector<std::vector<int64_t>> in_row_bytes = {};  ///< Bytes of a row, by in-port and component, for zeros.
+  struct in_edge {
+    edge_id id{};
+    std::vector<int64_t> row_bytes = {};         ///< Bytes of a row, by component, for zeros.
+    int64_t window_blocks = *row_of(edge_kind::data).credit.messages;   ///< Credit: blocks in flight or held.
+    int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;    ///< Limit of one block, or one batch.
+  };
+  std::vector<in_edge> in_edges;               ///< One for each in-port; their components, in this order, are the feeds.
   std::vector<std::vector<edge_id>> out_edges = {};  ///< The readers' edges of each component that the engine exposes.
   std::shared_ptr<step_engine> engine;
-  int64_t window_blocks = 3;                   ///< Credit: blocks in flight or held.
-  int64_t block_bytes_max = int64_t{2} << 20;  ///< Limit of one block, or one batch.
   double block_seconds = 0.02;                 ///< A block is at most so many seconds of steps, or one batch.
   measuring measure = measuring::never;        ///< Train: metrics of the steps that lead to log points, or of all steps between them.
   int64_t log_every = 0;                       ///< Steps between log points; 0: none.

@@ -12,17 +12,11 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace troupe {
 
 namespace {
-
-/// A node starts after the nodes to which it sends at its start.
-constexpr std::array starting_order{role::checkpoint_writer, role::summary_writer, role::eval_summary_writer, role::outfeed, role::reducer,
-                                    role::replica,           role::infeed,         role::evaluator,           role::callbacks, role::predictor,
-                                    role::chief};
 
 using engine_maker = std::function<expected<std::unique_ptr<step_engine>>()>;
 
@@ -45,7 +39,7 @@ class job_crew final : public crew {
 
   std::vector<member> members() const override {
     std::vector<member> all;
-    for (const auto what : starting_order)
+    for (const auto what : starting_order())
       for (const auto* n : job_->plan.all(what, driver_))
         all.push_back({n->id, n->what, n->group, n->name});
     return all;
@@ -68,22 +62,21 @@ class job_crew final : public crew {
       connect(*e);
     for (const auto* e : job_->plan.edges_to(id))
       connect(*e);
-    if (node.what == role::reducer)
-      for (const auto* n : job_->plan.all(role::replica, driver_))
-        if (const auto replica = handles_.find(n->id); n->group == node.group && replica != handles_.end())
-          tell(replica->second, connect_reducer{caf::actor_cast<gradient_sink_actor>(the<role::reducer>(n->group))});
-    if (node.what == role::summary_writer)
-      connect_parts(id);
-    if (node.what == role::checkpoint_writer && !job_->plan.snapshot_parts.empty())
-      for (const auto what : {role::replica, role::infeed, role::summary_writer})
-        for (const auto* n : job_->plan.all(what, driver_))
-          connect_parts(n->id);
+    for (const auto* e : job_->plan.edges_to(id, edge_kind::gradient))
+      if (const auto replica = handles_.find(e->from); replica != handles_.end())
+        tell(replica->second, connect_reducer{caf::actor_cast<gradient_sink_actor>(handles_.at(id))});
+    if (node.what == role::summary_writer)  // The other senders of parts are started with the writer's handle.
+      for (const auto* e : job_->plan.edges_from(id, edge_kind::part))
+        connect_parts(*e);
+    for (const auto* e : job_->plan.edges_to(id, edge_kind::part))
+      if (e->from != driver_)
+        connect_parts(*e);
   }
 
   void remove(group_id group, int32_t attempt, int64_t step) override {
     const auto is_of = [&](node_id id) { return job_->plan.at(id).what == role::replica && job_->plan.at(id).group == group; };
-    for (const auto& e : job_->plan.edges) {
-      if (job_->plan.at(e.to).driver != driver_ || is_of(e.from) == is_of(e.to))
+    for (const auto& e : job_->plan->edges) {
+      if (e.kind != edge_kind::data || job_->plan.at(e.to).driver != driver_ || is_of(e.from) == is_of(e.to))
         continue;
       if (const auto other = handles_.find(is_of(e.from) ? e.to : e.from); other != handles_.end())
         tell(other->second, leave{attempt, e.id, step});
@@ -106,16 +99,12 @@ class job_crew final : public crew {
   }
 
  private:
-  template <role R>
-  typename handle_of<R>::type the(group_id group = {}) const {
-    for (const auto* n : job_->plan.all(R, driver_))
-      if (const auto there = handles_.find(n->id); n->group == group && there != handles_.end())
-        return caf::actor_cast<typename handle_of<R>::type>(there->second);
-    return {};
-  }
-
-  part_sink_actor parts() const {
-    return job_->plan.snapshot_parts.empty() ? part_sink_actor{} : caf::actor_cast<part_sink_actor>(the<role::checkpoint_writer>());
+  /// The other end of the node's only edge of a kind, if it was started; null also where it has no such edge.
+  template <class Handle>
+  Handle peer_of(const plan_node& n, edge_kind what) const {
+    const auto& edges = job_->plan.edges_from(n.id, what);
+    const auto there = edges.empty() ? handles_.end() : handles_.find(edges.front()->to);
+    return there == handles_.end() ? Handle{} : caf::actor_cast<Handle>(there->second);
   }
 
   /// A node that has ended may have left it half-done, or be inside it still: the next one makes its own.
@@ -125,45 +114,49 @@ class job_crew final : public crew {
   }
 
   template <class F, class... Ts>
-  caf::strong_actor_ptr as_node(F f, Ts&&... xs) {
-    return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how_, f, std::forward<Ts>(xs)...));
+  caf::strong_actor_ptr as_node(const plan_node& n, F f, Ts&&... xs) {
+    const spawn_options how{how_.own_thread && row_of(n.what).has_thread, how_.messages};
+    return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how, f, std::forward<Ts>(xs)...));
   }
 
   caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver) {
     switch (n.what) {
       case role::infeed: {
-        const bool trains = job_->plan.datasets[*n.dataset].mode == mode::train;
-        return as_node(infeed, infeed_options_of(job_, n), parts(), trains ? caf::actor_cast<input_listener_actor>(driver) : input_listener_actor{});
+        const bool trains = job_->plan->datasets[*n.dataset].mode == mode::train;
+        return as_node(n, infeed, infeed_options_of(job_, n), peer_of<part_sink_actor>(n, edge_kind::part),
+                       trains ? caf::actor_cast<input_listener_actor>(driver) : input_listener_actor{});
       }
       case role::replica: {
         auto options = replica_options_of(*job_, n);
-        replica_peers peers{the<role::outfeed>(), parts(), caf::actor_cast<gradient_sink_actor>(the<role::reducer>(n.group))};
+        replica_peers peers{peer_of<report_sink_actor>(n, edge_kind::report), peer_of<part_sink_actor>(n, edge_kind::part),
+                            peer_of<gradient_sink_actor>(n, edge_kind::gradient)};
         if (options.engine)
-          return as_node(replica, std::move(options), std::move(peers));
+          return as_node(n, replica, std::move(options), std::move(peers));
         engine_maker make = [make = job_->programs[*n.program].make_engine, n] { return make(n); };
-        return as_node(replica_with_own_engine, std::move(make), std::move(options), std::move(peers));
+        return as_node(n, replica_with_own_engine, std::move(make), std::move(options), std::move(peers));
       }
-      case role::reducer: return as_node(reducer, reducer_options{n.id, reduction_of(n.group)});
+      case role::reducer: return as_node(n, reducer, reducer_options{n.id, reduction_of(n.group)});
       case role::outfeed:
-        return as_node(outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver), the<role::summary_writer>());
-      case role::checkpoint_writer: return as_node(checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));
+        return as_node(n, outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver),
+                       peer_of<summary_writer_actor>(n, edge_kind::record));
+      case role::checkpoint_writer: return as_node(n, checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));
       case role::summary_writer:
-      case role::eval_summary_writer: return as_node(summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<log_listener_actor>(driver));
-      case role::callbacks: return as_node(callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
+      case role::eval_summary_writer: return as_node(n, summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<log_listener_actor>(driver));
+      case role::callbacks: return as_node(n, callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
       case role::evaluator: {
         auto options = evaluator_options_of(*job_, n);
         options.nodes = crew_of(n.id);
-        return as_node(evaluator, std::move(options), caf::actor_cast<evaluation_sink_actor>(driver));
+        return as_node(n, evaluator, std::move(options), caf::actor_cast<evaluation_sink_actor>(driver));
       }
       case role::predictor: {
         auto options = predictor_options_of(*job_, n);
         options.nodes = crew_of(n.id);
-        return as_node(predictor, std::move(options));
+        return as_node(n, predictor, std::move(options));
       }
       case role::chief: {
         auto options = chief_options_of(*job_, n);
         options.nodes = crew_of(n.id);
-        return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, {.messages = how_.messages}, chief, std::move(options)));  // The chief never blocks.
+        return as_node(n, chief, std::move(options));
       }
     }
     return {};
@@ -173,7 +166,7 @@ class job_crew final : public crew {
 
   std::shared_ptr<gradient_reduction> reduction_of(group_id group) const {
     for (size_t p = 0; p < job_->programs.size(); ++p)
-      if (job_->plan.programs[p].group == group && job_->plan.programs[p].mode == mode::train)
+      if (job_->plan->programs[p].group == group && job_->plan->programs[p].mode == mode::train)
         return job_->programs[p].reduction;
     return {};
   }
@@ -186,9 +179,10 @@ class job_crew final : public crew {
     tell(to->second, connect_source{e.id, caf::actor_cast<credit_source_actor>(from->second)});
   }
 
-  void connect_parts(node_id id) const {
-    if (const auto node = handles_.find(id); node != handles_.end())
-      tell(node->second, troupe::connect_parts{the<role::checkpoint_writer>()});
+  void connect_parts(const plan_edge& e) const {
+    const auto from = handles_.find(e.from), to = handles_.find(e.to);
+    if (from != handles_.end() && to != handles_.end())
+      tell(from->second, troupe::connect_parts{caf::actor_cast<checkpoint_writer_actor>(to->second)});
   }
 
   /// Sends as the driver: messages of one sender arrive in order, so nodes know their neighbours when they begin.

@@ -10,7 +10,7 @@ namespace troupe {
 namespace {
 
 /// The part of a batch that an edge of an infeed carries, where readers in one group divide it.
-infeed_options::edge share_of(const job_plan& plan, const plan_edge& e) {
+infeed_options::edge share_of(const checked_plan& plan, const plan_edge& e) {
   infeed_options::edge share{.id = e.id};
   if (e.how == divide::broadcast)
     return share;
@@ -42,11 +42,11 @@ infeed_options infeed_options_of(const std::shared_ptr<prepared_job>& job, const
   };
   for (const auto* e : plan.edges_from(node.id)) {
     options.edges.push_back(share_of(plan, *e));
-    options.block_bytes_max = std::min(options.block_bytes_max, e->credit_bytes);
+    options.block_bytes_max = std::min(options.block_bytes_max, *e->credit.bytes);
     if (e->how == divide::each)
       options.batches_per_step = options.edges.back().parts;
   }
-  options.ends_steps = plan.groups.size() > 1;
+  options.ends_steps = node.stops_at_infeeds;
   options.stop = job->switches.at(node.driver).stop;
   return options;
 }
@@ -58,17 +58,14 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.name = node.name;
   options.index = node.index;
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
-  options.mode = job.plan.programs[*node.program].mode;
+  options.mode = job.plan->programs[*node.program].mode;
   options.debug_numerics = job.basis().config.debug_numerics;
-  options.ends_where_not_finite = options.mode == mode::train && job.plan.groups.size() == 1 && job.basis().config.on_not_finite == not_finite::stop;
+  options.ends_where_not_finite = options.mode == mode::train && job.plan->groups.size() == 1 && job.basis().config.on_not_finite == not_finite::stop;
   options.log_every = job.basis().config.log_steps;
   for (const auto* e : job.plan.edges_to(node.id)) {
-    options.in_edges.push_back(e->id);
-    auto& row_bytes = options.in_row_bytes.emplace_back();
+    auto& in = options.in_edges.emplace_back(replica_options::in_edge{e->id, {}, *e->credit.messages, *e->credit.bytes});
     for (const auto& c : carried_by(job, *e))
-      row_bytes.push_back(c.row_bytes());
-    options.window_blocks = e->credit_blocks;
-    options.block_bytes_max = e->credit_bytes;
+      in.row_bytes.push_back(c.row_bytes());
   }
   for (const auto& port : node.out_ports) {
     auto& readers = options.out_edges.emplace_back();
@@ -94,8 +91,8 @@ outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& nod
     if (group.replicas.empty())
       continue;
     const auto& engine = *job.programs[p].engines.front();
-    if (job.plan.programs[p].mode == mode::train) {
-      group.name = job.plan.find(job.plan.programs[p].group)->name;
+    if (job.plan->programs[p].mode == mode::train) {
+      group.name = job.plan.group(job.plan->programs[p].group).name;
       group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
       group.observables = engine.observables();
       group.measured = engine.measured();
@@ -133,11 +130,11 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   options.claim = job.claim;
   options.store.keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours;
   options.wall_offset = job.wall_offset;
-  for (const auto part : job.plan.snapshot_parts)
-    options.parts.push_back({part, job.plan.at(part).name});
+  for (const auto* part : job.plan.parts())
+    options.parts.push_back({part->id, part->name});
   for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& program = job.plan.programs[p]; program.mode == mode::train)
-      options.layouts.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.find(program.group)->name});
+    if (const auto& program = job.plan->programs[p]; program.mode == mode::train)
+      options.layouts.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.group(program.group).name});
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
   options.start = job.start;
@@ -203,14 +200,14 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.board = job.board;
   options.max_steps = training.max_steps;
   options.steps = training.steps;
-  options.checkpoints = !job.plan.snapshot_parts.empty();
+  options.checkpoints = job.plan.saves();
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
-  for (const auto& g : job.plan.groups)
+  for (const auto& g : job.plan->groups)
     options.groups.push_back({g.id, g.name, g.on_failure, g.retires_at});
   if (job.books)
     options.planned_from = job.books->id;
-  options.stops_at_infeeds = job.plan.groups.size() > 1;
+  options.stops_at_infeeds = node.stops_at_infeeds;
   options.summary_steps = config.summary_steps;
   for (const auto& e : training.evaluations)
     options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when,

@@ -17,14 +17,12 @@ const evaluation_data& prepared_job::evaluation(int32_t which) const {
 }
 
 prepared_program& prepared_job::in(mode m) {
-  size_t p = 0;
-  while (plan.programs[p].mode != m)
-    ++p;
-  return programs[p];
+  const auto p = std::find_if(plan->programs.begin(), plan->programs.end(), [m](const plan_program& x) { return x.mode == m; });
+  return programs.at(static_cast<size_t>(p - plan->programs.begin()));
 }
 
 crew_switch& prepared_job::switch_of(role driver) {
-  const auto head = std::find_if(plan.nodes.begin(), plan.nodes.end(), [driver](const plan_node& n) { return n.what == driver; });
+  const auto head = std::find_if(plan->nodes.begin(), plan->nodes.end(), [driver](const plan_node& n) { return n.what == driver; });
   return switches.at(head->id);
 }
 
@@ -33,8 +31,8 @@ namespace {
 /// Opens a dataset and determines the structure and batch size of its elements, which planning needs. An input that cannot
 /// be opened is the first error of a job.
 expected<prepared_dataset> open(const prepared_job& job, size_t number, const dataset& input) {
-  const auto& planned = job.plan.datasets[number];
-  const auto hosts = std::count_if(job.plan.nodes.begin(), job.plan.nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
+  const auto& planned = job.plan->datasets[number];
+  const auto hosts = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(), [number](const plan_node& n) { return n.dataset == number; });
   prepared_dataset data{input, {job.basis().config.seed, planned.mode == mode::train, 0, static_cast<int32_t>(hosts)}, {}, 1, {}};
   auto iterator = open_input(input, data.iterate);
   if (!iterator)
@@ -54,9 +52,8 @@ expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std
   const auto rows = job.datasets[*source.dataset].batch_rows;
   if (e.how != divide::split)
     return rows;
-  const auto readers = std::count_if(plan.edges.begin(), plan.edges.end(), [&](const plan_edge& other) {
-    return other.from == e.from && plan.at(other.to).group == plan.at(e.to).group;
-  });
+  const auto& others = plan.edges_from(e.from);
+  const auto readers = std::count_if(others.begin(), others.end(), [&](const plan_edge* other) { return plan.at(other->to).group == plan.at(e.to).group; });
   if (rows % readers != 0)
     return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among " + std::to_string(readers)
                                           + " replicas");
@@ -147,8 +144,8 @@ class built_graphs {
 shared_threads threads_of(const prepared_job& job, const plan_program& of) {
   if (const auto given = job.basis().config.intra_op_threads; given > 0)
     return {given, false};
-  const auto beside = std::count_if(job.plan.nodes.begin(), job.plan.nodes.end(), [&](const plan_node& n) {
-    return n.what == role::replica && job.plan.programs[*n.program].mode == of.mode;
+  const auto beside = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(), [&](const plan_node& n) {
+    return n.what == role::replica && job.plan->programs[*n.program].mode == of.mode;
   });
   return {std::max(1, job.basis().processors / static_cast<int32_t>(beside)), true};
 }
@@ -156,8 +153,8 @@ shared_threads threads_of(const prepared_job& job, const plan_program& of) {
 expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs,
                                            built_graphs& graphs) {
   const auto& config = job.basis().config;
-  const auto& planned = job.plan.programs[number];
-  const auto replicas = job.plan.replicas_of(number);
+  const auto& planned = job.plan->programs[number];
+  const auto& replicas = job.plan.replicas_of(number);
   const auto in = feeds_of(job, *replicas.front(), rows_of_programs);
   if (!in)
     return fail(in.error());
@@ -174,7 +171,7 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   auto layout = layout_of(*built);
   if (!layout)
     return fail(layout.error());
-  auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && !job.plan.snapshot_parts.empty() ? 2 : 1);
+  auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && job.plan.saves() ? 2 : 1);
   if (!store)
     return fail(store.error());
   prepared_program program{.parameters = *store};
@@ -209,11 +206,11 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
 expected<void> check_variables(const prepared_job& job) {
   std::map<std::string, std::string> owners;
   for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& planned = job.plan.programs[p]; planned.mode == mode::train)
+    if (const auto& planned = job.plan->programs[p]; planned.mode == mode::train)
       for (const auto& e : job.programs[p].parameters->layout().entries())
-        if (const auto [owner, added] = owners.emplace(e.name, job.plan.find(planned.group)->name); !added)
+        if (const auto [owner, added] = owners.emplace(e.name, job.plan.group(planned.group).name); !added)
           return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + owner->second + "' and '"
-                                                + job.plan.find(planned.group)->name + "': build each model in a scope of its own");
+                                                + job.plan.group(planned.group).name + "': build each model in a scope of its own");
   return {};
 }
 
@@ -277,7 +274,7 @@ expected<void> check_start(const prepared_job& job) {
     return {};
   std::vector<group_layout> groups;
   for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& planned = job.plan.programs[p]; planned.mode == mode::train)
+    if (const auto& planned = job.plan->programs[p]; planned.mode == mode::train)
       groups.push_back({planned.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}});
   return job.start->check(groups);
 }
@@ -313,21 +310,22 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled) {
 }
 
 expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job planned) {
-  if (auto possible = check(planned.plan); !possible)
-    return fail(possible.error());
-  if (planned.resources.models.size() != planned.plan.programs.size() || planned.resources.datasets.size() != planned.plan.datasets.size())
-    return fail(errc::invalid_argument, "the plan lists " + std::to_string(planned.plan.programs.size()) + " programs and "
-                                          + std::to_string(planned.plan.datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
+  auto plan = checked_plan::of(std::move(planned.plan));
+  if (!plan)
+    return fail(plan.error());
+  if (planned.resources.models.size() != (*plan)->programs.size() || planned.resources.datasets.size() != (*plan)->datasets.size())
+    return fail(errc::invalid_argument, "the plan lists " + std::to_string((*plan)->programs.size()) + " programs and "
+                                          + std::to_string((*plan)->datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
                                           + " models and " + std::to_string(planned.resources.datasets.size()) + " datasets came with it");
   if (auto possible = check_books(planned.books); !possible)
     return fail(possible.error());
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
-  job->plan = std::move(planned.plan);
+  job->plan = std::move(*plan);
   job->books = std::move(planned.books);
   if (const auto& settings = job->basis().start)
     job->start = std::make_shared<start_values>(job->basis().files, *settings);
   job->switches[no_node];
-  for (const auto& n : job->plan.nodes)
+  for (const auto& n : job->plan->nodes)
     job->switches[n.driver];
   for (size_t d = 0; d < planned.resources.datasets.size(); ++d) {
     auto data = open(*job, d, planned.resources.datasets[d]);

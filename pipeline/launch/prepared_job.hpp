@@ -8,6 +8,7 @@
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "pipeline/plan/jobs.hpp"
+#include "plan/checked_plan.hpp"
 #include "storage/files/directory_claim.hpp"
 #include "words/stop_switch.hpp"
 
@@ -62,7 +63,7 @@ inline measuring measuring_of(const settled_config& config) {
 
 struct prepared_job {
   any_job job;
-  job_plan plan;
+  checked_plan plan;
   job_books books = {};                         ///< Of the checkpoint that the job was planned from; the checkpoint writer may find another one.
   std::shared_ptr<start_values> start = {};     ///< What variables begin with where there is no checkpoint; null: initial values.
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
@@ -85,7 +86,7 @@ struct prepared_job {
   prepared_program& in(mode m);
   const prepared_program& in(mode m) const { return const_cast<prepared_job*>(this)->in(m); }
   /// The program of the replicas that an evaluator or a predictor drives.
-  const prepared_program& driven_by(node_id driver) const { return programs[*plan.find(role::replica, driver)->program]; }
+  const prepared_program& driven_by(node_id driver) const { return programs[*plan.all(role::replica, driver).at(0)->program]; }
   /// The switch of the nodes that this role drives.
   crew_switch& switch_of(role driver);
 };

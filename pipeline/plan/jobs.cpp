@@ -1,6 +1,7 @@
 #include "pipeline/plan/jobs.hpp"
 
 #include "input/streams/open_input.hpp"
+#include "pipeline/plan/make_plan.hpp"
 
 namespace troupe {
 

@@ -52,10 +52,11 @@ const std::map<std::string, rooms>& arrows() {
     t["input/stages"] = t["input/sources"] = with(public_words, {"storage", "input/streams"});
     t["input"] = with(public_words, {"storage", "input/streams", "input/stages", "input/sources"});
     t["exports"] = with(public_words, {"compute", "models", "storage", "input"});
-    t["messages"] = public_words;
+    t["plan"] = public_words;
+    t["messages"] = with(public_words, {"plan"});
     t["cluster"] = public_words;
     t["ensemble"] = with(public_words, {"compute", "models"});
-    const rooms below_actors = with(public_words, {"messages", "compute", "storage", "input", "cluster", "ensemble"});
+    const rooms below_actors = with(public_words, {"plan", "messages", "compute", "storage", "input", "cluster", "ensemble"});
     t["actors/steps"] = t["actors/writers"] = below_actors;
     t["actors"] = with(below_actors, {"actors/steps", "actors/writers"});
     t["actors/chief"] = with(t["actors"], {"actors"});

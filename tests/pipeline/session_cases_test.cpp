@@ -188,9 +188,10 @@ TEST_CASE("[SUP-26] a job without a directory writes nothing; with one, by defau
   std::vector<job_event> events;
   SUBCASE("none") {
     const auto description = configured(o, {});
-    const auto plan = (*prepare(description))->plan;
+    const auto job = *prepare(description);
+    const auto& plan = job->plan;
     CHECK(plan.all(role::summary_writer, plan.find(role::chief, no_node)->id).empty());
-    CHECK(plan.snapshot_parts.empty());
+    CHECK_FALSE(plan.saves());
     CHECK(run_session(description, &events).checkpoint.empty());
     CHECK(steps_of(events, kind::saved).empty());
     const auto root = o.files->list("/");

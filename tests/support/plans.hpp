@@ -36,7 +36,6 @@ struct hand_written {
     n.dataset = dataset;
     n.index = index;
     n.out_ports = {"data"};
-    plan.snapshot_parts.push_back(n.id);
     return n.id;
   }
   node_id replica(std::string name, size_t program, int32_t index, std::vector<std::string> in_ports, std::vector<std::string> out_ports = {}) {
@@ -46,7 +45,6 @@ struct hand_written {
     n.index = index;
     n.in_ports = std::move(in_ports);
     n.out_ports = std::move(out_ports);
-    plan.snapshot_parts.push_back(n.id);
     return n.id;
   }
   void edge(node_id from, std::string out, node_id to, std::string in, divide how = divide::broadcast) {
@@ -54,12 +52,14 @@ struct hand_written {
         {.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
   }
   void reducer(std::string name, group_id of) { node(role::reducer, std::move(name)).group = of; }
-  /// The nodes that every job has, and the chief's part of a snapshot.
+  /// The nodes and edges that every job has.
   void finish() {
     node(role::outfeed, "outfeed");
     node(role::checkpoint_writer, "checkpoint_writer");
     plan.nodes.push_back({.id = 0_node, .what = role::chief, .name = "chief"});
-    plan.snapshot_parts.push_back(0_node);
+    for (auto& n : plan.nodes)
+      n.stops_at_infeeds = plan.groups.size() > 1 && (n.what == role::infeed || n.what == role::chief);
+    add_service_edges(plan, true);
   }
   std::shared_ptr<prepared_job> prepared(training_job job) const {
     auto made = prepare(std::move(job), {plan, resources});

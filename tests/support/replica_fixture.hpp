@@ -45,7 +45,7 @@ inline std::vector<float> values_of(const snapshot_part& part) {
 struct replica_alone : simulation {
   std::shared_ptr<toy_memory> memory = std::make_shared<toy_memory>();
   std::shared_ptr<toy_engine> engine = std::make_shared<toy_engine>(memory);
-  replica_options options{.in_edges = {0_edge}, .engine = engine};
+  replica_options options{.in_edges = {{.id = 0_edge}}, .engine = engine};
   recorder<pull> source = record<pull>();
   recorder<step_report, stream_end, snapshot_part, gone> out = record<step_report, stream_end, snapshot_part, gone>();
   replica_actor worker;

@@ -168,8 +168,7 @@ TEST_CASE_FIXTURE(exposing_replica, "from where it retires a replica computes an
 }
 
 TEST_CASE_FIXTURE(replica_alone, "a source that has left is read as zeros from its step on, and what it sent before counts") {
-  options.in_edges = {0_edge, 4_edge};
-  options.in_row_bytes = {{4}, {4}};
+  options.in_edges = {{.id = 0_edge, .row_bytes = {4}}, {.id = 4_edge, .row_bytes = {4}}};
   engine->shown = {{"sum", dtype::float32, {}}};
   options.out_edges = {{7_edge}};
   auto reader = record<block, end_of_data>();
@@ -189,7 +188,7 @@ TEST_CASE_FIXTURE(replica_alone, "a source that has left is read as zeros from i
 }
 
 TEST_CASE_FIXTURE(replica_alone, "ports that bring different numbers of rows for a step are an error that names both") {
-  options.in_edges = {0_edge, 4_edge};
+  options.in_edges = {{.id = 0_edge}, {.id = 4_edge}};
   start();
   grant(4);
   feed(0, 1);

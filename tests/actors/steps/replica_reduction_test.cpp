@@ -23,7 +23,7 @@ struct two_replicas : simulation {
     auto layout = std::make_shared<parameter_layout>(*parameter_layout::of(g, gradient_descent{}));
     const auto sums = spawn(reducer, reducer_options{.sums = std::make_shared<gradient_reduction>(*gradient_reduction::plan(layout, 2))});
     for (int32_t r : {0, 1}) {
-      const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {0_edge},
+      const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {{.id = 0_edge}},
                                     .engine = engines[r]};
       workers[r] = spawn(replica, options, replica_peers{out[r].as<report_sink_actor>(), out[r].as<part_sink_actor>(), sums});
       tell(workers[r], begin{1, 0, {}});

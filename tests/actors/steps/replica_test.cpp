@@ -40,7 +40,7 @@ TEST_CASE_FIXTURE(replica_alone, "a replica computes nothing without a batch") {
 }
 
 TEST_CASE_FIXTURE(replica_alone, "a replica waits for a batch on every port, and feeds them in the order of its edges") {
-  options.in_edges = {0_edge, 4_edge};
+  options.in_edges = {{.id = 0_edge}, {.id = 4_edge}};
   start();
   grant(10);
   tell(worker, block{1, 4_edge, 0, 2, 0, 2, {tensor::of<float>({2, 2}, {70, 80, 90, 100})}});
@@ -207,7 +207,7 @@ TEST_CASE_FIXTURE(replica_alone, "a batch that could not be read ends the stream
 }
 
 TEST_CASE_FIXTURE(replica_alone, "messages of another attempt are dropped") {
-  options.in_edges = {0_edge};
+  options.in_edges = {{.id = 0_edge}};
   start();
   tell(worker, begin{3, 0, {}});
   tell(worker, begin{2, 7, {}});
@@ -272,7 +272,7 @@ TEST_CASE_FIXTURE(replica_alone, "credit is given for a few blocks ahead, and fo
   const auto second = source.last<pull>();
   CHECK(second.until_step > first.until_step);
   CHECK(second.applied_step == 2);
-  CHECK(second.until_step <= 2 + options.window_blocks * second.block_steps);
+  CHECK(second.until_step <= 2 + options.in_edges[0].window_blocks * second.block_steps);
 }
 
 TEST_CASE_FIXTURE(replica_alone, "a block is as many steps as 20 ms hold") {
@@ -300,14 +300,14 @@ TEST_CASE_FIXTURE(replica_alone, "a block holds one batch when a step is longer 
 }
 
 TEST_CASE_FIXTURE(replica_alone, "blocks of steps too short to be measured are bounded by their bytes") {
-  options.block_bytes_max = 80;  // A batch has 8.
+  options.in_edges[0].block_bytes_max = 80;  // A batch has 8.
   start();
   grant(1000);
   for (int64_t s = 0; s < 200; ++s)
     feed(s, 1);
   CHECK(engine->computed.size() == 200);
   CHECK(source.last<pull>().block_steps == 10);
-  CHECK(source.last<pull>().until_step == 200 + options.window_blocks * 10);
+  CHECK(source.last<pull>().until_step == 200 + options.in_edges[0].window_blocks * 10);
 }
 
 TEST_CASE_FIXTURE(replica_alone, "while evaluating every step's values are reported, and nothing is updated") {

@@ -33,6 +33,10 @@ constexpr planted_row rows[] = {
   {planted_fault::timer_survives, "timer_survives", 89},
   {planted_fault::engine_handed_on, "engine_handed_on", 10},
   {planted_fault::lease_forgotten, "lease_forgotten", 5},
+  {planted_fault::step_beyond_horizon, "step_beyond_horizon", 1},
+  {planted_fault::gradient_ahead, "gradient_ahead", 1},
+  {planted_fault::saves_unbounded, "saves_unbounded", 156},
+  {planted_fault::record_without_room, "record_without_room", 660},
 };
 
 /// Plants a fault for as long as it lives.

@@ -83,6 +83,37 @@ void protocol_watch::look(const record& x, const std::string& from, const std::s
     breach(from + " sent record " + std::to_string(x.number) + " with room for those below " + std::to_string(s.records_until));
 }
 
+/// Its sender has one on its way, until the sum has come.
+void protocol_watch::look(const gradient_part& x, const std::string& from, const std::string& to) {
+  auto& steps_sent = gradients_[{from, x.attempt}];
+  steps_sent.insert(x.step);
+  hold(edge_kind::gradient, from, to, steps_sent.size(), "the gradient of step " + std::to_string(x.step));
+}
+
+void protocol_watch::look(const gradient_sum& x, const std::string&, const std::string& to) {
+  gradients_[{to, x.attempt}].erase(x.step);
+}
+
+/// A part is on its way until its checkpoint is durable. One that is shown is lent, and one at a time.
+void protocol_watch::look(const snapshot_part& x, const std::string& from, const std::string& to) {
+  if (x.shown)
+    return;
+  auto& states = parts_[{from, x.attempt}];
+  states.insert(x.step);
+  hold(edge_kind::part, from, to, states.size(), "the part of state " + std::to_string(x.step));
+}
+
+void protocol_watch::look(const committed& x, const std::string&, const std::string&) {
+  for (auto& [of, states] : parts_)
+    if (of.second == x.attempt)
+      states.erase(states.begin(), states.upper_bound(x.id.step));
+}
+
+void protocol_watch::hold(edge_kind what, const std::string& from, const std::string& to, size_t sent, const std::string& last) {
+  if (const auto most = static_cast<size_t>(row_of(what).credit.messages.value_or(0)); sent > most)
+    breach(from + " sent " + to + " " + last + ", the " + std::to_string(sent) + "th on its way, with a credit of " + std::to_string(most));
+}
+
 template <class... Ms>
 void protocol_watch::look_at_one_of(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   (void)((content.match_elements<Ms>() && (look(content.get_as<Ms>(0), from, to), true)) || ...);
@@ -91,7 +122,7 @@ void protocol_watch::look_at_one_of(const std::string& from, const std::string& 
 void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   if (from.starts_with("evaluator") || to.starts_with("evaluator"))
     return;  // Its nodes begin anew with each evaluation, under the same names.
-  look_at_one_of<begin, run, pull, block, step_report, room, flush, record>(from, to, content);
+  look_at_one_of<begin, run, pull, block, step_report, room, flush, record, gradient_part, gradient_sum, snapshot_part, committed>(from, to, content);
 }
 
 }  // namespace troupe::test::random_faults

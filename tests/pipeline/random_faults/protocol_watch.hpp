@@ -2,13 +2,16 @@
 #pragma once
 
 #include "messages/block.hpp"
+#include "messages/reduction.hpp"
 #include "messages/report.hpp"
+#include "messages/snapshot.hpp"
 #include "messages/summary.hpp"
 
 #include <caf/fwd.hpp>
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,11 +42,18 @@ class protocol_watch {
   void look(const room& x, const std::string& from, const std::string& to);
   void look(const flush& x, const std::string& from, const std::string& to);
   void look(const record& x, const std::string& from, const std::string& to);
+  void look(const gradient_part& x, const std::string& from, const std::string& to);
+  void look(const gradient_sum& x, const std::string& from, const std::string& to);
+  void look(const snapshot_part& x, const std::string& from, const std::string& to);
+  void look(const committed& x, const std::string& from, const std::string& to);
+  /// Of all messages of a kind that are on their way from a node, `sent`, `last` is the one that has come now.
+  void hold(edge_kind what, const std::string& from, const std::string& to, size_t sent, const std::string& last);
   standing& of(const std::string& node, int32_t attempt);
   void breach(std::string what);
 
   std::map<std::string, standing> nodes_;
   std::map<std::pair<int32_t, int32_t>, int64_t> credit_;  ///< By edge and attempt.
+  std::map<std::pair<std::string, int32_t>, std::set<int64_t>> gradients_, parts_;  ///< Steps on their way, by sender and attempt.
   std::map<std::string, int32_t> begun_;
   std::vector<std::string> breaches_;
 };

@@ -5,6 +5,7 @@
 //                       ══► replica/1   (group 0)                                    ══► b/replica/0 ══ logits ══►
 #pragma once
 
+#include "plan/edge_kinds.hpp"
 #include "words/group_policy.hpp"
 
 #include <troupe/error.hpp>
@@ -38,20 +39,24 @@ struct plan_node {
   int32_t index = 0;
   std::optional<size_t> program;  ///< For a replica: an index of `job_plan::programs`.
   std::optional<size_t> dataset;  ///< For an infeed: an index of `job_plan::datasets`.
-  /// A port of a replica other than `data_port` carries one output of a program.
+  /// Ports of data. One of a replica other than `data_port` carries one output of a program.
   std::vector<std::string> in_ports = {}, out_ports = {};
+  /// For a chief and the infeeds that it drives: a stop is said to the infeeds, and all groups end at the step where these stand. Otherwise it is
+  /// said to the replicas, which end at the step at hand.
+  bool stops_at_infeeds = false;
+  int32_t place = 0;              ///< Nodes of different places share no memory.
   friend bool operator==(const plan_node&, const plan_node&) = default;
 };
 
 struct plan_edge {
   edge_id id{};
   node_id from{};
-  std::string out{data_port};
+  std::string out{data_port};                 ///< Ports and division are those of data; empty and of no meaning for other kinds.
   node_id to{};
   std::string in{data_port};
   divide how = divide::split;
-  int64_t credit_blocks = 3;                  ///< Limit on blocks in flight or held by the reader.
-  int64_t credit_bytes = int64_t{2} << 20;    ///< Limit on the bytes of a block of more than one batch.
+  edge_kind kind = edge_kind::data;
+  edge_credit credit = row_of(edge_kind::data).credit;
   friend bool operator==(const plan_edge&, const plan_edge&) = default;
 };
 
@@ -75,57 +80,23 @@ struct plan_group {
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };
 
+/// Whoever looks for nodes and edges does so in a `checked_plan`.
 struct job_plan {
   std::vector<plan_group> groups;             ///< The groups that the job trains.
   std::vector<plan_program> programs;
   std::vector<plan_dataset> datasets;
   std::vector<plan_node> nodes;
   std::vector<plan_edge> edges;
-  std::vector<node_id> snapshot_parts;        ///< The nodes that each contribute one part to a snapshot; none: nothing is saved.
   friend bool operator==(const job_plan&, const job_plan&) = default;
-
-  /// These return null if there is none.
-  const plan_node* find(node_id id) const;
-  const plan_node* find(role what, node_id driver) const;
-  const plan_group* find(group_id id) const;
-  /// The plan has the node.
-  const plan_node& at(node_id id) const { return *find(id); }
-  std::vector<const plan_node*> all(role what, node_id driver) const;
-  std::vector<const plan_edge*> edges_from(node_id id) const;
-  std::vector<const plan_edge*> edges_to(node_id id) const;
-  /// The replicas of a program, by index; they differ only in their edges.
-  std::vector<const plan_node*> replicas_of(size_t program) const;
 };
+
+/// Adds the edges of all kinds but data that its nodes have: those between roles of a row of the table, of one driver and, where the row says so,
+/// of one group. `saves`: also those of the parts of a snapshot.
+void add_service_edges(job_plan& p, bool saves);
 
 /// The program or dataset of a node as text, "dnn (evaluate)"; empty for other nodes.
 std::string work_of(const job_plan& p, const plan_node& n);
-/// One line for each node and edge, and one for the snapshot parts.
+/// One line for each node, edge and policy of a group, and one for the parts of a snapshot.
 std::string to_text(const job_plan& p);
-
-/// invalid_argument naming the node or the edge: a repeated id, an edge to or from a node that is missing, a node whose
-/// driver is no driver, a port that two edges fill or that no edge fills or reads, an edge without credit, a cycle, a
-/// snapshot part that no node makes, a program or a dataset that is missing.
-expected<void> check(const job_plan& p);
-
-/// An evaluation in a plan: its name, which may be empty, and its dataset as text.
-struct plan_evaluation {
-  std::string name, dataset;
-};
-
-/// The options of a plan for a job of one model.
-struct plan_options {
-  int32_t hosts = 1;                          ///< Each has one infeed; replicas are spread over them evenly.
-  int32_t replicas = 1;
-  bool checkpoints = true;
-  bool summaries = false;
-  bool eval_summaries = false;
-  bool hooks = false;
-  std::string program;
-  std::optional<std::string> dataset = {};         ///< For a job that trains.
-  std::vector<plan_evaluation> evaluations = {};   ///< For a job that evaluates, beside training or alone.
-  std::optional<std::string> predict_dataset = {};
-};
-/// invalid_argument if replicas cannot be spread over the hosts evenly.
-expected<job_plan> make_plan(const plan_options& options);
 
 }  // namespace troupe

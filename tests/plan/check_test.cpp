@@ -1,5 +1,6 @@
-#include "pipeline/plan/plan.hpp"
+#include "plan/checked_plan.hpp"
 
+#include "pipeline/plan/make_plan.hpp"
 #include "support/plans.hpp"
 #include "tests/support/has.hpp"
 
@@ -13,7 +14,7 @@ hand_written good() { return two_candidates(small_dataset().batch(4).repeat()); 
 
 /// The error for `p`, which is not valid.
 std::string refusal(const job_plan& p) {
-  const auto checked = check(p);
+  const auto checked = checked_plan::of(p);
   REQUIRE_FALSE(checked);
   CHECK(checked.error().category == errc::invalid_argument);
   return checked.error().message;
@@ -32,17 +33,41 @@ plan_node& named(job_plan& p, const std::string& name) {
   return *std::find_if(p.nodes.begin(), p.nodes.end(), [&](const plan_node& n) { return n.name == name; });
 }
 
+group_id group_of(const job_plan& p, node_id id) {
+  return std::find_if(p.nodes.begin(), p.nodes.end(), [id](const plan_node& n) { return n.id == id; })->group;
+}
+
+/// The edge of a kind that goes out of a node.
+plan_edge& edge_of(job_plan& p, const std::string& from, edge_kind what) {
+  const auto id = named(p, from).id;
+  return *std::find_if(p.edges.begin(), p.edges.end(), [&](const plan_edge& e) { return e.from == id && e.kind == what; });
+}
+
+/// The last edge of data, which is that of b to the mixture.
+void remove_last_data(job_plan& p) {
+  const auto last = std::find_if(p.edges.rbegin(), p.edges.rend(), [](const plan_edge& e) { return e.kind == edge_kind::data; });
+  p.edges.erase(std::prev(last.base()));
+}
+
 }  // namespace
 
 TEST_CASE("a plan that can be is not refused") {
-  CHECK(check(good().plan));
+  CHECK(checked_plan::of(good().plan));
   for (int32_t hosts : {1, 2})
     for (int32_t replicas : {2, 4}) {
       const auto plan = make_plan({.hosts = hosts, .replicas = replicas, .summaries = true, .eval_summaries = true, .hooks = true, .program = "m",
                                    .dataset = "d", .evaluations = {{"", "e"}, {"other", "f"}}});
       REQUIRE(plan);
-      CHECK(check(*plan));
+      CHECK(checked_plan::of(*plan));
     }
+}
+
+TEST_CASE("whoever neither shares memory nor relies on the order of messages may be at another place") {
+  auto p = two_candidates(small_dataset().batch(4).repeat(), 2).plan;
+  for (const auto* name : {"checkpoint_writer", "a/reducer"})
+    named(p, name).place = 1;
+  CHECK(checked_plan::of(p));
+  CHECK(has(to_text(p), "node a/reducer: reducer, place 1\n"));
 }
 
 TEST_CASE("a plan that cannot be is refused, and the error names the node or the edge") {
@@ -80,23 +105,23 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     CHECK(says(p, {"in-port 'a' of 'mixture/replica/0' is filled by two edges"}));
   }
   SUBCASE("an in-port without a source") {
-    p.edges.pop_back();
+    remove_last_data(p);
     named(p, "b/replica/0").out_ports.clear();
     CHECK(says(p, {"in-port 'b' of 'mixture/replica/0' has no edge that fills it"}));
   }
   SUBCASE("an out-port without a reader") {
-    p.edges.pop_back();
+    remove_last_data(p);
     named(p, "mixture/replica/0").in_ports.pop_back();
     CHECK(says(p, {"out-port 'logits' of 'b/replica/0' has no reader"}));
   }
   SUBCASE("no credit") {
-    p.edges[3].credit_blocks = 0;
+    p.edges[3].credit.messages = 0;
     CHECK(says(p, {"edge 3 (a/replica/0.logits => mixture/replica/0.a)", "credit of 0 blocks", "at least 1"}));
   }
   SUBCASE("a cycle") {
     named(p, "mixture/replica/0").out_ports = {"logits"};
     named(p, "a/replica/0").in_ports.push_back("feedback");
-    p.edges.push_back({.id = 9_edge, .from = named(p, "mixture/replica/0").id, .out = "logits", .to = named(p, "a/replica/0").id, .in = "feedback",
+    p.edges.push_back({.id = 99_edge, .from = named(p, "mixture/replica/0").id, .out = "logits", .to = named(p, "a/replica/0").id, .in = "feedback",
                        .how = divide::broadcast});
     CHECK(says(p, {"cycle", "'a/replica/0'", "'mixture/replica/0'", "first step"}));
   }
@@ -105,16 +130,50 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     CHECK(says(p, {"edge 3", "divides by split", "broadcast"}));
   }
   SUBCASE("a part of somebody who makes none") {
-    p.snapshot_parts.push_back(named(p, "outfeed").id);
-    CHECK(says(p, {"part of 'outfeed'", "makes none"}));
+    edge_of(p, "feed", edge_kind::part).from = named(p, "outfeed").id;
+    CHECK(says(p, {"(outfeed => checkpoint_writer) of part goes from an outfeed to a checkpoint_writer", "one of infeed, replica"}));
   }
-  SUBCASE("a part of nobody") {
-    p.snapshot_parts.push_back(50_node);
-    CHECK(says(p, {"part of node 50", "not there"}));
+  SUBCASE("a part that is missing") {
+    std::erase_if(p.edges, [&](const plan_edge& e) { return e.kind == edge_kind::part && e.from == named(p, "feed").id; });
+    CHECK(says(p, {"a snapshot has no part of 'feed', which makes one"}));
   }
   SUBCASE("a part twice") {
-    p.snapshot_parts.push_back(p.snapshot_parts.front());
-    CHECK(says(p, {"part of 'feed' twice"}));
+    auto second = edge_of(p, "feed", edge_kind::part);
+    second.id = 99_edge;
+    p.edges.push_back(second);
+    CHECK(says(p, {"2 parts of 'feed'"}));
+  }
+  SUBCASE("a credit to which nobody holds the sender") {
+    edge_of(p, "feed", edge_kind::part).credit.messages = 3;
+    CHECK(says(p, {"(feed => checkpoint_writer) of part has a credit of its own", "that of its kind is 9 messages"}));
+  }
+  SUBCASE("gradients for the sum of another group") {
+    p = two_candidates(small_dataset().batch(4).repeat(), 2).plan;
+    edge_of(p, "a/replica/0", edge_kind::gradient).to = named(p, "b/reducer").id;
+    CHECK(says(p, {"(a/replica/0 => b/reducer) of gradient joins nodes of two groups"}));
+  }
+  SUBCASE("reports to the outfeed of another driver") {
+    p.nodes.push_back({.id = 98_node, .what = role::evaluator, .name = "evaluator", .driver = 0_node});
+    p.nodes.push_back({.id = 97_node, .what = role::outfeed, .name = "evaluator/outfeed", .driver = 98_node});
+    edge_of(p, "a/replica/0", edge_kind::report).to = 97_node;
+    CHECK(says(p, {"(a/replica/0 => evaluator/outfeed) joins nodes of two drivers"}));
+  }
+  SUBCASE("an outfeed at another place than its chief") {
+    named(p, "outfeed").place = 1;
+    CHECK(says(p, {"'outfeed' is at place 1 and 'chief' at 0", "rely on the order"}));
+  }
+  SUBCASE("a summary writer at another place than its chief") {
+    p = *make_plan({.summaries = true, .program = "m", .dataset = "d"});
+    named(p, "summary_writer").place = 1;
+    CHECK(says(p, {"'summary_writer' is at place 1 and 'chief' at 0"}));
+  }
+  SUBCASE("data from place to place") {
+    named(p, "feed").place = 1;
+    CHECK(says(p, {"edge 0 (feed.data => ", "from place 1 to 0", "lent memory"}));
+  }
+  SUBCASE("an infeed that does not end the steps of a stop, whose chief tells infeeds of it") {
+    named(p, "feed").stops_at_infeeds = false;
+    CHECK(says(p, {"'feed' does not end the steps of a stop, and 'chief' tells infeeds of it"}));
   }
   SUBCASE("a replica without a program") {
     named(p, "a/replica/0").program = 7;
@@ -130,7 +189,16 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
   }
   SUBCASE("driven by somebody who drives nobody") {
     named(p, "a/replica/0").driver = named(p, "feed").id;
-    CHECK(says(p, {"'a/replica/0' is driven by 'feed'", "no chief, evaluator or predictor"}));
+    CHECK(says(p, {"'a/replica/0' is driven by 'feed'", "a replica is driven by one of: evaluator, predictor, chief"}));
+  }
+  SUBCASE("driven by the launcher") {
+    named(p, "outfeed").driver = no_node;
+    CHECK(says(p, {"'outfeed' is driven by the launcher"}));
+  }
+  SUBCASE("a reducer of an evaluator") {
+    p.nodes.push_back({.id = 98_node, .what = role::evaluator, .name = "evaluator", .driver = 0_node});
+    p.nodes.push_back({.id = 97_node, .what = role::reducer, .name = "sums", .driver = 98_node});
+    CHECK(says(p, {"'sums' is driven by 'evaluator': a reducer is driven by one of: chief"}));
   }
   SUBCASE("an index beyond the replicas of a program") {
     named(p, "a/replica/0").index = 1;
@@ -151,12 +219,12 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     CHECK(says(p, {"'a/replica/0' has no in-port"}));
   }
   SUBCASE("nobody to report to") {
-    std::erase_if(p.nodes, [](const plan_node& n) { return n.what == role::outfeed; });
+    std::erase_if(p.edges, [](const plan_edge& e) { return e.kind == edge_kind::report; });
     CHECK(says(p, {"has no outfeed to report to"}));
   }
   SUBCASE("several replicas without a reducer") {
     p = two_candidates(small_dataset().batch(4).repeat(), 2).plan;
-    std::erase_if(p.nodes, [](const plan_node& n) { return n.name == "b/reducer"; });
+    std::erase_if(p.edges, [&](const plan_edge& e) { return e.to == named(p, "b/reducer").id; });
     CHECK(says(p, {"'b/replica/0' is one of several of its group, which has no reducer"}));
   }
   SUBCASE("a program that nobody runs") {
@@ -187,7 +255,7 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
   SUBCASE("ports of different rows") {
     auto split = two_candidates(small_dataset().batch(4).repeat(), 2);
     for (auto& e : split.plan.edges)
-      if (e.from == split.plan.nodes.front().id && split.plan.at(e.to).group == 0_group)
+      if (e.kind == edge_kind::data && e.from == split.plan.nodes.front().id && group_of(split.plan, e.to) == 0_group)
         e.how = divide::broadcast;
     CHECK(refused(split) == "'mixture/replica/0' is fed 4 rows a step, and 'a/replica/0.logits' has 2 for it");
   }
@@ -213,6 +281,10 @@ TEST_CASE("a plan says what its nodes do and what flows between them") {
   const auto text = to_text(p);
   CHECK(has(text, "node a/replica/0: replica of a\n"));
   CHECK(has(text, "edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n"));
+  CHECK(has(text, "node feed: infeed of "));
+  CHECK(has(text, ", stops at infeeds\n"));
+  CHECK(has(text, ": a/replica/0 => outfeed, report\n"));
+  CHECK(has(text, ": feed => checkpoint_writer, part, 9 messages\n"));
   CHECK(has(text, "group a: retires at step 30\ngroup b: leaves if it fails\n"));
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));
 }

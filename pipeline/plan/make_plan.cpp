@@ -1,102 +1,6 @@
-#include "pipeline/plan/plan.hpp"
-
-#include <algorithm>
+#include "pipeline/plan/make_plan.hpp"
 
 namespace troupe {
-
-std::string_view to_string(divide d) noexcept {
-  switch (d) {
-    case divide::split: return "split";
-    case divide::each: return "each";
-    case divide::broadcast: return "broadcast";
-  }
-  return "unknown";
-}
-
-const plan_node* job_plan::find(node_id id) const {
-  const auto n = std::find_if(nodes.begin(), nodes.end(), [id](const plan_node& x) { return x.id == id; });
-  return n == nodes.end() ? nullptr : &*n;
-}
-
-const plan_node* job_plan::find(role what, node_id driver) const {
-  const auto n = std::find_if(nodes.begin(), nodes.end(), [&](const plan_node& x) { return x.what == what && x.driver == driver; });
-  return n == nodes.end() ? nullptr : &*n;
-}
-
-const plan_group* job_plan::find(group_id id) const {
-  const auto g = std::find_if(groups.begin(), groups.end(), [id](const plan_group& x) { return x.id == id; });
-  return g == groups.end() ? nullptr : &*g;
-}
-
-std::vector<const plan_node*> job_plan::all(role what, node_id driver) const {
-  std::vector<const plan_node*> found;
-  for (const auto& n : nodes)
-    if (n.what == what && n.driver == driver)
-      found.push_back(&n);
-  return found;
-}
-
-std::vector<const plan_edge*> job_plan::edges_from(node_id id) const {
-  std::vector<const plan_edge*> found;
-  for (const auto& e : edges)
-    if (e.from == id)
-      found.push_back(&e);
-  return found;
-}
-
-std::vector<const plan_edge*> job_plan::edges_to(node_id id) const {
-  std::vector<const plan_edge*> found;
-  for (const auto& e : edges)
-    if (e.to == id)
-      found.push_back(&e);
-  return found;
-}
-
-std::string work_of(const job_plan& p, const plan_node& n) {
-  if (n.dataset)
-    return p.datasets[*n.dataset].text;
-  if (!n.program)
-    return "";
-  const auto& program = p.programs[*n.program];
-  std::string text = program.model;
-  if (program.mode != mode::train)
-    text.append(" (").append(to_string(program.mode)).append(")");
-  return text;
-}
-
-std::string to_text(const job_plan& p) {
-  const auto end_of = [&p](node_id id, const std::string& port) {
-    std::string text = p.find(id) ? p.at(id).name : "nobody";
-    return port == data_port ? text : text.append(".").append(port);
-  };
-  std::string text;
-  for (const auto& n : p.nodes) {
-    const auto work = work_of(p, n);
-    text.append("node ").append(n.name).append(": ").append(to_string(n.what)).append(work.empty() ? "" : " of ").append(work).append("\n");
-  }
-  for (const auto& e : p.edges) {
-    text.append("edge ").append(std::to_string(index_of(e.id))).append(": ").append(end_of(e.from, e.out)).append(" => ").append(end_of(e.to, e.in));
-    text.append(", ").append(to_string(e.how)).append(", ").append(std::to_string(e.credit_blocks)).append(" blocks\n");
-  }
-  for (const auto& g : p.groups) {
-    if (g.on_failure == group_failure::leave)
-      text.append("group ").append(g.name).append(": leaves if it fails\n");
-    if (g.retires_at)
-      text.append("group ").append(g.name).append(": retires at step ").append(std::to_string(*g.retires_at)).append("\n");
-  }
-  text += "snapshot:";
-  for (const auto part : p.snapshot_parts)
-    text.append(" ").append(end_of(part, std::string{data_port}));
-  return text + "\n";
-}
-
-std::vector<const plan_node*> job_plan::replicas_of(size_t program) const {
-  std::vector<const plan_node*> found;
-  for (const auto& n : nodes)
-    if (n.program == program)
-      found.push_back(&n);
-  return found;
-}
 
 namespace {
 
@@ -151,17 +55,14 @@ void add_training(job_plan& p, builder& add, const plan_options& o, node_id chie
     feed.dataset = data;
     feed.out_ports = {std::string{data_port}};
     infeeds.push_back(feed.id);
-    p.snapshot_parts.push_back(feed.id);
   }
   const int32_t readers = o.replicas / o.hosts;
   for (int32_t r = 0; r < o.replicas; ++r) {
     auto& worker = add.node(role::replica, "replica/" + std::to_string(r), chief, r);
     worker.program = program;
     worker.in_ports = {std::string{data_port}};
-    p.snapshot_parts.push_back(worker.id);
     add.data_edge(infeeds[static_cast<size_t>(r / readers)], worker.id);
   }
-  p.snapshot_parts.push_back(chief);
   if (o.replicas > 1)
     add.node(role::reducer, "reducer", chief);
   add.node(role::outfeed, "outfeed", chief);
@@ -193,8 +94,7 @@ expected<job_plan> make_plan(const plan_options& o) {
     add.node(role::callbacks, "callbacks", chief);
   if (o.dataset)
     add.node(chief, role::chief, "chief", no_node);
-  if (!o.checkpoints)
-    p.snapshot_parts.clear();
+  add_service_edges(p, o.checkpoints);
   return p;
 }
 

@@ -1,0 +1,72 @@
+#include "plan/checked_plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace troupe {
+
+namespace {
+
+/// The value of a key; an empty one where there is none.
+template <class Map>
+const typename Map::mapped_type& value_of(const Map& in, const typename Map::key_type& key) {
+  static const typename Map::mapped_type none;
+  const auto found = in.find(key);
+  return found == in.end() ? none : found->second;
+}
+
+}  // namespace
+
+/// Numbers are unique, and edges join nodes that are there.
+void checked_plan::index() {
+  replicas_.resize(plan_.programs.size());
+  for (const auto& n : plan_.nodes) {
+    by_id_.emplace(n.id, &n);
+    by_role_[{n.what, n.driver}].push_back(&n);
+    if (n.program && *n.program < replicas_.size())
+      replicas_[*n.program].push_back(&n);
+  }
+  for (auto& of_program : replicas_)
+    std::stable_sort(of_program.begin(), of_program.end(), [](const plan_node* a, const plan_node* b) { return a->index < b->index; });
+  for (const auto& e : plan_.edges) {
+    from_[{e.from, e.kind}].push_back(&e);
+    to_[{e.to, e.kind}].push_back(&e);
+  }
+  for (const auto& n : plan_.nodes)
+    if (row_of(n.what).makes_part && !edges_from(n.id, edge_kind::part).empty())
+      parts_.push_back(&n);
+}
+
+const plan_node* checked_plan::find(node_id id) const {
+  const auto n = by_id_.find(id);
+  return n == by_id_.end() ? nullptr : n->second;
+}
+
+const plan_node* checked_plan::find(role what, node_id driver) const {
+  const auto& found = all(what, driver);
+  return found.empty() ? nullptr : found.front();
+}
+
+const plan_node& checked_plan::at(node_id id) const {
+  if (const auto* n = find(id))
+    return *n;
+  throw std::logic_error{"the plan has no node " + std::to_string(static_cast<int32_t>(id))};
+}
+
+const plan_group& checked_plan::group(group_id id) const {
+  const auto g = std::find_if(plan_.groups.begin(), plan_.groups.end(), [id](const plan_group& x) { return x.id == id; });
+  if (g == plan_.groups.end())
+    throw std::logic_error{"the plan has no group " + std::to_string(static_cast<int32_t>(id))};
+  return *g;
+}
+
+const checked_plan::nodes& checked_plan::all(role what, node_id driver) const { return value_of(by_role_, {what, driver}); }
+const checked_plan::edges& checked_plan::edges_from(node_id id, edge_kind what) const { return value_of(from_, {id, what}); }
+const checked_plan::edges& checked_plan::edges_to(node_id id, edge_kind what) const { return value_of(to_, {id, what}); }
+
+const checked_plan::nodes& checked_plan::replicas_of(size_t program) const {
+  static const nodes none;
+  return program < replicas_.size() ? replicas_[program] : none;
+}
+
+}  // namespace troupe

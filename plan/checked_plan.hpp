@@ -1,0 +1,60 @@
+// A plan that can be, with an index: whoever starts, connects or restores nodes finds them and their edges here.
+#pragma once
+
+#include "plan/plan.hpp"
+
+#include <map>
+#include <unordered_map>
+
+namespace troupe {
+
+/// Owns its plan, which does not change. Moved, not copied: it points into it. Safe for any number of threads that read.
+class checked_plan {
+ public:
+  using nodes = std::vector<const plan_node*>;
+  using edges = std::vector<const plan_edge*>;
+
+  checked_plan() = default;
+  /// invalid_argument naming the node or the edge: a repeated id, an edge to or from a node that is missing, a node whose driver is no driver,
+  /// roles between which no such edge goes, a port that two edges fill or that no edge fills or reads, an edge without credit, or with one that
+  /// no code holds anybody to, a cycle, a node that lacks an edge, a program or a dataset that is missing, nodes at different places that share
+  /// memory or rely on the order of one another's messages.
+  static expected<checked_plan> of(job_plan p);
+  checked_plan(checked_plan&&) = default;
+  checked_plan& operator=(checked_plan&&) = default;
+
+  const job_plan& data() const noexcept { return plan_; }
+  const job_plan* operator->() const noexcept { return &plan_; }
+
+  /// Null if there is none.
+  const plan_node* find(node_id id) const;
+  /// The first of that role and driver; null if there is none.
+  const plan_node* find(role what, node_id driver) const;
+  /// Throws std::logic_error naming a number that the plan does not have.
+  const plan_node& at(node_id id) const;
+  const plan_group& group(group_id id) const;
+
+  /// In the order of the plan.
+  const nodes& all(role what, node_id driver) const;
+  const edges& edges_from(node_id id, edge_kind what = edge_kind::data) const;
+  const edges& edges_to(node_id id, edge_kind what = edge_kind::data) const;
+  /// The replicas of a program, by index; they differ only in their edges.
+  const nodes& replicas_of(size_t program) const;
+  /// The nodes of which a snapshot has a part; none: nothing is saved.
+  const nodes& parts() const noexcept { return parts_; }
+  bool saves() const noexcept { return !parts_.empty(); }
+
+ private:
+  friend class plan_check;
+  explicit checked_plan(job_plan p) : plan_(std::move(p)) {}
+  void index();
+
+  job_plan plan_;
+  std::unordered_map<node_id, const plan_node*> by_id_;
+  std::map<std::pair<role, node_id>, nodes> by_role_;
+  std::map<std::pair<node_id, edge_kind>, edges> from_, to_;
+  std::vector<nodes> replicas_;
+  nodes parts_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,99 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace troupe {
+
+std::string_view to_string(divide d) noexcept {
+  switch (d) {
+    case divide::split: return "split";
+    case divide::each: return "each";
+    case divide::broadcast: return "broadcast";
+  }
+  return "unknown";
+}
+
+void add_service_edges(job_plan& p, bool saves) {
+  std::map<std::pair<role, node_id>, std::vector<const plan_node*>> by_role;
+  for (const auto& n : p.nodes)
+    by_role[{n.what, n.driver}].push_back(&n);
+  const auto add = [&p](edge_kind what, const plan_node& from, const plan_node& to) {
+    p.edges.push_back({.id = edge_id{static_cast<int32_t>(p.edges.size())}, .from = from.id, .out = {}, .to = to.id, .in = {}, .kind = what,
+                       .credit = row_of(what).credit});
+  };
+  for (const auto& row : edge_rows()) {
+    if (row.what == edge_kind::data || (row.what == edge_kind::part && !saves))
+      continue;
+    for (const auto& from : p.nodes) {
+      if (!contains(row.from, from.what))
+        continue;
+      const auto driver = from.what == role::chief ? from.id : from.driver;
+      const bool by_way = row.what == edge_kind::part && from.what == role::chief && by_role.contains({role::summary_writer, driver});
+      for (const auto to : {role::reducer, role::outfeed, role::checkpoint_writer, role::summary_writer}) {
+        const bool relays = row.what == edge_kind::part && to == role::summary_writer;  // It takes the chief's part only.
+        if (!contains(row.to, to) || (relays && !by_way) || (by_way && !relays))
+          continue;
+        for (const auto* n : by_role[{to, driver}])
+          if (!row.within_group || (n->group == from.group))
+            add(row.what, from, *n);
+      }
+    }
+  }
+}
+
+std::string work_of(const job_plan& p, const plan_node& n) {
+  if (n.dataset)
+    return p.datasets[*n.dataset].text;
+  if (!n.program)
+    return "";
+  const auto& program = p.programs[*n.program];
+  std::string text = program.model;
+  if (program.mode != mode::train)
+    text.append(" (").append(to_string(program.mode)).append(")");
+  return text;
+}
+
+namespace {
+
+std::string text_of(const edge_credit& c, const plan_edge& e) {
+  const std::string unit = e.kind == edge_kind::data ? " blocks" : " messages";
+  return c.messages ? ", " + std::to_string(*c.messages) + unit : "";
+}
+
+}  // namespace
+
+std::string to_text(const job_plan& p) {
+  std::map<node_id, const plan_node*> nodes;
+  for (const auto& n : p.nodes)
+    nodes.emplace(n.id, &n);
+  const auto end_of = [&nodes](node_id id, const std::string& port) {
+    const auto n = nodes.find(id);
+    std::string text = n == nodes.end() ? "nobody" : n->second->name;
+    return port.empty() || port == data_port ? text : text.append(".").append(port);
+  };
+  std::string text;
+  for (const auto& n : p.nodes) {
+    const auto work = work_of(p, n);
+    text.append("node ").append(n.name).append(": ").append(to_string(n.what)).append(work.empty() ? "" : " of ").append(work);
+    text.append(n.stops_at_infeeds ? ", stops at infeeds" : "").append(n.place != 0 ? ", place " + std::to_string(n.place) : "").append("\n");
+  }
+  for (const auto& e : p.edges) {
+    text.append("edge ").append(std::to_string(index_of(e.id))).append(": ").append(end_of(e.from, e.out)).append(" => ").append(end_of(e.to, e.in));
+    text.append(", ").append(e.kind == edge_kind::data ? to_string(e.how) : to_string(e.kind)).append(text_of(e.credit, e)).append("\n");
+  }
+  for (const auto& g : p.groups) {
+    if (g.on_failure == group_failure::leave)
+      text.append("group ").append(g.name).append(": leaves if it fails\n");
+    if (g.retires_at)
+      text.append("group ").append(g.name).append(": retires at step ").append(std::to_string(*g.retires_at)).append("\n");
+  }
+  text += "snapshot:";
+  for (const auto& n : p.nodes)
+    if (row_of(n.what).makes_part
+        && std::any_of(p.edges.begin(), p.edges.end(), [&n](const plan_edge& e) { return e.kind == edge_kind::part && e.from == n.id; }))
+      text.append(" ").append(n.name);
+  return text + "\n";
+}
+
+}  // namespace troupe
