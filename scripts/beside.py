@@ -3,8 +3,9 @@
 
 The commit is built in a separate work tree, build/beside/HASH. Then processes of both alternate, so that other load on the
 machine affects both. A row is a value that a benchmark prints as `ours`; its ratio is this tree's value divided by the commit's,
-inverted for times and sizes: above 1 is better. Each row of train_step is measured by several pairs of processes that plan once and
-take turns: where memory lies stays the same for the life of a process and changes a rate by several per cent.
+inverted for times and sizes: above 1 is better. `inference` is the latency of a call of an exported model. Each row of it and of
+train_step is measured by several pairs of processes that plan once and take turns: where memory lies stays the same for the life
+of a process and changes a rate by several per cent.
 """
 import argparse
 import json
@@ -19,6 +20,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TURN_S = "0.2"  # Seconds for one row of train_step.
 RULES = ["momentum", "adam"]
+SIDES = {"train_step": "train_step_side", "inference": "inference_side"}  # Benchmarks that are a process for each row.
+INFERENCE_BATCHES = [1, 128]
+INFERENCE_S = 0.2  # Seconds of a turn of inference.
 PAIRS = 7  # Pairs of processes for one row of train_step.
 
 
@@ -27,7 +31,7 @@ def build(tree, names):
     directory = tree / "build" / "release"
     if not (directory / "build.ninja").exists():
         subprocess.run(["meson", "setup", str(directory), str(tree), "--buildtype=release"], check=True, stdout=subprocess.DEVNULL)
-    targets = ["tests/bench/" + ("train_step_side" if n == "train_step" else "bench_" + n) for n in names]
+    targets = ["tests/bench/" + (SIDES.get(n) or "bench_" + n) for n in names]
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     subprocess.run(["ninja", "-C", str(directory), *targets], check=True, stdout=sys.stderr, env=environment)
     return directory / "tests" / "bench"
@@ -99,6 +103,45 @@ def turns(programs, rounds):
     return rows
 
 
+class Caller:
+    """One process of inference_side, which has opened an export."""
+
+    def __init__(self, program, row, batch, place):
+        os.mkdir(place)
+        self.process = subprocess.Popen([program, row, str(batch), place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+        self.median_of(20)
+        self.calls = max(20, int(INFERENCE_S / self.median_of(20)))
+
+    def median_of(self, calls):
+        self.process.stdin.write(f"{calls}\n")
+        self.process.stdin.flush()
+        return statistics.median(json.loads(self.process.stdout.readline()))
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def latencies(programs, rounds):
+    """Medians of the seconds of a call; each model with each number of rows."""
+    rows = {}
+    for row in subprocess.run([programs[1]], check=True, capture_output=True, text=True).stdout.splitlines():
+        for batch in INFERENCE_BATCHES:
+            times = ([], [])
+            for pair in range(min(PAIRS, rounds)):
+                with tempfile.TemporaryDirectory() as directory:
+                    sides = [Caller(p, row, batch, os.path.join(directory, str(i))) for i, p in enumerate(programs)]
+                    for n in range(pair, rounds, PAIRS):
+                        for i in alternating(n):
+                            times[i].append(1e6 * sides[i].median_of(sides[i].calls))
+                    for side in sides:
+                        side.end()
+            rows[f"inference {row} b{batch}", "us"] = times
+            show(f"inference {row} b{batch}", "us", times)
+    return rows
+
+
 def ratios_of(unit, rates):
     more_is_better = "/s" in unit
     return [b / a if more_is_better else a / b for a, b in zip(*rates) if a > 0 and b > 0]
@@ -124,7 +167,9 @@ def main():
     medians = []
     for name in options.names:
         if name == "train_step":
-            rows = turns([str(p / "train_step_side") for p in places], options.rounds)
+            rows = turns([str(p / SIDES[name]) for p in places], options.rounds)
+        elif name == "inference":
+            rows = latencies([str(p / SIDES[name]) for p in places], options.rounds)
         else:
             rows = whole_runs([str(p / ("bench_" + name)) for p in places], options.rounds)
             for (row, unit), rates in rows.items():
