@@ -55,11 +55,18 @@ namespace {
 /// thread's next call of a function that it knows.
 class held_threads {
  public:
-  /// Before the threads are made, which find the pipes there.
-  static void prepare() {
-    REQUIRE(::pipe(gate) == 0);
-    REQUIRE(::pipe(held) == 0);
-  }
+  /// Made before the threads, and closed once they have ended.
+  struct pipes {
+    pipes() {
+      REQUIRE(::pipe(gate) == 0);
+      REQUIRE(::pipe(held) == 0);
+    }
+    pipes(const pipes&) = delete;
+    ~pipes() {
+      for (const int end : {gate[0], gate[1], held[0], held[1]})
+        ::close(end);
+    }
+  };
   /// Waits until `held_at_least` are held: a thread of a sanitizer's own hears of no signal.
   explicit held_threads(int held_at_least) {
     struct sigaction hold{};
@@ -85,8 +92,6 @@ class held_threads {
   ~held_threads() {
     release();
     ::sigaction(SIGTRAP, &before_, nullptr);
-    for (const int end : {gate[0], gate[1], held[0], held[1]})
-      ::close(end);
   }
 
  private:
@@ -98,7 +103,7 @@ class held_threads {
 }  // namespace
 
 TEST_CASE("shares whose threads get no processor are computed by the thread that asks") {
-  held_threads::prepare();
+  const held_threads::pipes ends;
   const auto pool = thread_pool::start(3).value();
   std::array<std::thread::id, 3> who;
   const auto ask = [&] { pool->run(3, [&](int share) { who[static_cast<size_t>(share)] = std::this_thread::get_id(); }); };
