@@ -10,6 +10,7 @@
 namespace troupe {
 
 struct callbacks_options {
+  node_id id{};
   std::string name = "callbacks";
   std::vector<std::shared_ptr<hook>> hooks;  ///< None is null.
   std::vector<std::shared_ptr<saving_listener>> listeners = {};  ///< Called before the hooks; none is null.

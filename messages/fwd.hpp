@@ -47,7 +47,7 @@ struct request;
 struct restore;
 struct retire;
 struct rewind;
-struct room;
+struct record_credit;
 struct run;
 struct scale_rate;
 struct settle;
@@ -74,8 +74,8 @@ struct released;
 struct restored;
 struct rule_applied;
 struct save_failed;
-struct verdict;
-struct verdict_kept;
+struct late_properties;
+struct late_properties_kept;
 struct standing;
 struct state_shown;
 struct state_taken;
@@ -135,15 +135,15 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::restored))
   CAF_ADD_TYPE_ID(troupe, (troupe::retire))
   CAF_ADD_TYPE_ID(troupe, (troupe::rewind))
-  CAF_ADD_TYPE_ID(troupe, (troupe::room))
+  CAF_ADD_TYPE_ID(troupe, (troupe::record_credit))
   CAF_ADD_TYPE_ID(troupe, (troupe::rule_applied))
   CAF_ADD_TYPE_ID(troupe, (troupe::run))
   CAF_ADD_TYPE_ID(troupe, (troupe::save_failed))
   CAF_ADD_TYPE_ID(troupe, (troupe::scale_rate))
   CAF_ADD_TYPE_ID(troupe, (troupe::show_state))
   CAF_ADD_TYPE_ID(troupe, (troupe::state_shown))
-  CAF_ADD_TYPE_ID(troupe, (troupe::verdict))
-  CAF_ADD_TYPE_ID(troupe, (troupe::verdict_kept))
+  CAF_ADD_TYPE_ID(troupe, (troupe::late_properties))
+  CAF_ADD_TYPE_ID(troupe, (troupe::late_properties_kept))
   CAF_ADD_TYPE_ID(troupe, (troupe::settle))
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))

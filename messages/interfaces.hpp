@@ -60,7 +60,7 @@ using reducer_actor = gradient_sink_actor::extend<
   caf::reacts_to<halt>>;          // The attempt has failed: add nothing further; answered by `halted`.
 
 using outfeed_actor = report_sink_actor::extend<
-  caf::reacts_to<room>,           // Credit: the summary writer has room.
+  caf::reacts_to<record_credit>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop the reports of older ones.
   caf::reacts_to<departed>,       // A group has left: its reports are awaited no more.
   caf::reacts_to<scale_rate>,     // Another learning rate from a step on, to record.
@@ -76,7 +76,7 @@ using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<name_missing>,   // A snapshot has waited too long: name its missing part.
   caf::reacts_to<settle>,         // The job has failed: report for each snapshot whether it is committed or cannot be.
   caf::reacts_to<show_state>,     // A snapshot that is for a reader, and not to be committed; answered by `state_shown`.
-  caf::reacts_to<verdict>,        // What an evaluation has shown of a committed checkpoint; answered by `verdict_kept`.
+  caf::reacts_to<late_properties>,        // What an evaluation has shown of a committed checkpoint; answered by `late_properties_kept`.
   caf::reacts_to<unlease>>;       // The lease of that checkpoint ends.
 
 using summary_writer_actor = part_sink_actor::extend<  // A part is passed on once all earlier records are in the file.
@@ -119,13 +119,13 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<halted>,         // A node's answer to `halt`.
   caf::reacts_to<standing>,       // A node's answer to `probe`.
   caf::reacts_to<committed>,      // A snapshot is durable.
-  caf::reacts_to<verdict_kept>,   // A verdict on a checkpoint is durable.
+  caf::reacts_to<late_properties_kept>,   // A verdict on a checkpoint is durable.
   caf::reacts_to<state_shown>,    // A snapshot has been sent to its reader.
   caf::reacts_to<save_failed>,    // A snapshot will not be committed.
   caf::reacts_to<evaluated>,      // An evaluation ended.
   caf::reacts_to<exported>,       // The exporters of an evaluation have run.
   caf::reacts_to<rule_applied>,   // A predicate of a rule has answered.
-  caf::reacts_to<room>,           // Credit from the summary writer of evaluations.
+  caf::reacts_to<record_credit>,           // Credit from the summary writer of evaluations.
   caf::reacts_to<hooks_ready>,    // All hooks have begun.
   caf::reacts_to<answered>,       // The hooks have returned from a fact.
   caf::reacts_to<hooks_ended>,    // The hooks have seen the end.

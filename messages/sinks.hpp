@@ -50,7 +50,7 @@ using gradient_sink_actor = caf::typed_actor<
   caf::reacts_to<applied>>;       // One replica has applied a step to its slice.
 
 using record_source_actor = caf::typed_actor<
-  caf::reacts_to<room>>;          // Credit: the summary writer has room.
+  caf::reacts_to<record_credit>>;          // Credit: the summary writer has room.
 
 using progress_sink_actor = caf::typed_actor<
   caf::reacts_to<progress>,       // All replicas reached a state.
@@ -65,7 +65,7 @@ using log_listener_actor = failure_sink_actor::extend<
 using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<restored>,       // The parameter stores are filled.
   caf::reacts_to<committed>,      // A snapshot is durable.
-  caf::reacts_to<verdict_kept>,   // A verdict is durable.
+  caf::reacts_to<late_properties_kept>,   // A verdict is durable.
   caf::reacts_to<state_shown>,    // A snapshot has been sent to its reader.
   caf::reacts_to<save_failed>>;   // A snapshot will not be committed.
 

@@ -56,25 +56,25 @@ typename Inspector::result_type inspect(Inspector& f, committed& x) {
 }
 
 /// From the chief to the checkpoint writer: an evaluation of a committed checkpoint has shown these properties of it. Answered by
-/// `verdict_kept`.
-struct verdict {
+/// `late_properties_kept`.
+struct late_properties {
   int32_t attempt = 0;
   checkpoint_id id;
   std::map<std::string, std::string> properties;
 };
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, verdict& x) {
-  return f(caf::meta::type_name("verdict"), x.attempt, x.id, x.properties);
+typename Inspector::result_type inspect(Inspector& f, late_properties& x) {
+  return f(caf::meta::type_name("late_properties"), x.attempt, x.id, x.properties);
 }
 
 /// The verdict on `id` is durable.
-struct verdict_kept {
+struct late_properties_kept {
   int32_t attempt = 0;
   checkpoint_id id;
 };
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, verdict_kept& x) {
-  return f(caf::meta::type_name("verdict_kept"), x.attempt, x.id);
+typename Inspector::result_type inspect(Inspector& f, late_properties_kept& x) {
+  return f(caf::meta::type_name("late_properties_kept"), x.attempt, x.id);
 }
 
 /// The snapshot of state `step` will not be committed.

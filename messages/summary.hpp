@@ -37,13 +37,14 @@ typename Inspector::result_type inspect(Inspector& f, record& x) {
 }
 
 /// Credit: the writer has room for the records below `until_number`.
-struct room {
+struct record_credit {
   int32_t attempt = 0;
   int64_t until_number = 0;
+  node_id from{};  ///< The writer.
 };
 template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, room& x) {
-  return f(caf::meta::type_name("room"), x.attempt, x.until_number);
+typename Inspector::result_type inspect(Inspector& f, record_credit& x) {
+  return f(caf::meta::type_name("record_credit"), x.attempt, x.until_number, x.from);
 }
 
 /// A START or CHECKPOINT message of the event file. start: training goes on from state `step`, and summaries of later

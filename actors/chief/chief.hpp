@@ -227,7 +227,7 @@ struct chief_state : attempt_books {
   void export_last();
   void on_exported(const exported& x);
   void record_evaluation(size_t which, const evaluated& x);
-  void on_eval_room(const room& x);
+  void on_record_credit(const record_credit& x);
   void lose_evaluator(size_t which);
 
   // chief_rules.cpp: rules that end the job, and what checkpoints are told of them
@@ -235,7 +235,7 @@ struct chief_state : attempt_books {
   void on_rule_applied(const rule_applied& x);
   void end_early();
   void tell_verdict(checkpoint_id id);
-  void on_verdict_kept(const verdict_kept& x);
+  void on_late_properties_kept(const late_properties_kept& x);
   void recall_evaluations(checkpoint_id id);
   void judge_saved(size_t which, checkpoint_id id, const evaluation_values& found);
   void judge_saved(checkpoint_id id);

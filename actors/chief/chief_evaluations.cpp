@@ -128,11 +128,10 @@ void chief_state::record_evaluation(size_t which, const evaluated& x) {
 }
 
 /// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
-void chief_state::on_eval_room(const room& x) {
-  const auto* writer = nodes.find(caf::actor_cast<caf::actor_addr>(self->current_sender()));
-  if (ends() || !writer)
+void chief_state::on_record_credit(const record_credit& x) {
+  if (const auto* writer = nodes.find(x.from); ends() || !writer || !writer->handle)
     return;
-  const auto which = nodes.place_of(writer->id);
+  const auto which = nodes.place_of(x.from);
   evaluations.at(which).room_until(x.until_number);
   evaluate_next(which);
   evaluate_shown();

@@ -63,10 +63,10 @@ void chief_state::tell_verdict(checkpoint_id id) {
   if (const double factor = rate_factor_at(id.step); factor != 1 || rates.contains(id.step))
     found.emplace(rate_factor_property, shortest_text(factor));  // Also 1, which takes the place of another one.
   ++verdicts_on_way;
-  self->send(writer(), verdict{attempt, id, std::move(found)});
+  self->send(writer(), late_properties{attempt, id, std::move(found)});
 }
 
-void chief_state::on_verdict_kept(const verdict_kept& x) {
+void chief_state::on_late_properties_kept(const late_properties_kept& x) {
   if (x.attempt != attempt || ends() || --verdicts_on_way > 0 || !waiting.armed(chief_wait::verdict))
     return;
   disarm(chief_wait::verdict);

@@ -33,7 +33,6 @@ class saves {
   /// harmless.
   void books_lost() { waiting_books_ = on_way_; }
   bool books_wait() const noexcept { return !waiting_books_.empty(); }
-  void forget_books() { waiting_books_.clear(); }
 
   // -- outcomes
   /// Facts are sent in step order: a commit above `reached` is kept until the reports of all earlier steps are in.

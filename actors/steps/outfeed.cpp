@@ -68,7 +68,7 @@ void outfeed_state::on_end(const stream_end& x) {
   pass_end(false);
 }
 
-void outfeed_state::on_room(const room& x) {
+void outfeed_state::on_record_credit(const record_credit& x) {
   if (x.attempt != attempt || x.until_number <= room_until)
     return;
   room_until = x.until_number;
@@ -330,7 +330,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
   return {
     [&state](const step_report& x) { state.on_report(x); },
     [&state](const stream_end& x) { state.on_end(x); },
-    [&state](const room& x) { state.on_room(x); },
+    [&state](const record_credit& x) { state.on_record_credit(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const departed& x) { state.on_departed(x); },
     [&state](const scale_rate& x) {

@@ -72,7 +72,7 @@ struct outfeed_state {
   void on_begin(const begin& x);
   void on_report(const step_report& x);
   void on_end(const stream_end& x);
-  void on_room(const room& x);
+  void on_record_credit(const record_credit& x);
   void on_departed(const departed& x);
   double rate_factor();                     ///< Of the step that led to `step`.
   void pass_on(bool whatever_there_is = false);

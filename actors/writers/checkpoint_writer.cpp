@@ -27,7 +27,7 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
 
 void checkpoint_writer_state::fail_with(error cause) {
   cause.source = options.name;
-  self->send(driver, failure{attempt, role::checkpoint_writer, std::move(cause)});
+  self->send(driver, failure{attempt, role::checkpoint_writer, options.id, std::move(cause)});
 }
 
 void checkpoint_writer_state::on_stand_in(const stand_in& x) {
@@ -181,7 +181,7 @@ void checkpoint_writer_state::on_settle(const settle& x) {
   settle_all();
 }
 
-void checkpoint_writer_state::on_verdict(const verdict& x) {
+void checkpoint_writer_state::on_late_properties(const late_properties& x) {
   if (x.attempt != attempt)
     return;
   if (auto kept = keep_best(x.properties); !kept)
@@ -191,7 +191,7 @@ void checkpoint_writer_state::on_verdict(const verdict& x) {
   const bool dropped = !added && added.error().category == errc::not_found && newest && x.id.step < *newest;  // Later books say it as well.
   if (!added && !dropped)
     return fail_with(added.error());
-  self->send(driver, verdict_kept{attempt, x.id});
+  self->send(driver, late_properties_kept{attempt, x.id});
 }
 
 /// Retention exempts the checkpoint that these properties of a checkpoint call the best.
@@ -230,7 +230,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
     [&state](const show_state& x) { state.on_show_state(x); },
     [&state](const name_missing& x) { state.on_name_missing(x); },
     [&state](const settle& x) { state.on_settle(x); },
-    [&state](const verdict& x) { state.on_verdict(x); },
+    [&state](const late_properties& x) { state.on_late_properties(x); },
     [&state](const unlease& x) {
       // A deletion that fails is repeated at the next commit, whose warnings name it.
       if (state.store)

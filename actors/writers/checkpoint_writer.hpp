@@ -15,6 +15,7 @@
 namespace troupe {
 
 struct checkpoint_writer_options {
+  node_id id{};
   std::string name = "checkpoint_writer";
   std::shared_ptr<file_system> files;
   std::string directory;                       ///< Empty: nothing is saved; stores get initial values, and no parts are expected.
@@ -99,7 +100,7 @@ struct checkpoint_writer_state {
   void on_name_missing(const name_missing& x);
   void on_gone(const gone& x);
   void on_settle(const settle& x);
-  void on_verdict(const verdict& x);
+  void on_late_properties(const late_properties& x);
   expected<void> keep_best(const std::map<std::string, std::string>& properties);
   void settle_all();
   void refuse(int64_t step, error cause);

@@ -20,7 +20,7 @@ void summary_writer_state::on_record(const early_record& came) {
   if (options.of_evaluations)
     flush();
   if (x.number >= 0)
-    self->send(came.from, room{x.attempt, x.number + 1 + options.window});
+    self->send(came.from, record_credit{x.attempt, x.number + 1 + options.window, options.id});
 }
 
 void summary_writer_state::on_note(const note& x) {
@@ -69,7 +69,7 @@ void summary_writer_state::fail_with(error cause) {
   failed = true;
   log.reset();
   cause.source = options.name;
-  self->send(driver, failure{0, options.of_evaluations ? role::eval_summary_writer : role::summary_writer, std::move(cause)});
+  self->send(driver, failure{0, options.of_evaluations ? role::eval_summary_writer : role::summary_writer, options.id, std::move(cause)});
 }
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,

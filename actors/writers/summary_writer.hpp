@@ -9,6 +9,7 @@
 namespace troupe {
 
 struct summary_writer_options {
+  node_id id{};
   std::string name = "summary_writer";
   std::shared_ptr<file_system> files;
   std::string directory;

@@ -96,8 +96,10 @@ nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
 }
 
 int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
+  const auto newest = latest_checkpoint(r.directory);
+  const bool has_newest = newest && std::any_of(ids.begin(), ids.end(), [&](checkpoint_id id) { return newest->ends_with("/model.ckpt-" + to_string(id)); });
   auto done = delete_checkpoints(r.directory, ids, r.force);
-  if (!done && !r.force && done.error().message.find("is the newest") != std::string::npos)
+  if (!done && !r.force && has_newest && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");
   if (!done)
     return failure(report, done.error(), false);

@@ -71,7 +71,7 @@ using evaluation_driver_actor = caf::typed_actor<
   caf::reacts_to<evaluated>,  // The result, or why there is none.
   caf::reacts_to<failure>,    // The summary writer could not write.
   caf::reacts_to<log_replaced>,  // Its event file was lost, and has a successor.
-  caf::reacts_to<room>>;      // Ignored: an evaluation has a few records.
+  caf::reacts_to<record_credit>>; // Ignored: an evaluation has a few records.
 
 /// Has no deadlines: the waiting thread has them, and they cover an evaluator that is inside a call that does not return.
 struct evaluation_driver_state {
@@ -137,7 +137,7 @@ evaluation_driver_actor::behavior_type evaluation_driver(evaluation_driver_actor
     [&state](const evaluated& x) { state.on_evaluated(x); },
     [&state](const failure& x) { state.board->warned(to_string(x.what)); },
     [&state](const log_replaced& x) { state.board->warned(x.text); },
-    [](const room&) {},
+    [](const record_credit&) {},
   };
 }
 

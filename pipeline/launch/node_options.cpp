@@ -109,6 +109,7 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
   const auto& basis = job.basis();
   const bool of_evaluations = node.what == role::eval_summary_writer;
   summary_writer_options options;
+  options.id = node.id;
   options.name = node.name;
   options.of_evaluations = of_evaluations;
   options.awaits_start = !of_evaluations;
@@ -123,6 +124,7 @@ summary_writer_options summary_writer_options_of(const prepared_job& job, const 
 checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, const plan_node& node) {
   const auto& config = job.basis().config;
   checkpoint_writer_options options;
+  options.id = node.id;
   options.name = node.name;
   options.files = job.basis().files;
   options.directory = config.model_dir.value_or("");
@@ -224,6 +226,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
 callbacks_options callbacks_options_of(const prepared_job& job, const plan_node& node) {
   const auto& training = job.training();
   callbacks_options options;
+  options.id = node.id;
   options.hooks = training.hooks;
   options.listeners = training.saving_listeners;
   options.log = training.log;

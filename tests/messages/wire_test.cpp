@@ -57,7 +57,7 @@ template <> fact sample(simulation&) {
                  .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
   return {fact::step, news, some_values(), 39, true, true, 60};
 }
-template <> failure sample(simulation&) { return {10, role::summary_writer, trouble()}; }
+template <> failure sample(simulation&) { return {10, role::summary_writer, node_id{6}, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
 template <> gone sample(simulation&) { return {61, 1_node}; }
@@ -84,7 +84,7 @@ template <> record sample(simulation&) {
   const histogram counts{-1, 2, 3, 4, 5, {0, 2.5}, {1, 2}, 6};
   return {27, 56, 57, {{summary_value::kind::text, "notes", 0.5, counts, tensor::of<uint8_t>({1, 2, 1}, {3, 4}), "words"}}};
 }
-template <> room sample(simulation&) { return {28, 58}; }
+template <> record_credit sample(simulation&) { return {28, 58, node_id{3}}; }
 template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) {
   return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
@@ -115,8 +115,8 @@ template <> state_part sample(simulation&) {
 template <> state_taken sample(simulation&) { return {94, 95}; }
 template <> stop sample(simulation&) { return {73}; }
 template <> stream_end sample(simulation&) { return {26, 1_node, 52, trouble(), end_kind::stopped}; }
-template <> verdict sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
-template <> verdict_kept sample(simulation&) { return {99, {100, 101}}; }
+template <> late_properties sample(simulation&) { return {96, {97, 98}, {{"ended", "early"}}}; }
+template <> late_properties_kept sample(simulation&) { return {99, {100, 101}}; }
 template <> unlease sample(simulation&) { return {{53, 90}}; }
 
 // -- equality of all fields, found by the language and not by `inspect`, which is what is tested ------------------------
@@ -248,7 +248,7 @@ TEST_CASE_FIXTURE(simulation, "every message of the type-id block arrives over t
 TEST_CASE_FIXTURE(simulation, "optional fields that are absent arrive absent") {
   std::vector<char> bytes;
   caf::binary_serializer sink{system, bytes};
-  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, role::callbacks, {errc::state, "no step"}})));
+  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, role::callbacks, node_id{4}, {errc::state, "no step"}})));
   caf::message arrived;
   caf::binary_deserializer source{system, bytes};
   REQUIRE_FALSE(source(arrived));

@@ -26,7 +26,7 @@ struct shown_job final : job_board {
 /// Has a recorder for every node, which accepts every message of a chief.
 struct crew_of_stand_ins final : crew {
   using stand_in = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon,
-                            name_missing, settle, unlease, verdict, snapshot_part, gone, flush, evaluate_at, apply_rule, request, note, troupe::record,
+                            name_missing, settle, unlease, late_properties, snapshot_part, gone, flush, evaluate_at, apply_rule, request, note, troupe::record,
                             finish_log, fact>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
@@ -34,7 +34,7 @@ struct crew_of_stand_ins final : crew {
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
     nodes.insert_or_assign(id, world.record<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore,
-                                            troupe::stand_in, abandon, name_missing, settle, unlease, verdict, snapshot_part, gone, flush,
+                                            troupe::stand_in, abandon, name_missing, settle, unlease, late_properties, snapshot_part, gone, flush,
                                             evaluate_at, apply_rule, request, note, troupe::record, finish_log, fact>());
     return nodes.at(id).address();
   }
@@ -78,6 +78,10 @@ struct chief_alone : simulation {
   }
   bool has(role what) const {
     return std::any_of(crew->plan.begin(), crew->plan.end(), [what](const member& m) { return m.what == what; });
+  }
+  /// The number of the first node of a role.
+  node_id number_of(role what) const {
+    return std::find_if(crew->plan.begin(), crew->plan.end(), [what](const member& m) { return m.what == what; })->id;
   }
   crew_of_stand_ins::stand_in& nth(role what, size_t n) {
     const auto m = std::find_if(crew->plan.begin(), crew->plan.end(), [&](const member& x) { return x.what == what && n-- == 0; });

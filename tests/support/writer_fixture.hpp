@@ -36,8 +36,8 @@ struct writer_alone : simulation {
   std::shared_ptr<parameter_store> parameters = model_store();
   checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}},
                                     .layouts = {layout_of(parameters)}, .properties = {{"numerics_version", "1"}}};
-  using chief_recorder = recorder<restored, failure, committed, verdict_kept, state_shown, save_failed>;
-  chief_recorder chief = record<restored, failure, committed, verdict_kept, state_shown, save_failed>();
+  using chief_recorder = recorder<restored, failure, committed, late_properties_kept, state_shown, save_failed>;
+  chief_recorder chief = record<restored, failure, committed, late_properties_kept, state_shown, save_failed>();
   recorder<released> lender = record<released>();
   checkpoint_writer_actor writer;
   std::vector<state_part> parts_taken;  ///< What the owner of the store was sent.

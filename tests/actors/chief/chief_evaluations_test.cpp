@@ -164,14 +164,14 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
     tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "", 0});
     CHECK(granted() == 10);
     CHECK_FALSE(board->result);
-    REQUIRE(writer.count<verdict>() == 2);
-    CHECK(writer.all<verdict>()[0].properties.at("best") == "10");
-    CHECK(writer.last<verdict>().id == checkpoint_id{10});
-    CHECK(writer.last<verdict>().properties.at("ended") == "early: loss lower than 0.3: loss was 0.25 at step 10");
+    REQUIRE(writer.count<late_properties>() == 2);
+    CHECK(writer.all<late_properties>()[0].properties.at("best") == "10");
+    CHECK(writer.last<late_properties>().id == checkpoint_id{10});
+    CHECK(writer.last<late_properties>().properties.at("ended") == "early: loss lower than 0.3: loss was 0.25 at step 10");
     SUBCASE("it becomes durable") {
-      tell(boss, verdict_kept{1, {10}});  // That it is the best.
+      tell(boss, late_properties_kept{1, {10}});  // That it is the best.
       CHECK_FALSE(board->result);
-      tell(boss, verdict_kept{1, {10}});
+      tell(boss, late_properties_kept{1, {10}});
       let_finish();
       REQUIRE(board->result->has_value());
       const auto& result = **board->result;
@@ -190,7 +190,7 @@ TEST_CASE_FIXTURE(chief_alone, "a rule ends a job at exactly the evaluated step,
   SUBCASE("it is not") {
     tell(boss, evaluated{1, {10}, true, {{"loss", 0.35}}, 3, 0.1, {}, "", 0});
     CHECK(granted() > 10);
-    CHECK(writer.count<verdict>() == 1);
+    CHECK(writer.count<late_properties>() == 1);
   }
 }
 
@@ -259,8 +259,8 @@ TEST_CASE_FIXTURE(chief_alone, "training that waits for an evaluation waits for 
   }
   SUBCASE("it holds") {
     tell(boss, rule_applied{asked.number, true, "mine, at step 10", {}});
-    REQUIRE(node(role::checkpoint_writer).last<verdict>().properties.at("ended") == "early: mine, at step 10");
-    tell(boss, verdict_kept{1, {10}});
+    REQUIRE(node(role::checkpoint_writer).last<late_properties>().properties.at("ended") == "early: mine, at step 10");
+    tell(boss, late_properties_kept{1, {10}});
     let_finish();
     REQUIRE(board->result->has_value());
     CHECK((*board->result)->global_step == 10);

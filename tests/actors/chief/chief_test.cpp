@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(chief_alone, "from any phase to ending: a failure ends the job
   start();
   SUBCASE("starting") {}
   SUBCASE("restoring") { tell(boss, restored{1, false, {0}, "", {}, {}, {}}); }
-  tell(boss, failure{1, role::checkpoint_writer, {errc::data_loss, "no checkpoint is whole", {}, "checkpoint_writer"}});
+  tell(boss, failure{1, role::checkpoint_writer, 0_node, {errc::data_loss, "no checkpoint is whole", {}, "checkpoint_writer"}});
   CHECK(node(role::callbacks).last<fact>().what == fact::end_at);
   answer_hooks();
   REQUIRE(board->result);

@@ -348,12 +348,12 @@ TEST_CASE_FIXTURE(outfeed_alone, "[EST-61] beyond ten records without room nothi
   CHECK(writer.count<troupe::record>() == 10);
   CHECK(chief.last<progress>().step == 10);
   CHECK(chief.count<stream_end>() == 0);
-  SUBCASE("room that was there already opens nothing") { tell(drain, room{1, 10}); }
-  SUBCASE("room of another attempt opens nothing") { tell(drain, room{2, 50}); }
+  SUBCASE("room that was there already opens nothing") { tell(drain, record_credit{1, 10}); }
+  SUBCASE("room of another attempt opens nothing") { tell(drain, record_credit{2, 50}); }
   CHECK(writer.count<troupe::record>() == 10);
-  tell(drain, room{1, 11});
+  tell(drain, record_credit{1, 11});
   CHECK(chief.last<progress>().step == 11);
-  tell(drain, room{1, 20});
+  tell(drain, record_credit{1, 20});
   CHECK(chief.last<progress>().step == 12);
   CHECK(writer.last<troupe::record>().number == 11);
   CHECK(chief.count<stream_end>() == 1);

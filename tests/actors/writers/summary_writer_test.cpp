@@ -14,7 +14,7 @@ namespace {
 struct summary_writer_alone : simulation {
   std::shared_ptr<file_system> files = memory_file_system();
   recorder<failure, log_replaced> chief = simulation::record<failure, log_replaced>();
-  recorder<room> outfeed = simulation::record<room>();
+  recorder<record_credit> outfeed = simulation::record<record_credit>();
   recorder<snapshot_part> parts = simulation::record<snapshot_part>();
   summary_writer_options options{.directory = "/run/eval", .host = "here", .wall_offset = 1'700'000'000};
   summary_writer_actor writer;
@@ -64,9 +64,9 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a record that is paid for is answered b
   write(0, 100);
   write(1, 200);
   write(-1, 300);
-  REQUIRE(outfeed.count<room>() == 2);
-  CHECK(outfeed.all<room>()[0].until_number == 11);
-  CHECK(outfeed.all<room>()[1].until_number == 12);
+  REQUIRE(outfeed.count<record_credit>() == 2);
+  CHECK(outfeed.all<record_credit>()[0].until_number == 11);
+  CHECK(outfeed.all<record_credit>()[1].until_number == 12);
 }
 
 TEST_CASE_FIXTURE(summary_writer_alone, "the result of an evaluation is in the file at once, whether it is paid for or not") {
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a part of a snapshot is passed on, and 
   CHECK(parts.last<snapshot_part>().step == 200);
   CHECK(parts.last<snapshot_part>().part == 5_node);
   CHECK(events().size() == 3);
-  CHECK_MESSAGE(outfeed.count<room>() == 2, "it is not paid for");
+  CHECK_MESSAGE(outfeed.count<record_credit>() == 2, "it is not paid for");
 }
 
 TEST_CASE_FIXTURE(summary_writer_alone, "a part goes to the checkpoint writer that was named last, and over a disk that is full too") {
@@ -159,7 +159,7 @@ TEST_CASE_FIXTURE(summary_writer_alone, "a disk that is full is one failure that
   REQUIRE(chief.count<failure>() == 1);
   CHECK(chief.last<failure>().what.category == errc::resource_exhausted);
   CHECK(chief.last<failure>().what.source == "summary_writer");
-  CHECK(outfeed.count<room>() == 5);
+  CHECK(outfeed.count<record_credit>() == 5);
 }
 
 TEST_CASE_FIXTURE(summary_writer_alone, "an event file that somebody removes is reported once, and the records that follow are in a new one") {
@@ -189,10 +189,10 @@ TEST_CASE_FIXTURE(summary_writer_alone, "records that overtake the note of the s
   write(0, 110);
   write(1, 120);
   CHECK(paths().empty());
-  CHECK(outfeed.count<room>() == 0);
+  CHECK(outfeed.count<record_credit>() == 0);
   tell(writer, note{note::start, 100, {}});
   write(2, 130);
-  CHECK(outfeed.count<room>() == 3);
+  CHECK(outfeed.count<record_credit>() == 3);
   tell(writer, finish_log{});
   const auto found = events();
   REQUIRE(found.size() == 5);  // The version, the start, three records.

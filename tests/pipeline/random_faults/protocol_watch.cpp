@@ -69,7 +69,7 @@ void protocol_watch::look(const step_report& x, const std::string& from, const s
   s.reported = std::max(s.reported, end);
 }
 
-void protocol_watch::look(const room& x, const std::string&, const std::string& to) {
+void protocol_watch::look(const record_credit& x, const std::string&, const std::string& to) {
   if (auto& s = of(to, x.attempt); s.attempt == x.attempt)
     s.records_until = std::max(s.records_until, x.until_number);
 }
@@ -122,7 +122,7 @@ void protocol_watch::look_at_one_of(const std::string& from, const std::string& 
 void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   if (from.starts_with("evaluator") || to.starts_with("evaluator"))
     return;  // Its nodes begin anew with each evaluation, under the same names.
-  look_at_one_of<begin, run, pull, block, step_report, room, flush, record, gradient_part, gradient_sum, snapshot_part, committed>(from, to, content);
+  look_at_one_of<begin, run, pull, block, step_report, record_credit, flush, record, gradient_part, gradient_sum, snapshot_part, committed>(from, to, content);
 }
 
 }  // namespace troupe::test::random_faults

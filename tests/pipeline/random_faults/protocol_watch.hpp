@@ -39,7 +39,7 @@ class protocol_watch {
   void look(const pull& x, const std::string& from, const std::string& to);
   void look(const block& x, const std::string& from, const std::string& to);
   void look(const step_report& x, const std::string& from, const std::string& to);
-  void look(const room& x, const std::string& from, const std::string& to);
+  void look(const record_credit& x, const std::string& from, const std::string& to);
   void look(const flush& x, const std::string& from, const std::string& to);
   void look(const record& x, const std::string& from, const std::string& to);
   void look(const gradient_part& x, const std::string& from, const std::string& to);
