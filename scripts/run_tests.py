@@ -44,8 +44,9 @@ def sanitizer_environment(mode):
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
     if mode == "tsan":
+        # Otherwise a process goes on with its other threads for a second after _exit, and what a signal has ended is still written.
         return {"TSAN_OPTIONS": f"suppressions={SUPPORT}/tsan.supp:print_suppressions=1:exitcode=66:second_deadlock_stack=1:"
-                                "handle_segv=2:handle_sigbus=2"}
+                                "handle_segv=2:handle_sigbus=2:atexit_sleep_ms=0"}
     return {}
 
 

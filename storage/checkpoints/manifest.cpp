@@ -41,10 +41,12 @@ expected<listed_file> parse_file(const json_tree::value& j, const std::string& p
 
 expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::string& path, const std::vector<listed_file>& files) {
   stored_tensor_info t{.name = j.at("name").get<std::string>(), .file = j.at("file").get<std::string>(),
-                       .offset = j.at("offset").get<int64_t>(), .bytes = j.at("bytes").get<int64_t>()};
+                       .offset = integer_of(j.at("offset")), .bytes = integer_of(j.at("bytes"))};
   const auto type = parse_dtype(j.at("dtype").get<std::string>());
   const auto crc = parse_crc32c(j.at("crc32c").get<std::string>());
-  const auto extents = j.at("shape").get<std::vector<int64_t>>();
+  std::vector<int64_t> extents;
+  for (const auto& extent : j.at("shape").get_ref<const json_tree::value::array_t&>())
+    extents.push_back(integer_of(extent));
   if (!type || !crc || extents.size() > static_cast<size_t>(shape::max_rank) || byte_size_of(*type, extents) != t.bytes)
     return damaged(path, "tensor " + t.name + " has an impossible dtype, shape, size or checksum");
   const auto file = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == t.file; });
@@ -95,10 +97,10 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, che
   return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<manifest> {
     if (j.at("format") != format_name)
       return damaged(path, "it is not a " + std::string{format_name});
-    if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
+    if (const auto version = integer_of(j.at("format_version")); version != format_version)
       return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
                                          + std::to_string(format_version));
-    manifest m{.id = {j.at("step").get<int64_t>(), j.value("iteration", int64_t{0})}};
+    manifest m{.id = {integer_of(j.at("step")), j.contains("iteration") ? integer_of(j["iteration"]) : 0}};
     if (m.id != id)
       return damaged(path, "it is that of step " + to_string(m.id));
     m.wall_time = j.value("wall_time", 0.0);

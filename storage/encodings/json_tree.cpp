@@ -27,6 +27,12 @@ json_tree::json_tree(std::string_view text) {
   value::sax_parse(text, &builder);
 }
 
+int64_t integer_of(const json_tree::value& j) {
+  if (!j.is_number_integer() || (j.is_number_unsigned() && j.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)))
+    throw value::type_error::create(302, "type must be an integer of 64 bits, but is " + j.dump(-1, ' ', false, value::error_handler_t::replace), &j);
+  return j.get<int64_t>();
+}
+
 /// Removes the last leaf until none is left: a value without elements is destroyed without memory.
 json_tree::holder::~holder() {
   std::array<value*, json_depth_max + 1> path{&root};

@@ -35,6 +35,9 @@ class json_tree {
   holder held_;
 };
 
+/// An integer of 64 bits. Throws nlohmann's exception where it is anything else: `get` would make one of a number that none can hold, 1e30.
+int64_t integer_of(const json_tree::value& j);
+
 /// `read` of the tree of `text`, which a file has. data_loss, also where `read` throws one of nlohmann's exceptions: "<file>it is no JSON at byte
 /// 7"; resource_exhausted. `file` is "a/b.json: ".
 template <class Read>

@@ -1,6 +1,7 @@
 #include "storage/encodings/listed_files.hpp"
 
 #include "storage/encodings/crc32c.hpp"
+#include "storage/encodings/json_tree.hpp"
 #include "storage/encodings/safetensors.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@ nlohmann::ordered_json to_json(const listed_file& f) {
 }
 
 std::optional<listed_file> parse_listed_file(const nlohmann::json& j) {
-  listed_file f{j.at("name").get<std::string>(), j.at("bytes").get<int64_t>(), j.at("header_bytes").get<int64_t>(), 0};
+  listed_file f{j.at("name").get<std::string>(), integer_of(j.at("bytes")), integer_of(j.at("header_bytes")), 0};
   const auto crc = parse_crc32c(j.at("header_crc32c").get<std::string>());
   if (!crc || f.header_bytes < 0 || f.bytes < f.header_bytes)
     return {};

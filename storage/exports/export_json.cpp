@@ -102,7 +102,7 @@ uint32_t checksum_in(const tree& j, const std::string& where) {
 graph_file graph_in(const tree& j) {
   require_members(j, "it", {"format", "format_version", "origin", "unknowns", "nodes", "checksums"});
   graph_file f{.origin = origin_in(j["origin"]), .graph = {.unknowns = texts_in(j["unknowns"], "unknowns"), .nodes = {}}, .checksums = {},
-               .format_version = j["format_version"].get<int64_t>()};
+               .format_version = integer_in(j["format_version"], "format_version", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())};
   const auto& unknowns = f.graph.unknowns;
   for (size_t i = 0; i < unknowns.size(); ++i)
     for (size_t k = 0; k <= i; ++k)

@@ -31,7 +31,7 @@ expected<std::vector<listed_file>> parse_export_manifest(std::string text, const
   return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<std::vector<listed_file>> {
     if (j.at("format") != manifest_format)
       return damaged("it is not a " + std::string{manifest_format});
-    if (const auto version = j.at("format_version").get<int64_t>(); version != export_fields::format_version)
+    if (const auto version = integer_of(j.at("format_version")); version != export_fields::format_version)
       return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
                                          + std::to_string(export_fields::format_version));
     std::vector<listed_file> files;

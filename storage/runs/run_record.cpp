@@ -52,7 +52,7 @@ expected<run_record> parse_run_record(std::string text, const std::string& path)
   return read_json(text, path + " is damaged: ", [&](const json_tree::value& j) -> expected<run_record> {
     if (j.at("format") != format_name)
       return damaged(path, "it is no " + std::string{format_name});
-    if (const auto version = j.at("format_version").get<int64_t>(); version != format_version)
+    if (const auto version = integer_of(j.at("format_version")); version != format_version)
       return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads " + std::to_string(format_version));
     return run_record{.wall_time = j.at("wall_time").get<double>(), .command = j.at("command").get<std::vector<std::string>>(),
                       .directory = j.at("directory").get<std::string>(), .versions = texts_of(j.at("versions")),

@@ -276,9 +276,8 @@ expected<std::shared_ptr<std::byte>> tensor_bundle::read(const bundle_tensor& t)
     auto part = divided ? allocate_buffer(p.bytes) : whole;
     if (!part)
       return no_memory();
-    if (p.bytes > 0)
-      if (auto done = read_piece(t, p, {part.get(), static_cast<size_t>(p.bytes)}); !done)
-        return fail(std::move(done.error()));
+    if (auto done = read_piece(t, p, {part.get(), static_cast<size_t>(p.bytes)}); !done)  // An empty one has a checksum, too.
+      return fail(std::move(done.error()));
     if (divided && !put_box(t, p, part.get(), whole.get(), written))
       return fail(errc::data_loss, bundle_index_name(prefix_) + ": tensor " + t.name + " has slices that overlap");
   }

@@ -47,4 +47,17 @@ TEST_CASE("what is no JSON, nests too deep, or is of another kind is an error th
   }
 }
 
+TEST_CASE("a number that is no integer of 64 bits is an error that shows it, and not another number") {
+  using json = nlohmann::json;
+  const auto read = [](std::string_view text) { return read_json(text, "a.json: ", [](const json& j) -> expected<int64_t> { return integer_of(j); }); };
+  CHECK(*read("-9223372036854775808") == INT64_MIN);
+  CHECK(*read("9223372036854775807") == INT64_MAX);
+  for (const auto* text : {"1e30", "-1e30", "2.5", "3.0", "9223372036854775808", "18446744073709551615", "\"3\"", "[3]", "null", "true"}) {
+    CAPTURE(text);
+    REQUIRE_FALSE(read(text));
+    CHECK(read(text).error().category == errc::data_loss);
+    CHECK(has(read(text).error().message, "must be an integer of 64 bits, but is "));
+  }
+}
+
 }  // namespace troupe

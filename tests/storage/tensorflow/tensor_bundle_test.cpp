@@ -206,4 +206,25 @@ TEST_CASE("an index that says what cannot be is refused, or its tensor is") {
   CHECK(bundle_slice_key("a\0b\xff"s, starts, lengths) == "\0a\0\xff"s + "b\xff\0\0\1\1\2\x80\x7f\xc0\x64\xc0\xc8"s);
 }
 
+TEST_CASE("a tensor without elements is read only with the checksum of no bytes") {
+  const auto opened = [](uint32_t checksum) {
+    auto files = memory_file_system();
+    std::string entry{"\x08\x01\x12\x04\x12\x02\x08\x00\x35", 9};  // float32, one extent of 0, and the checksum.
+    append_fixed(entry, masked(checksum));
+    const auto index = write_sorted_table(std::vector<table_entry>{{"", std::string{"\x08\x01\x1a\x02\x08\x01", 6}}, {"a", entry}}, {});
+    REQUIRE(files->create_directories("/m"));
+    REQUIRE(write_file_atomically(*files, "/m", "f.index", {index}));
+    REQUIRE(write_file_atomically(*files, "/m", "f.data-00000-of-00001", {std::string_view{}}));
+    auto bundle = tensor_bundle::open(*files, "/m/f");
+    REQUIRE(bundle);
+    REQUIRE(bundle->tensors().size() == 1);
+    const auto& t = bundle->tensors().front();
+    const auto read = bundle->read(t);
+    CHECK(read.has_value() == bundle->verify(t).has_value());
+    return read ? "" : read.error().message;
+  };
+  CHECK(opened(0) == "");
+  CHECK(has(opened(7), "tensor a at offset 0 has the checksum 00000000 and should have 00000007"));
+}
+
 }  // namespace troupe
