@@ -25,8 +25,9 @@ ROUNDS, SECONDS, LIMIT_SECONDS = 5, 0.7, 0.1
 WANTED_RATIO, WANTED_SHARE = 1.05, 0.92  # With AVX2 one of them.
 # What holds each library to AVX2: ours, XLA, torch's own kernels, its oneDNN and its MKL. torch_side.py tells its compiler. XLA's flag is for
 # the code that XLA makes itself; YNNPACK, which it calls for products, goes by the processor alone (a profile shows dot_fp32_..._avx512 whatever
-# the flag), so that its products are left to XLA.
-AVX2 = {"TROUPE_VECTORS": "avx2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2 --xla_cpu_experimental_ynn_fusion_type=", "ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2",
+# the flag), so that its products are left to oneDNN.
+AVX2 = {"TROUPE_VECTORS": "avx2", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2 --xla_cpu_experimental_ynn_fusion_type=",
+        "ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2",
         "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
@@ -38,7 +39,7 @@ class Side:
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=str(ROOT / "build" / "peers" / "inductor"))
         environment.update(held)
         one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1" if threads == 1 else ""
-        environment["XLA_FLAGS"] = " ".join(filter(None, (one, held.get("XLA_FLAGS"))))
+        environment["XLA_FLAGS"] = " ".join(filter(None, (held.get("XLA_FLAGS"), one)))  # XLA reads no further than the word without dashes.
         pinned = ["taskset", "-c", ",".join(map(str, range(threads)))]
         self.process = subprocess.Popen(pinned + command, cwd=ROOT, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.losses = {}
