@@ -63,7 +63,7 @@ void callbacks_state::show(const fact& x) {
 void callbacks_state::fail_at(int64_t step, error cause) {
   cause.source = options.name;
   cause.step = step;
-  self->send(driver, failure{0, role::callbacks, options.id, std::move(cause)});
+  self->send(driver, failure{0, options.id, std::move(cause)});
 }
 
 callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callbacks_state> self, callbacks_options options,

@@ -114,13 +114,12 @@ typename Inspector::result_type inspect(Inspector& f, flushed& x) {
 /// the reports of earlier steps.
 struct failure {
   int32_t attempt = 0;
-  role from = role::chief;  ///< The role that cannot go on.
-  node_id who{};            ///< The node.
-  error what;               ///< `source` and `step` say where.
+  node_id who{};  ///< The node that cannot go on.
+  error what;     ///< `source` and `step` say where.
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, failure& x) {
-  return f(caf::meta::type_name("failure"), x.attempt, x.from, x.who, x.what);
+  return f(caf::meta::type_name("failure"), x.attempt, x.who, x.what);
 }
 
 }  // namespace troupe

@@ -26,11 +26,12 @@ void chief_state::respond(role who, trouble what, error cause, size_t which) {
 }
 
 void chief_state::on_failure(const failure& x) {
-  if (x.from == role::checkpoint_writer && x.attempt != attempt)
-    return;  // Of an attempt that has ended.
+  const auto* who = nodes.find(x.who);
+  if (!who || (who->what == role::checkpoint_writer && x.attempt != attempt))
+    return;  // Of nobody here, or of an attempt that has ended.
   if (!ends())
-    return respond(x.from, trouble::throws, x.what, nodes.place_of(x.who));
-  if (x.from == role::callbacks || (row_of(x.from).is_log() && waiting.armed(chief_wait::logs)))
+    return respond(who->what, trouble::throws, x.what, nodes.place_of(x.who));
+  if (who->what == role::callbacks || (row_of(who->what).is_log() && waiting.armed(chief_wait::logs)))
     causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
   check_closed();
 }

@@ -129,7 +129,7 @@ void chief_state::record_evaluation(size_t which, const evaluated& x) {
 
 /// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
 void chief_state::on_record_credit(const record_credit& x) {
-  if (const auto* writer = nodes.find(x.from); ends() || !writer || !writer->handle)
+  if (const auto* writer = nodes.find(x.from); ends() || !writer || !writer->handle || writer->what != role::eval_summary_writer)
     return;
   const auto which = nodes.place_of(x.from);
   evaluations.at(which).room_until(x.until_number);

@@ -27,7 +27,7 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
 
 void checkpoint_writer_state::fail_with(error cause) {
   cause.source = options.name;
-  self->send(driver, failure{attempt, role::checkpoint_writer, options.id, std::move(cause)});
+  self->send(driver, failure{attempt, options.id, std::move(cause)});
 }
 
 void checkpoint_writer_state::on_stand_in(const stand_in& x) {

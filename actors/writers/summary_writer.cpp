@@ -69,7 +69,7 @@ void summary_writer_state::fail_with(error cause) {
   failed = true;
   log.reset();
   cause.source = options.name;
-  self->send(driver, failure{0, options.of_evaluations ? role::eval_summary_writer : role::summary_writer, options.id, std::move(cause)});
+  self->send(driver, failure{0, options.id, std::move(cause)});
 }
 
 summary_writer_actor::behavior_type summary_writer(summary_writer_actor::stateful_pointer<summary_writer_state> self,

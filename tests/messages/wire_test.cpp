@@ -57,7 +57,7 @@ template <> fact sample(simulation&) {
                  .checkpoint = checkpoint_id{38, 88}, .failure = trouble(), .attempt = 4, .evaluation = "train"};
   return {fact::step, news, some_values(), 39, true, true, 60};
 }
-template <> failure sample(simulation&) { return {10, role::summary_writer, node_id{6}, trouble()}; }
+template <> failure sample(simulation&) { return {10, node_id{6}, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
 template <> gone sample(simulation&) { return {61, 1_node}; }
@@ -248,7 +248,7 @@ TEST_CASE_FIXTURE(simulation, "every message of the type-id block arrives over t
 TEST_CASE_FIXTURE(simulation, "optional fields that are absent arrive absent") {
   std::vector<char> bytes;
   caf::binary_serializer sink{system, bytes};
-  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, role::callbacks, node_id{4}, {errc::state, "no step"}})));
+  REQUIRE_FALSE(sink(caf::make_message(fact{.what = fact::event, .news = {.step = 3}}, failure{1, node_id{4}, {errc::state, "no step"}})));
   caf::message arrived;
   caf::binary_deserializer source{system, bytes};
   REQUIRE_FALSE(source(arrived));

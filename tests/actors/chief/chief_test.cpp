@@ -6,6 +6,16 @@ namespace troupe::test {
 
 using shown_phase = job_progress::phase;
 
+TEST_CASE_FIXTURE(chief_alone, "a failure of nobody, and credit of a node that writes no records of evaluations, are not heard") {
+  train();
+  tell(boss, failure{1, node_id{99}, {errc::data_loss, "nobody's"}});
+  for (const auto from : {node_id{99}, node_id{-1}, number_of(role::replica)})
+    tell(boss, record_credit{1, 1'000, from});
+  reach(granted());
+  CHECK(phase() == job_progress::phase::training);
+  CHECK_FALSE(board->result);
+}
+
 TEST_CASE_FIXTURE(chief_alone, "starting: the nodes of the plan are started and connected in its order, and the newest checkpoint is asked for") {
   start();
   CHECK(crew->started == std::vector<node_id>{0_node, 1_node, 2_node, 3_node});
@@ -123,7 +133,7 @@ TEST_CASE_FIXTURE(chief_alone, "from any phase to ending: a failure ends the job
   start();
   SUBCASE("starting") {}
   SUBCASE("restoring") { tell(boss, restored{1, false, {0}, "", {}, {}, {}}); }
-  tell(boss, failure{1, role::checkpoint_writer, 0_node, {errc::data_loss, "no checkpoint is whole", {}, "checkpoint_writer"}});
+  tell(boss, failure{1, 0_node, {errc::data_loss, "no checkpoint is whole", {}, "checkpoint_writer"}});
   CHECK(node(role::callbacks).last<fact>().what == fact::end_at);
   answer_hooks();
   REQUIRE(board->result);

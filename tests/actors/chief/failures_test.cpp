@@ -75,7 +75,7 @@ struct failing_chief : chief_alone {
       case role::evaluator:
         evaluate(10);
         return tell(boss, evaluated{1, {10}, false, {}, 0, 0.1, cause, ""});
-      default: return tell(boss, failure{1, who, number_of(who), cause});
+      default: return tell(boss, failure{1, number_of(who), cause});
     }
   }
   void pass_gate(bool answered) {
