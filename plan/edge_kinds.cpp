@@ -21,13 +21,7 @@ constexpr std::array rows{
            .credit = {record_window, {}}, .held_by = "record_credit, which its reader sends"},
 };
 
-constexpr bool are_in_order() {
-  for (size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].what != static_cast<edge_kind>(i))
-      return false;
-  return true;
-}
-static_assert(are_in_order());
+static_assert(are_in_order(rows));
 
 }  // namespace
 

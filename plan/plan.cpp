@@ -30,7 +30,7 @@ void add_service_edges(job_plan& p, bool saves) {
         continue;
       const auto driver = from.what == role::chief ? from.id : from.driver;
       const bool by_way = row.what == edge_kind::part && from.what == role::chief && by_role.contains({role::summary_writer, driver});
-      for (const auto to : {role::reducer, role::outfeed, role::checkpoint_writer, role::summary_writer}) {
+      for (const auto to : starting_order()) {
         const bool relays = row.what == edge_kind::part && to == role::summary_writer;  // It takes the chief's part only.
         if (!contains(row.to, to) || (relays && !by_way) || (by_way && !relays))
           continue;

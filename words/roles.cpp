@@ -34,13 +34,7 @@ constexpr std::array rows{
   role_row{.what = role::chief, .name = "chief", .drivers = launcher_alone, .has_thread = false, .starts = 11, .ends = 9, .makes_part = true},
 };
 
-constexpr bool are_in_order() {
-  for (size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].what != static_cast<role>(i))
-      return false;
-  return true;
-}
-static_assert(are_in_order());
+static_assert(are_in_order(rows));
 
 template <size_t N>
 constexpr std::array<role, N> sorted_by(uint8_t role_row::* place) {

@@ -55,6 +55,15 @@ enum class response : uint8_t {
 };
 std::string_view to_string(response r) noexcept;
 
+/// Whether each row of a table stands at the place of its enumerator.
+template <class Rows>
+constexpr bool are_in_order(const Rows& rows) {
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (static_cast<size_t>(rows[i].what) != i)
+      return false;
+  return true;
+}
+
 /// One bit for each role, and one for the launcher.
 using role_set = uint16_t;
 inline constexpr role_set launcher_alone = 1u << 15;
