@@ -1,6 +1,6 @@
 // Whole jobs on real threads and files: parameters, slots, books and event files equal the recorded ones bit by bit,
 // except wall times, file names and rates. A change that is meant to change them makes the file anew:
-//   TROUPE_WRITE_GOLDEN=tests/golden/jobs.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden jobs*'
+//   TROUPE_RENEW_GOLDEN=jobs.txt build/release/tests/golden/test_golden_jobs
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "tests/golden/checksums.hpp"
 #include "tests/golden/kept_lines.hpp"
@@ -9,7 +9,6 @@
 
 #include <troupe/troupe.hpp>
 
-#include <cstdlib>
 
 namespace troupe::test {
 
@@ -104,18 +103,7 @@ std::string all_outcomes() {
 }  // namespace
 
 TEST_CASE("jobs come to the parameters, slots, books, metrics and event files that they came to") {
-  const auto kept = kept_lines("jobs.txt");
-  const auto got = all_outcomes();
-  compare_to_kept(got, kept);
-  CHECK(lines_of(got).size() == kept.size());
-}
-
-TEST_CASE("write the golden jobs" * doctest::skip()) {
-  const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
-  REQUIRE(to);
-  std::ofstream out{to};
-  out << all_outcomes();
-  REQUIRE(out.flush());
+  check_kept(all_outcomes(), "jobs.txt");
 }
 
 }  // namespace troupe::test

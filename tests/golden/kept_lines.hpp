@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -38,6 +39,19 @@ inline void compare_to_kept(const std::string& text, const std::vector<std::stri
     else
       CHECK(line == *at);
   }
+}
+
+/// The text must be that of the file. With TROUPE_RENEW_GOLDEN=FILE the file is made anew, and the case fails: what has written compared nothing.
+inline void check_kept(const std::string& text, const std::string& file) {
+  if (const char* renewed = std::getenv("TROUPE_RENEW_GOLDEN"); renewed && renewed == file) {
+    std::ofstream out{TROUPE_GOLDEN_DIR "/" + file};
+    out << text;
+    REQUIRE(out.flush());
+    FAIL(file << " is made anew; git diff shows what has changed");
+  }
+  const auto kept = kept_lines(file);
+  compare_to_kept(text, kept);
+  CHECK(lines_of(text).size() == kept.size());
 }
 
 }  // namespace troupe::test

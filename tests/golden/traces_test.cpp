@@ -2,7 +2,7 @@
 // the number of turns and a checksum of the lines; the lines themselves are written by
 //   TROUPE_WRITE_TRACES=DIR build/release/tests/golden/test_golden_jobs -tc='*turn by turn*'
 // at both commits, and compared by diff. A change that is meant to change the order of messages makes the file anew:
-//   TROUPE_WRITE_GOLDEN=tests/golden/traces.txt build/release/tests/golden/test_golden_jobs --no-skip -tc='write the golden traces*'
+//   TROUPE_RENEW_GOLDEN=traces.txt build/release/tests/golden/test_golden_jobs
 #include "storage/encodings/crc32c.hpp"
 #include "tests/golden/kept_lines.hpp"
 #include "tests/support/small_job.hpp"
@@ -65,15 +65,7 @@ TEST_CASE("ten simulated jobs go as they did, turn by turn") {
       out << trace_of(seed);
       REQUIRE(out.flush());
     }
-  compare_to_kept(all_traces(), kept_lines("traces.txt"));
-}
-
-TEST_CASE("write the golden traces" * doctest::skip()) {
-  const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
-  REQUIRE(to);
-  std::ofstream out{to};
-  out << all_traces();
-  REQUIRE(out.flush());
+  check_kept(all_traces(), "traces.txt");
 }
 
 }  // namespace troupe::test

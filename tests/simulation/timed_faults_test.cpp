@@ -68,17 +68,9 @@ std::string traces() {
 }  // namespace
 
 // A change that is meant to change messages or recipes makes the file anew, from any build:
-//   TROUPE_WRITE_GOLDEN=tests/golden/timed_traces.txt build/release/tests/simulation/test_simulation --no-skip -tc='write the timed traces'
+//   TROUPE_RENEW_GOLDEN=timed_traces.txt build/release/tests/simulation/test_simulation
 TEST_CASE("timed faults take the same messages at the same times in every build") {
-  compare_to_kept(traces(), kept_lines("timed_traces.txt"));
-}
-
-TEST_CASE("write the timed traces" * doctest::skip()) {
-  const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
-  REQUIRE(to);
-  std::ofstream out{to};
-  out << traces();
-  REQUIRE(out.flush());
+  check_kept(traces(), "timed_traces.txt");
 }
 
 }  // namespace troupe::test::random_faults

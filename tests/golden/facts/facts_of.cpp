@@ -20,7 +20,7 @@ constexpr const char* observed = "mean";
 
 std::string crc(const tensor& t) { return std::string{to_string(t.type())} + " " + std::to_string(crc32c(t.bytes())); }
 
-std::string lines_of(const std::string& of, const std::map<std::string, double>& metrics) {
+std::string metric_lines(const std::string& of, const std::map<std::string, double>& metrics) {
   std::string text;
   for (const auto& [name, value] : metrics)
     text += of + " " + name + " " + bits(value) + "\n";
@@ -179,10 +179,10 @@ void note_result(const fact_job& j, const expected<train_result>& result, std::s
     to += "remark " + result->remark + "\n";
   if (j.groups)
     return;
-  to += lines_of("metric", result->metrics);
+  to += metric_lines("metric", result->metrics);
   for (const auto& [name, metrics] : result->evaluations)
     if (name != "beside")
-      to += lines_of("evaluation " + name, metrics);
+      to += metric_lines("evaluation " + name, metrics);
 }
 
 void note_commit(const checkpoint_content& c, std::string& to) {
@@ -274,7 +274,7 @@ std::map<std::string, std::string> facts_of(const fact_job& j, uint64_t schedule
     note_result(j, *ended, result);
     for (const auto& e : job.events())
       if (undisturbed && e.what == job_event::kind::evaluated && e.evaluation.empty())
-        evaluations += lines_of("evaluation of step " + std::to_string(e.step), e.metrics);
+        evaluations += metric_lines("evaluation of step " + std::to_string(e.step), e.metrics);
     if (!*ended || !(*ended)->stopped || (*ended)->global_step >= j.max_steps)
       break;
   }

@@ -1,8 +1,8 @@
 // Three hundred simulated jobs, of which a third loses nodes: all that no order of turns changes is as it was. The golden file keeps a checksum for
 // each subject of each job; the facts themselves are written by
-//   TROUPE_WRITE_FACTS=DIR build/release/tests/golden/facts/test_golden_facts -tc='*same facts*'
+//   TROUPE_WRITE_FACTS=DIR build/release/tests/golden/test_golden_facts -tc='*same facts*'
 // at both commits, and compared by diff. A change that is meant to change facts makes the file anew:
-//   TROUPE_WRITE_GOLDEN=tests/golden/facts.txt build/release/tests/golden/facts/test_golden_facts --no-skip -tc='write the golden facts*'
+//   TROUPE_RENEW_GOLDEN=facts.txt build/release/tests/golden/test_golden_facts
 #include "golden/facts/fact_job.hpp"
 #include "golden/kept_lines.hpp"
 #include "storage/encodings/crc32c.hpp"
@@ -61,22 +61,11 @@ void check_orders(const std::string& what, fact_job (*draw)(uint64_t seed), uint
 }  // namespace
 
 TEST_CASE("three hundred simulated jobs come to the same facts as they did") {
-  const auto kept = kept_lines("facts.txt");
-  const auto got = all_facts();
-  compare_to_kept(got, kept);
-  CHECK(lines_of(got).size() == kept.size());
+  check_kept(all_facts(), "facts.txt");
 }
 
 TEST_CASE("facts of a job are the same in two orders of turns") { check_orders("job", draw_fact_job, 20); }
 
 TEST_CASE("facts of a job that loses nodes are the same in two orders of turns") { check_orders("mortal job", draw_mortal_job, 20); }
-
-TEST_CASE("write the golden facts" * doctest::skip()) {
-  const char* to = std::getenv("TROUPE_WRITE_GOLDEN");
-  REQUIRE(to);
-  std::ofstream out{to};
-  out << all_facts();
-  REQUIRE(out.flush());
-}
 
 }  // namespace troupe::test::golden_facts
