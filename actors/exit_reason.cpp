@@ -1,5 +1,7 @@
 #include "actors/exit_reason.hpp"
 
+#include "words/expect.hpp"
+
 #include <caf/exit_reason.hpp>
 #include <caf/message.hpp>
 #include <caf/sec.hpp>
@@ -23,6 +25,8 @@ caf::error to_reason(const std::exception_ptr& thrown) {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     return to_reason(error{errc::resource_exhausted, "there is no more memory"});
+  } catch (const broken_invariant& e) {
+    return to_reason(error{errc::state, std::string{"an invariant is broken: "} + e.what()});
   } catch (const std::exception& e) {
     return to_reason(error{errc::aborted, std::string{"an exception left a handler: "} + e.what()});
   } catch (...) {

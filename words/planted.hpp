@@ -31,6 +31,7 @@ enum class planted_fault : uint8_t {
   gradient_ahead,        ///< A replica sends a gradient while it waits for the sum of the one before.
   saves_unbounded,       ///< The chief marks saves, however many are in progress.
   record_without_room,   ///< The outfeed sends records for which its summary writer has no room.
+  event_forgotten,       ///< The chief does not ask its parts what follows from an answer of the hooks.
   ends,                  ///< Nodes end where the environment says (`ends_here`).
 };
 

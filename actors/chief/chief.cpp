@@ -1,8 +1,10 @@
 #include "actors/chief/chief.hpp"
 
 #include "actors/chief/decisions.hpp"
+#include "actors/chief/late_messages.hpp"
 #include "actors/exit_reason.hpp"
 #include "words/book_properties.hpp"
+#include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -18,7 +20,6 @@ void chief_state::start_crew() {
   nodes = start_all(*options.nodes, *self);
   horizon = fresh_horizon();
   restore_state();
-  show_status();
 }
 
 /// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin. A group that was
@@ -36,7 +37,7 @@ void chief_state::restore_state() {
 }
 
 void chief_state::on_restored(const restored& x) {
-  if (!waiting.armed(chief_wait::start) || x.attempt != attempt || ends() || ending.flushing)
+  if (!waiting.armed(chief_wait::start) || ending.flushing)
     return;  // Nobody waits for it any more: a node has died meanwhile.
   disarm(chief_wait::start);
   if (!x.found && saved_told)
@@ -72,7 +73,6 @@ void chief_state::on_restored(const restored& x) {
   if (x.found && !data_anew)
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
-  show_status();
   const auto factor = x.properties.find(std::string{rate_factor_property});
   rates = {{x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr)}};
   const begin news{attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
@@ -90,10 +90,9 @@ void chief_state::on_restored(const restored& x) {
   if (!ended_before)
     if (auto found = ask_predicates(judgements.rule_at_start(), {}); !found)
       return fail_after_save(std::move(found.error()));
-  if (!callbacks())
-    return begin_when_ready();
-  if (std::exchange(hooks_told, true))
-    return wait_for_hooks(true);  // Training begins once they have returned from `recovered`.
+  show_status();  // This phase may end within the turn.
+  if (!callbacks() || std::exchange(hooks_told, true))
+    return;  // Training begins once hooks have returned from `recovered`.
   fact first;
   first.what = fact::begin_at;
   first.at = x.id.step;
@@ -112,16 +111,17 @@ std::optional<int64_t> chief_state::goal() const {
 }
 
 /// Hooks have returned from what they were told, and predicates have answered.
-void chief_state::begin_when_ready() {
-  if (now == phase::restoring && facts.unanswered() == 0 && questions.empty())
-    begin_training();
+bool chief_state::begin_when_ready() {
+  if (now != phase::restoring || facts.unanswered() > 0 || !questions.empty() || ending.flushing || ending.fails())
+    return false;
+  begin_training();
+  return true;
 }
 
 void chief_state::begin_training() {
   now = phase::training;
   if (paused)
     waiting.freeze();
-  show_status();
   const auto end_at = horizon.end();
   const bool nothing_left = (end_at && *end_at <= began_at) || ended_before || judgements.has_ended();
   const bool first = !std::exchange(start_told, true);
@@ -165,8 +165,7 @@ void chief_state::begin_training() {
   if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due, or a verdict.
     now = phase::draining;
     ending.early = judgements.has_ended();
-    await_saves();
-    return check_end();
+    return;
   }
   if (options.save_secs && options.checkpoints)
     arm(chief_wait::next_save, save_period());
@@ -175,8 +174,7 @@ void chief_state::begin_training() {
   if (std::exchange(save_wanted, false) && options.checkpoints && saves.may_save_now())
     mark_here(mark_snapshot);  // Otherwise it follows the save that was just placed.
   if (ending.stopping)
-    return drain(horizon.until(), false);
-  extend();
+    drain(horizon.until(), false);
 }
 
 /// The job stands at or beyond its end already.
@@ -192,8 +190,6 @@ void chief_state::end_at_once() {
   ending.early = judgements.has_ended();
   recall_evaluations(*saves.last_commit());
   evaluations.offer_last(*saves.last_commit());
-  evaluate_next();
-  check_end();
 }
 
 // -- facts and status ---------------------------------------------------------------------------
@@ -211,12 +207,12 @@ void chief_state::warn(int64_t step, std::string text) {
 }
 
 void chief_state::on_log_replaced(const log_replaced& x) {
-  if (!ends())
-    warn(horizon.reached(), x.text);
+  warn(horizon.reached(), x.text);
 }
 
 uint64_t chief_state::publish(job_event e) {
   e.seconds = seconds();
+  show_status();  // Whoever sees the event finds a status that is as new.
   options.board->event(e);
   if (!callbacks())
     return 0;
@@ -238,21 +234,20 @@ uint64_t chief_state::publish(job_event e) {
   if (held && !ends()) {
     gates.hold_fact(number, step);
     held_fact = {number, step};
-    wait_for_hooks(true);
   }
   return number;
 }
 
-void chief_state::tell_progress() {
-  if (!callbacks())
-    return;
-  if (auto e = held_progress.take()) {
-    fact f;
-    f.what = fact::event;
-    f.at = e->step;
-    f.news = std::move(*e);
-    tell(std::move(f));
-  }
+bool chief_state::tell_progress() {
+  auto e = callbacks() ? held_progress.take() : std::nullopt;
+  if (!e)
+    return false;
+  fact f;
+  f.what = fact::event;
+  f.at = e->step;
+  f.news = std::move(*e);
+  tell(std::move(f));
+  return true;
 }
 
 uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
@@ -262,20 +257,7 @@ uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
     held_fact = {number, f.at};
   }
   self->send(callbacks(), std::move(f));
-  wait_for_hooks(false);
   return number;
-}
-
-/// The deadline of hooks runs only while others wait for them: at a gate, at the first and the last call, and while the
-/// horizon waits until they catch up.
-void chief_state::wait_for_hooks(bool anew) {
-  if (!anew && waiting.armed(chief_wait::hooks))
-    return;
-  disarm(chief_wait::hooks);
-  if (!callbacks() || facts.unanswered() == 0)
-    return;
-  if (ends() || now == phase::restoring || gates.awaited() || facts.full() || facts.unanswered() > facts.size())
-    arm(chief_wait::hooks, options.deadlines.hooks);
 }
 
 double chief_state::steps_per_second() const {
@@ -283,12 +265,57 @@ double chief_state::steps_per_second() const {
   return each > 0 ? 1 / each : 0;
 }
 
+/// To the board only what it does not know.
 void chief_state::show_status() {
   // A later attempt restores as part of recovering.
   const auto seen = attempt > 1 && now == phase::restoring ? job_progress::phase::recovering : shown(now);
-  const auto saved = saves.last_commit().value_or(checkpoint_id{-1});
-  options.board->status({seen, horizon.reached(), horizon.end(), losses.mean, steps_per_second(), saved.step, metrics, {}, paused});
+  bool news = false;
+  const auto set = [&news](auto& to, const auto& value) {
+    if (to != value) {
+      to = value;
+      news = true;
+    }
+  };
+  set(status.now, seen);
+  set(status.step, horizon.reached());
+  set(status.max_steps, horizon.end());
+  set(status.loss, losses.mean);
+  set(status.steps_per_second, steps_per_second());
+  set(status.committed_step, saves.last_commit().value_or(checkpoint_id{-1}).step);
+  set(status.evaluations, metrics);
+  set(status.paused, paused);
+  if (news || !std::exchange(status_shown, true))
+    options.board->status(status);
 }
+
+namespace {
+
+template <class M>
+late meaning_of(const M& x, const chief_state& state) {
+  if (state.ends() && lateness_of<M>().at_the_end != late::heard)
+    return lateness_of<M>().at_the_end;
+  if constexpr (requires { x.attempt; })
+    if (x.attempt != state.attempt)
+      return lateness_of<M>().in_another_attempt;
+  return late::heard;
+}
+
+/// The way of every message: what it means if it is late, its handler, and what follows.
+template <class M>
+auto hears(chief_state& state, void (chief_state::*handler)(const M&)) {
+  return [&state, handler](const M& x) {
+    const auto meaning = meaning_of(x, state);
+    if (meaning == late::heard)
+      (state.*handler)(x);
+    if constexpr (lateness_of<M>().in_another_attempt == late::unleased)
+      if (meaning == late::unleased)
+        state.self->send(state.writer(), unlease{x.id});
+    if (!planted(planted_fault::event_forgotten) || !std::is_same_v<M, answered>)
+      state.advance();
+  };
+}
+
+}  // namespace
 
 chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self, chief_options options) {
   auto& state = self->state;
@@ -301,35 +328,36 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.recovery = recovery{state.options.recovery};
   state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()), waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});
-  self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
+  self->set_down_handler([&state](const caf::down_msg& x) {
+    state.on_down(x);
+    state.advance();
+  });
   state.start_crew();
+  state.advance();
   return {
-    [&state](const restored& x) { state.on_restored(x); },
-    [&state](const progress& x) { state.on_progress(x); },
-    [&state](const stream_end& x) { state.on_stream_end(x); },
-    [&state](const step_report& x) { state.on_lane(x); },
-    [&state](const input_failed& x) { state.on_input_failed(x); },
-    [&state](const input_warned& x) { state.on_input_warned(x); },
-    [&state](const log_replaced& x) { state.on_log_replaced(x); },
-    [&state](const failure& x) { state.on_failure(x); },
-    [&state](const flushed& x) { state.on_flushed(x); },
-    [&state](const halted& x) { state.on_halted(x); },
-    [&state](const standing& x) {
-      if (state.whereabouts.on(x) && state.waiting.armed(chief_wait::answers))
-        state.fail_of_silence();
-    },
-    [&state](const committed& x) { state.on_committed(x); },
-    [&state](const save_failed& x) { state.on_save_failed(x); },
-    [&state](const late_properties_kept& x) { state.on_late_properties_kept(x); },
-    [&state](const state_shown& x) { state.on_state_shown(x); },
-    [&state](const evaluated& x) { state.on_evaluated(x); },
-    [&state](const exported& x) { state.on_exported(x); },
-    [&state](const rule_applied& x) { state.on_rule_applied(x); },
-    [&state](const record_credit& x) { state.on_record_credit(x); },
-    [&state](const hooks_ready& x) { state.on_hooks_ready(x); },
-    [&state](const answered& x) { state.on_answered(x); },
-    [&state](const hooks_ended& x) { state.on_hooks_ended(x); },
-    [&state](const request& x) { state.on_request(x); },
+    hears(state, &chief_state::on_restored),
+    hears(state, &chief_state::on_progress),
+    hears(state, &chief_state::on_stream_end),
+    hears(state, &chief_state::on_lane),
+    hears(state, &chief_state::on_input_failed),
+    hears(state, &chief_state::on_input_warned),
+    hears(state, &chief_state::on_log_replaced),
+    hears(state, &chief_state::on_failure),
+    hears(state, &chief_state::on_flushed),
+    hears(state, &chief_state::on_halted),
+    hears(state, &chief_state::on_standing),
+    hears(state, &chief_state::on_committed),
+    hears(state, &chief_state::on_save_failed),
+    hears(state, &chief_state::on_late_properties_kept),
+    hears(state, &chief_state::on_state_shown),
+    hears(state, &chief_state::on_evaluated),
+    hears(state, &chief_state::on_exported),
+    hears(state, &chief_state::on_rule_applied),
+    hears(state, &chief_state::on_record_credit),
+    hears(state, &chief_state::on_hooks_ready),
+    hears(state, &chief_state::on_answered),
+    hears(state, &chief_state::on_hooks_ended),
+    hears(state, &chief_state::on_request),
     [&state](const deadline& x) { state.on_deadline(x); },
   };
 }

@@ -17,7 +17,7 @@
 //
 // Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
 // fact_window, failures, groups, recovery, judgements, rule_questions, ending, roster, waits. This actor turns messages into calls of
-// the parts, and their decisions into messages.
+// the parts; `advance` turns what the parts decide into messages.
 #pragma once
 
 #include "actors/chief/attempt_books.hpp"
@@ -111,14 +111,23 @@ struct chief_state : attempt_books {
   bool attempt_waits = false;                   ///< The next attempt begins once a state is evaluated that the last one showed.
   bool listens = false;                         ///< There are saving listeners.
   bool save_wanted = false;                     ///< A save was requested while nothing could be saved.
+  job_progress status;                          ///< What the board has,
+  bool status_shown = false;                    ///<   once it has anything.
   bool paused = false;                          ///< Nothing is granted, and no deadline runs.
   uint64_t flushes = 0;                         ///< Number of the last `flush`.
+
+  // chief_advance.cpp: what follows from a message, once its handler has changed the parts
+  /// Asks the parts in a fixed order what there is to do until there is nothing. False: there was nothing.
+  bool advance();
+  bool take_round();
+  bool tell_idle_hooks();
+  void set_waits();
 
   // chief.cpp: phases, facts and status
   void start_crew();
   void restore_state();
   void on_restored(const restored& x);
-  void begin_when_ready();
+  bool begin_when_ready();
   void begin_training();
   void end_at_once();
   void arm(chief_wait w, std::chrono::milliseconds patience) { waiting.arm(w, patience); }
@@ -127,6 +136,7 @@ struct chief_state : attempt_books {
   double seconds() const;
   double steps_per_second() const;
   bool ends() const { return now >= phase::closing; }
+  bool has_ended() const { return now >= phase::finished; }
   bool trains() const { return now == phase::training || now == phase::draining; }
   /// These return a null handle if the plan has no such node, or if it has ended.
   checkpoint_writer_actor writer() const { return nodes.the<role::checkpoint_writer>(); }
@@ -152,8 +162,7 @@ struct chief_state : attempt_books {
   uint64_t publish(job_event e);
   /// Sends a fact to the callbacks and returns its number.
   uint64_t tell(fact f, std::optional<int64_t> watch = {});
-  void tell_progress();
-  void wait_for_hooks(bool anew);
+  bool tell_progress();
   void show_status();
   std::optional<int64_t> goal() const;
 
@@ -166,6 +175,7 @@ struct chief_state : attempt_books {
   void set_rate(int64_t step, double factor);
   void keep_rates(checkpoint_id id);
   void on_deadline(const deadline& x);
+  void is_over(chief_wait w);
   std::string text_of(chief_wait w) const;
   error waited_for(chief_wait w, std::string source) const;
   std::chrono::milliseconds save_period() const;
@@ -173,10 +183,11 @@ struct chief_state : attempt_books {
   // chief_training.cpp: horizon, marks, reports, hooks, the end in sight
   void on_progress(const progress& x);
   void on_lane(const step_report& x);
-  void on_reached();
+  bool fail_as_announced();
   void ask_around();
   void fail_of_silence();
-  void await_reports();
+  void end_silence();
+  void on_standing(const standing& x);
   void on_stream_end(const stream_end& x);
   void on_hooks_ready(const hooks_ready& x);
   void on_answered(const answered& x);
@@ -184,12 +195,11 @@ struct chief_state : attempt_books {
   void dealt_with(uint64_t number);
   bool evaluations_are_gates() const;
   bool commits_are_gates() const;
-  void extend();
+  bool extend();
   void grant_up_to(int64_t until, std::vector<mark> marks);
   void mark_here(uint8_t kinds);
   void drain(int64_t at, bool is_final);
-  void cut_short();
-  void check_end();
+  bool drain_further();
 
   // chief_saves.cpp
   void place_save(int64_t step);
@@ -197,10 +207,9 @@ struct chief_state : attempt_books {
   void send_books(int64_t step);
   double rate_factor_at(int64_t step) const;
   bool books_can_wait() const;
-  void send_books_up_to(int64_t step);
-  void await_saves();
+  bool send_books_up_to(int64_t step);
   void on_committed(const committed& x);
-  void publish_commits();
+  bool publish_commits();
   void deal_with(const committed& x, bool is_new);
   void offer(const committed& x, bool is_new);
   void stop_listening();
@@ -215,9 +224,10 @@ struct chief_state : attempt_books {
   void send_shown();
   bool commits_come_up_to(int64_t step) const;
   void on_state_shown(const state_shown& x);
-  void evaluate_shown();
-  void evaluate_next();
-  void evaluate_next(size_t which);
+  bool evaluate_shown();
+  bool evaluate_checkpoints();
+  bool evaluate_next(size_t which);
+  std::string prefix_of(checkpoint_id id) const;
   void on_evaluated(const evaluated& x);
   bool is_saved(size_t which) const;
   void conclude_evaluation(const evaluated& x, const troupe::judgements::ruling& ruling);
@@ -271,10 +281,10 @@ struct chief_state : attempt_books {
   // chief_finish.cpp: the end, for those who hear of it, and the last waits
   void end();
   bool is_heard_at_the_end(role who, const caf::error& reason) const;
-  void check_closed();
+  bool tell_end_when_closed();
   void tell_end(bool to_hooks);
   void send_home();
-  void check_gone();
+  bool finish_when_gone();
   /// The metrics of the result: those of the first evaluation; without one, the last loss.
   std::map<std::string, double> last_metrics() const;
   void finish();
@@ -286,6 +296,7 @@ struct chief_state : attempt_books {
   void on_unhalted();
   void recover(error cause, std::chrono::milliseconds delay);
   void begin_attempt();
+  bool begin_delayed_attempt();
   void restart(node_id id);
   troupe::horizon fresh_horizon() const;
 };

@@ -33,7 +33,6 @@ void chief_state::on_failure(const failure& x) {
     return respond(who->what, trouble::throws, x.what, nodes.place_of(x.who));
   if (who->what == role::callbacks || (row_of(who->what).is_log() && waiting.armed(chief_wait::logs)))
     causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
-  check_closed();
 }
 
 /// Training goes on without that evaluation.
@@ -46,15 +45,12 @@ void chief_state::go_on_without_evaluator(size_t which, const error& cause) {
   warn(horizon.reached(), to_string(cause));
   if (!evaluations_are_gates())
     gates.evaluations_lost(saves.last_commit() ? std::optional{saves.last_commit()->step} : std::nullopt);
-  begin_when_ready();
-  extend();
-  check_end();
 }
 
 /// The replicas report the same cause at its step, after all earlier steps. The chief waits for that report, unless no
 /// replica can reach the step.
 void chief_state::on_input_failed(const input_failed& x) {
-  if (x.attempt != attempt || ends() || (ending.cut && x.cause.category == errc::cancelled))
+  if ((ending.cut && x.cause.category == errc::cancelled))
     return;
   if (ending.failing == failing::settling)
     return x.cause.category == errc::cancelled ? void() : causes.add(x.cause);  // The job itself cancelled the reads.
@@ -68,8 +64,6 @@ void chief_state::on_input_failed(const input_failed& x) {
 }
 
 void chief_state::on_input_warned(const input_warned& x) {
-  if (x.attempt != attempt || ends())
-    return;
   if (!trains())
     restore_warnings.push_back(x.text);
   else if (warned.insert(x.text).second)  // An infeed that is started anew warns anew.
@@ -92,11 +86,10 @@ void chief_state::on_down(const caf::down_msg& x) {
       causes.add(std::move(cause));
     if (who.what == role::callbacks && now == phase::ending)
       send_home();
-    check_closed();
-    return check_gone();
+    return;
   }
   if (row_of(who.what).in_group && groups.has_left(who.group))
-    return check_end();  // Nobody waits for it.
+    return;  // Nobody waits for it.
   switch (who.what) {
     case role::evaluator:
       lose_evaluator(place);
@@ -132,9 +125,7 @@ void chief_state::on_down(const caf::down_msg& x) {
 /// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
 /// are flushed before any decision.
 void chief_state::flush_then_settle() {
-  if (ending.failing == failing::settling)
-    return check_end();
-  if (ending.flushing)
+  if (ending.failing == failing::settling || ending.flushing)
     return;
   waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
   options.nodes->cancel_steps();
@@ -150,7 +141,7 @@ void chief_state::flush_outfeed() {
 }
 
 void chief_state::on_flushed(const flushed& x) {
-  if (x.number != flushes || ends() || !ending.flushing)
+  if (x.number != flushes || !ending.flushing)
     return;
   ending.flushing = false;
   if (!saves.any() && ending.fails())
@@ -169,7 +160,7 @@ void chief_state::fail_now(error cause) {
 /// is in a step or a read.
 void chief_state::settle_saves() {
   if (ending.failing == failing::settling)
-    return check_end();
+    return;
   ending.failing = failing::settling;
   stop_listening();
   waiting.thaw();
@@ -193,14 +184,11 @@ void chief_state::settle_saves() {
     return conclude();
   now = phase::draining;
   horizon.end_at(horizon.reached(), horizon.end_is_final() && horizon.end() == horizon.reached());
-  show_status();
   if (saves.any())
     self->send(writer(), abandon{attempt, saves.newest()});
   halt_all();
   if (saves.any())
     self->send(writer(), settle{attempt, saves.steps()});
-  await_saves();
-  check_end();
 }
 
 /// The failed attempt has nothing more to say: another one follows, or the job ends.
@@ -233,7 +221,6 @@ void chief_state::give_up_saves() {
   // The writer no longer answers, so that no commit can be awaited.
   saves.cancel_all();
   fail_now(std::move(cause));
-  check_end();
 }
 
 void chief_state::fail_after_save(error cause) {
@@ -241,7 +228,7 @@ void chief_state::fail_after_save(error cause) {
   if (ends())
     return;
   if (ending.fails())
-    return now == phase::recovering ? end() : check_end();
+    return now == phase::recovering ? end() : void();
   if (!trains())
     return end();
   ending.failing = failing::saving;
@@ -258,8 +245,6 @@ void chief_state::fail_after_save(error cause) {
   if (!books_can_wait())
     send_books_up_to(horizon.until());
   drain(horizon.until(), false);
-  if (!ends())
-    cut_short();
 }
 
 void chief_state::replace_writer(error cause) {

@@ -39,9 +39,6 @@ void chief_state::on_checked(size_t which, checkpoint_id id, const evaluated& x)
       return fail_after_save(std::move(cause));
     warn(id.step, to_string(cause));
   }
-  evaluate_next();
-  extend();
-  check_end();
 }
 
 /// Evaluators will be shown the state, which is not saved. Nothing runs past it until it is evaluated.
@@ -68,10 +65,8 @@ void chief_state::send_shown() {
 }
 
 void chief_state::on_state_shown(const state_shown& x) {
-  if (x.attempt != attempt || x.step != show_at || ends() || ending.fails())
-    return;
-  has_state = true;
-  evaluate_shown();
+  if (x.step == show_at && !ending.fails())
+    has_state = true;
 }
 
 /// Whether a checkpoint of a state up to `step` may still come to be evaluated.
@@ -81,9 +76,10 @@ bool chief_state::commits_come_up_to(int64_t step) const {
 
 /// Results come in the order of states. Evaluators get the state once it is reached and all of them are done with checkpoints up to there, unless
 /// they have evaluated the one of this state; they are asked once they have it, as far as there is room for their results.
-void chief_state::evaluate_shown() {
+bool chief_state::evaluate_shown() {
   if (!show_at || horizon.reached() < *show_at || !trains() || ending.fails())
-    return;
+    return false;
+  bool news = false;
   const checkpoint_id state{*show_at, options.iteration};
   for (size_t i = 0; i < evaluations.size(); ++i) {
     auto& schedule = evaluations.at(i);
@@ -91,30 +87,35 @@ void chief_state::evaluate_shown() {
     if (to_show.contains(i) && possible && schedule.idle() && !commits_come_up_to(state.step)) {
       schedule.show(state);
       arm(evaluation_wait(i), options.deadlines.evaluation);
+      news = true;
     } else if (schedule.shows() && !possible && !schedule.is_asked()) {
       schedule.end();
       disarm(evaluation_wait(i));
+      news = true;
     }
     if (!possible || schedule.shows())
-      to_show.erase(i);
+      news |= to_show.erase(i) > 0;
   }
   if (!to_show.empty())
-    return;
-  if (!show_sent)
+    return news;
+  if (!show_sent) {
     send_shown();
+    news = true;
+  }
   bool any = false;
   for (size_t i = 0; i < evaluations.size(); ++i) {
     auto& schedule = evaluations.at(i);
-    if (has_state && schedule.may_ask(eval_summaries(i) != nullptr))
+    if (has_state && schedule.may_ask(eval_summaries(i) != nullptr)) {
+      news = true;
       self->send(evaluator(i), evaluate_at{attempt, {state.step, state.iteration}, "", static_cast<int32_t>(i), -1, true});
+    }
     any = any || schedule.shows();
   }
   if (any)
-    return;
+    return news;
   show_at.reset();
   gates.shown_done(state.step);
-  extend();
-  check_end();
+  return true;
 }
 
 /// Sends two records for each evaluation; the next one waits for credit if the writer's disk is slow.
@@ -129,21 +130,18 @@ void chief_state::record_evaluation(size_t which, const evaluated& x) {
 
 /// Evaluations are of the job, and not of an attempt: they count their records in one sequence.
 void chief_state::on_record_credit(const record_credit& x) {
-  if (const auto* writer = nodes.find(x.from); ends() || !writer || !writer->handle || writer->what != role::eval_summary_writer)
-    return;
-  const auto which = nodes.place_of(x.from);
-  evaluations.at(which).room_until(x.until_number);
-  evaluate_next(which);
-  evaluate_shown();
+  if (const auto* writer = nodes.find(x.from); writer && writer->handle && writer->what == role::eval_summary_writer)
+    evaluations.at(nodes.place_of(x.from)).room_until(x.until_number);
 }
 
-void chief_state::evaluate_next() {
+bool chief_state::evaluate_checkpoints() {
+  bool any = false;
   for (size_t i = 0; i < evaluations.size() && !ends(); ++i)
-    evaluate_next(i);
-  evaluate_shown();
+    any |= evaluate_next(i);
+  return any;
 }
 
-void chief_state::evaluate_next(size_t which) {
+bool chief_state::evaluate_next(size_t which) {
   auto& schedule = evaluations.at(which);
   const auto id = schedule.waiting();
   const auto next = schedule.decide({.now = now_ns(),
@@ -151,27 +149,32 @@ void chief_state::evaluate_next(size_t which) {
                                      .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
                                      .recorded = eval_summaries(which) != nullptr});
   if (next == evaluation_schedule::next::nothing)
-    return;
+    return false;
   if (next == evaluation_schedule::next::need_room) {
     if (!waiting.armed(room_wait(which)))
       arm(room_wait(which), options.deadlines.save);
-    return;
+    return false;
   }
   disarm(room_wait(which));
   if (next == evaluation_schedule::next::skip) {
     schedule.drop_waiting();
     release(*id);
-    extend();
-    return check_end();
+    return true;
   }
   schedule.begin(now_ns());
   arm(evaluation_wait(which), options.deadlines.evaluation);
-  self->send(evaluator(which), evaluate_at{attempt, {id->step, id->iteration}, saves.prefix(), static_cast<int32_t>(which)});
+  self->send(evaluator(which), evaluate_at{attempt, {id->step, id->iteration}, prefix_of(*id), static_cast<int32_t>(which)});
+  return true;
+}
+
+/// The newest commit may be another one: an attempt can begin at an earlier one.
+std::string chief_state::prefix_of(checkpoint_id id) const {
+  return join_path(parent_of(saves.prefix()), checkpoint_name(id));
 }
 
 void chief_state::on_evaluated(const evaluated& x) {
   const auto which = static_cast<size_t>(x.evaluation);
-  if (ends() || which >= evaluations.size() || questions.hold_result_of(which))
+  if (which >= evaluations.size() || questions.hold_result_of(which))
     return;
   const auto& schedule = evaluations.at(which);
   const auto id = schedule.running();
@@ -207,8 +210,8 @@ void chief_state::conclude_evaluation(const evaluated& x, const troupe::judgemen
   const auto ended = schedule.end();  // A failed evaluation is not repeated.
   if (checked)
     return on_checked(which, *ended, x);
-  if (shown && ending.fails())  // The next attempt makes the state again.
-    return std::exchange(attempt_waits, false) ? begin_attempt() : check_end();
+  if (shown && ending.fails())
+    return;  // The next attempt makes the state again.
   const int64_t step = ended->step;
   const auto& settings = evaluations.settings(which);
   if (x.ok && shown && saved)
@@ -237,11 +240,7 @@ void chief_state::conclude_evaluation(const evaluated& x, const troupe::judgemen
     warn(step, to_string(cause));
   }
   if (ruling.ends)
-    end_early();  // Before the gate opens.
-  show_status();
-  evaluate_next();
-  extend();
-  check_end();
+    end_early();  // Before anything is granted.
 }
 
 /// Those that this evaluation has found of a checkpoint; the step alone where they are not known any more.
@@ -255,8 +254,7 @@ std::map<std::string, double> chief_state::metrics_of(size_t which, checkpoint_i
 void chief_state::begin_export(size_t which, checkpoint_id id, bool is_final) {
   evaluations.at(which).begin_export(id);
   arm(evaluation_wait(which), options.deadlines.evaluation);
-  const auto prefix = join_path(parent_of(saves.prefix()), checkpoint_name(id));
-  self->send(evaluator(which), export_at{attempt, id, prefix, static_cast<int32_t>(which), metrics_of(which, id), is_final, came_from == id});
+  self->send(evaluator(which), export_at{attempt, id, prefix_of(id), static_cast<int32_t>(which), metrics_of(which, id), is_final, came_from == id});
 }
 
 /// Whether exporters of the end have something to do: the job has reached its goal, or a rule has ended it.
@@ -278,7 +276,7 @@ void chief_state::export_last() {
 
 void chief_state::on_exported(const exported& x) {
   const auto which = static_cast<size_t>(x.evaluation);
-  if (ends() || which >= evaluations.size())
+  if (which >= evaluations.size())
     return;
   const auto done = evaluations.at(which).end_export();
   if (!done)
@@ -299,9 +297,6 @@ void chief_state::on_exported(const exported& x) {
       return fail_after_save(std::move(cause));
     warn(done->step, to_string(cause));
   }
-  evaluate_next();
-  extend();
-  check_end();
 }
 
 /// The evaluator will not finish its evaluation, nor begin another.
@@ -315,11 +310,8 @@ void chief_state::lose_evaluator(size_t which) {
   for (const auto id : evaluations.lose(which))
     if (!shown)
       release(id);
-  if (shown && std::exchange(attempt_waits, false))
-    return begin_attempt();
   if (shown && show_at && show_sent && !has_state && !ends())
     send_shown();  // It takes no part any more.
-  evaluate_shown();
 }
 
 }  // namespace troupe

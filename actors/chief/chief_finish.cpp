@@ -22,11 +22,9 @@ void chief_state::end() {
   waiting.disarm_all();
   if (causes.empty())
     tell_progress();
-  wait_for_hooks(true);
   tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
   tell_all<role::eval_summary_writer>(finish_log{});
   arm(chief_wait::logs, options.deadlines.stop);
-  check_closed();
 }
 
 /// While event files are closed, their writers count: one that died has not written all. The end of the hooks counts until they have seen it.
@@ -37,13 +35,17 @@ bool chief_state::is_heard_at_the_end(role who, const caf::error& reason) const 
 }
 
 /// What can fail is done before anybody hears of the end: event files are closed, and hooks have returned from what they were told before.
-void chief_state::check_closed() {
+bool chief_state::tell_end_when_closed() {
+  if (now != phase::closing)
+    return false;
   const auto& all = nodes.members();
   if (std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && row_of(m.what).is_log(); }))
     disarm(chief_wait::logs);
   const bool hooks_may_fail = causes.empty() && callbacks() && facts.unanswered() > 0;
-  if (now == phase::closing && !waiting.armed(chief_wait::logs) && !hooks_may_fail)
-    tell_end(true);
+  if (waiting.armed(chief_wait::logs) || hooks_may_fail)
+    return false;
+  tell_end(true);
+  return true;
 }
 
 void chief_state::tell_end(bool to_hooks) {
@@ -69,8 +71,8 @@ void chief_state::tell_end(bool to_hooks) {
   f.what = fact::end_at;
   f.at = reached;
   f.news = std::move(last);
+  disarm(chief_wait::hooks);
   tell(std::move(f));
-  wait_for_hooks(true);
 }
 
 std::map<std::string, double> chief_state::last_metrics() const {
@@ -95,19 +97,18 @@ void chief_state::send_home() {
   options.nodes->cancel();  // The results of long steps and reads in progress are not needed.
   waiting.disarm_all();
   arm(chief_wait::gone, options.deadlines.stop);
-  check_gone();
 }
 
 /// Writers of event files that did not end in time are not waited for again.
-void chief_state::check_gone() {
+bool chief_state::finish_when_gone() {
   const auto& all = nodes.members();
-  if (ending.sent_home && std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
-    finish();
+  if (!ending.sent_home || has_ended() || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
+    return false;
+  finish();
+  return true;
 }
 
 void chief_state::finish() {
-  if (now == phase::finished || now == phase::failed)
-    return;
   now = causes.empty() ? phase::finished : phase::failed;
   show_status();
   if (causes.empty()) {

@@ -32,10 +32,7 @@ void chief_state::halt_all() {
 }
 
 void chief_state::on_halted(const halted& x) {
-  if (x.attempt != attempt || ends())
-    return;
   halting.erase(x.who);
-  check_end();
 }
 
 /// Its thread may be inside a step or a read for good, and may still write to an arena: no other attempt may begin.
@@ -45,7 +42,6 @@ void chief_state::on_unhalted() {
       causes.add(error{errc::deadline_exceeded, m.name + " did not end its step or its read within " + std::to_string(options.deadlines.stop.count()) + " ms",
                        {}, options.name, horizon.reached()}, cure::none);
   halting.clear();
-  check_end();
 }
 
 void chief_state::recover(error cause, std::chrono::milliseconds delay) {
@@ -56,10 +52,20 @@ void chief_state::recover(error cause, std::chrono::milliseconds delay) {
   e.text = "attempt " + std::to_string(attempt) + " ended at step " + std::to_string(e.step) + ", attempt " + std::to_string(attempt + 1)
            + " begins in " + std::to_string(delay.count()) + " ms: " + to_string(*e.failure);
   publish(std::move(e));
-  show_status();
   if (delay.count() == 0)
     return begin_attempt();  // The timer would take a period of its own.
   arm(chief_wait::back_off, delay);
+}
+
+/// An evaluator has read the state that it was sent in the last attempt.
+bool chief_state::begin_delayed_attempt() {
+  bool reads = false;
+  for (size_t i = 0; i < evaluations.size(); ++i)
+    reads = reads || (evaluations.at(i).shows() && evaluations.at(i).is_asked());
+  if (ends() || reads || !std::exchange(attempt_waits, false))
+    return false;
+  begin_attempt();
+  return true;
 }
 
 void chief_state::begin_attempt() {

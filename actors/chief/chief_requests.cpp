@@ -1,5 +1,6 @@
 // What a chief is asked by the user, and what it does when a wait is over.
 #include "actors/chief/chief.hpp"
+#include "actors/chief/decisions.hpp"
 #include "words/text.hpp"
 
 #include <cmath>
@@ -12,14 +13,10 @@
 namespace troupe {
 
 void chief_state::on_request(const request& x) {
-  if (ends())
-    return;
   if (x.what == request::pause)
     return pause();
-  if (x.what == request::resume) {
-    go_on();
-    return extend();
-  }
+  if (x.what == request::resume)
+    return go_on();
   if (x.what == request::save) {
     if (options.checkpoints && now == phase::training && saves.may_save_now())
       mark_here(mark_snapshot);
@@ -45,12 +42,6 @@ void chief_state::on_request(const request& x) {
       self->send(evaluator(i), request{request::stop});
   if (now == phase::training)
     drain(horizon.until(), false);
-  if (ending.by_signal)
-    evaluate_next();  // Drops an evaluation that waits for room in its event file.
-  if (now == phase::draining && !ends())
-    cut_short();
-  if (ending.failing == failing::settling)
-    check_end();  // Nothing further is awaited for another attempt.
 }
 
 /// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
@@ -101,7 +92,6 @@ void chief_state::pause() {
   if (std::exchange(paused, true))
     return;
   waiting.freeze();
-  show_status();
 }
 
 /// Ends a pause, without granting anything.
@@ -109,16 +99,21 @@ void chief_state::go_on() {
   if (!std::exchange(paused, false))
     return;
   waiting.thaw();
-  show_status();
 }
 
+/// A tick of the timer finds nothing to do but waits that are over: if it does, a message before has not led to all that follows from it.
 void chief_state::on_deadline(const deadline& x) {
   const auto over = waiting.on(x);
-  if (!over)
-    return;
-  switch (*over) {
+  if (over)
+    is_over(*over);
+  if (advance() && !over)
+    warn(horizon.reached(), std::string{forgotten_text});
+}
+
+void chief_state::is_over(chief_wait w) {
+  switch (w) {
     case chief_wait::start:
-      return respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
+      return respond(role::checkpoint_writer, trouble::hangs, waited_for(w, options.name));
     case chief_wait::next_save:
       if (now != phase::training)
         return;
@@ -132,7 +127,7 @@ void chief_state::on_deadline(const deadline& x) {
       ending.remark = "stopped after training for " + shortest_text(*options.max_secs) + " s";
       return on_request({request::stop});
     case chief_wait::verdict:
-      return respond(role::checkpoint_writer, trouble::hangs, waited_for(*over, options.name));
+      return respond(role::checkpoint_writer, trouble::hangs, waited_for(w, options.name));
     case chief_wait::reports:
       return ask_around();
     case chief_wait::answers:
@@ -140,7 +135,7 @@ void chief_state::on_deadline(const deadline& x) {
     case chief_wait::commit:
       return give_up_saves();
     case chief_wait::logs:
-      return check_closed();
+      return;  // What is not closed by now is not waited for.
     case chief_wait::gone:
       return finish();
     case chief_wait::halt:
@@ -163,14 +158,14 @@ void chief_state::on_deadline(const deadline& x) {
       return options.nodes->cancel_reads();
     case chief_wait::hooks:
       if (!ends())
-        return respond(role::callbacks, trouble::hangs, waited_for(*over, "callbacks"));
-      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(*over) + ": their last call was not made", {},
+        return respond(role::callbacks, trouble::hangs, waited_for(w, "callbacks"));
+      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(w) + ": their last call was not made", {},
                        "callbacks", horizon.reached()});
       return now == phase::closing ? tell_end(false) : send_home();
     default: {
-      const auto which = *evaluation_of(*over);
-      auto cause = waited_for(*over, options.name);
-      if (*over == room_wait(which))
+      const auto which = *evaluation_of(w);
+      auto cause = waited_for(w, options.name);
+      if (w == room_wait(which))
         return respond(role::eval_summary_writer, trouble::hangs, std::move(cause), which);
       lose_evaluator(which);
       return respond(role::evaluator, trouble::hangs, std::move(cause), which);

@@ -25,7 +25,7 @@ expected<troupe::judgements::ruling> chief_state::ask_predicates(expected<troupe
 }
 
 void chief_state::on_rule_applied(const rule_applied& x) {
-  const auto asked = ends() ? std::nullopt : questions.take(x.number);
+  const auto asked = questions.take(x.number);
   if (!asked)
     return;
   const auto which = asked->what.evaluation;
@@ -35,11 +35,10 @@ void chief_state::on_rule_applied(const rule_applied& x) {
   const auto found = ask_predicates(x.ok ? judgements.answered(asked->what, why) : fail(x.cause), asked->of);
   if (found && found->asks)
     return;
-  if (!asked->of)
-    return found ? begin_when_ready() : fail_after_save(found.error());
   if (found)
-    return conclude_evaluation(*asked->of, *found);
-  evaluations.at(which).end();
+    return asked->of ? conclude_evaluation(*asked->of, *found) : void();
+  if (asked->of)
+    evaluations.at(which).end();
   fail_after_save(found.error());
 }
 
@@ -67,13 +66,11 @@ void chief_state::tell_verdict(checkpoint_id id) {
 }
 
 void chief_state::on_late_properties_kept(const late_properties_kept& x) {
-  if (x.attempt != attempt || ends() || --verdicts_on_way > 0 || !waiting.armed(chief_wait::verdict))
+  if (--verdicts_on_way > 0 || !waiting.armed(chief_wait::verdict))
     return;
   disarm(chief_wait::verdict);
   verdict_awaited = false;
   ending.early_kept = ending.early_kept || (ending.early && horizon.end() == x.id.step);
-  extend();
-  check_end();
 }
 
 /// What event files have of this checkpoint is not evaluated again. Exporters make what is missing.

@@ -37,7 +37,6 @@ void chief_state::pass_books(int64_t step) {
   const auto number = tell(std::move(f));
   announced.emplace(number, step);
   gates.hold_fact(number, step);
-  wait_for_hooks(true);
 }
 
 /// The attempt fails: neither books nor commits wait for listeners any more.
@@ -75,40 +74,26 @@ bool chief_state::books_can_wait() const {
   return summaries() && outfeed();
 }
 
-void chief_state::send_books_up_to(int64_t step) {
-  for (const auto placed : saves.take_books_up_to(step))
+bool chief_state::send_books_up_to(int64_t step) {
+  const auto waiting_for_it = saves.take_books_up_to(step);
+  for (const auto placed : waiting_for_it)
     pass_books(placed);
-}
-
-/// Waits for the oldest save once its step is reached; after a failure, for any.
-void chief_state::await_saves() {
-  if (waiting.armed(chief_wait::commit) || !announced.empty() || !saves.is_awaited(horizon.reached(), ending.fails()))
-    return;
-  saves.begin_wait();
-  arm(chief_wait::commit, options.deadlines.save);
+  return !waiting_for_it.empty();
 }
 
 void chief_state::on_committed(const committed& x) {
-  if (ends())
-    return;
-  if (x.attempt != attempt)
-    return self->send(writer(), unlease{x.id});  // Its attempt has failed meanwhile; the next one commits or verifies it again.
   saves.committed(x);
   recovery.committed(x.id.step);
   disarm(chief_wait::commit);
-  await_saves();
-  publish_commits();
-  extend();
-  check_end();
 }
 
-void chief_state::publish_commits() {
-  for (;;) {
-    const auto next = saves.take_published(horizon.reached());
-    if (!next)
-      return;
+bool chief_state::publish_commits() {
+  bool any = false;
+  while (const auto next = saves.take_published(horizon.reached())) {
     deal_with(*next, std::exchange(saved_told, next->id) != next->id);
+    any = true;
   }
+  return any;
 }
 
 /// A commit that is not new was there when the attempt began, and was verified and listed again.
@@ -143,7 +128,6 @@ void chief_state::offer(const committed& x, bool is_new) {
       gates.commit_done(x.id.step);
     if (!evaluations.concern(x.id))
       release(x.id);
-    evaluate_next();
   } else {
     const bool checked = is_new && x.id.step == start_step && checks_evaluations();
     if (checked)
@@ -153,8 +137,6 @@ void chief_state::offer(const committed& x, bool is_new) {
     if (!evaluations.hold(x.id, gates.holds().evaluated))
       gates.commit_done(x.id.step);
   }
-  evaluate_shown();
-  show_status();
 }
 
 /// Ends the lease of a checkpoint once no evaluation needs it, and opens its gate once none for which training waits does.
@@ -166,8 +148,6 @@ void chief_state::release(checkpoint_id id) {
 }
 
 void chief_state::on_save_failed(const save_failed& x) {
-  if (x.attempt != attempt || ends())
-    return;
   saves.failed(x.step);
   gates.commit_done(x.step);
   disarm(chief_wait::commit);
@@ -175,8 +155,6 @@ void chief_state::on_save_failed(const save_failed& x) {
     return fail_now(x.cause);
   // The last save after a failure has failed, too; one that lacks a part has failed in consequence.
   causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? causes.only_group() : std::nullopt);
-  await_saves();
-  check_end();
 }
 
 }  // namespace troupe

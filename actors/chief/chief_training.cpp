@@ -22,18 +22,18 @@ bool chief_state::commits_are_gates() const {
   return options.checkpoints && (evaluations_are_gates() || gates.holds().saved);
 }
 
-void chief_state::extend() {
+bool chief_state::extend() {
   if (now != phase::training || paused || verdict_awaited)
-    return;
+    return false;
   // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
   // one, are unanswered.
   if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
-    return;
+    return false;
   const int64_t next_gate = commits_are_gates() ? horizon.next_save(horizon.until()) : INT64_MAX;
   const int64_t next_shown = options.checkpoints ? evaluations.next_shown(horizon.until()) : INT64_MAX;
   auto further = horizon.next(gates, {std::min({gates.limit(horizon.until()), next_gate, next_shown}), saves.unreported(), facts.room(), next_shown});
   if (further.until <= horizon.until())
-    return;
+    return false;
   for (const auto& m : further.marks) {
     if ((m.kinds & mark_watch) != 0) {
       facts.marked(m.step);
@@ -45,30 +45,24 @@ void chief_state::extend() {
       place_show(m.step);
   }
   grant_up_to(further.until, std::move(further.marks));
-  if (horizon.end() && horizon.until() >= *horizon.end()) {
+  if (horizon.end() && horizon.until() >= *horizon.end())
     now = phase::draining;
-    show_status();
-  }
+  return true;
 }
 
 void chief_state::grant_up_to(int64_t until, std::vector<mark> marks) {
-  const bool idle = horizon.idle();
   horizon.granted(now_ns(), until);
   const run news{attempt, horizon.until(), std::move(marks)};
   tell_all<role::infeed>(news);
   tell_replicas(news);
-  if (idle)
-    await_reports();
 }
 
 void chief_state::mark_here(uint8_t kinds) {
   const auto here = horizon.until();
   if ((kinds & mark_snapshot) != 0 && saves.is_settled({here, options.iteration}))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
-  if ((kinds & mark_snapshot) != 0 && !saves.is_placed(here)) {
+  if ((kinds & mark_snapshot) != 0 && !saves.is_placed(here))
     place_save(here);
-    await_saves();
-  }
   if ((kinds & mark_end) != 0 && gates.shows_last() && !gates.shows(here) && callbacks() && !ending.fails()) {
     kinds |= gates.observes() ? mark_watch | mark_observe : mark_watch;
     facts.marked(here);
@@ -80,7 +74,7 @@ void chief_state::mark_here(uint8_t kinds) {
 // -- reports ----------------------------------------------------------------------------------
 
 void chief_state::on_progress(const progress& x) {
-  if (x.attempt != attempt || !trains() || ends())
+  if (!trains())
     return;
   const bool further = horizon.reach(now_ns(), x.step, x.block_steps);
   if (further)
@@ -109,18 +103,16 @@ void chief_state::on_progress(const progress& x) {
     tell(std::move(f), values.step);
   }
   if (further || !x.watched.empty())
-    await_reports();
+    end_silence();
   if (further && waiting.armed(chief_wait::news))
     arm(chief_wait::news, options.deadlines.stop);  // The step of an announced failure comes nearer.
-  on_reached();
 }
 
-void chief_state::await_reports() {
+/// The next report has the whole patience again.
+void chief_state::end_silence() {
   disarm(chief_wait::reports);
   disarm(chief_wait::answers);
   whereabouts.withdraw();
-  if ((!horizon.idle() || facts.expects()) && !ending.fails())
-    arm(chief_wait::reports, options.deadlines.silence);
 }
 
 /// A silence does not show its cause: all nodes are asked where they stand, and a node that does not answer is busy.
@@ -144,9 +136,14 @@ void chief_state::fail_of_silence() {
   fail_now(std::move(cause));
 }
 
+void chief_state::on_standing(const standing& x) {
+  if (whereabouts.on(x) && waiting.armed(chief_wait::answers))
+    fail_of_silence();
+}
+
 /// Without an outfeed, reports go to the chief, which uses only the states that replicas have reached.
 void chief_state::on_lane(const step_report& x) {
-  if (x.attempt != attempt || outfeed() || now != phase::draining || ends())
+  if (outfeed() || now != phase::draining)
     return;
   auto& lane = lanes[x.replica];
   lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
@@ -157,23 +154,18 @@ void chief_state::on_lane(const step_report& x) {
   for (const auto& [replica, step] : lanes)
     slowest = std::min(slowest, step);
   horizon.reach(slowest);
-  on_reached();
 }
 
-void chief_state::on_reached() {
-  send_books_up_to(horizon.reached());
-  await_saves();
-  publish_commits();
-  evaluate_shown();
-  if (ending.announced && *ending.announced->step <= horizon.reached())
-    return fail_now(*std::exchange(ending.announced, std::nullopt));
-  extend();
-  show_status();
-  check_end();
+/// The step that an infeed could not read is reached, and no replica has said why it cannot be made.
+bool chief_state::fail_as_announced() {
+  if (!trains() || !ending.announced || *ending.announced->step > horizon.reached())
+    return false;
+  fail_now(*std::exchange(ending.announced, std::nullopt));
+  return true;
 }
 
 void chief_state::on_stream_end(const stream_end& x) {
-  if (x.attempt != attempt || !trains() || lose_group(x) || std::exchange(ending.stream_ended, true))
+  if (!trains() || lose_group(x) || std::exchange(ending.stream_ended, true))
     return;
   if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !causes.empty())
     return;
@@ -204,14 +196,11 @@ void chief_state::on_stream_end(const stream_end& x) {
   tell_all<role::infeed>(rewind{attempt, x.step});
   now = phase::draining;
   horizon.cut_at(x.step, !stopped);
-  publish_commits();
-  for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::cut})
-    disarm(w);
+  end_silence();
+  publish_commits();  // Before one of them is placed anew.
   if (options.checkpoints && !saves.is_settled({x.step, options.iteration}))
     place_save(x.step);  // Books for an earlier mark there do not say yet that this is the end.
   disarm(chief_wait::commit);
-  await_saves();
-  check_end();
 }
 
 // -- hooks ------------------------------------------------------------------------------------
@@ -221,40 +210,29 @@ void chief_state::dealt_with(uint64_t number) {
   gates.facts_answered(number);
   if (held_fact && held_fact->first <= number)
     held_fact.reset();
+  disarm(chief_wait::hooks);  // For the next fact they have the whole patience.
 }
 
 void chief_state::on_hooks_ready(const hooks_ready& x) {
   dealt_with(x.number);
-  wait_for_hooks(true);
   listens = x.listens;
   gates.set_needs(x.steps, {x.holds.saved || listens, x.holds.evaluated}, x.observes, x.last);
-  begin_when_ready();
 }
 
 void chief_state::on_answered(const answered& x) {
   dealt_with(x.number);
   if (x.gate)
     gates.answered(x.step);
-  wait_for_hooks(true);
   if (ends())
-    return check_closed();
-  if (const auto saved = announced.extract(x.number)) {
+    return;
+  if (const auto saved = announced.extract(x.number))
     send_books(saved.mapped());
-    await_saves();
-  }
   if (const auto commit = heard.extract(x.number))
     offer(commit.mapped(), true);
-  if (now == phase::restoring)
-    return begin_when_ready();
-  if (facts.unanswered() == 0)
-    tell_progress();
-  extend();
-  check_end();
 }
 
 void chief_state::on_hooks_ended(const hooks_ended& x) {
   dealt_with(x.number);
-  wait_for_hooks(true);
   ending.hooks_done = true;
   send_home();
 }
@@ -265,36 +243,30 @@ void chief_state::drain(int64_t at, bool is_final) {
   now = phase::draining;
   horizon.end_at(at, is_final);
   mark_here(static_cast<uint8_t>((options.checkpoints ? mark_snapshot : 0) | mark_end));
-  await_saves();
-  show_status();
-  check_end();
 }
 
-/// Limits the time in which granted steps may still be made after a stop, as the input may have become slower.
-void chief_state::cut_short() {
-  if (!horizon.idle() && !ending.stream_ended && !waiting.armed(chief_wait::cut))
-    arm(chief_wait::cut, options.deadlines.cut);
-}
-
-void chief_state::check_end() {
+bool chief_state::drain_further() {
   if (now != phase::draining || !horizon.end())
-    return;
+    return false;
   const drain_situation s{start_step, evaluations.any(), outfeed() != nullptr, facts.expects() || !heard.empty() || verdict_awaited,
                            may_recover() && !halting.empty(), exports_at_end(), verdicts_on_way > 0, may_recover()};
   switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
-    case drain_next::wait: return;
-    case drain_next::flush: return flush_outfeed();
-    case drain_next::evaluate:
-      evaluations.offer_last(*saves.last_commit());
-      return evaluate_next();
-    case drain_next::export_last: return export_last();
+    case drain_next::wait: return false;
+    case drain_next::flush: flush_outfeed(); break;
+    case drain_next::evaluate: evaluations.offer_last(*saves.last_commit()); break;
+    case drain_next::export_last: export_last(); break;
     case drain_next::judge:
+      if (waiting.armed(chief_wait::verdict))
+        return false;
+      tell_verdict(*saves.last_commit());
+      break;
+    case drain_next::keep_verdicts:
       if (!waiting.armed(chief_wait::verdict))
-        tell_verdict(*saves.last_commit());
-      return;
-    case drain_next::keep_verdicts: return waiting.armed(chief_wait::verdict) ? void() : arm(chief_wait::verdict, options.deadlines.save);
-    case drain_next::end: return ending.fails() ? conclude() : end();
+        arm(chief_wait::verdict, options.deadlines.save);
+      return false;
+    case drain_next::end: ending.fails() ? conclude() : end(); break;
   }
+  return true;
 }
 
 }  // namespace troupe

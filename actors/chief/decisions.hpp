@@ -7,8 +7,12 @@
 
 #include <troupe/hook.hpp>
 
+#include <string_view>
 
 namespace troupe {
+
+/// The warning of a chief whose timer finds something to do that a message before should have led to.
+inline constexpr std::string_view forgotten_text = "the chief had forgotten what a message led to, and has done it now; please report this";
 
 /// The first multiple of `every` after `after`; INT64_MAX: none.
 int64_t next_multiple(int64_t after, std::optional<int64_t> every);

@@ -37,6 +37,7 @@ constexpr planted_row rows[] = {
   {planted_fault::gradient_ahead, "gradient_ahead", 1},
   {planted_fault::saves_unbounded, "saves_unbounded", 156},
   {planted_fault::record_without_room, "record_without_room", 660},
+  {planted_fault::event_forgotten, "event_forgotten", 2},
 };
 
 /// Plants a fault for as long as it lives.

@@ -1,5 +1,6 @@
 #include "pipeline/random_faults/checks.hpp"
 
+#include "actors/chief/decisions.hpp"
 #include "pipeline/random_faults/troubled_input.hpp"
 #include "support/small_job.hpp"
 
@@ -39,6 +40,9 @@ void check_end(const recipe&, const observation& o, std::vector<finding>& to) {
     to.push_back({"it ends in time", "the result came " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(o.ended - last).count())
                                        + " virtual seconds after the last trouble: " + (*o.result ? "well" : to_string(o.result->error()))
                                        + "\n    came: " + came_text(o)});
+  for (const auto& e : o.events)
+    if (e.what == job_event::kind::warning && e.text == forgotten_text)
+      to.push_back({"a timer finds nothing to do", "at step " + std::to_string(e.step)});
   for (const auto& name : o.left)
     to.push_back({"nobody is left", name + " is alive after the end"});
 }

@@ -1,4 +1,5 @@
 // Each check finds the violation that is planted for it: a correct story is changed in one way and checked again.
+#include "actors/chief/decisions.hpp"
 #include "pipeline/random_faults/checks.hpp"
 
 #include <doctest/doctest.h>
@@ -67,6 +68,7 @@ TEST_CASE("random faults: a story that went well breaks no rule, and was stopped
 TEST_CASE("random faults: an end that is late, missing or leaves somebody is found") {
   CHECK(breaks("it ends", [](story& s) { s.undisturbed->endless = true; }));
   CHECK(breaks("it ends", [](story& s) { s.undisturbed->stuck = true; }));
+  CHECK(breaks("a timer finds nothing to do", [](story& s) { s.undisturbed->events.push_back({.what = kind::warning, .text = std::string{forgotten_text}}); }));
   CHECK(breaks("it ends in time", [](story& s) { s.disturbed[0].ended += std::chrono::seconds{201}; }));
   CHECK(breaks("nobody is left", [](story& s) { s.undisturbed->left = {"replica/0"}; }));
 }
