@@ -16,7 +16,7 @@ namespace troupe {
 // -- starting ------------------------------------------------------------------------------
 
 void chief_state::start_crew() {
-  started = self->clock().now();
+  origin.began = self->clock().now();
   nodes = start_all(*options.nodes, *self);
   horizon = fresh_horizon();
   restore_state();
@@ -37,61 +37,59 @@ void chief_state::restore_state() {
 }
 
 void chief_state::on_restored(const restored& x) {
-  if (!waiting.armed(chief_wait::start) || ending.flushing)
+  if (!waiting.armed(chief_wait::start) || flushing())
     return;  // Nobody waits for it any more: a node has died meanwhile.
   disarm(chief_wait::start);
-  if (!x.found && saved_told)
-    return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*saved_told)
+  if (!x.found && told.saved)
+    return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*told.saved)
                                                     + ": it cannot go on", {}, options.name});
-  if (auto same = check_origin(options.planned_from, x); !same && !restored_once)
+  if (auto same = check_origin(options.planned_from, x); !same && !origin.known)
     return fail_now(same.error());
   now = phase::restoring;
-  began_at = x.id.step;
-  if (saved_told && saved_told->step > x.id.step)
-    saved_told = x.id;  // Newer commits are damaged or gone, and will be made again.
-  if (!std::exchange(restored_once, true)) {
-    start_step = first_step = x.id.step;
+  if (told.saved && told.saved->step > x.id.step)
+    told.saved = x.id;  // Newer commits are damaged or gone, and will be made again.
+  if (!std::exchange(origin.known, true)) {
+    origin.start_step = origin.first_step = x.id.step;
     if (x.found)
-      saved_told = came_from = x.id;
+      told.saved = origin.came_from = x.id;
     else if (const auto taken = x.properties.find("warm_start"); taken != x.properties.end())
-      warm_start = taken->second;
+      origin.warm_start = taken->second;
     if (const auto books = x.properties.find("first_step"); books != x.properties.end())
-      first_step = std::strtoll(books->second.c_str(), nullptr, 10);
+      origin.first_step = std::strtoll(books->second.c_str(), nullptr, 10);
   }
   // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
   // commit has finished there.
   const auto finished = x.properties.find("finished");
-  best_in_books.emplace(x.id.step, judgements.begin(x.id.step, x.properties));
-  ended_before = judgements.ended_before(x.properties);
+  verdicts.books_name(x.id.step, judgements.begin(x.id.step, x.properties));
   evaluations.begin(x.id);
   const bool has_finished = finished != x.properties.end() && finished->second == "true";
-  data_anew = has_finished && came_from == x.id;
+  const bool data_anew = origin.data_anew = has_finished && origin.came_from == x.id;
   saves.start_from(x);
-  held_progress.begin(x.id.step);
+  facts.progress.begin(x.id.step);
   horizon.begin(x.id.step, has_finished && !data_anew ? x.id.step : goal());
-  restore_warnings.insert(restore_warnings.begin(), x.warnings.begin(), x.warnings.end());
+  told.later.insert(told.later.begin(), x.warnings.begin(), x.warnings.end());
   if (x.found && !data_anew)
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
       return fail_now(known.error());
   const auto factor = x.properties.find(std::string{rate_factor_property});
-  rates = {{x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr)}};
+  const auto other_rate = rates.begin(x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr));
   const begin news{attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
-  self->send(outfeed(), begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
+  self->send(outfeed(), begin{attempt, x.id.step, {}, rates.at(x.id.step)});
   groups.restore(x.id.step, x.properties);
-  tell_replicas(begin{attempt, x.id.step, {}, rate_factor_at(x.id.step)});
-  if (held_rate && held_rate->step == x.id.step && attempt > 1 && held_rate->factor != rate_factor_at(x.id.step))
-    set_rate(x.id.step, held_rate->factor);
+  tell_replicas(begin{attempt, x.id.step, {}, rates.at(x.id.step)});
+  if (other_rate)
+    set_rate(x.id.step, *other_rate);
   tell_all<role::infeed>(news);
   begin_groups();
   if (attempt > 1)
     publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
   // A rule that holds already ends the job here: one that was added, or whose end was not recorded.
-  if (!ended_before)
+  if (!judgements.ended_before())
     if (auto found = ask_predicates(judgements.rule_at_start(), {}); !found)
       return fail_after_save(std::move(found.error()));
   show_status();  // This phase may end within the turn.
-  if (!callbacks() || std::exchange(hooks_told, true))
+  if (!callbacks() || std::exchange(told.begin, true))
     return;  // Training begins once hooks have returned from `recovered`.
   fact first;
   first.what = fact::begin_at;
@@ -103,7 +101,7 @@ std::optional<int64_t> chief_state::goal() const {
   std::optional<int64_t> goal = options.max_steps;
   if (options.steps) {
     int64_t end = 0;
-    if (__builtin_add_overflow(start_step, *options.steps, &end))
+    if (__builtin_add_overflow(origin.start_step, *options.steps, &end))
       end = INT64_MAX;
     goal = std::min(goal.value_or(INT64_MAX), end);
   }
@@ -112,7 +110,7 @@ std::optional<int64_t> chief_state::goal() const {
 
 /// Hooks have returned from what they were told, and predicates have answered.
 bool chief_state::begin_when_ready() {
-  if (now != phase::restoring || facts.unanswered() > 0 || !questions.empty() || ending.flushing || ending.fails())
+  if (now != phase::restoring || facts.unanswered() > 0 || !questions.empty() || flushing() || ending.fails())
     return false;
   begin_training();
   return true;
@@ -120,74 +118,73 @@ bool chief_state::begin_when_ready() {
 
 void chief_state::begin_training() {
   now = phase::training;
-  if (paused)
+  if (wishes.pause)
     waiting.freeze();
   const auto end_at = horizon.end();
-  const bool nothing_left = (end_at && *end_at <= began_at) || ended_before || judgements.has_ended();
-  const bool first = !std::exchange(start_told, true);
-  std::string how = warm_start.empty() ? "a fresh start" : "a warm start with " + warm_start;
+  const bool nothing_left = (end_at && *end_at <= horizon.began_at()) || judgements.ended_before() || judgements.has_ended();
+  const bool first = !std::exchange(told.start, true);
+  std::string how = origin.warm_start.empty() ? "a fresh start" : "a warm start with " + origin.warm_start;
   if (saves.last_commit())
     how = "resumed from " + saves.prefix()
-          + (nothing_left ? "" : data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
+          + (nothing_left ? "" : origin.data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
   if (first)
-    publish({.what = job_event::kind::started, .step = start_step, .max_steps = end_at, .text = std::move(how)});
-  for (const auto& w : std::exchange(restore_warnings, {}))
-    if (warned.insert(w).second)
-      warn(began_at, w);
-  if (nothing_left && began_at == start_step)
+    publish({.what = job_event::kind::started, .step = origin.start_step, .max_steps = end_at, .text = std::move(how)});
+  for (const auto& w : std::exchange(told.later, {}))
+    if (told.warnings.insert(w).second)
+      warn(horizon.began_at(), w);
+  if (nothing_left && horizon.began_at() == origin.start_step)
     return end_at_once();  // Also where an attempt to do so has failed.
   if (nothing_left) {
-    if (ended_before)
-      ending.remark = "ended " + *ended_before;
+    if (const auto& before = judgements.ended_before())
+      ending.remark = "ended " + *before;
     else if (judgements.has_ended())
       ending.remark = "ended early: " + judgements.why_ended();
-    else if (goal().value_or(INT64_MAX) > began_at)
-      ending.remark = data_ended_text(began_at, goal());
-    horizon.end_at(began_at, true);
+    else if (goal().value_or(INT64_MAX) > horizon.began_at())
+      ending.remark = data_ended_text(horizon.began_at(), goal());
+    horizon.end_at(horizon.began_at(), true);
   }
   if (first && summaries())
-    self->send(summaries(), note{note::start, start_step, {}});
+    self->send(summaries(), note{note::start, origin.start_step, {}});
   // A new job saves its first state, and one that has grown a model commits it at the step that it came from; a resumed one
   // verifies the checkpoint that it came from and lists it again.
   std::vector<mark> marks;
   if (options.checkpoints) {
-    place_save(began_at);
-    marks.push_back({began_at, mark_snapshot});
+    place_save(horizon.began_at());
+    marks.push_back({horizon.began_at(), mark_snapshot});
   }
   if (nothing_left)
-    marks.push_back({began_at, mark_end});
-  if (gates.shows(began_at) && (!watch_told || *watch_told < began_at)) {
-    marks.push_back({began_at, mark_watch});
-    gates.marked(began_at);
-    facts.marked(began_at);
+    marks.push_back({horizon.began_at(), mark_end});
+  if (gates.shows(horizon.began_at()) && (!told.watch || *told.watch < horizon.began_at())) {
+    marks.push_back({horizon.began_at(), mark_watch});
+    gates.marked(horizon.began_at());
+    facts.marked(horizon.began_at());
   }
-  grant_up_to(began_at, std::move(marks));
+  grant_up_to(horizon.began_at(), std::move(marks));
   if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due, or a verdict.
     now = phase::draining;
-    ending.early = judgements.has_ended();
     return;
   }
   if (options.save_secs && options.checkpoints)
     arm(chief_wait::next_save, save_period());
   if (options.max_secs && !waiting.armed(chief_wait::max_secs))
     arm(chief_wait::max_secs, std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*options.max_secs, 0.01, 3e7) * 1000)));
-  if (std::exchange(save_wanted, false) && options.checkpoints && saves.may_save_now())
+  if (std::exchange(wishes.save, false) && options.checkpoints && saves.may_save_now())
     mark_here(mark_snapshot);  // Otherwise it follows the save that was just placed.
-  if (ending.stopping)
+  if (ending.stops())
     drain(horizon.until(), false);
 }
 
 /// The job stands at or beyond its end already.
 void chief_state::end_at_once() {
   const auto goal = horizon.end();
+  const auto here = horizon.began_at();
   ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix())
-                  + (goal && *goal <= began_at ? " stands at step " + std::to_string(began_at) + " already, and max_steps is " + std::to_string(*goal)
-                                               : " has ended " + ended_before.value_or("early: " + judgements.why_ended()));
-  horizon.end_at(began_at, true);
+                  + (goal && *goal <= here ? " stands at step " + std::to_string(here) + " already, and max_steps is " + std::to_string(*goal)
+                                               : " has ended " + judgements.ended_before().value_or("early: " + judgements.why_ended()));
+  horizon.end_at(here, true);
   if (!evaluations.any() || !saves.last_commit())
     return end();
   now = phase::draining;
-  ending.early = judgements.has_ended();
   recall_evaluations(*saves.last_commit());
   evaluations.offer_last(*saves.last_commit());
 }
@@ -195,7 +192,7 @@ void chief_state::end_at_once() {
 // -- facts and status ---------------------------------------------------------------------------
 
 std::chrono::nanoseconds chief_state::now_ns() const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(self->clock().now() - started);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(self->clock().now() - origin.began);
 }
 
 double chief_state::seconds() const {
@@ -217,7 +214,7 @@ uint64_t chief_state::publish(job_event e) {
   if (!callbacks())
     return 0;
   if (e.what == job_event::kind::progress) {
-    held_progress.add(std::move(e));
+    facts.progress.add(std::move(e));
     constexpr int64_t behind_max = 8;
     if (facts.unanswered() < std::min(behind_max, facts.size()))
       tell_progress();
@@ -233,13 +230,13 @@ uint64_t chief_state::publish(job_event e) {
   const auto number = tell(std::move(f));
   if (held && !ends()) {
     gates.hold_fact(number, step);
-    held_fact = {number, step};
+    facts.hold(number, step);
   }
   return number;
 }
 
 bool chief_state::tell_progress() {
-  auto e = callbacks() ? held_progress.take() : std::nullopt;
+  auto e = callbacks() ? facts.progress.take() : std::nullopt;
   if (!e)
     return false;
   fact f;
@@ -254,7 +251,7 @@ uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
   const auto number = f.number = facts.told(now_ns(), watch);
   if (f.gate) {
     gates.asked(f.at);
-    held_fact = {number, f.at};
+    facts.hold(number, f.at);
   }
   self->send(callbacks(), std::move(f));
   return number;
@@ -269,23 +266,24 @@ double chief_state::steps_per_second() const {
 void chief_state::show_status() {
   // A later attempt restores as part of recovering.
   const auto seen = attempt > 1 && now == phase::restoring ? job_progress::phase::recovering : shown(now);
-  bool news = false;
+  bool news = !told.status;
+  auto& known = told.status ? *told.status : told.status.emplace();
   const auto set = [&news](auto& to, const auto& value) {
     if (to != value) {
       to = value;
       news = true;
     }
   };
-  set(status.now, seen);
-  set(status.step, horizon.reached());
-  set(status.max_steps, horizon.end());
-  set(status.loss, losses.mean);
-  set(status.steps_per_second, steps_per_second());
-  set(status.committed_step, saves.last_commit().value_or(checkpoint_id{-1}).step);
-  set(status.evaluations, metrics);
-  set(status.paused, paused);
-  if (news || !std::exchange(status_shown, true))
-    options.board->status(status);
+  set(known.now, seen);
+  set(known.step, horizon.reached());
+  set(known.max_steps, horizon.end());
+  set(known.loss, results.losses.mean);
+  set(known.steps_per_second, steps_per_second());
+  set(known.committed_step, saves.last_commit().value_or(checkpoint_id{-1}).step);
+  set(known.evaluations, results.metrics);
+  set(known.paused, wishes.pause);
+  if (news)
+    options.board->status(known);
 }
 
 namespace {

@@ -13,22 +13,24 @@
 //   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):
 //               the delay of the budget, then dead nodes are started anew and the newest commit is restored; on to restoring
 //   ending:     first (phase::closing) event files are closed, and hooks return from what they were told; then hooks see the end,
-//               the crew is ended, and its downs are counted
+//               the crew is ended, and (phase::leaving) its downs are counted
 //
-// Its parts are plain data with decisions as functions, tested without an actor: horizon, saves, evaluations, gates,
-// fact_window, failures, groups, recovery, judgements, rule_questions, ending, roster, waits. This actor turns messages into calls of
+// Its parts are plain data with decisions as functions, tested without an actor (docs/actors.md lists them). This actor turns messages into calls of
 // the parts; `advance` turns what the parts decide into messages.
 #pragma once
 
 #include "actors/chief/attempt_books.hpp"
 #include "actors/chief/chief_waits.hpp"
 #include "actors/chief/deadlines.hpp"
-#include "actors/chief/fact_window.hpp"
 #include "actors/chief/groups.hpp"
-#include "actors/chief/held_progress.hpp"
+#include "actors/chief/hook_facts.hpp"
 #include "actors/chief/judgements.hpp"
+#include "actors/chief/learning_rates.hpp"
+#include "actors/chief/listeners.hpp"
+#include "actors/chief/origin.hpp"
 #include "actors/chief/phase.hpp"
 #include "actors/chief/recovery.hpp"
+#include "actors/chief/results.hpp"
 #include "actors/chief/rule_questions.hpp"
 #include "actors/crew.hpp"
 #include "actors/inquiry.hpp"
@@ -74,47 +76,16 @@ struct chief_state : attempt_books {
   rule_questions questions;                     ///< Predicates of rules that evaluators are asked.
   troupe::gates gates;
   troupe::groups groups;                        ///< What has left is restored with each attempt.
-  fact_window facts;                            ///< Limits how far the hooks may be behind.
-  troupe::held_progress held_progress;          ///< Sent when the hooks have caught up.
+  hook_facts facts;                             ///< What hooks are told, and how far they are behind.
+  listeners listening;                          ///< Saving listeners.
+  learning_rates rates;
   troupe::recovery recovery;
   inquiry whereabouts;                          ///< The inquiry after a silence.
+  job_origin origin;
+  told_facts told;
+  job_results results;
+  user_wishes wishes;
   wait_timer<chief_actor::stateful_pointer<chief_state>, chief_wait> waiting;
-
-  // -- the books of the job -------------------------------------------------------------
-  int64_t first_step = 0;                       ///< The step where the job first started; kept across restarts.
-  int64_t start_step = 0;                       ///< The step where this process started it.
-  loss_point losses;                            ///< From the newest report: the last step's, and means since the report before.
-  std::map<std::string, std::map<std::string, double>> metrics;  ///< From the last evaluation of each name.
-  std::map<std::string, std::vector<std::string>> exports;       ///< From the last occasion of each name.
-  std::map<std::string, tensor> arrays;         ///< Metrics of the first evaluation that are arrays, from its last result.
-  caf::actor_clock::time_point started{};
-  std::vector<std::string> restore_warnings;
-  std::string warm_start;                       ///< What a job without a checkpoint has begun with; empty: initial values.
-  std::set<std::string> warned;                 ///< Those that were told; each attempt restores.
-  std::optional<checkpoint_id> came_from;       ///< The checkpoint that this process started from.
-  std::optional<std::string> ended_before;      ///< Why an earlier run of this job has ended by a rule, where this one begins.
-  bool data_anew = false;                       ///< The job had finished: its data begin anew.
-  bool restored_once = false, hooks_told = false, start_told = false;  ///< Once a job, whatever its attempts.
-  std::optional<checkpoint_id> saved_told;            ///< The newest commit that users know of.
-  std::optional<int64_t> watch_told;            ///< The newest state whose values hooks were shown.
-  bool writer_replaced = false;
-  /// The factor of the rate after what hooks said to the last fact that they held. An attempt that begins at its state does not tell it again, as
-  /// it does those of all later states, and its checkpoint may not know the factor.
-  struct rate_of_fact {
-    uint64_t fact = 0;
-    int64_t step = 0;
-    double factor = 1;
-  };
-  std::optional<rate_of_fact> held_rate;
-  /// The fact that hooks hold and have not answered, and its state; it may be of an attempt that has failed.
-  std::optional<std::pair<uint64_t, int64_t>> held_fact;
-  bool attempt_waits = false;                   ///< The next attempt begins once a state is evaluated that the last one showed.
-  bool listens = false;                         ///< There are saving listeners.
-  bool save_wanted = false;                     ///< A save was requested while nothing could be saved.
-  job_progress status;                          ///< What the board has,
-  bool status_shown = false;                    ///<   once it has anything.
-  bool paused = false;                          ///< Nothing is granted, and no deadline runs.
-  uint64_t flushes = 0;                         ///< Number of the last `flush`.
 
   // chief_advance.cpp: what follows from a message, once its handler has changed the parts
   /// Asks the parts in a fixed order what there is to do until there is nothing. False: there was nothing.
@@ -171,7 +142,6 @@ struct chief_state : attempt_books {
   void pause();
   void go_on();
   void scale_rates(double factor);
-  void multiply_rates(int64_t step, double factor);
   void set_rate(int64_t step, double factor);
   void keep_rates(checkpoint_id id);
   void on_deadline(const deadline& x);
@@ -205,7 +175,6 @@ struct chief_state : attempt_books {
   void place_save(int64_t step);
   void pass_books(int64_t step);
   void send_books(int64_t step);
-  double rate_factor_at(int64_t step) const;
   bool books_can_wait() const;
   bool send_books_up_to(int64_t step);
   void on_committed(const committed& x);
@@ -244,6 +213,7 @@ struct chief_state : attempt_books {
   expected<troupe::judgements::ruling> ask_predicates(expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of);
   void on_rule_applied(const rule_applied& x);
   void end_early();
+  bool ends_by_rule_at(int64_t step) const;
   void tell_verdict(checkpoint_id id);
   void on_late_properties_kept(const late_properties_kept& x);
   void recall_evaluations(checkpoint_id id);
@@ -267,6 +237,9 @@ struct chief_state : attempt_books {
   void on_down(const caf::down_msg& x);
   void on_flushed(const flushed& x);
   void flush_outfeed();
+  bool flushing() const { return waiting.armed(chief_wait::flush); }
+  uint64_t number_of_flush() const;
+  void flushed_or_not();
   /// `which`: its number among several of that role.
   void respond(role who, trouble what, error cause, size_t which = 0);
   void go_on_without_evaluator(size_t which, const error& cause);

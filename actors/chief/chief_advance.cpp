@@ -50,21 +50,21 @@ void chief_state::set_waits() {
   const auto& limits = options.deadlines;
   // The oldest save, once its step is reached; after a failure, any. Listeners hear of it before.
   const bool save_awaited = trains() && saves.is_awaited(horizon.reached(), ending.fails());
-  if (save_awaited && announced.empty() && !waiting.armed(chief_wait::commit))
+  if (save_awaited && !listening.hear_any_saving() && !waiting.armed(chief_wait::commit))
     saves.begin_wait();
-  set(chief_wait::commit, save_awaited && (announced.empty() || waiting.armed(chief_wait::commit)), limits.save);
+  set(chief_wait::commit, save_awaited && (!listening.hear_any_saving() || waiting.armed(chief_wait::commit)), limits.save);
   const bool reports_awaited = trains() && !ending.fails() && (!horizon.idle() || facts.expects());
   if (!reports_awaited)
     end_silence();
   else if (!waiting.armed(chief_wait::answers))
     set(chief_wait::reports, true, limits.silence);
   // After a stop, the time in which granted steps may still be made is limited: the input may have become slower.
-  const bool ends_soon = ending.failing == failing::saving || (ending.stopping && !ending.fails());
-  set(chief_wait::cut, now == phase::draining && ends_soon && !horizon.idle() && !ending.stream_ended && !ending.cut, limits.cut);
+  const bool ends_soon = ending.failing() == failing::saving || (ending.stops() && !ending.fails());
+  set(chief_wait::cut, now == phase::draining && ends_soon && !horizon.idle() && ending.state() == end_state::open, limits.cut);
   // Hooks have a deadline only while others wait for them: at a gate, at the first and the last call, and while the horizon waits until they
   // catch up. A failed attempt does not wait.
   const bool others_wait = now == phase::restoring || gates.awaited() || facts.full() || facts.unanswered() > facts.size();
-  const bool hooks_awaited = callbacks() && facts.unanswered() > 0 && !ending.sent_home && (ends() || (others_wait && !ending.fails()));
+  const bool hooks_awaited = callbacks() && facts.unanswered() > 0 && now < phase::leaving && (ends() || (others_wait && !ending.fails()));
   set(chief_wait::hooks, hooks_awaited, limits.hooks);
 }
 

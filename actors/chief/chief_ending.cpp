@@ -32,7 +32,7 @@ void chief_state::on_failure(const failure& x) {
   if (!ends())
     return respond(who->what, trouble::throws, x.what, nodes.place_of(x.who));
   if (who->what == role::callbacks || (row_of(who->what).is_log() && waiting.armed(chief_wait::logs)))
-    causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
+    ending.causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
 }
 
 /// Training goes on without that evaluation.
@@ -50,12 +50,14 @@ void chief_state::go_on_without_evaluator(size_t which, const error& cause) {
 /// The replicas report the same cause at its step, after all earlier steps. The chief waits for that report, unless no
 /// replica can reach the step.
 void chief_state::on_input_failed(const input_failed& x) {
-  if ((ending.cut && x.cause.category == errc::cancelled))
+  if (ending.state() != end_state::open && x.cause.category == errc::cancelled)
     return;
-  if (ending.failing == failing::settling)
-    return x.cause.category == errc::cancelled ? void() : causes.add(x.cause);  // The job itself cancelled the reads.
+  if (ending.failing() == failing::settling)
+    return x.cause.category == errc::cancelled ? void() : ending.causes.add(x.cause);  // The job itself cancelled the reads.
   if (!trains() || x.step <= horizon.reached())
     return fail_now(x.cause);
+  if (ending.state() >= end_state::ended)
+    return;  // Nobody reads beyond the end.
   if (ending.announced && *ending.announced->step <= x.step)
     return;
   ending.announced = x.cause;
@@ -65,8 +67,8 @@ void chief_state::on_input_failed(const input_failed& x) {
 
 void chief_state::on_input_warned(const input_warned& x) {
   if (!trains())
-    restore_warnings.push_back(x.text);
-  else if (warned.insert(x.text).second)  // An infeed that is started anew warns anew.
+    told.later.push_back(x.text);
+  else if (told.warnings.insert(x.text).second)  // An infeed that is started anew warns anew.
     warn(horizon.reached(), x.text);
 }
 
@@ -77,13 +79,13 @@ void chief_state::on_down(const caf::down_msg& x) {
   const member who = *found;
   const auto place = nodes.place_of(who.id);
   nodes.ended(who.id);
-  halting.erase(who.id);
+  ending.halting.erase(who.id);
   if (row_of(who.what).is_halted && waiting.armed(chief_wait::back_off))
     return;
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, horizon.reached()};
   if (ends()) {
     if (is_heard_at_the_end(who.what, x.reason))
-      causes.add(std::move(cause));
+      ending.causes.add(std::move(cause));
     if (who.what == role::callbacks && now == phase::ending)
       send_home();
     return;
@@ -107,13 +109,13 @@ void chief_state::on_down(const caf::down_msg& x) {
         send_books_up_to(horizon.until());
       tell_all<role::replica>(connect_reports{self});
       fail_after_save(std::move(cause));
-      return std::exchange(ending.flushing, false) ? settle_saves() : void();
+      return flushing() ? settle_saves() : void();
     case role::infeed:
     case role::replica:
       self->send(writer(), gone{attempt, who.id});
       [[fallthrough]];
     case role::reducer:
-      causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category,
+      ending.causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category,
                  who.what == role::infeed ? std::nullopt : std::optional{who.group});
       return flush_then_settle();
     default:
@@ -125,7 +127,7 @@ void chief_state::on_down(const caf::down_msg& x) {
 /// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
 /// are flushed before any decision.
 void chief_state::flush_then_settle() {
-  if (ending.failing == failing::settling || ending.flushing)
+  if (ending.failing() == failing::settling || flushing())
     return;
   waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
   options.nodes->cancel_steps();
@@ -135,23 +137,33 @@ void chief_state::flush_then_settle() {
 }
 
 void chief_state::flush_outfeed() {
-  ending.flushing = true;
-  self->send(outfeed(), flush{++flushes});
+  ++ending.flushes;
+  self->send(outfeed(), flush{number_of_flush()});
   arm(chief_wait::flush, options.deadlines.stop);
 }
 
+/// No answer of another attempt has it.
+uint64_t chief_state::number_of_flush() const {
+  return (static_cast<uint64_t>(attempt) << 32) + ending.flushes;
+}
+
 void chief_state::on_flushed(const flushed& x) {
-  if (x.number != flushes || !ending.flushing)
+  if (x.number != number_of_flush() || !flushing())
     return;
-  ending.flushing = false;
+  disarm(chief_wait::flush);
+  flushed_or_not();
+}
+
+/// The outfeed has answered, or will not.
+void chief_state::flushed_or_not() {
   if (!saves.any() && ending.fails())
     return conclude();
   settle_saves();
 }
 
 void chief_state::fail_now(error cause) {
-  causes.add(std::move(cause));
-  if (!ends() && !ending.flushing)
+  ending.causes.add(std::move(cause));
+  if (!ends() && !flushing())
     settle_saves();
 }
 
@@ -159,9 +171,8 @@ void chief_state::fail_now(error cause) {
 /// snapshot whether it can still be complete. Only those are waited for, and, where a new attempt may follow, that no node
 /// is in a step or a read.
 void chief_state::settle_saves() {
-  if (ending.failing == failing::settling)
+  if (!ending.fails_by(failing::settling))
     return;
-  ending.failing = failing::settling;
   stop_listening();
   waiting.thaw();
   const bool trained = trains();
@@ -193,10 +204,10 @@ void chief_state::settle_saves() {
 
 /// The failed attempt has nothing more to say: another one follows, or the job ends.
 void chief_state::conclude() {
-  if (ending.failing != failing::settling || causes.aborted() || (options.checkpoints && !writer()))
+  if (ending.failing() != failing::settling || ending.causes.aborted() || (options.checkpoints && !writer()))
     return end();
-  auto cause = causes.root();
-  const auto verdict = recovery.decide({cause, causes.curable(), causes.has_kill(), horizon.reached(), options.checkpoints, ending.stopping});
+  auto cause = ending.causes.root();
+  const auto verdict = recovery.decide({cause, ending.causes.curable(), ending.causes.has_kill(), horizon.reached(), options.checkpoints, ending.stops()});
   if (verdict.recovers)
     return recover(std::move(cause), verdict.delay);
   if (const auto group = group_to_drop()) {
@@ -204,7 +215,7 @@ void chief_state::conclude() {
     return recover(std::move(cause), {});
   }
   if (!verdict.why_not.empty())
-    causes.note(verdict.why_not);
+    ending.causes.note(verdict.why_not);
   end();
 }
 
@@ -224,14 +235,14 @@ void chief_state::give_up_saves() {
 }
 
 void chief_state::fail_after_save(error cause) {
-  causes.add(std::move(cause), cure::none);
+  ending.causes.add(std::move(cause), cure::none);
   if (ends())
     return;
   if (ending.fails())
     return now == phase::recovering ? end() : void();
   if (!trains())
     return end();
-  ending.failing = failing::saving;
+  ending.fails_by(failing::saving);
   stop_listening();
   waiting.thaw();
   gates.open_all();
@@ -248,8 +259,8 @@ void chief_state::fail_after_save(error cause) {
 }
 
 void chief_state::replace_writer(error cause) {
-  if (std::exchange(writer_replaced, true) || ending.fails() || !trains()) {
-    causes.add(std::move(cause), cure::none);
+  if (ending.fails() || !trains()) {
+    ending.causes.add(std::move(cause), cure::none);
     return end();  // No writer can save any more.
   }
   const auto id = nodes.id_of(role::checkpoint_writer);

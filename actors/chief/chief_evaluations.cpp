@@ -16,7 +16,7 @@ bool chief_state::checks_evaluations() const {
   bool any = false;
   for (size_t i = 0; i < evaluations.size(); ++i)
     any = any || (evaluator(i) && evaluations.settings(i).sanity_batches > 0);
-  return any && !came_from && attempt == 1 && causes.empty() && !ending.stopping;
+  return any && !origin.came_from && attempt == 1 && ending.causes.empty() && !ending.stops();
 }
 
 void chief_state::check_evaluations(checkpoint_id id) {
@@ -43,17 +43,17 @@ void chief_state::on_checked(size_t which, checkpoint_id id, const evaluated& x)
 
 /// Evaluators will be shown the state, which is not saved. Nothing runs past it until it is evaluated.
 void chief_state::place_show(int64_t step) {
+  std::set<size_t> readers;
   for (size_t i = 0; i < evaluations.size(); ++i)
     if (evaluations.shows(i, step) && evaluator(i))
-      to_show.insert(i);
-  gates.await_shown(step);
-  show_at = step;
-  show_sent = has_state = false;
+      readers.insert(i);
+  gates.close(gate_kind::shown, step);
+  showing.place(step, std::move(readers));
 }
 
 /// To evaluators that have nothing else to do from here on; if none is left, the memory that holds the state is free again.
 void chief_state::send_shown() {
-  show_state wish{attempt, *show_at, {}, {}};
+  show_state wish{attempt, *showing.step(), {}, {}};
   for (const auto& m : nodes.members())
     if (m.what == role::replica && m.handle && !groups.has_left(m.group))
       wish.replicas.push_back({m.id});
@@ -61,30 +61,29 @@ void chief_state::send_shown() {
     if (evaluations.at(i).shows() && evaluator(i))
       wish.readers.push_back({{}, caf::actor_cast<state_owner_actor>(evaluator(i))});
   self->send(writer(), std::move(wish));
-  show_sent = true;
 }
 
 void chief_state::on_state_shown(const state_shown& x) {
-  if (x.step == show_at && !ending.fails())
-    has_state = true;
+  if (!ending.fails())
+    showing.arrived(x.step);
 }
 
 /// Whether a checkpoint of a state up to `step` may still come to be evaluated.
 bool chief_state::commits_come_up_to(int64_t step) const {
-  return (saves.any() && saves.oldest() <= step) || saves.any_held() || !heard.empty();
+  return (saves.any() && saves.oldest() <= step) || saves.any_held() || listening.hear_any_commit();
 }
 
 /// Results come in the order of states. Evaluators get the state once it is reached and all of them are done with checkpoints up to there, unless
 /// they have evaluated the one of this state; they are asked once they have it, as far as there is room for their results.
 bool chief_state::evaluate_shown() {
-  if (!show_at || horizon.reached() < *show_at || !trains() || ending.fails())
+  if (!showing.step() || horizon.reached() < *showing.step() || !trains() || ending.fails())
     return false;
   bool news = false;
-  const checkpoint_id state{*show_at, options.iteration};
+  const checkpoint_id state{*showing.step(), options.iteration};
   for (size_t i = 0; i < evaluations.size(); ++i) {
     auto& schedule = evaluations.at(i);
-    const bool possible = evaluator(i) && !ending.by_signal && (schedule.last() != state || schedule.shows());
-    if (to_show.contains(i) && possible && schedule.idle() && !commits_come_up_to(state.step)) {
+    const bool possible = evaluator(i) && ending.cause() != end_cause::signal && (schedule.last() != state || schedule.shows());
+    if (showing.waits_for(i) && possible && schedule.idle() && !commits_come_up_to(state.step)) {
       schedule.show(state);
       arm(evaluation_wait(i), options.deadlines.evaluation);
       news = true;
@@ -94,18 +93,18 @@ bool chief_state::evaluate_shown() {
       news = true;
     }
     if (!possible || schedule.shows())
-      news |= to_show.erase(i) > 0;
+      news |= showing.wait_no_more_for(i);
   }
-  if (!to_show.empty())
+  if (showing.waits())
     return news;
-  if (!show_sent) {
+  if (showing.send()) {
     send_shown();
     news = true;
   }
   bool any = false;
   for (size_t i = 0; i < evaluations.size(); ++i) {
     auto& schedule = evaluations.at(i);
-    if (has_state && schedule.may_ask(eval_summaries(i) != nullptr)) {
+    if (showing.has_arrived() && schedule.may_ask(eval_summaries(i) != nullptr)) {
       news = true;
       self->send(evaluator(i), evaluate_at{attempt, {state.step, state.iteration}, "", static_cast<int32_t>(i), -1, true});
     }
@@ -113,8 +112,8 @@ bool chief_state::evaluate_shown() {
   }
   if (any)
     return news;
-  show_at.reset();
-  gates.shown_done(state.step);
+  showing.done();
+  gates.open(gate_kind::shown, state.step);
   return true;
 }
 
@@ -145,7 +144,7 @@ bool chief_state::evaluate_next(size_t which) {
   auto& schedule = evaluations.at(which);
   const auto id = schedule.waiting();
   const auto next = schedule.decide({.now = now_ns(),
-                                     .possible = evaluator(which) && !ending.by_signal,
+                                     .possible = evaluator(which) && ending.cause() != end_cause::signal,
                                      .at_the_end = id && horizon.end() == id->step && now == phase::draining && !ending.fails(),
                                      .recorded = eval_summaries(which) != nullptr});
   if (next == evaluation_schedule::next::nothing)
@@ -217,17 +216,17 @@ void chief_state::conclude_evaluation(const evaluated& x, const troupe::judgemen
   if (x.ok && shown && saved)
     judge_saved(which, *ended, {x.metrics, x.arrays});
   if (x.ok) {
-    metrics[settings.name] = x.metrics;
+    results.metrics[settings.name] = x.metrics;
     if (settings.exports && saved)
       begin_export(which, *ended, false);
   }
   if (planted(planted_fault::lease_forgotten))
-    gates.commit_done(step);
+    gates.open(gate_kind::commit, step);
   else if (saved)
     release(*ended);
   if (x.ok) {
     if (which == 0)
-      arrays = x.arrays;
+      results.arrays = x.arrays;
     publish({.what = job_event::kind::evaluated, .step = step, .metrics = x.metrics, .arrays = x.arrays,
              .checkpoint = saved ? ended : std::nullopt, .evaluation = settings.name});
     record_evaluation(which, x);
@@ -235,7 +234,7 @@ void chief_state::conclude_evaluation(const evaluated& x, const troupe::judgemen
     auto cause = x.cause;
     cause.notes.push_back((shown ? "while evaluating the state of step " : "while evaluating the checkpoint of step ") + to_string(*ended)
                           + (settings.name.empty() ? "" : " for '" + settings.name + "'"));
-    if (settings.on_failure == failure_policy::fail && !(ending.not_finite && cause.category == errc::nan_loss))
+    if (settings.on_failure == failure_policy::fail && !(ending.cause() == end_cause::not_finite && cause.category == errc::nan_loss))
       return fail_after_save(std::move(cause));
     warn(step, to_string(cause));
   }
@@ -246,7 +245,7 @@ void chief_state::conclude_evaluation(const evaluated& x, const troupe::judgemen
 /// Those that this evaluation has found of a checkpoint; the step alone where they are not known any more.
 std::map<std::string, double> chief_state::metrics_of(size_t which, checkpoint_id id) const {
   const auto& name = evaluations.settings(which).name;
-  if (const auto last = metrics.find(name); last != metrics.end() && evaluations.at(which).last() == id)
+  if (const auto last = results.metrics.find(name); last != results.metrics.end() && evaluations.at(which).last() == id)
     return last->second;
   return judgements.results_of(name, id);
 }
@@ -254,7 +253,7 @@ std::map<std::string, double> chief_state::metrics_of(size_t which, checkpoint_i
 void chief_state::begin_export(size_t which, checkpoint_id id, bool is_final) {
   evaluations.at(which).begin_export(id);
   arm(evaluation_wait(which), options.deadlines.evaluation);
-  self->send(evaluator(which), export_at{attempt, id, prefix_of(id), static_cast<int32_t>(which), metrics_of(which, id), is_final, came_from == id});
+  self->send(evaluator(which), export_at{attempt, id, prefix_of(id), static_cast<int32_t>(which), metrics_of(which, id), is_final, origin.came_from == id});
 }
 
 /// Whether exporters of the end have something to do: the job has reached its goal, or a rule has ended it.
@@ -262,12 +261,12 @@ bool chief_state::exports_at_end() const {
   bool any = false;
   for (size_t i = 0; i < evaluations.size(); ++i)
     any = any || (evaluations.settings(i).exports_at_end && evaluator(i) && saves.last_commit() && evaluations.at(i).last() == saves.last_commit());
-  return any && horizon.end_is_final() && (ending.early || ended_before || (goal() && *horizon.end() >= *goal()));
+  return any && horizon.end_is_final() && (judgements.has_ended() || judgements.ended_before() || (goal() && *horizon.end() >= *goal()));
 }
 
 /// The checkpoint is not leased any more, but the newest is never deleted, and the best one is exempt.
 void chief_state::export_last() {
-  ending.exported = true;
+  ending.goes_to(end_state::exported);
   const auto id = judgements.uses_best() ? *judgements.best() : *saves.last_commit();
   for (size_t i = 0; i < evaluations.size(); ++i)
     if (evaluations.settings(i).exports_at_end && evaluator(i) && evaluations.at(i).last() == saves.last_commit())
@@ -285,10 +284,10 @@ void chief_state::on_exported(const exported& x) {
   release(*done);
   const auto& settings = evaluations.settings(which);
   if (x.ok) {
-    auto& paths = exports[settings.name];
+    auto& paths = results.exports[settings.name];
     paths.resize(x.paths.size());
     for (size_t i = 0; i < paths.size(); ++i)
-      if (!x.paths[i].empty() || !ending.exported)
+      if (!x.paths[i].empty() || ending.state() < end_state::exported)
         paths[i] = x.paths[i];
   } else {
     auto cause = x.cause;
@@ -310,7 +309,7 @@ void chief_state::lose_evaluator(size_t which) {
   for (const auto id : evaluations.lose(which))
     if (!shown)
       release(id);
-  if (shown && show_at && show_sent && !has_state && !ends())
+  if (shown && showing.is_on_way() && !ends())
     send_shown();  // It takes no part any more.
 }
 

@@ -20,7 +20,7 @@ void chief_state::end() {
   saves.count_held();
   now = phase::closing;
   waiting.disarm_all();
-  if (causes.empty())
+  if (ending.causes.empty())
     tell_progress();
   tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
   tell_all<role::eval_summary_writer>(finish_log{});
@@ -30,7 +30,7 @@ void chief_state::end() {
 /// While event files are closed, their writers count: one that died has not written all. The end of the hooks counts until they have seen it.
 bool chief_state::is_heard_at_the_end(role who, const caf::error& reason) const {
   if (who == role::callbacks)
-    return !ending.hooks_done && !ending.sent_home;
+    return now < phase::leaving;
   return row_of(who).is_log() && waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
 }
 
@@ -41,7 +41,7 @@ bool chief_state::tell_end_when_closed() {
   const auto& all = nodes.members();
   if (std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && row_of(m.what).is_log(); }))
     disarm(chief_wait::logs);
-  const bool hooks_may_fail = causes.empty() && callbacks() && facts.unanswered() > 0;
+  const bool hooks_may_fail = ending.causes.empty() && callbacks() && facts.unanswered() > 0;
   if (waiting.armed(chief_wait::logs) || hooks_may_fail)
     return false;
   tell_end(true);
@@ -51,16 +51,16 @@ bool chief_state::tell_end_when_closed() {
 void chief_state::tell_end(bool to_hooks) {
   now = phase::ending;
   const auto reached = horizon.reached();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = losses.mean,
-                 .metrics = last_metrics(), .arrays = arrays, .text = remark()};
-  if (!causes.empty()) {
+  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = results.losses.mean,
+                 .metrics = last_metrics(), .arrays = results.arrays, .text = remark()};
+  if (!ending.causes.empty()) {
     for (const auto& earlier : recovery.earlier())
-      causes.note(earlier);
+      ending.causes.note(earlier);
     if (auto of_groups = groups.text(); !of_groups.empty())
-      causes.note(std::move(of_groups));
+      ending.causes.note(std::move(of_groups));
     last.what = job_event::kind::failed;
-    last.failure = causes.root();
-  } else if (ending.stopping && !horizon.end_is_final()) {
+    last.failure = ending.causes.root();
+  } else if (ending.stops() && !horizon.end_is_final()) {
     last.what = job_event::kind::stopped;
   }
   last.seconds = seconds();
@@ -77,19 +77,17 @@ void chief_state::tell_end(bool to_hooks) {
 
 std::map<std::string, double> chief_state::last_metrics() const {
   if (evaluations.size() > 0)
-    if (const auto found = metrics.find(evaluations.settings(0).name); found != metrics.end())
+    if (const auto found = results.metrics.find(evaluations.settings(0).name); found != results.metrics.end())
       return found->second;
-  if (horizon.reached() <= start_step)
+  if (horizon.reached() <= origin.start_step)
     return {};
-  std::map<std::string, double> all{{"loss", losses.last}};
-  for (const auto& [group, mean] : losses.of_groups)
-    all["loss/" + group] = mean;
-  return all;
+  return results.last_losses();
 }
 
 void chief_state::send_home() {
-  if (std::exchange(ending.sent_home, true))
+  if (now >= phase::leaving)
     return;
+  now = phase::leaving;
   for (const auto what : ending_order())
     for (const auto& m : nodes.members())
       if (m.what == what)
@@ -102,21 +100,21 @@ void chief_state::send_home() {
 /// Writers of event files that did not end in time are not waited for again.
 bool chief_state::finish_when_gone() {
   const auto& all = nodes.members();
-  if (!ending.sent_home || has_ended() || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
+  if (now != phase::leaving || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
     return false;
   finish();
   return true;
 }
 
 void chief_state::finish() {
-  now = causes.empty() ? phase::finished : phase::failed;
+  now = ending.causes.empty() ? phase::finished : phase::failed;
   show_status();
-  if (causes.empty()) {
+  if (ending.causes.empty()) {
     const auto reached = horizon.reached();
-    train_result result{reached, reached - start_step, last_metrics(), seconds(), ending.stopping && !horizon.end_is_final(), saves.prefix(), remark()};
-    result.arrays = arrays;
-    result.evaluations = metrics;
-    result.exports = exports;
+    train_result result{reached, reached - origin.start_step, last_metrics(), seconds(), ending.stops() && !horizon.end_is_final(), saves.prefix(), remark()};
+    result.arrays = results.arrays;
+    result.evaluations = results.metrics;
+    result.exports = results.exports;
     if (const auto best = judgements.best())
       result.best_checkpoint = join_path(parent_of(saves.prefix()), checkpoint_name(*best));
     if (judgements.uses_best()) {
@@ -135,7 +133,7 @@ void chief_state::finish() {
     }
     options.board->finished(std::move(result));
   } else {
-    auto cause = causes.root();
+    auto cause = ending.causes.root();
     for (const auto& who : nodes.members())
       if (who.handle)
         cause.notes.push_back(who.name + " did not end in time");

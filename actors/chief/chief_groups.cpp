@@ -21,10 +21,10 @@ bool chief_state::lose_group(const stream_end& x) {
     return false;
   if (groups.has_left(who->group))
     return true;  // It says its end again, to another receiver of reports.
-  if (x.kind != end_kind::failed || ending.fails() || ending.stream_ended || !groups.leaves_for(who->group, x.cause))
+  if (x.kind != end_kind::failed || ending.fails() || ending.state() >= end_state::ended || !groups.leaves_for(who->group, x.cause))
     return false;
   groups.leave_at(x.step, who->group, x.cause);
-  if (const auto text = groups.text_of(who->group); warned.insert(text).second)
+  if (const auto text = groups.text_of(who->group); told.warnings.insert(text).second)
     warn(x.step, text);
   // Books that were sent ahead do not say it. Where a summary writer passes them on, those of later states have not been sent.
   if (!summaries())
@@ -37,8 +37,8 @@ bool chief_state::lose_group(const stream_end& x) {
 
 /// The group without which the next attempt could begin, where its nodes alone have failed.
 std::optional<group_id> chief_state::group_to_drop() const {
-  const auto group = causes.only_group();
-  return group && groups.may_drop(*group) && options.checkpoints && writer() && !ending.stopping ? group : std::nullopt;
+  const auto group = ending.causes.only_group();
+  return group && groups.may_drop(*group) && options.checkpoints && writer() && !ending.stops() ? group : std::nullopt;
 }
 
 void chief_state::tell_departed(group_id group) {
@@ -51,7 +51,7 @@ void chief_state::tell_departed(group_id group) {
 /// Before anything is granted, so that no replica is past its step.
 void chief_state::begin_groups() {
   for (const auto& [group, how] : groups.left()) {
-    restore_warnings.push_back(groups.text_of(group));
+    told.later.push_back(groups.text_of(group));
     tell_departed(group);
   }
   for (const auto& policy : groups.policies())

@@ -16,32 +16,33 @@ namespace troupe {
 
 /// Whether the failed attempt is worth to be ended with care, as another one may follow. Late news may change that.
 bool chief_state::may_recover() const {
-  const bool possible = options.checkpoints && writer() && !ending.stopping && !causes.aborted();
-  return possible && ((recovery.enabled() && causes.curable()) || group_to_drop());
+  const bool possible = options.checkpoints && writer() && !ending.stops() && !ending.causes.aborted();
+  return possible && ((recovery.enabled() && ending.causes.curable()) || group_to_drop());
 }
 
 void chief_state::halt_all() {
   for (const auto what : ending_order())
     for (const auto& m : nodes.members())
       if (m.what == what && m.handle && row_of(what).is_halted) {
-        halting.insert(m.id);
+        ending.halting.insert(m.id);
         self->send(caf::actor_cast<caf::typed_actor<caf::reacts_to<halt>>>(m.handle), halt{attempt});
       }
-  if (!halting.empty() && may_recover())
+  if (!ending.halting.empty() && may_recover())
     arm(chief_wait::halt, options.deadlines.stop);
 }
 
 void chief_state::on_halted(const halted& x) {
-  halting.erase(x.who);
+  ending.halting.erase(x.who);
 }
 
 /// Its thread may be inside a step or a read for good, and may still write to an arena: no other attempt may begin.
 void chief_state::on_unhalted() {
   for (const auto& m : nodes.members())
-    if (halting.contains(m.id))
-      causes.add(error{errc::deadline_exceeded, m.name + " did not end its step or its read within " + std::to_string(options.deadlines.stop.count()) + " ms",
-                       {}, options.name, horizon.reached()}, cure::none);
-  halting.clear();
+    if (ending.halting.contains(m.id))
+      ending.causes.add(error{errc::deadline_exceeded, m.name + " did not end its step or its read within "
+                                                         + std::to_string(options.deadlines.stop.count()) + " ms", {}, options.name, horizon.reached()},
+                        cure::none);
+  ending.halting.clear();
 }
 
 void chief_state::recover(error cause, std::chrono::milliseconds delay) {
@@ -62,7 +63,7 @@ bool chief_state::begin_delayed_attempt() {
   bool reads = false;
   for (size_t i = 0; i < evaluations.size(); ++i)
     reads = reads || (evaluations.at(i).shows() && evaluations.at(i).is_asked());
-  if (ends() || reads || !std::exchange(attempt_waits, false))
+  if (ends() || reads || !recovery.take_delayed())
     return false;
   begin_attempt();
   return true;
@@ -74,13 +75,14 @@ void chief_state::begin_attempt() {
   const auto stood_at = horizon.reached();
   for (size_t i = 0; i < evaluations.size(); ++i)
     if (auto& schedule = evaluations.at(i); schedule.shows()) {
-      attempt_waits = attempt_waits || schedule.is_asked();
-      if (!schedule.is_asked()) {
+      if (schedule.is_asked()) {
+        recovery.delay();
+      } else {
         schedule.end();
         disarm(evaluation_wait(i));
       }
     }
-  if (attempt_waits)
+  if (recovery.delayed())
     return;  // An evaluator reads the state that it was sent, and would get another one over it.
   static_cast<attempt_books&>(*this) = attempt_books{.attempt = attempt + 1};
   horizon = fresh_horizon();
@@ -88,6 +90,7 @@ void chief_state::begin_attempt() {
   gates.begin_attempt();
   facts.begin_attempt();
   questions.begin_attempt();
+  listening.begin_attempt();
   options.nodes->begin_attempt();
   std::vector<node_id> dead;
   for (const auto& m : nodes.members())

@@ -3,8 +3,6 @@
 #include "actors/chief/decisions.hpp"
 #include "words/text.hpp"
 
-#include <cmath>
-
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -20,24 +18,23 @@ void chief_state::on_request(const request& x) {
   if (x.what == request::save) {
     if (options.checkpoints && now == phase::training && saves.may_save_now())
       mark_here(mark_snapshot);
-    save_wanted = save_wanted || now == phase::restoring || now == phase::recovering;
+    wishes.save = wishes.save || now == phase::restoring || now == phase::recovering;
     return;
   }
   if (x.what == request::scale_rate)
     return scale_rates(x.value);
   go_on();
   if (x.what == request::abort) {
-    causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
+    ending.causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
     options.nodes->cancel();
     return end();
   }
-  ending.stopping = true;
-  if (waiting.armed(chief_wait::back_off) || std::exchange(attempt_waits, false)) {
-    causes.note("a stop was requested before the next attempt began");
+  ending.because(x.by_signal ? end_cause::signal : end_cause::stop);
+  if (waiting.armed(chief_wait::back_off) || recovery.take_delayed()) {
+    ending.causes.note("a stop was requested before the next attempt began");
     return end();
   }
-  ending.by_signal = ending.by_signal || x.by_signal;
-  for (size_t i = 0; ending.by_signal && i < evaluations.size(); ++i)
+  for (size_t i = 0; ending.cause() == end_cause::signal && i < evaluations.size(); ++i)
     if (evaluations.at(i).cancel())
       self->send(evaluator(i), request{request::stop});
   if (now == phase::training)
@@ -47,33 +44,27 @@ void chief_state::on_request(const request& x) {
 /// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
 /// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
 void chief_state::scale_rates(double factor) {
-  const auto step = held_fact ? held_fact->second : horizon.until();
-  if (const double all = rate_factor_at(step) * factor; !std::isfinite(factor) || factor <= 0 || !std::isfinite(all) || all <= 0)
+  const auto step = facts.held() ? facts.held()->second : horizon.until();
+  if (!rates.allows(step, factor))
     return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
                         + ": the factor must be above 0 and finite, and so must its product with those before");
-  if (held_fact)
-    held_rate = rate_of_fact{held_fact->first, step, factor * (held_rate && held_rate->fact == held_fact->first ? held_rate->factor : rate_factor_at(step))};
-  if (ending.fails() || !(trains() || (now == phase::restoring && step == began_at)))
+  if (facts.held())
+    rates.answered(facts.held()->first, step, factor);
+  if (ending.fails() || !(trains() || (now == phase::restoring && step == horizon.began_at())))
     return;  // The next attempt shows the step or tells the event again, unless it begins there.
-  multiply_rates(step, factor);
+  for (const auto& [from, all] : rates.multiply(step, factor))
+    set_rate(from, all);
   warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
-               + shortest_text(static_cast<float>(rate_factor_at(step))));  // Without the last digits of products such as 0.1 · 0.1.
+               + shortest_text(static_cast<float>(rates.at(step))));  // Without the last digits of products such as 0.1 · 0.1.
   const checkpoint_id here{step, options.iteration};
   if (saves.last_commit() == here)
     keep_rates(here);
   else if (saves.is_placed(step) || saves.is_settled(here))
-    rates_of = here;  // Once that is committed.
-}
-
-/// Of the updates from `step` on, which no replica has made.
-void chief_state::multiply_rates(int64_t step, double factor) {
-  rates.emplace(step, rate_factor_at(step));
-  for (auto rate = rates.find(step); rate != rates.end(); ++rate)
-    set_rate(rate->first, rate->second * factor);
+    rates.correct(here);
 }
 
 void chief_state::set_rate(int64_t step, double factor) {
-  rates[step] = factor;
+  rates.set(step, factor);
   const scale_rate news{attempt, step, factor};
   tell_replicas(news);
   self->send(outfeed(), news);
@@ -82,21 +73,21 @@ void chief_state::set_rate(int64_t step, double factor) {
 void chief_state::keep_rates(checkpoint_id id) {
   if (!writer())
     return;
-  verdict_awaited = true;
+  verdicts.hold();
   arm(chief_wait::verdict, options.deadlines.save);
   tell_verdict(id);
 }
 
 /// Steps that are granted are still made; a paused job is one whose horizon stands.
 void chief_state::pause() {
-  if (std::exchange(paused, true))
+  if (std::exchange(wishes.pause, true))
     return;
   waiting.freeze();
 }
 
 /// Ends a pause, without granting anything.
 void chief_state::go_on() {
-  if (!std::exchange(paused, false))
+  if (!std::exchange(wishes.pause, false))
     return;
   waiting.thaw();
 }
@@ -143,14 +134,13 @@ void chief_state::is_over(chief_wait w) {
     case chief_wait::back_off:
       return begin_attempt();
     case chief_wait::flush:
-      return on_flushed({flushes});
+      return flushed_or_not();
     case chief_wait::news:
       return fail_now(*std::exchange(ending.announced, std::nullopt));
     case chief_wait::cut:
       // Replicas end at the step at hand, as at the end of the data; the batch of a read that blocks is not needed.
-      if (horizon.idle() || ending.stream_ended)
+      if (horizon.idle() || !ending.goes_to(end_state::cut))
         return;
-      ending.cut = true;
       if (options.stops_at_infeeds)
         tell_all<role::infeed>(stop{attempt});
       else
@@ -159,7 +149,7 @@ void chief_state::is_over(chief_wait w) {
     case chief_wait::hooks:
       if (!ends())
         return respond(role::callbacks, trouble::hangs, waited_for(w, "callbacks"));
-      causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(w) + ": their last call was not made", {},
+      ending.causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(w) + ": their last call was not made", {},
                        "callbacks", horizon.reached()});
       return now == phase::closing ? tell_end(false) : send_home();
     default: {

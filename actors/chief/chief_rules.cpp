@@ -44,33 +44,35 @@ void chief_state::on_rule_applied(const rule_applied& x) {
 
 /// Where training waits for evaluations, the job ends at the evaluated state; elsewhere at the horizon, which may be its end already.
 void chief_state::end_early() {
-  if (ending.stopping || ending.fails())
+  if (ending.stops() || ending.fails() || now != phase::training)
     return;
-  if (now == phase::draining && horizon.end_is_final())
-    ending.early = true;
-  if (now != phase::training)
-    return;
-  ending.early = true;
   ending.remark = "ended early: " + judgements.why_ended();
   drain(horizon.until(), true);
 }
 
+/// Whether the job ends at that state because a rule has said so, and not by a stop or a failure.
+bool chief_state::ends_by_rule_at(int64_t step) const {
+  return judgements.has_ended() && horizon.end_is_final() && horizon.end() == step;
+}
+
 void chief_state::tell_verdict(checkpoint_id id) {
-  if (ending.early && horizon.end() == id.step)
+  const bool ends_here = ends_by_rule_at(id.step);
+  if (ends_here)
     arm(chief_wait::verdict, options.deadlines.save);
-  auto found = judgements.books(ending.early && horizon.end() == id.step);
-  if (const double factor = rate_factor_at(id.step); factor != 1 || rates.contains(id.step))
+  auto found = judgements.books(ends_here);
+  if (const double factor = rates.at(id.step); factor != 1 || rates.says(id.step))
     found.emplace(rate_factor_property, shortest_text(factor));  // Also 1, which takes the place of another one.
-  ++verdicts_on_way;
+  verdicts.sent();
   self->send(writer(), late_properties{attempt, id, std::move(found)});
 }
 
 void chief_state::on_late_properties_kept(const late_properties_kept& x) {
-  if (--verdicts_on_way > 0 || !waiting.armed(chief_wait::verdict))
+  if (!verdicts.kept() || !waiting.armed(chief_wait::verdict))
     return;
   disarm(chief_wait::verdict);
-  verdict_awaited = false;
-  ending.early_kept = ending.early_kept || (ending.early && horizon.end() == x.id.step);
+  verdicts.let_go();
+  if (ends_by_rule_at(x.id.step))
+    verdicts.end_is_said();
 }
 
 /// What event files have of this checkpoint is not evaluated again. Exporters make what is missing.
@@ -80,7 +82,7 @@ void chief_state::recall_evaluations(checkpoint_id id) {
     auto known = judgements.known_results(settings.name, id);
     if (!known || !evaluator(i))
       continue;
-    metrics[settings.name] = std::move(*known);
+    results.metrics[settings.name] = std::move(*known);
     evaluations.at(i).recall(id);
     if (settings.exports)
       begin_export(i, id, false);
@@ -97,10 +99,10 @@ void chief_state::judge_saved(size_t which, checkpoint_id id, const evaluation_v
 void chief_state::judge_saved(checkpoint_id id) {
   for (size_t i = 0; i < evaluations.size(); ++i) {
     const auto& settings = evaluations.settings(i);
-    const auto found = metrics.find(settings.name);
-    if (evaluations.at(i).last() != id || found == metrics.end() || found->second.at("global_step") != static_cast<double>(id.step))
+    const auto found = results.metrics.find(settings.name);
+    if (evaluations.at(i).last() != id || found == results.metrics.end() || found->second.at("global_step") != static_cast<double>(id.step))
       continue;
-    judge_saved(i, id, {found->second, i == 0 ? arrays : std::map<std::string, tensor>{}});
+    judge_saved(i, id, {found->second, i == 0 ? results.arrays : std::map<std::string, tensor>{}});
     if (settings.exports && evaluator(i))
       begin_export(i, id, false);
   }

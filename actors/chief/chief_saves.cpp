@@ -14,12 +14,13 @@ namespace troupe {
 
 void chief_state::place_save(int64_t step) {
   const checkpoint_id id{step, options.iteration};
-  const bool shown = gates.holds().saved && saved_told != id;
-  const bool evaluated = evaluations_are_gates() && step != start_step && (!evaluations.was_offered(id) || evaluations.hold(id, gates.holds().evaluated));
-  const bool checked = step == start_step && checks_evaluations();
+  const bool shown = gates.holds().saved && told.saved != id;
+  const bool evaluated = evaluations_are_gates() && step != origin.start_step
+                         && (!evaluations.was_offered(id) || evaluations.hold(id, gates.holds().evaluated));
+  const bool checked = step == origin.start_step && checks_evaluations();
   if (options.checkpoints && (shown || evaluated || checked))
-    gates.await_commit(step);
-  const bool books_wait = (books_can_wait() || (listens && !ending.fails())) && step > horizon.reached();
+    gates.close(gate_kind::commit, step);
+  const bool books_wait = (books_can_wait() || (listening.any() && !ending.fails())) && step > horizon.reached();
   saves.place(step, books_wait);
   if (!books_wait)
     pass_books(step);
@@ -28,43 +29,39 @@ void chief_state::place_save(int64_t step) {
 /// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
 /// no save, and a failing job does not wait for them.
 void chief_state::pass_books(int64_t step) {
-  if (!listens || !callbacks() || ending.fails() || saved_told == checkpoint_id{step, options.iteration})
+  if (!listening.any() || !callbacks() || ending.fails() || told.saved == checkpoint_id{step, options.iteration})
     return send_books(step);
   tell_progress();
   fact f;
   f.what = fact::saving;
   f.at = step;
   const auto number = tell(std::move(f));
-  announced.emplace(number, step);
+  listening.hear_saving(number, step);
   gates.hold_fact(number, step);
 }
 
 /// The attempt fails: neither books nor commits wait for listeners any more.
 void chief_state::stop_listening() {
-  for (const auto& [number, step] : std::exchange(announced, {}))
+  for (const auto& [number, step] : listening.take_savings())
     send_books(step);
-  for (const auto& [number, commit] : std::exchange(heard, {}))
+  for (const auto& [number, commit] : listening.take_commits())
     offer(commit, true);
-}
-
-double chief_state::rate_factor_at(int64_t step) const {
-  const auto next = rates.upper_bound(step);
-  return next == rates.begin() ? 1 : std::prev(next)->second;
 }
 
 /// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
 /// and writes them before it passes the books on: a committed step is never summarised again.
 void chief_state::send_books(int64_t step) {
   snapshot_part books{attempt, step, options.id};
-  books.properties["first_step"] = std::to_string(first_step);
+  books.properties["first_step"] = std::to_string(origin.first_step);
   books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
   books.properties.merge(groups.books(step));
-  if (const double factor = rate_factor_at(step); factor != 1)
+  if (const double factor = rates.at(step); factor != 1)
     books.properties.emplace(rate_factor_property, shortest_text(factor));
-  const bool ends_here = ending.early && horizon.end() == step;
+  const bool ends_here = ends_by_rule_at(step);
   books.properties.merge(judgements.books(ends_here));
-  best_in_books.emplace(step, judgements.best());
-  ending.early_kept = ending.early_kept || ends_here;
+  verdicts.books_name(step, judgements.best());
+  if (ends_here && saves.last_commit() != checkpoint_id{step, options.iteration})
+    verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
   self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
 }
 
@@ -90,7 +87,7 @@ void chief_state::on_committed(const committed& x) {
 bool chief_state::publish_commits() {
   bool any = false;
   while (const auto next = saves.take_published(horizon.reached())) {
-    deal_with(*next, std::exchange(saved_told, next->id) != next->id);
+    deal_with(*next, std::exchange(told.saved, next->id) != next->id);
     any = true;
   }
   return any;
@@ -100,42 +97,42 @@ bool chief_state::publish_commits() {
 void chief_state::deal_with(const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
     warn(x.id.step, w);
-  uint64_t told = 0;
+  uint64_t number = 0;
   if (is_new) {
-    told = publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
+    number = publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
     if (summaries())
       self->send(summaries(), note{note::checkpoint, x.id.step, x.prefix});
   }
-  if (const auto named = best_in_books.extract(x.id.step); named && named.mapped() != judgements.best())
+  if (verdicts.is_outdated(x.id.step, judgements.best()))
     tell_verdict(x.id);
-  if (rates_of == x.id)
-    keep_rates(*std::exchange(rates_of, std::nullopt));
+  if (rates.take_correction(x.id))
+    keep_rates(x.id);
   if (saves.take_wish() && now == phase::training)
     mark_here(mark_snapshot);
-  if (listens && told > 0 && !ending.fails() && !ends())
-    heard.emplace(told, x);
+  if (listening.any() && number > 0 && !ending.fails() && !ends())
+    listening.hear_commit(number, x);
   else
     offer(x, is_new);
 }
 
 /// Its evaluation may begin. Without one, its lease ends and its gate opens.
 void chief_state::offer(const committed& x, bool is_new) {
-  if (evaluations.any() && x.id.step != start_step && causes.empty() && !evaluations.was_offered(x.id)) {
+  if (evaluations.any() && x.id.step != origin.start_step && ending.causes.empty() && !evaluations.was_offered(x.id)) {
     for (const auto superseded : evaluations.offer(x.id))
       release(superseded);
     judge_saved(x.id);
     if (!evaluations_are_gates())
-      gates.commit_done(x.id.step);
+      gates.open(gate_kind::commit, x.id.step);
     if (!evaluations.concern(x.id))
       release(x.id);
   } else {
-    const bool checked = is_new && x.id.step == start_step && checks_evaluations();
+    const bool checked = is_new && x.id.step == origin.start_step && checks_evaluations();
     if (checked)
       check_evaluations(x.id);
     if (!checked || !evaluations.concern(x.id))
       self->send(writer(), unlease{x.id});  // Leases are counted: one that an evaluation has on it from before stays.
     if (!evaluations.hold(x.id, gates.holds().evaluated))
-      gates.commit_done(x.id.step);
+      gates.open(gate_kind::commit, x.id.step);
   }
 }
 
@@ -144,17 +141,17 @@ void chief_state::release(checkpoint_id id) {
   if (!evaluations.concern(id))
     self->send(writer(), unlease{id});
   if (!evaluations.hold(id, gates.holds().evaluated))
-    gates.commit_done(id.step);
+    gates.open(gate_kind::commit, id.step);
 }
 
 void chief_state::on_save_failed(const save_failed& x) {
   saves.failed(x.step);
-  gates.commit_done(x.step);
+  gates.open(gate_kind::commit, x.step);
   disarm(chief_wait::commit);
   if (!ending.fails())
     return fail_now(x.cause);
   // The last save after a failure has failed, too; one that lacks a part has failed in consequence.
-  causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? causes.only_group() : std::nullopt);
+  ending.causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? ending.causes.only_group() : std::nullopt);
 }
 
 }  // namespace troupe

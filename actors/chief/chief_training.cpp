@@ -23,7 +23,7 @@ bool chief_state::commits_are_gates() const {
 }
 
 bool chief_state::extend() {
-  if (now != phase::training || paused || verdict_awaited)
+  if (now != phase::training || wishes.pause || verdicts.holds())
     return false;
   // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
   // one, are unanswered.
@@ -78,7 +78,7 @@ void chief_state::on_progress(const progress& x) {
     return;
   const bool further = horizon.reach(now_ns(), x.step, x.block_steps);
   if (further)
-    losses = x.loss;
+    results.losses = x.loss;
   for (const auto& point : x.logged) {
     job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = horizon.end(), .loss = point.mean};
     e.steps_per_second = steps_per_second();
@@ -99,7 +99,7 @@ void chief_state::on_progress(const progress& x) {
     f.gate = gates.is_held(values.step);
     f.last = horizon.end() == values.step;
     f.news.seconds = seconds();
-    watch_told = std::max(watch_told.value_or(values.step), values.step);
+    told.watch = std::max(told.watch.value_or(values.step), values.step);
     tell(std::move(f), values.step);
   }
   if (further || !x.watched.empty())
@@ -145,15 +145,9 @@ void chief_state::on_standing(const standing& x) {
 void chief_state::on_lane(const step_report& x) {
   if (outfeed() || now != phase::draining)
     return;
-  auto& lane = lanes[x.replica];
-  lane = std::max(lane, x.step + static_cast<int64_t>(x.losses.size()));
   const auto& all = nodes.members();
-  if (std::ssize(lanes) < std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !groups.has_left(m.group); }))
-    return;
-  int64_t slowest = lane;
-  for (const auto& [replica, step] : lanes)
-    slowest = std::min(slowest, step);
-  horizon.reach(slowest);
+  const auto lanes = std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !groups.has_left(m.group); });
+  horizon.reach_lane(x.replica, x.step + std::ssize(x.losses), lanes);
 }
 
 /// The step that an infeed could not read is reached, and no replica has said why it cannot be made.
@@ -165,23 +159,26 @@ bool chief_state::fail_as_announced() {
 }
 
 void chief_state::on_stream_end(const stream_end& x) {
-  if (!trains() || lose_group(x) || std::exchange(ending.stream_ended, true))
+  if (!trains() || lose_group(x))
     return;
-  if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !causes.empty())
+  const bool was_cut = ending.state() == end_state::cut;
+  if (!ending.goes_to(end_state::ended))
+    return;
+  if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !ending.causes.empty())
     return;
   ending.announced.reset();
   disarm(chief_wait::news);
   const bool not_finite = x.kind == end_kind::not_finite;
-  const bool stopped = (ending.cut && x.kind == end_kind::stopped) || not_finite;
+  const bool stopped = (was_cut && x.kind == end_kind::stopped) || not_finite;
   if (x.kind != end_kind::data && !stopped)
     return fail_now(x.cause);
   if (x.step == 0 && !stopped)
     return fail_now(error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
   const auto end_at = horizon.end();
-  if (ending.failing == failing::settling || (end_at == x.step && horizon.end_is_final()))
+  if (ending.failing() == failing::settling || (end_at == x.step && horizon.end_is_final()))
     return;
   if (not_finite) {
-    ending.stopping = ending.not_finite = true;
+    ending.because(end_cause::not_finite);
     ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_string(x.cause);
   } else if (!stopped) {
     ending.remark = data_ended_text(x.step, horizon.end_is_final() ? end_at : std::nullopt);
@@ -208,15 +205,13 @@ void chief_state::on_stream_end(const stream_end& x) {
 void chief_state::dealt_with(uint64_t number) {
   facts.answered(now_ns(), number);
   gates.facts_answered(number);
-  if (held_fact && held_fact->first <= number)
-    held_fact.reset();
   disarm(chief_wait::hooks);  // For the next fact they have the whole patience.
 }
 
 void chief_state::on_hooks_ready(const hooks_ready& x) {
   dealt_with(x.number);
-  listens = x.listens;
-  gates.set_needs(x.steps, {x.holds.saved || listens, x.holds.evaluated}, x.observes, x.last);
+  listening.begin(x.listens);
+  gates.set_needs(x.steps, {x.holds.saved || listening.any(), x.holds.evaluated}, x.observes, x.last);
 }
 
 void chief_state::on_answered(const answered& x) {
@@ -225,15 +220,14 @@ void chief_state::on_answered(const answered& x) {
     gates.answered(x.step);
   if (ends())
     return;
-  if (const auto saved = announced.extract(x.number))
-    send_books(saved.mapped());
-  if (const auto commit = heard.extract(x.number))
-    offer(commit.mapped(), true);
+  if (const auto saved = listening.heard_saving(x.number))
+    send_books(*saved);
+  if (const auto commit = listening.heard_commit(x.number))
+    offer(*commit, true);
 }
 
 void chief_state::on_hooks_ended(const hooks_ended& x) {
   dealt_with(x.number);
-  ending.hooks_done = true;
   send_home();
 }
 
@@ -248,8 +242,16 @@ void chief_state::drain(int64_t at, bool is_final) {
 bool chief_state::drain_further() {
   if (now != phase::draining || !horizon.end())
     return false;
-  const drain_situation s{start_step, evaluations.any(), outfeed() != nullptr, facts.expects() || !heard.empty() || verdict_awaited,
-                           may_recover() && !halting.empty(), exports_at_end(), verdicts_on_way > 0, may_recover()};
+  const drain_situation s{.start_step = origin.start_step,
+                          .evaluates = evaluations.any(),
+                          .outfeed = outfeed() != nullptr,
+                          .facts_expected = facts.expects() || listening.hear_any_commit() || verdicts.holds(),
+                          .flushing = flushing(),
+                          .halting = may_recover() && !ending.halting.empty(),
+                          .exports = exports_at_end(),
+                          .by_rule = judgements.has_ended() && horizon.end_is_final() && !verdicts.says_end(),
+                          .verdicts = verdicts.any_on_way(),
+                          .may_recover = may_recover()};
   switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
     case drain_next::wait: return false;
     case drain_next::flush: flush_outfeed(); break;

@@ -5,7 +5,7 @@ namespace troupe {
 drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
                             const drain_situation& s) {
   const bool silent = ahead.idle() && !s.facts_expected;  // No further report follows.
-  if (how.flushing)
+  if (s.flushing)
     return drain_next::wait;  // A node has died: what is decided about that comes first.
   if (how.fails()) {  // Only the saves and the reports of finished steps are awaited.
     if (saving.any() || s.halting)
@@ -16,12 +16,12 @@ drain_next next_of_draining(const ending& how, const horizon& ahead, const saves
     return drain_next::wait;
   const auto newest = saving.last_commit();
   const bool is_new = newest && newest->step == *ahead.end() && !evaluating.have_ended(*newest) && newest->step > s.start_step;
-  if (s.evaluates && !how.by_signal && is_new)
+  if (s.evaluates && how.cause() != end_cause::signal && is_new)
     return drain_next::evaluate;
   const bool is_last = newest && newest->step == *ahead.end();
-  if (how.early && !how.early_kept && is_last)
+  if (s.by_rule && is_last)
     return drain_next::judge;
-  if (s.exports && !how.exported && !how.by_signal && is_last)
+  if (s.exports && how.state() < end_state::exported && how.cause() != end_cause::signal && is_last)
     return drain_next::export_last;
   return s.verdicts ? drain_next::keep_verdicts : drain_next::end;
 }

@@ -1,7 +1,8 @@
-// The ending: why a job ends, and what a draining chief still waits for. Plain data.
+// The ending: why a job ends, how far an attempt has come with that, and what a draining chief still waits for. Plain data.
 #pragma once
 
 #include "actors/chief/evaluations.hpp"
+#include "actors/chief/failures.hpp"
 #include "actors/chief/horizon.hpp"
 #include "actors/chief/saves.hpp"
 
@@ -14,22 +15,46 @@ enum class failing : uint8_t {
   settling,  ///< No later step can be made: saves that the checkpoint writer can still complete are awaited.
 };
 
-struct ending {
-  bool stopping = false;      ///< A stop was requested.
-  bool by_signal = false;
-  bool cut = false;           ///< The horizon was cut: replicas end at the step at hand.
-  bool stream_ended = false;
-  bool flushing = false;      ///< The outfeed's answer to `flush` is awaited.
-  bool sent_home = false, hooks_done = false;
-  bool not_finite = false;    ///< The job stops before a step that is not finite: an evaluation of its last state may not be finite either.
-  bool early = false;         ///< A rule has ended the job: the checkpoint of its end says so.
-  bool early_kept = false;    ///< That is durable.
-  bool exported = false;      ///< The exporters of the end have been asked.
-  troupe::failing failing = troupe::failing::no;
+/// Why a job ends before its goal, and makes no other attempt; a later one in this list takes the place of an earlier one.
+enum class end_cause : uint8_t {
+  none,
+  stop,        ///< Requested.
+  not_finite,  ///< A step is not finite: an evaluation of the state before it may not be finite either.
+  signal,      ///< Requested, and nothing is evaluated any more.
+};
+
+/// How far an end has come; states only follow one another in this order.
+enum class end_state : uint8_t {
+  open,
+  cut,       ///< Replicas end at the step at hand, and reads that block are cancelled.
+  ended,     ///< All replicas have stopped, or will, at the horizon's end; nobody reads beyond it.
+  exported,  ///< The exporters of the end have been asked.
+};
+
+class ending {
+ public:
+  end_cause cause() const noexcept { return cause_; }
+  end_state state() const noexcept { return state_; }
+  troupe::failing failing() const noexcept { return failing_; }
+  bool stops() const noexcept { return cause_ != end_cause::none; }
+  bool fails() const noexcept { return failing_ != failing::no; }
+
+  void because(end_cause why) { cause_ = std::max(cause_, why); }
+  /// False: it was there, or further.
+  bool goes_to(end_state s) { return s > std::exchange(state_, std::max(state_, s)); }
+  /// False: that response is under way, or one after which no other state is saved.
+  bool fails_by(troupe::failing response) { return response > std::exchange(failing_, std::max(failing_, response)); }
+
+  failure_log causes = {};
   std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
+  std::set<node_id> halting = {};       ///< Nodes that were told to halt, and neither answered nor ended.
+  uint32_t flushes = 0;                 ///< How often the outfeed was asked in this attempt for what it holds.
 
-  bool fails() const noexcept { return failing != troupe::failing::no; }
+ private:
+  end_cause cause_ = end_cause::none;
+  end_state state_ = end_state::open;
+  troupe::failing failing_ = failing::no;
 };
 
 /// The other inputs of a draining chief's decision.
@@ -38,8 +63,10 @@ struct drain_situation {
   bool evaluates = false;         ///< The job has an evaluator that is alive.
   bool outfeed = true;
   bool facts_expected = false;    ///< A watch was marked whose fact has not been sent.
+  bool flushing = false;          ///< The outfeed's answer to `flush` is awaited.
   bool halting = false;           ///< A new attempt may follow, and nodes have not answered `halt`.
   bool exports = false;           ///< An evaluation has exporters for the end, and the job has reached its goal or was ended by a rule.
+  bool by_rule = false;           ///< A rule has ended the job, and its last checkpoint does not say so yet.
   bool verdicts = false;          ///< Verdicts are on their way to the disk.
   bool may_recover = false;       ///< A new attempt may follow: all that is known of the failure counts.
 };

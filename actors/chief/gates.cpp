@@ -22,37 +22,33 @@ int64_t gates::next_shown(int64_t after) const {
 
 void gates::marked(int64_t step) {
   if (std::any_of(needs_.begin(), needs_.end(), [step](const need& n) { return n.gate && next_need(step - 1, n) == step; }))
-    hooks_.insert(step);
+    close(gate_kind::step, step);
 }
 
-void gates::answered(int64_t step) {
-  asked_.erase(step);
-  hooks_.erase(step);
+void gates::facts_answered(uint64_t up_to) {
+  std::erase_if(closed_, [up_to](const auto& g) { return g.first.first == gate_kind::fact && g.first.second <= static_cast<int64_t>(up_to); });
 }
 
 std::optional<int64_t> gates::awaited() const {
   std::optional<int64_t> first;
-  if (!asked_.empty())
-    first = *asked_.begin();
-  for (const auto& [number, step] : facts_)
-    first = std::min(first.value_or(step), step);
+  for (const auto& [key, gate] : closed_)
+    if (gate.asked)
+      first = std::min(first.value_or(gate.step), gate.step);
   return first;
 }
 
+bool gates::held_by_hooks() const {
+  return closed_.lower_bound({gate_kind::step, INT64_MIN}) != closed_.end();
+}
+
 void gates::evaluations_lost(std::optional<int64_t> committed) {
-  if (!holds_.saved)
-    commits_.clear();
-  else if (committed)
-    commits_.erase(commits_.begin(), commits_.upper_bound(*committed));
+  std::erase_if(closed_, [&](const auto& g) { return g.first.first == gate_kind::commit && (!holds_.saved || (committed && g.second.step <= *committed)); });
 }
 
 int64_t gates::limit(int64_t until) const {
   int64_t limit = INT64_MAX;
-  for (const auto* closed : {&commits_, &shown_, &hooks_})
-    if (!closed->empty())
-      limit = std::min(limit, *closed->begin());
-  for (const auto& [number, step] : facts_)
-    limit = std::min(limit, step);
+  for (const auto& [key, gate] : closed_)
+    limit = std::min(limit, gate.step);
   for (const auto& n : needs_)
     if (n.gate)
       limit = std::min(limit, next_need(until, n));
@@ -60,18 +56,15 @@ int64_t gates::limit(int64_t until) const {
 }
 
 void gates::cancel_above(int64_t step) {
-  for (auto* closed : {&commits_, &shown_, &hooks_})
-    closed->erase(closed->upper_bound(step), closed->end());
+  std::erase_if(closed_, [step](const auto& g) { return g.first.first != gate_kind::fact && g.second.step > step; });
 }
 
 void gates::begin_attempt() {
-  for (auto* of_attempt : {&commits_, &shown_, &hooks_, &asked_})
-    of_attempt->clear();
+  closed_.erase(closed_.begin(), closed_.lower_bound({gate_kind::fact, INT64_MIN}));
 }
 
 void gates::open_all() {
-  begin_attempt();
-  facts_.clear();
+  closed_.clear();
 }
 
 }  // namespace troupe

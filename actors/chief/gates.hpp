@@ -5,13 +5,18 @@
 
 #include <map>
 #include <optional>
-#include <set>
+#include <utility>
 
 namespace troupe {
 
-/// Three kinds of gate, by state. A gate of a commit opens after the commit and its evaluation, if one is made; that of a state that
-/// evaluators are shown, once they are done with it. A gate of the hooks, at a step with a need for a gate or at a fact that a hook holds,
-/// opens when the hooks have answered.
+/// Who opens a gate.
+enum class gate_kind : uint8_t {
+  commit,  ///< The chief, after the commit of its state and the evaluation, if one is made.
+  shown,   ///< The chief, once evaluators that are shown the state are done with it.
+  step,    ///< Hooks with a need for a gate there, by their answer.
+  fact,    ///< Hooks that hold a fact, by their answer; of the job, and not of an attempt.
+};
+
 class gates {
  public:
   /// Called once, when the hooks have begun.
@@ -26,24 +31,23 @@ class gates {
   /// Whether hooks are shown the last state, whichever it is.
   bool shows_last() const noexcept { return last_; }
 
+  /// A commit or a shown state: no node runs past `step` until it is opened.
+  void close(gate_kind kind, int64_t step) { closed_.try_emplace({kind, step}, gate{step}); }
+  void open(gate_kind kind, int64_t step) { closed_.erase({kind, step}); }
+
   /// A mark was placed at `step`: a gate closes there if a hook holds it.
   void marked(int64_t step);
-  bool is_held(int64_t step) const { return hooks_.contains(step); }
+  bool is_held(int64_t step) const { return closed_.contains({gate_kind::step, step}); }
   /// The hooks were asked about the gate at `step`, which opens when they have answered.
-  void asked(int64_t step) { asked_.insert(step); }
-  void answered(int64_t step);
+  void asked(int64_t step) { closed_.insert_or_assign({gate_kind::step, step}, gate{step, true}); }
+  void answered(int64_t step) { open(gate_kind::step, step); }
   /// No node runs past `step` until fact `number` is answered.
-  void hold_fact(uint64_t number, int64_t step) { facts_.emplace(number, step); }
-  void facts_answered(uint64_t up_to) { facts_.erase(facts_.begin(), facts_.upper_bound(up_to)); }
+  void hold_fact(uint64_t number, int64_t step) { closed_.try_emplace({gate_kind::fact, static_cast<int64_t>(number)}, gate{step, true}); }
+  void facts_answered(uint64_t up_to);
   /// The first state at which the hooks were asked and have not answered.
   std::optional<int64_t> awaited() const;
   /// Whether a step or a fact that a hook holds has not been answered.
-  bool held_by_hooks() const noexcept { return !hooks_.empty() || !facts_.empty(); }
-
-  void await_commit(int64_t step) { commits_.insert(step); }
-  void commit_done(int64_t step) { commits_.erase(step); }
-  void await_shown(int64_t step) { shown_.insert(step); }
-  void shown_done(int64_t step) { shown_.erase(step); }
+  bool held_by_hooks() const;
   /// The evaluator is lost: gates of commits up to `committed` open, and later ones remain only if a hook holds commits.
   void evaluations_lost(std::optional<int64_t> committed);
 
@@ -60,8 +64,12 @@ class gates {
   std::vector<need> needs_;
   held_facts holds_;
   bool observes_ = false, last_ = false;
-  std::set<int64_t> commits_, shown_, hooks_, asked_;
-  std::map<uint64_t, int64_t> facts_;  ///< The state of each held fact, by its number.
+  struct gate {
+    int64_t step = 0;
+    bool asked = false;  ///< The hooks have been asked, and whoever waits waits for them.
+  };
+  using key = std::pair<gate_kind, int64_t>;  ///< A gate's number: its state, or that of its fact.
+  std::map<key, gate> closed_;
 };
 
 }  // namespace troupe

@@ -8,7 +8,7 @@
 namespace troupe {
 
 void horizon::begin(int64_t step, std::optional<int64_t> end) {
-  reached_ = until_ = step;
+  began_at_ = reached_ = until_ = step;
   end_ = end;
   final_ = end.has_value();
 }
@@ -20,6 +20,13 @@ bool horizon::reach(nanoseconds now, int64_t step, int64_t block_steps) {
   reached_ = step;
   block_steps_ = block_steps;
   return true;
+}
+
+void horizon::reach_lane(node_id replica, int64_t step, int64_t lanes) {
+  auto& lane = lanes_[replica];
+  lane = std::max(lane, step);
+  if (std::ssize(lanes_) >= lanes)
+    reach(std::min_element(lanes_.begin(), lanes_.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second);
 }
 
 void horizon::cut_at(int64_t step, bool is_final) {

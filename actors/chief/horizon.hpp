@@ -30,6 +30,7 @@ class horizon {
   explicit horizon(horizon_options options = {}) : options_(options) {}
 
   void begin(int64_t step, std::optional<int64_t> end);
+  int64_t began_at() const noexcept { return began_at_; }  ///< The state at which the attempt began.
   int64_t reached() const noexcept { return reached_; }  ///< Reports of all earlier steps are in.
   int64_t until() const noexcept { return until_; }
   bool idle() const noexcept { return reached_ >= until_; }
@@ -42,6 +43,8 @@ class horizon {
   bool reach(nanoseconds now, int64_t step, int64_t block_steps);
   /// The same without a measurement of the pace.
   void reach(int64_t step) { reached_ = std::max(reached_, step); }
+  /// The same for one of `lanes` replicas, where nobody joins their reports.
+  void reach_lane(node_id replica, int64_t step, int64_t lanes);
   void end_at(int64_t step, bool is_final) { end_ = step, final_ = is_final; }
   /// The data ended at `step`: all replicas have stopped at that state, or will.
   void cut_at(int64_t step, bool is_final);
@@ -66,10 +69,11 @@ class horizon {
   bool far_ahead(int64_t step, size_t saves) const;
 
   horizon_options options_;
-  int64_t reached_ = 0, until_ = 0, block_steps_ = 1;
+  int64_t began_at_ = 0, reached_ = 0, until_ = 0, block_steps_ = 1;
   std::optional<int64_t> end_;
   bool final_ = false;
   troupe::pace pace_;
+  std::map<node_id, int64_t> lanes_;  ///< The state that each replica has reached.
 };
 
 }  // namespace troupe

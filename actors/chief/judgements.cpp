@@ -37,6 +37,7 @@ std::optional<checkpoint_id> judgements::begin(int64_t step, const properties& o
     std::erase_if(e.history, [step](const evaluation_point& p) { return p.step > step; });
   ended_.clear();
   ended_by_.clear();
+  ended_before_ = end_in(of_checkpoint);
   const auto known_best = best_ && best_->step <= step && bests_.contains(*best_) ? best_ : std::nullopt;
   const double known_value = best_value_;
   best_.reset();
@@ -181,7 +182,7 @@ judgements::properties judgements::books(bool ends_here) const {
   return all;
 }
 
-std::optional<std::string> judgements::ended_before(const properties& of_checkpoint) const {
+std::optional<std::string> judgements::end_in(const properties& of_checkpoint) const {
   const auto *ended = find(of_checkpoint, ended_property), *by = find(of_checkpoint, ended_by_property);
   if (!ended || !by || std::none_of(settings_.rules.begin(), settings_.rules.end(), [by](const stop_rule& r) { return to_text(r) == *by; }))
     return std::nullopt;

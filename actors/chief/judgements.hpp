@@ -66,8 +66,8 @@ class judgements {
   properties books(bool ends_here) const;
   bool has_ended() const noexcept { return !ended_.empty(); }
   const std::string& why_ended() const noexcept { return ended_; }
-  /// Why a job that would begin at a checkpoint with these properties has ended there: by one of the rules that it has still.
-  std::optional<std::string> ended_before(const properties& of_checkpoint) const;
+  /// Why the job had ended where the attempt begins: by one of the rules that it has still.
+  const std::optional<std::string>& ended_before() const noexcept { return ended_before_; }
   std::optional<checkpoint_id> best() const noexcept { return best_; }
   /// Those of the best checkpoint, where this process has evaluated it; else the metrics that an event file has, as float32, or nothing.
   const evaluation_values& best_results() const noexcept { return best_results_; }
@@ -77,12 +77,14 @@ class judgements {
 
  private:
   bool improves(double value) const;
+  std::optional<std::string> end_in(const properties& of_checkpoint) const;
   expected<ruling> apply_rules(question from);
   ruling end_by(const stop_rule& rule, std::string why);
 
   judgement_settings settings_;
   int64_t began_at_ = 0;
   std::string ended_, ended_by_;
+  std::optional<std::string> ended_before_;
   std::optional<checkpoint_id> best_;
   double best_value_ = 0;
   evaluation_values best_results_;

@@ -1,13 +1,13 @@
-// The phases of a chief, drawn in chief.hpp. Users see all except `closing` and `ending`.
+// The phases of a chief, drawn in chief.hpp. Users see all except `closing`, `ending` and `leaving`.
 #pragma once
 
 #include <troupe/job.hpp>
 
 namespace troupe {
 
-enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, closing, ending, finished, failed };
+enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, closing, ending, leaving, finished, failed };
 
-/// The phase that a job's progress shows: `closing` and `ending`, in which all is done but what follows an end, are shown as draining.
+/// The phase that a job's progress shows: `closing`, `ending` and `leaving`, in which all is done but what follows an end, are shown as draining.
 constexpr job_progress::phase shown(chief_phase p) noexcept {
   switch (p) {
     case chief_phase::starting: return job_progress::phase::starting;
@@ -15,7 +15,8 @@ constexpr job_progress::phase shown(chief_phase p) noexcept {
     case chief_phase::training: return job_progress::phase::training;
     case chief_phase::draining:
     case chief_phase::closing:
-    case chief_phase::ending: return job_progress::phase::draining;
+    case chief_phase::ending:
+    case chief_phase::leaving: return job_progress::phase::draining;
     case chief_phase::recovering: return job_progress::phase::recovering;
     case chief_phase::finished: return job_progress::phase::finished;
     case chief_phase::failed: return job_progress::phase::failed;

@@ -6,6 +6,7 @@
 #include <troupe/error.hpp>
 
 #include <chrono>
+#include <utility>
 
 namespace troupe {
 
@@ -36,6 +37,10 @@ class recovery {
   recovery_verdict decide(const failed_attempt& failed);
   /// The state of `step` is committed: beyond every failed step, the budget counts anew.
   void committed(int64_t step);
+  /// The attempt that follows has to wait until `take_delayed`: something of the last one goes on.
+  void delay() { delayed_ = true; }
+  bool delayed() const noexcept { return delayed_; }
+  bool take_delayed() { return std::exchange(delayed_, false); }
   /// The causes of earlier attempts since then, oldest first; they are notes of a final error.
   const std::vector<std::string>& earlier() const noexcept { return earlier_; }
 
@@ -47,6 +52,7 @@ class recovery {
   std::optional<int64_t> failed_at_;       ///< The greatest step at which an attempt has failed since then.
   std::optional<error> last_;              ///< The cause of the attempt before.
   std::vector<std::string> earlier_;
+  bool delayed_ = false;
 };
 
 }  // namespace troupe

@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(draining, "the last checkpoint is evaluated once, if anything 
   }
   SUBCASE("by signal") {
     commit(20);
-    how.by_signal = true;
+    how.because(end_cause::signal);
     CHECK(next() == drain_next::end);
   }
   SUBCASE("nothing was trained") {
@@ -90,14 +90,14 @@ TEST_CASE_FIXTURE(draining, "the last checkpoint is evaluated once, if anything 
 }
 
 TEST_CASE_FIXTURE(draining, "a job that fails waits for its saves, and has the outfeed pass on what was made") {
-  how.failing = failing::saving;
+  how.fails_by(failing::saving);
   saving.place(20, false);
   CHECK(next() == drain_next::wait);
   commit(20);
   CHECK(next() == drain_next::flush);
-  how.flushing = true;
+  there.flushing = true;
   CHECK(next() == drain_next::wait);
-  how.flushing = false;
+  there.flushing = false;
   SUBCASE("all was told") {
     ahead.reach(20);
     CHECK(next() == drain_next::end);
@@ -108,6 +108,58 @@ TEST_CASE_FIXTURE(draining, "a job that fails waits for its saves, and has the o
     there.outfeed = false;
     CHECK(next() == drain_next::end);
   }
+}
+
+TEST_CASE("a job that ends for two reasons ends for the stronger one: a signal, a step that is not finite, a stop") {
+  using enum end_cause;
+  struct row {
+    end_cause first, then, is;
+  };
+  for (const auto& [first, then, is] : {row{none, stop, stop}, {none, not_finite, not_finite}, {none, signal, signal}, {stop, stop, stop},
+                                        {stop, not_finite, not_finite}, {stop, signal, signal}, {not_finite, stop, not_finite},
+                                        {not_finite, signal, signal}, {signal, stop, signal}, {signal, not_finite, signal}}) {
+    ending how;
+    CHECK_FALSE(how.stops());
+    how.because(first);
+    CHECK(how.stops() == (first != none));
+    how.because(then);
+    CAPTURE(static_cast<int>(first));
+    CAPTURE(static_cast<int>(then));
+    CHECK(how.cause() == is);
+  }
+}
+
+TEST_CASE("an end goes forward only, and is entered once") {
+  using enum end_state;
+  struct row {
+    end_state at, to;
+    bool goes;
+  };
+  for (const auto& [at, to, goes] : {row{open, cut, true}, {open, ended, true}, {cut, cut, false}, {cut, ended, true}, {ended, cut, false},
+                                     {ended, ended, false}, {ended, exported, true}, {exported, ended, false}, {exported, cut, false}}) {
+    ending how;
+    CHECK(how.goes_to(at) == (at != open));
+    CHECK(how.goes_to(to) == goes);
+    CHECK(how.state() == (goes ? to : at));
+  }
+}
+
+TEST_CASE("after a failure saves are settled at once or after a last save, and no last save follows the settling") {
+  using enum failing;
+  ending how;
+  CHECK_FALSE(how.fails());
+  SUBCASE("settled at once") {
+    CHECK(how.fails_by(settling));
+    CHECK_FALSE(how.fails_by(saving));
+  }
+  SUBCASE("a last save that a second failure interrupts") {
+    CHECK(how.fails_by(saving));
+    CHECK_FALSE(how.fails_by(saving));
+    CHECK(how.fails_by(settling));
+  }
+  CHECK(how.failing() == settling);
+  CHECK_FALSE(how.fails_by(settling));
+  CHECK(how.fails());
 }
 
 }  // namespace troupe::test

@@ -38,12 +38,12 @@ TEST_CASE("a step that is only watched is shown and holds nobody") {
 
 TEST_CASE("nothing runs past a commit before it is dealt with") {
   gates g;
-  g.await_commit(10);
-  g.await_commit(20);
+  g.close(gate_kind::commit, 10);
+  g.close(gate_kind::commit, 20);
   CHECK(g.limit(0) == 10);
-  g.commit_done(10);
+  g.open(gate_kind::commit, 10);
   CHECK(g.limit(10) == 20);
-  g.commit_done(20);
+  g.open(gate_kind::commit, 20);
   CHECK(g.limit(20) == never);
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("a fact that a hook holds is a gate at its state until facts up to it 
 
 TEST_CASE("without an evaluator commits are no gates, unless a hook holds them and they are not made yet") {
   gates g;
-  g.await_commit(10);
-  g.await_commit(20);
+  g.close(gate_kind::commit, 10);
+  g.close(gate_kind::commit, 20);
   SUBCASE("no hook holds them") {
     g.evaluations_lost(10);
     CHECK(g.limit(0) == never);
@@ -79,7 +79,7 @@ TEST_CASE("gates beyond the end are none") {
   gates g;
   g.set_needs({{.first = 9, .gate = true}}, {});
   g.marked(9);
-  g.await_commit(12);
+  g.close(gate_kind::commit, 12);
   g.cancel_above(8);
   CHECK_FALSE(g.held_by_hooks());
   CHECK(g.limit(9) == never);
@@ -90,7 +90,7 @@ TEST_CASE("a failure opens all gates") {
   g.set_needs({{.first = 9, .gate = true}}, {});
   g.marked(9);
   g.asked(9);
-  g.await_commit(9);
+  g.close(gate_kind::commit, 9);
   g.hold_fact(1, 9);
   g.open_all();
   CHECK(g.limit(9) == never);

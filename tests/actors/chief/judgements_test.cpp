@@ -152,10 +152,14 @@ TEST_CASE("books name the best checkpoint, and an end by a rule only where it is
 
 TEST_CASE("a job has ended before where one of its rules has ended it, and not by a rule that it has no more") {
   const judgements::properties ended{{"ended", "early: so"}, {"ended_by", "loss lower than 0.5"}};
-  CHECK(judgements{with({stop_if_lower("loss", 0.5)})}.ended_before(ended) == "early: so");
-  CHECK_FALSE(judgements{with({stop_if_lower("loss", 0.4)})}.ended_before(ended));
-  CHECK_FALSE(judgements{with({})}.ended_before(ended));
-  CHECK_FALSE(judgements{with({stop_if_lower("loss", 0.5)})}.ended_before({}));
+  const auto ended_where = [](judgements j, const judgements::properties& of_checkpoint) {
+    j.begin(10, of_checkpoint);
+    return j.ended_before();
+  };
+  CHECK(ended_where(judgements{with({stop_if_lower("loss", 0.5)})}, ended) == "early: so");
+  CHECK_FALSE(ended_where(judgements{with({stop_if_lower("loss", 0.4)})}, ended));
+  CHECK_FALSE(ended_where(judgements{with({})}, ended));
+  CHECK_FALSE(ended_where(judgements{with({stop_if_lower("loss", 0.5)})}, {}));
 }
 
 TEST_CASE("a metric that is asked for and not there is an error that lists those that are") {

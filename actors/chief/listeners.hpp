@@ -1,0 +1,43 @@
+// Saving listeners: what they are hearing of, and what waits for that. Plain data.
+#pragma once
+
+#include "messages/snapshot.hpp"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace troupe {
+
+/// Facts are known by their numbers. A save that listeners hear of waits with its books, and a commit with its evaluation.
+class listeners {
+ public:
+  void begin(bool any) { any_ = any; }
+  bool any() const noexcept { return any_; }
+
+  void hear_saving(uint64_t fact, int64_t step) { savings_.emplace(fact, step); }
+  bool hear_any_saving() const noexcept { return !savings_.empty(); }
+  void hear_commit(uint64_t fact, const committed& x) { commits_.emplace(fact, x); }
+  bool hear_any_commit() const noexcept { return !commits_.empty(); }
+
+  /// They have returned from a fact: the step whose books are sent now, or the commit that is offered.
+  std::optional<int64_t> heard_saving(uint64_t fact) {
+    auto found = savings_.extract(fact);
+    return found ? std::optional{found.mapped()} : std::nullopt;
+  }
+  std::optional<committed> heard_commit(uint64_t fact) {
+    auto found = commits_.extract(fact);
+    return found ? std::optional{std::move(found.mapped())} : std::nullopt;
+  }
+  /// Nobody waits for them any more.
+  std::map<uint64_t, int64_t> take_savings() { return std::exchange(savings_, {}); }
+  std::map<uint64_t, committed> take_commits() { return std::exchange(commits_, {}); }
+  void begin_attempt() { savings_.clear(), commits_.clear(); }
+
+ private:
+  bool any_ = false;
+  std::map<uint64_t, int64_t> savings_;
+  std::map<uint64_t, committed> commits_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,41 @@
+// Verdicts: what checkpoints are told after their commit, as properties that the writer keeps beside them. Plain data.
+#pragma once
+
+#include <troupe/checkpoint_id.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace troupe {
+
+class verdicts {
+ public:
+  /// The books of a save were sent; they name this best checkpoint.
+  void books_name(int64_t step, std::optional<checkpoint_id> best) { best_in_books_.try_emplace(step, best); }
+  /// A save is committed: whether its books name another best one than is known by now. Once for each save.
+  bool is_outdated(int64_t step, std::optional<checkpoint_id> best) {
+    const auto named = best_in_books_.extract(step);
+    return named && named.mapped() != best;
+  }
+
+  void sent() { ++on_way_; }
+  /// One is durable. True: all are.
+  bool kept() { return --on_way_ <= 0; }
+  bool any_on_way() const noexcept { return on_way_ > 0; }
+  /// Nothing is granted before all are durable.
+  void hold() { holds_ = true; }
+  bool holds() const noexcept { return holds_; }
+  void let_go() { holds_ = false; }
+
+  /// The checkpoint of the end says that a rule has ended the job, in its books or by a verdict.
+  void end_is_said() { end_said_ = true; }
+  bool says_end() const noexcept { return end_said_; }
+
+ private:
+  std::map<int64_t, std::optional<checkpoint_id>> best_in_books_;
+  int64_t on_way_ = 0;
+  bool holds_ = false, end_said_ = false;
+};
+
+}  // namespace troupe

@@ -1,0 +1,63 @@
+#include "actors/chief/learning_rates.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace troupe::test {
+
+TEST_CASE("a factor is for the updates from its step on, and those that are set for later steps are multiplied, too") {
+  learning_rates r;
+  CHECK(r.at(0) == 1);
+  CHECK_FALSE(r.begin(10, 0.5));
+  CHECK(r.at(9) == 1);
+  CHECK(r.at(10) == 0.5);
+  r.multiply(20, 0.5);
+  CHECK(r.at(19) == 0.5);
+  CHECK(r.at(20) == 0.25);
+  const auto changed = r.multiply(15, 2);
+  CHECK(changed == std::vector<std::pair<int64_t, double>>{{15, 1}, {20, 0.5}});
+  CHECK(r.at(14) == 0.5);
+  CHECK(r.says(15));
+  CHECK_FALSE(r.says(16));
+}
+
+TEST_CASE("a rate is above 0 and finite, also after all factors before") {
+  learning_rates r;
+  r.begin(0, 1e-200);
+  CHECK(r.allows(0, 1e100));
+  CHECK_FALSE(r.allows(0, 1e-200));
+  CHECK_FALSE(r.allows(0, 0));
+  CHECK_FALSE(r.allows(0, -1));
+  CHECK_FALSE(r.allows(0, std::nan("")));
+  CHECK_FALSE(r.allows(0, HUGE_VAL));
+}
+
+TEST_CASE("an attempt that begins at the state of the last fact that hooks have answered gets their factor, and no other one does") {
+  learning_rates r;
+  r.begin(0, 1);
+  r.answered(7, 20, 0.5);
+  r.answered(7, 20, 0.5);
+  SUBCASE("its checkpoint does not know it") { CHECK(r.begin(20, 1) == 0.25); }
+  SUBCASE("its checkpoint knows it") { CHECK_FALSE(r.begin(20, 0.25)); }
+  SUBCASE("it begins earlier, and the fact is told again") { CHECK_FALSE(r.begin(10, 1)); }
+  SUBCASE("a later fact was answered") {
+    r.answered(8, 30, 0.1);
+    CHECK_FALSE(r.begin(20, 1));
+    CHECK(r.begin(30, 1) == 0.1);
+  }
+}
+
+TEST_CASE("a save whose books are older than a factor for its state is corrected once it is committed, in this attempt") {
+  learning_rates r;
+  r.begin(0, 1);
+  r.correct({10});
+  CHECK_FALSE(r.take_correction({20}));
+  CHECK(r.take_correction({10}));
+  CHECK_FALSE(r.take_correction({10}));
+  r.correct({30});
+  r.begin(0, 1);
+  CHECK_FALSE(r.take_correction({30}));
+}
+
+}  // namespace troupe::test
