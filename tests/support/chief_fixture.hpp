@@ -26,16 +26,14 @@ struct shown_job final : job_board {
 /// Has a recorder for every node, which accepts every message of a chief.
 struct crew_of_stand_ins final : crew {
   using stand_in = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon,
-                            name_missing, settle, unlease, late_properties, snapshot_part, gone, flush, evaluate_at, apply_rule, request, note, troupe::record,
-                            finish_log, fact>;
+                            name_missing, settle, unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note,
+                            troupe::record, finish_log, fact, show_state, scale_rate>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
   std::vector<member> members() const override { return plan; }
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
-    nodes.insert_or_assign(id, world.record<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore,
-                                            troupe::stand_in, abandon, name_missing, settle, unlease, late_properties, snapshot_part, gone, flush,
-                                            evaluate_at, apply_rule, request, note, troupe::record, finish_log, fact>());
+    nodes.insert_or_assign(id, world.keep(stand_in{world.system}));
     return nodes.at(id).address();
   }
   void connect(node_id id) override { connected.push_back(id); }

@@ -30,8 +30,10 @@ class simulation {
     return handle;
   }
   template <class... Ms>
-  recorder<Ms...> record() {
-    recorder<Ms...> r{system};
+  recorder<Ms...> record() { return keep(recorder<Ms...>{system}); }
+  /// Ends a recorder with the test.
+  template <class... Ms>
+  recorder<Ms...> keep(recorder<Ms...> r) {
     spawned_.push_back(r.address());
     return r;
   }

@@ -44,7 +44,7 @@ struct recovering_chief : chief_alone {
   }
 };
 
-using ids = std::vector<node_id>;
+using node_ids = std::vector<node_id>;
 
 }  // namespace
 
@@ -61,13 +61,13 @@ TEST_CASE_FIXTURE(recovering_chief, "draining to recovering: nobody is asked to 
   answer_flush();
   CHECK(phase() == shown_phase::recovering);
   CHECK(events_of(job_event::kind::recovering) == std::vector<int64_t>{12});
-  CHECK((crew->started == ids{0_node, 1_node, 2_node, 3_node}));
+  CHECK((crew->started == node_ids{0_node, 1_node, 2_node, 3_node}));
   let_pass(std::chrono::milliseconds{800});
   CHECK_FALSE(restores());
   let_pass(std::chrono::milliseconds{700});
   CHECK(restores());
   CHECK(crew->attempts_begun == 1);
-  CHECK_MESSAGE((crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node}), "only the replica starts anew");
+  CHECK_MESSAGE((crew->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node}), "only the replica starts anew");
   CHECK(crew->connected.back() == 2_node);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is starte
   kill(role::infeed);
   let_pass(std::chrono::seconds{2});
   CHECK(restores());
-  CHECK((crew->started == ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node}));
+  CHECK((crew->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node}));
   CHECK(events_of(job_event::kind::recovering).size() == 1);
 }
 
