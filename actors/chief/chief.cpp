@@ -1,4 +1,4 @@
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 
 #include "actors/chief/decisions.hpp"
 #include "actors/chief/late_messages.hpp"
@@ -13,88 +13,91 @@
 
 namespace troupe {
 
+static void begin_training(chief_state& c);
+static void end_at_once(chief_state& c);
+
 // -- starting ------------------------------------------------------------------------------
 
-void chief_state::start_crew() {
-  origin.began = self->clock().now();
-  nodes = start_all(*options.nodes, *self);
-  horizon = fresh_horizon();
-  restore_state();
+static void start_crew(chief_state& c) {
+  c.origin.began = c.self->clock().now();
+  c.nodes = start_all(*c.options.nodes, *c.self);
+  c.horizon = c.fresh_horizon();
+  restore_state(c);
 }
 
 /// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin. A group that was
 /// dropped has no owner.
-void chief_state::restore_state() {
-  restore news{attempt, {}};
+void restore_state(chief_state& c) {
+  restore news{c.attempt, {}};
   const auto has_owner = [&](group_id group) {
     return std::any_of(news.owners.begin(), news.owners.end(), [group](const state_owner& o) { return o.group == group; });
   };
-  for (const auto& m : nodes.members())
-    if (m.what == role::replica && !groups.is_dropped(m.group) && !has_owner(m.group))
+  for (const auto& m : c.nodes.members())
+    if (m.what == role::replica && !c.groups.is_dropped(m.group) && !has_owner(m.group))
       news.owners.push_back({m.group, caf::actor_cast<state_owner_actor>(m.handle)});
-  self->send(writer(), std::move(news));
-  arm(chief_wait::start, options.deadlines.start);
+  c.self->send(c.writer(), std::move(news));
+  c.arm(chief_wait::start, c.options.deadlines.start);
 }
 
-void chief_state::on_restored(const restored& x) {
-  if (!waiting.armed(chief_wait::start) || flushing())
+static void on_restored(chief_state& c, const restored& x) {
+  if (!c.waiting.armed(chief_wait::start) || c.flushing())
     return;  // Nobody waits for it any more: a node has died meanwhile.
-  disarm(chief_wait::start);
-  if (!x.found && told.saved)
-    return fail_after_save(error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*told.saved)
-                                                    + ": it cannot go on", {}, options.name});
-  if (auto same = check_origin(options.planned_from, x); !same && !origin.known)
-    return fail_now(same.error());
-  now = phase::restoring;
-  if (told.saved && told.saved->step > x.id.step)
-    told.saved = x.id;  // Newer commits are damaged or gone, and will be made again.
-  if (!std::exchange(origin.known, true)) {
-    origin.start_step = origin.first_step = x.id.step;
+  c.disarm(chief_wait::start);
+  if (!x.found && c.told.saved)
+    return fail_after_save(c, error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*c.told.saved)
+                                                    + ": it cannot go on", {}, c.options.name});
+  if (auto same = check_origin(c.options.planned_from, x); !same && !c.origin.known)
+    return fail_now(c, same.error());
+  c.now = chief_phase::restoring;
+  if (c.told.saved && c.told.saved->step > x.id.step)
+    c.told.saved = x.id;  // Newer commits are damaged or gone, and will be made again.
+  if (!std::exchange(c.origin.known, true)) {
+    c.origin.start_step = c.origin.first_step = x.id.step;
     if (x.found)
-      told.saved = origin.came_from = x.id;
+      c.told.saved = c.origin.came_from = x.id;
     else if (const auto taken = x.properties.find("warm_start"); taken != x.properties.end())
-      origin.warm_start = taken->second;
+      c.origin.warm_start = taken->second;
     if (const auto books = x.properties.find("first_step"); books != x.properties.end())
-      origin.first_step = std::strtoll(books->second.c_str(), nullptr, 10);
+      c.origin.first_step = std::strtoll(books->second.c_str(), nullptr, 10);
   }
   // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
   // commit has finished there.
   const auto finished = x.properties.find("finished");
-  verdicts.books_name(x.id.step, judgements.begin(x.id.step, x.properties));
-  evaluations.begin(x.id);
+  c.verdicts.books_name(x.id.step, c.judgements.begin(x.id.step, x.properties));
+  c.evaluations.begin(x.id);
   const bool has_finished = finished != x.properties.end() && finished->second == "true";
-  const bool data_anew = origin.data_anew = has_finished && origin.came_from == x.id;
-  saves.start_from(x);
-  facts.progress.begin(x.id.step);
-  horizon.begin(x.id.step, has_finished && !data_anew ? x.id.step : goal());
-  told.later.insert(told.later.begin(), x.warnings.begin(), x.warnings.end());
+  const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id;
+  c.saves.start_from(x);
+  c.facts.progress.begin(x.id.step);
+  c.horizon.begin(x.id.step, has_finished && !data_anew ? x.id.step : c.goal());
+  c.told.later.insert(c.told.later.begin(), x.warnings.begin(), x.warnings.end());
   if (x.found && !data_anew)
-    if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(nodes.count(role::infeed))); !known)
-      return fail_now(known.error());
+    if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(c.nodes.count(role::infeed))); !known)
+      return fail_now(c, known.error());
   const auto factor = x.properties.find(std::string{rate_factor_property});
-  const auto other_rate = rates.begin(x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr));
-  const begin news{attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
-  self->send(outfeed(), begin{attempt, x.id.step, {}, rates.at(x.id.step)});
-  groups.restore(x.id.step, x.properties);
-  tell_replicas(begin{attempt, x.id.step, {}, rates.at(x.id.step)});
+  const auto other_rate = c.rates.begin(x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr));
+  const begin news{c.attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
+  c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
+  c.groups.restore(x.id.step, x.properties);
+  c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   if (other_rate)
-    set_rate(x.id.step, *other_rate);
-  tell_all<role::infeed>(news);
-  begin_groups();
-  if (attempt > 1)
-    publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
-             .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = attempt});
+    set_rate(c, x.id.step, *other_rate);
+  c.tell_all<role::infeed>(news);
+  begin_groups(c);
+  if (c.attempt > 1)
+    c.publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
+             .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = c.attempt});
   // A rule that holds already ends the job here: one that was added, or whose end was not recorded.
-  if (!judgements.ended_before())
-    if (auto found = ask_predicates(judgements.rule_at_start(), {}); !found)
-      return fail_after_save(std::move(found.error()));
-  show_status();  // This phase may end within the turn.
-  if (!callbacks() || std::exchange(told.begin, true))
+  if (!c.judgements.ended_before())
+    if (auto found = ask_predicates(c, c.judgements.rule_at_start(), {}); !found)
+      return fail_after_save(c, std::move(found.error()));
+  c.show_status();  // This phase may end within the turn.
+  if (!c.callbacks() || std::exchange(c.told.begin, true))
     return;  // Training begins once hooks have returned from `recovered`.
   fact first;
   first.what = fact::begin_at;
   first.at = x.id.step;
-  tell(std::move(first));
+  c.tell(std::move(first));
 }
 
 std::optional<int64_t> chief_state::goal() const {
@@ -109,84 +112,84 @@ std::optional<int64_t> chief_state::goal() const {
 }
 
 /// Hooks have returned from what they were told, and predicates have answered.
-bool chief_state::begin_when_ready() {
-  if (now != phase::restoring || facts.unanswered() > 0 || !questions.empty() || flushing() || ending.fails())
+bool begin_when_ready(chief_state& c) {
+  if (c.now != chief_phase::restoring || c.facts.unanswered() > 0 || !c.questions.empty() || c.flushing() || c.ending.fails())
     return false;
-  begin_training();
+  begin_training(c);
   return true;
 }
 
-void chief_state::begin_training() {
-  now = phase::training;
-  if (wishes.pause)
-    waiting.freeze();
-  const auto end_at = horizon.end();
-  const bool nothing_left = (end_at && *end_at <= horizon.began_at()) || judgements.ended_before() || judgements.has_ended();
-  const bool first = !std::exchange(told.start, true);
-  std::string how = origin.warm_start.empty() ? "a fresh start" : "a warm start with " + origin.warm_start;
-  if (saves.last_commit())
-    how = "resumed from " + saves.prefix()
-          + (nothing_left ? "" : origin.data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
+static void begin_training(chief_state& c) {
+  c.now = chief_phase::training;
+  if (c.wishes.pause)
+    c.waiting.freeze();
+  const auto end_at = c.horizon.end();
+  const bool nothing_left = (end_at && *end_at <= c.horizon.began_at()) || c.judgements.ended_before() || c.judgements.has_ended();
+  const bool first = !std::exchange(c.told.start, true);
+  std::string how = c.origin.warm_start.empty() ? "a fresh start" : "a warm start with " + c.origin.warm_start;
+  if (c.saves.last_commit())
+    how = "resumed from " + c.saves.prefix()
+          + (nothing_left ? "" : c.origin.data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
   if (first)
-    publish({.what = job_event::kind::started, .step = origin.start_step, .max_steps = end_at, .text = std::move(how)});
-  for (const auto& w : std::exchange(told.later, {}))
-    if (told.warnings.insert(w).second)
-      warn(horizon.began_at(), w);
-  if (nothing_left && horizon.began_at() == origin.start_step)
-    return end_at_once();  // Also where an attempt to do so has failed.
+    c.publish({.what = job_event::kind::started, .step = c.origin.start_step, .max_steps = end_at, .text = std::move(how)});
+  for (const auto& w : std::exchange(c.told.later, {}))
+    if (c.told.warnings.insert(w).second)
+      c.warn(c.horizon.began_at(), w);
+  if (nothing_left && c.horizon.began_at() == c.origin.start_step)
+    return end_at_once(c);  // Also where an attempt to do so has failed.
   if (nothing_left) {
-    if (const auto& before = judgements.ended_before())
-      ending.remark = "ended " + *before;
-    else if (judgements.has_ended())
-      ending.remark = "ended early: " + judgements.why_ended();
-    else if (goal().value_or(INT64_MAX) > horizon.began_at())
-      ending.remark = data_ended_text(horizon.began_at(), goal());
-    horizon.end_at(horizon.began_at(), true);
+    if (const auto& before = c.judgements.ended_before())
+      c.ending.remark = "ended " + *before;
+    else if (c.judgements.has_ended())
+      c.ending.remark = "ended early: " + c.judgements.why_ended();
+    else if (c.goal().value_or(INT64_MAX) > c.horizon.began_at())
+      c.ending.remark = data_ended_text(c.horizon.began_at(), c.goal());
+    c.horizon.end_at(c.horizon.began_at(), true);
   }
-  if (first && summaries())
-    self->send(summaries(), note{note::start, origin.start_step, {}});
+  if (first && c.summaries())
+    c.self->send(c.summaries(), note{note::start, c.origin.start_step, {}});
   // A new job saves its first state, and one that has grown a model commits it at the step that it came from; a resumed one
   // verifies the checkpoint that it came from and lists it again.
   std::vector<mark> marks;
-  if (options.checkpoints) {
-    place_save(horizon.began_at());
-    marks.push_back({horizon.began_at(), mark_snapshot});
+  if (c.options.checkpoints) {
+    place_save(c, c.horizon.began_at());
+    marks.push_back({c.horizon.began_at(), mark_snapshot});
   }
   if (nothing_left)
-    marks.push_back({horizon.began_at(), mark_end});
-  if (gates.shows(horizon.began_at()) && (!told.watch || *told.watch < horizon.began_at())) {
-    marks.push_back({horizon.began_at(), mark_watch});
-    gates.marked(horizon.began_at());
-    facts.marked(horizon.began_at());
+    marks.push_back({c.horizon.began_at(), mark_end});
+  if (c.gates.shows(c.horizon.began_at()) && (!c.told.watch || *c.told.watch < c.horizon.began_at())) {
+    marks.push_back({c.horizon.began_at(), mark_watch});
+    c.gates.marked(c.horizon.began_at());
+    c.facts.marked(c.horizon.began_at());
   }
-  grant_up_to(horizon.began_at(), std::move(marks));
+  grant_up_to(c, c.horizon.began_at(), std::move(marks));
   if (nothing_left) {  // The commit is verified and listed again; an evaluation of it may be due, or a verdict.
-    now = phase::draining;
+    c.now = chief_phase::draining;
     return;
   }
-  if (options.save_secs && options.checkpoints)
-    arm(chief_wait::next_save, save_period());
-  if (options.max_secs && !waiting.armed(chief_wait::max_secs))
-    arm(chief_wait::max_secs, std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*options.max_secs, 0.01, 3e7) * 1000)));
-  if (std::exchange(wishes.save, false) && options.checkpoints && saves.may_save_now())
-    mark_here(mark_snapshot);  // Otherwise it follows the save that was just placed.
-  if (ending.stops())
-    drain(horizon.until(), false);
+  if (c.options.save_secs && c.options.checkpoints)
+    c.arm(chief_wait::next_save, c.save_period());
+  if (c.options.max_secs && !c.waiting.armed(chief_wait::max_secs))
+    c.arm(chief_wait::max_secs, std::chrono::milliseconds(static_cast<int64_t>(std::clamp(*c.options.max_secs, 0.01, 3e7) * 1000)));
+  if (std::exchange(c.wishes.save, false) && c.options.checkpoints && c.saves.may_save_now())
+    mark_here(c, mark_snapshot);  // Otherwise it follows the save that was just placed.
+  if (c.ending.stops())
+    drain(c, c.horizon.until(), false);
 }
 
 /// The job stands at or beyond its end already.
-void chief_state::end_at_once() {
-  const auto goal = horizon.end();
-  const auto here = horizon.began_at();
-  ending.remark = "nothing to train: " + (saves.prefix().empty() ? "the job" : saves.prefix())
+static void end_at_once(chief_state& c) {
+  const auto goal = c.horizon.end();
+  const auto here = c.horizon.began_at();
+  c.ending.remark = "nothing to train: " + (c.saves.prefix().empty() ? "the job" : c.saves.prefix())
                   + (goal && *goal <= here ? " stands at step " + std::to_string(here) + " already, and max_steps is " + std::to_string(*goal)
-                                               : " has ended " + judgements.ended_before().value_or("early: " + judgements.why_ended()));
-  horizon.end_at(here, true);
-  if (!evaluations.any() || !saves.last_commit())
-    return end();
-  now = phase::draining;
-  recall_evaluations(*saves.last_commit());
-  evaluations.offer_last(*saves.last_commit());
+                                               : " has ended " + c.judgements.ended_before().value_or("early: " + c.judgements.why_ended()));
+  c.horizon.end_at(here, true);
+  if (!c.evaluations.any() || !c.saves.last_commit())
+    return end(c);
+  c.now = chief_phase::draining;
+  recall_evaluations(c, *c.saves.last_commit());
+  c.evaluations.offer_last(*c.saves.last_commit());
 }
 
 // -- facts and status ---------------------------------------------------------------------------
@@ -203,8 +206,8 @@ void chief_state::warn(int64_t step, std::string text) {
   publish({.what = job_event::kind::warning, .step = step, .text = std::move(text)});
 }
 
-void chief_state::on_log_replaced(const log_replaced& x) {
-  warn(horizon.reached(), x.text);
+static void on_log_replaced(chief_state& c, const log_replaced& x) {
+  c.warn(c.horizon.reached(), x.text);
 }
 
 uint64_t chief_state::publish(job_event e) {
@@ -265,7 +268,7 @@ double chief_state::steps_per_second() const {
 /// To the board only what it does not know.
 void chief_state::show_status() {
   // A later attempt restores as part of recovering.
-  const auto seen = attempt > 1 && now == phase::restoring ? job_progress::phase::recovering : shown(now);
+  const auto seen = attempt > 1 && now == chief_phase::restoring ? job_progress::phase::recovering : shown(now);
   bool news = !told.status;
   auto& known = told.status ? *told.status : told.status.emplace();
   const auto set = [&news](auto& to, const auto& value) {
@@ -300,11 +303,11 @@ late meaning_of(const M& x, const chief_state& state) {
 
 /// The way of every message: what it means if it is late, its handler, and what follows.
 template <class M>
-auto hears(chief_state& state, void (chief_state::*handler)(const M&)) {
+auto hears(chief_state& state, void (*handler)(chief_state&, const M&)) {
   return [&state, handler](const M& x) {
     const auto meaning = meaning_of(x, state);
     if (meaning == late::heard)
-      (state.*handler)(x);
+      handler(state, x);
     if constexpr (lateness_of<M>().in_another_attempt == late::unleased)
       if (meaning == late::unleased)
         state.self->send(state.writer(), unlease{x.id});
@@ -327,36 +330,36 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()), waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});
   self->set_down_handler([&state](const caf::down_msg& x) {
-    state.on_down(x);
+    on_down(state, x);
     state.advance();
   });
-  state.start_crew();
+  start_crew(state);
   state.advance();
   return {
-    hears(state, &chief_state::on_restored),
-    hears(state, &chief_state::on_progress),
-    hears(state, &chief_state::on_stream_end),
-    hears(state, &chief_state::on_lane),
-    hears(state, &chief_state::on_input_failed),
-    hears(state, &chief_state::on_input_warned),
-    hears(state, &chief_state::on_log_replaced),
-    hears(state, &chief_state::on_failure),
-    hears(state, &chief_state::on_flushed),
-    hears(state, &chief_state::on_halted),
-    hears(state, &chief_state::on_standing),
-    hears(state, &chief_state::on_committed),
-    hears(state, &chief_state::on_save_failed),
-    hears(state, &chief_state::on_late_properties_kept),
-    hears(state, &chief_state::on_state_shown),
-    hears(state, &chief_state::on_evaluated),
-    hears(state, &chief_state::on_exported),
-    hears(state, &chief_state::on_rule_applied),
-    hears(state, &chief_state::on_record_credit),
-    hears(state, &chief_state::on_hooks_ready),
-    hears(state, &chief_state::on_answered),
-    hears(state, &chief_state::on_hooks_ended),
-    hears(state, &chief_state::on_request),
-    [&state](const deadline& x) { state.on_deadline(x); },
+    hears(state, on_restored),
+    hears(state, on_progress),
+    hears(state, on_stream_end),
+    hears(state, on_lane),
+    hears(state, on_input_failed),
+    hears(state, on_input_warned),
+    hears(state, on_log_replaced),
+    hears(state, on_failure),
+    hears(state, on_flushed),
+    hears(state, on_halted),
+    hears(state, on_standing),
+    hears(state, on_committed),
+    hears(state, on_save_failed),
+    hears(state, on_late_properties_kept),
+    hears(state, on_state_shown),
+    hears(state, on_evaluated),
+    hears(state, on_exported),
+    hears(state, on_rule_applied),
+    hears(state, on_record_credit),
+    hears(state, on_hooks_ready),
+    hears(state, on_answered),
+    hears(state, on_hooks_ended),
+    hears(state, on_request),
+    [&state](const deadline& x) { on_deadline(state, x); },
   };
 }
 

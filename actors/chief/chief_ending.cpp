@@ -1,5 +1,5 @@
 // The chief after a failure.
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
 #include "actors/exit_reason.hpp"
 
@@ -11,270 +11,278 @@
 
 namespace troupe {
 
+static void go_on_without_evaluator(chief_state& c, size_t which, const error& cause);
+static void flush_then_settle(chief_state& c);
+static uint64_t number_of_flush(const chief_state& c);
+static void settle_saves(chief_state& c);
+static void replace_writer(chief_state& c, error cause);
+
 // -- failures -----------------------------------------------------------------------------------
 
 /// Responds by the table of failures.hpp.
-void chief_state::respond(role who, trouble what, error cause, size_t which) {
+void respond(chief_state& c, role who, trouble what, error cause, size_t which) {
   switch (response_to(who, what)) {
-    case response::save_and_fail: return fail_after_save(std::move(cause));
-    case response::replace_and_fail: return replace_writer(std::move(cause));
+    case response::save_and_fail: return fail_after_save(c, std::move(cause));
+    case response::replace_and_fail: return replace_writer(c, std::move(cause));
     case response::settle_and_fail:
-    case response::recover_or_fail: return fail_now(std::move(cause));
+    case response::recover_or_fail: return fail_now(c, std::move(cause));
     case response::by_policy:
-      return evaluations.settings(which).on_failure == failure_policy::go_on ? go_on_without_evaluator(which, cause) : fail_after_save(std::move(cause));
+      return c.evaluations.settings(which).on_failure == failure_policy::go_on ? go_on_without_evaluator(c, which, cause)
+                                                                               : fail_after_save(c, std::move(cause));
   }
 }
 
-void chief_state::on_failure(const failure& x) {
-  const auto* who = nodes.find(x.who);
-  if (!who || (who->what == role::checkpoint_writer && x.attempt != attempt))
+void on_failure(chief_state& c, const failure& x) {
+  const auto* who = c.nodes.find(x.who);
+  if (!who || (who->what == role::checkpoint_writer && x.attempt != c.attempt))
     return;  // Of nobody here, or of an attempt that has ended.
-  if (!ends())
-    return respond(who->what, trouble::throws, x.what, nodes.place_of(x.who));
-  if (who->what == role::callbacks || (row_of(who->what).is_log() && waiting.armed(chief_wait::logs)))
-    ending.causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
+  if (!c.ends())
+    return respond(c, who->what, trouble::throws, x.what, c.nodes.place_of(x.who));
+  if (who->what == role::callbacks || (row_of(who->what).is_log() && c.waiting.armed(chief_wait::logs)))
+    c.ending.causes.add(x.what);  // The last call of a hook or the last write of an event file failed: the job ends with that error.
 }
 
 /// Training goes on without that evaluation.
-void chief_state::go_on_without_evaluator(size_t which, const error& cause) {
-  if (const auto id = nodes.nth(role::evaluator, which)->id; evaluator(which)) {  // One that hangs ends when it handles messages again.
-    options.nodes->end(id);
-    nodes.ended(id);
+static void go_on_without_evaluator(chief_state& c, size_t which, const error& cause) {
+  if (const auto id = c.nodes.nth(role::evaluator, which)->id; c.evaluator(which)) {  // One that hangs ends when it handles messages again.
+    c.options.nodes->end(id);
+    c.nodes.ended(id);
   }
-  lose_evaluator(which);
-  warn(horizon.reached(), to_string(cause));
-  if (!evaluations_are_gates())
-    gates.evaluations_lost(saves.last_commit() ? std::optional{saves.last_commit()->step} : std::nullopt);
+  lose_evaluator(c, which);
+  c.warn(c.horizon.reached(), to_string(cause));
+  if (!c.evaluations_are_gates())
+    c.gates.evaluations_lost(c.saves.last_commit() ? std::optional{c.saves.last_commit()->step} : std::nullopt);
 }
 
 /// The replicas report the same cause at its step, after all earlier steps. The chief waits for that report, unless no
 /// replica can reach the step.
-void chief_state::on_input_failed(const input_failed& x) {
-  if (ending.state() != end_state::open && x.cause.category == errc::cancelled)
+void on_input_failed(chief_state& c, const input_failed& x) {
+  if (c.ending.state() != end_state::open && x.cause.category == errc::cancelled)
     return;
-  if (ending.failing() == failing::settling)
-    return x.cause.category == errc::cancelled ? void() : ending.causes.add(x.cause);  // The job itself cancelled the reads.
-  if (!trains() || x.step <= horizon.reached())
-    return fail_now(x.cause);
-  if (ending.state() >= end_state::ended)
+  if (c.ending.failing() == failing::settling)
+    return x.cause.category == errc::cancelled ? void() : c.ending.causes.add(x.cause);  // The job itself cancelled the reads.
+  if (!c.trains() || x.step <= c.horizon.reached())
+    return fail_now(c, x.cause);
+  if (c.ending.state() >= end_state::ended)
     return;  // Nobody reads beyond the end.
-  if (ending.announced && *ending.announced->step <= x.step)
+  if (c.ending.announced && *c.ending.announced->step <= x.step)
     return;
-  ending.announced = x.cause;
-  ending.announced->step = x.step;
-  arm(chief_wait::news, options.deadlines.stop);
+  c.ending.announced = x.cause;
+  c.ending.announced->step = x.step;
+  c.arm(chief_wait::news, c.options.deadlines.stop);
 }
 
-void chief_state::on_input_warned(const input_warned& x) {
-  if (!trains())
-    told.later.push_back(x.text);
-  else if (told.warnings.insert(x.text).second)  // An infeed that is started anew warns anew.
-    warn(horizon.reached(), x.text);
+void on_input_warned(chief_state& c, const input_warned& x) {
+  if (!c.trains())
+    c.told.later.push_back(x.text);
+  else if (c.told.warnings.insert(x.text).second)  // An infeed that is started anew warns anew.
+    c.warn(c.horizon.reached(), x.text);
 }
 
-void chief_state::on_down(const caf::down_msg& x) {
-  const auto* found = nodes.find(x.source);
+void on_down(chief_state& c, const caf::down_msg& x) {
+  const auto* found = c.nodes.find(x.source);
   if (!found)
     return;
   const member who = *found;
-  const auto place = nodes.place_of(who.id);
-  nodes.ended(who.id);
-  ending.halting.erase(who.id);
-  if (row_of(who.what).is_halted && waiting.armed(chief_wait::back_off))
+  const auto place = c.nodes.place_of(who.id);
+  c.nodes.ended(who.id);
+  c.ending.halting.erase(who.id);
+  if (row_of(who.what).is_halted && c.waiting.armed(chief_wait::back_off))
     return;
-  error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, horizon.reached()};
-  if (ends()) {
-    if (is_heard_at_the_end(who.what, x.reason))
-      ending.causes.add(std::move(cause));
-    if (who.what == role::callbacks && now == phase::ending)
-      send_home();
+  error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, c.horizon.reached()};
+  if (c.ends()) {
+    if (is_heard_at_the_end(c, who.what, x.reason))
+      c.ending.causes.add(std::move(cause));
+    if (who.what == role::callbacks && c.now == chief_phase::ending)
+      send_home(c);
     return;
   }
-  if (row_of(who.what).in_group && groups.has_left(who.group))
+  if (row_of(who.what).in_group && c.groups.has_left(who.group))
     return;  // Nobody waits for it.
   switch (who.what) {
     case role::evaluator:
-      lose_evaluator(place);
+      lose_evaluator(c, place);
       break;
     case role::callbacks:
-      disarm(chief_wait::hooks);
+      c.disarm(chief_wait::hooks);
       break;
     case role::summary_writer:
-      saves.books_lost();
-      if (ending.fails())
-        send_books_up_to(horizon.until());
+      c.saves.books_lost();
+      if (c.ending.fails())
+        send_books_up_to(c, c.horizon.until());
       break;
     case role::outfeed:
-      if (ending.fails())
-        send_books_up_to(horizon.until());
-      tell_all<role::replica>(connect_reports{self});
-      fail_after_save(std::move(cause));
-      return flushing() ? settle_saves() : void();
+      if (c.ending.fails())
+        send_books_up_to(c, c.horizon.until());
+      c.tell_all<role::replica>(connect_reports{c.self});
+      fail_after_save(c, std::move(cause));
+      return c.flushing() ? settle_saves(c) : void();
     case role::infeed:
     case role::replica:
-      self->send(writer(), gone{attempt, who.id});
+      c.self->send(c.writer(), gone{c.attempt, who.id});
       [[fallthrough]];
     case role::reducer:
-      ending.causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category,
+      c.ending.causes.add(std::move(cause), x.reason == caf::exit_reason::kill ? cure::by_chance : cure::by_category,
                  who.what == role::infeed ? std::nullopt : std::optional{who.group});
-      return flush_then_settle();
+      return flush_then_settle(c);
     default:
       break;
   }
-  respond(who.what, trouble::dies, std::move(cause), place);
+  respond(c, who.what, trouble::dies, std::move(cause), place);
 }
 
 /// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
 /// are flushed before any decision.
-void chief_state::flush_then_settle() {
-  if (ending.failing() == failing::settling || flushing())
+static void flush_then_settle(chief_state& c) {
+  if (c.ending.failing() == failing::settling || c.flushing())
     return;
-  waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
-  options.nodes->cancel_steps();
-  if (!outfeed())
-    return settle_saves();
-  flush_outfeed();
+  c.waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
+  c.options.nodes->cancel_steps();
+  if (!c.outfeed())
+    return settle_saves(c);
+  flush_outfeed(c);
 }
 
-void chief_state::flush_outfeed() {
-  ++ending.flushes;
-  self->send(outfeed(), flush{number_of_flush()});
-  arm(chief_wait::flush, options.deadlines.stop);
+void flush_outfeed(chief_state& c) {
+  ++c.ending.flushes;
+  c.self->send(c.outfeed(), flush{number_of_flush(c)});
+  c.arm(chief_wait::flush, c.options.deadlines.stop);
 }
 
 /// No answer of another attempt has it.
-uint64_t chief_state::number_of_flush() const {
-  return (static_cast<uint64_t>(attempt) << 32) + ending.flushes;
+static uint64_t number_of_flush(const chief_state& c) {
+  return (static_cast<uint64_t>(c.attempt) << 32) + c.ending.flushes;
 }
 
-void chief_state::on_flushed(const flushed& x) {
-  if (x.number != number_of_flush() || !flushing())
+void on_flushed(chief_state& c, const flushed& x) {
+  if (x.number != number_of_flush(c) || !c.flushing())
     return;
-  disarm(chief_wait::flush);
-  flushed_or_not();
+  c.disarm(chief_wait::flush);
+  flushed_or_not(c);
 }
 
 /// The outfeed has answered, or will not.
-void chief_state::flushed_or_not() {
-  if (!saves.any() && ending.fails())
-    return conclude();
-  settle_saves();
+void flushed_or_not(chief_state& c) {
+  if (!c.saves.any() && c.ending.fails())
+    return conclude(c);
+  settle_saves(c);
 }
 
-void chief_state::fail_now(error cause) {
-  ending.causes.add(std::move(cause));
-  if (!ends() && !flushing())
-    settle_saves();
+void fail_now(chief_state& c, error cause) {
+  c.ending.causes.add(std::move(cause));
+  if (!c.ends() && !c.flushing())
+    settle_saves(c);
 }
 
 /// Halts all nodes that send parts, each of which then sends `gone`, so that the checkpoint writer can decide for each
 /// snapshot whether it can still be complete. Only those are waited for, and, where a new attempt may follow, that no node
 /// is in a step or a read.
-void chief_state::settle_saves() {
-  if (!ending.fails_by(failing::settling))
+static void settle_saves(chief_state& c) {
+  if (!c.ending.fails_by(failing::settling))
     return;
-  stop_listening();
-  waiting.thaw();
-  const bool trained = trains();
-  options.nodes->cancel_steps();
+  stop_listening(c);
+  c.waiting.thaw();
+  const bool trained = c.trains();
+  c.options.nodes->cancel_steps();
   for (const auto w : {chief_wait::start, chief_wait::reports, chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
                        chief_wait::news, chief_wait::cut, chief_wait::answers})
-    disarm(w);
-  if (!may_recover()) {
-    for (size_t i = 0; i < evaluations.size(); ++i)
-      disarm(evaluation_wait(i));
-    evaluations.drop_waiting();
+    c.disarm(w);
+  if (!c.may_recover()) {
+    for (size_t i = 0; i < c.evaluations.size(); ++i)
+      c.disarm(evaluation_wait(i));
+    c.evaluations.drop_waiting();
   }
   // Books follow the summaries of their state through the summary writer, which has those of all reported states.
-  const auto kept = outfeed() ? horizon.reached() : horizon.until();
-  send_books_up_to(kept);
-  saves.cancel_above(kept);
-  if (!writer() || !trained)
-    saves.cancel_all();
-  if (!saves.any() && !may_recover())
-    return conclude();
-  now = phase::draining;
-  horizon.end_at(horizon.reached(), horizon.end_is_final() && horizon.end() == horizon.reached());
-  if (saves.any())
-    self->send(writer(), abandon{attempt, saves.newest()});
-  halt_all();
-  if (saves.any())
-    self->send(writer(), settle{attempt, saves.steps()});
+  const auto kept = c.outfeed() ? c.horizon.reached() : c.horizon.until();
+  send_books_up_to(c, kept);
+  c.saves.cancel_above(kept);
+  if (!c.writer() || !trained)
+    c.saves.cancel_all();
+  if (!c.saves.any() && !c.may_recover())
+    return conclude(c);
+  c.now = chief_phase::draining;
+  c.horizon.end_at(c.horizon.reached(), c.horizon.end_is_final() && c.horizon.end() == c.horizon.reached());
+  if (c.saves.any())
+    c.self->send(c.writer(), abandon{c.attempt, c.saves.newest()});
+  halt_all(c);
+  if (c.saves.any())
+    c.self->send(c.writer(), settle{c.attempt, c.saves.steps()});
 }
 
 /// The failed attempt has nothing more to say: another one follows, or the job ends.
-void chief_state::conclude() {
-  if (ending.failing() != failing::settling || ending.causes.aborted() || (options.checkpoints && !writer()))
-    return end();
-  auto cause = ending.causes.root();
-  const auto verdict = recovery.decide({cause, ending.causes.curable(), ending.causes.has_kill(), horizon.reached(), options.checkpoints, ending.stops()});
+void conclude(chief_state& c) {
+  if (c.ending.failing() != failing::settling || c.ending.causes.aborted() || (c.options.checkpoints && !c.writer()))
+    return end(c);
+  const auto& causes = c.ending.causes;
+  auto cause = causes.root();
+  const auto verdict = c.recovery.decide({cause, causes.curable(), causes.has_kill(), c.horizon.reached(), c.options.checkpoints, c.ending.stops()});
   if (verdict.recovers)
-    return recover(std::move(cause), verdict.delay);
-  if (const auto group = group_to_drop()) {
-    groups.drop(*group, cause);
-    return recover(std::move(cause), {});
+    return recover(c, std::move(cause), verdict.delay);
+  if (const auto group = c.group_to_drop()) {
+    c.groups.drop(*group, cause);
+    return recover(c, std::move(cause), {});
   }
   if (!verdict.why_not.empty())
-    ending.causes.note(verdict.why_not);
-  end();
+    c.ending.causes.note(verdict.why_not);
+  end(c);
 }
 
-void chief_state::give_up_saves() {
-  auto cause = waited_for(chief_wait::commit, options.name);
-  if (ending.fails() && saves.books_wait()) {  // Reports have stopped, and records are not written; but the model is saved.
-    send_books_up_to(horizon.until());
-    return arm(chief_wait::commit, options.deadlines.stop);
+void give_up_saves(chief_state& c) {
+  auto cause = c.waited_for(chief_wait::commit, c.options.name);
+  if (c.ending.fails() && c.saves.books_wait()) {  // Reports have stopped, and records are not written; but the model is saved.
+    send_books_up_to(c, c.horizon.until());
+    return c.arm(chief_wait::commit, c.options.deadlines.stop);
   }
-  if (writer() && saves.may_inquire()) {  // Asks once which part is missing.
-    self->send(writer(), name_missing{attempt, saves.oldest()});
-    return arm(chief_wait::commit, options.deadlines.stop);
+  if (c.writer() && c.saves.may_inquire()) {  // Asks once which part is missing.
+    c.self->send(c.writer(), name_missing{c.attempt, c.saves.oldest()});
+    return c.arm(chief_wait::commit, c.options.deadlines.stop);
   }
   // The writer no longer answers, so that no commit can be awaited.
-  saves.cancel_all();
-  fail_now(std::move(cause));
+  c.saves.cancel_all();
+  fail_now(c, std::move(cause));
 }
 
-void chief_state::fail_after_save(error cause) {
-  ending.causes.add(std::move(cause), cure::none);
-  if (ends())
+void fail_after_save(chief_state& c, error cause) {
+  c.ending.causes.add(std::move(cause), cure::none);
+  if (c.ends())
     return;
-  if (ending.fails())
-    return now == phase::recovering ? end() : void();
-  if (!trains())
-    return end();
-  ending.fails_by(failing::saving);
-  stop_listening();
-  waiting.thaw();
-  gates.open_all();
-  evaluations.drop_waiting();
-  if (!options.checkpoints || !writer())
-    return end();
+  if (c.ending.fails())
+    return c.now == chief_phase::recovering ? end(c) : void();
+  if (!c.trains())
+    return end(c);
+  c.ending.fails_by(failing::saving);
+  stop_listening(c);
+  c.waiting.thaw();
+  c.gates.open_all();
+  c.evaluations.drop_waiting();
+  if (!c.options.checkpoints || !c.writer())
+    return end(c);
   for (const auto w : {chief_wait::reports, chief_wait::answers, chief_wait::hooks, chief_wait::next_save})
-    disarm(w);
-  for (size_t i = 0; i < evaluations.size(); ++i)
-    disarm(evaluation_wait(i));
-  if (!books_can_wait())
-    send_books_up_to(horizon.until());
-  drain(horizon.until(), false);
+    c.disarm(w);
+  for (size_t i = 0; i < c.evaluations.size(); ++i)
+    c.disarm(evaluation_wait(i));
+  if (!books_can_wait(c))
+    send_books_up_to(c, c.horizon.until());
+  drain(c, c.horizon.until(), false);
 }
 
-void chief_state::replace_writer(error cause) {
-  if (ending.fails() || !trains()) {
-    ending.causes.add(std::move(cause), cure::none);
-    return end();  // No writer can save any more.
+static void replace_writer(chief_state& c, error cause) {
+  if (c.ending.fails() || !c.trains()) {
+    c.ending.causes.add(std::move(cause), cure::none);
+    return end(c);  // No writer can save any more.
   }
-  const auto id = nodes.id_of(role::checkpoint_writer);
-  restart(id);
-  self->send(writer(), stand_in{attempt});  // Sent before any part.
-  for (const auto& [group, how] : groups.left())
-    self->send(writer(), departed_of(group));
-  for (const auto& m : nodes.members())  // The old writer was told, or may not have been.
+  const auto id = c.nodes.id_of(role::checkpoint_writer);
+  c.restart(id);
+  c.self->send(c.writer(), stand_in{c.attempt});  // Sent before any part.
+  for (const auto& [group, how] : c.groups.left())
+    c.self->send(c.writer(), departed_of(c, group));
+  for (const auto& m : c.nodes.members())  // The old writer was told, or may not have been.
     if (!m.handle && (m.what == role::infeed || m.what == role::replica))
-      self->send(writer(), gone{attempt, m.id});
-  options.nodes->connect(id);
-  saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
-  disarm(chief_wait::commit);
-  fail_after_save(std::move(cause));
+      c.self->send(c.writer(), gone{c.attempt, m.id});
+  c.options.nodes->connect(id);
+  c.saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
+  c.disarm(chief_wait::commit);
+  fail_after_save(c, std::move(cause));
 }
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
 // The chief at the end of a job: event files are closed, hooks see the end, and everyone goes home.
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/text.hpp"
@@ -12,134 +12,137 @@
 
 namespace troupe {
 
-void chief_state::end() {
-  if (ends())
+static std::map<std::string, double> last_metrics(const chief_state& c);
+
+void end(chief_state& c) {
+  if (c.ends())
     return;
-  go_on();
-  publish_commits();
-  saves.count_held();
-  now = phase::closing;
-  waiting.disarm_all();
-  if (ending.causes.empty())
-    tell_progress();
-  tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
-  tell_all<role::eval_summary_writer>(finish_log{});
-  arm(chief_wait::logs, options.deadlines.stop);
+  go_on(c);
+  publish_commits(c);
+  c.saves.count_held();
+  c.now = chief_phase::closing;
+  c.waiting.disarm_all();
+  if (c.ending.causes.empty())
+    c.tell_progress();
+  c.tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
+  c.tell_all<role::eval_summary_writer>(finish_log{});
+  c.arm(chief_wait::logs, c.options.deadlines.stop);
 }
 
 /// While event files are closed, their writers count: one that died has not written all. The end of the hooks counts until they have seen it.
-bool chief_state::is_heard_at_the_end(role who, const caf::error& reason) const {
+bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason) {
   if (who == role::callbacks)
-    return now < phase::leaving;
-  return row_of(who).is_log() && waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
+    return c.now < chief_phase::leaving;
+  return row_of(who).is_log() && c.waiting.armed(chief_wait::logs) && reason && reason != caf::exit_reason::user_shutdown;
 }
 
 /// What can fail is done before anybody hears of the end: event files are closed, and hooks have returned from what they were told before.
-bool chief_state::tell_end_when_closed() {
-  if (now != phase::closing)
+bool tell_end_when_closed(chief_state& c) {
+  if (c.now != chief_phase::closing)
     return false;
-  const auto& all = nodes.members();
+  const auto& all = c.nodes.members();
   if (std::none_of(all.begin(), all.end(), [](const member& m) { return m.handle && row_of(m.what).is_log(); }))
-    disarm(chief_wait::logs);
-  const bool hooks_may_fail = ending.causes.empty() && callbacks() && facts.unanswered() > 0;
-  if (waiting.armed(chief_wait::logs) || hooks_may_fail)
+    c.disarm(chief_wait::logs);
+  const bool hooks_may_fail = c.ending.causes.empty() && c.callbacks() && c.facts.unanswered() > 0;
+  if (c.waiting.armed(chief_wait::logs) || hooks_may_fail)
     return false;
-  tell_end(true);
+  tell_end(c, true);
   return true;
 }
 
-void chief_state::tell_end(bool to_hooks) {
-  now = phase::ending;
-  const auto reached = horizon.reached();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = horizon.end(), .loss = results.losses.mean,
-                 .metrics = last_metrics(), .arrays = results.arrays, .text = remark()};
-  if (!ending.causes.empty()) {
-    for (const auto& earlier : recovery.earlier())
-      ending.causes.note(earlier);
-    if (auto of_groups = groups.text(); !of_groups.empty())
-      ending.causes.note(std::move(of_groups));
+void tell_end(chief_state& c, bool to_hooks) {
+  c.now = chief_phase::ending;
+  const auto reached = c.horizon.reached();
+  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = c.horizon.end(), .loss = c.results.losses.mean,
+                 .metrics = last_metrics(c), .arrays = c.results.arrays, .text = c.remark()};
+  if (!c.ending.causes.empty()) {
+    for (const auto& earlier : c.recovery.earlier())
+      c.ending.causes.note(earlier);
+    if (auto of_groups = c.groups.text(); !of_groups.empty())
+      c.ending.causes.note(std::move(of_groups));
     last.what = job_event::kind::failed;
-    last.failure = ending.causes.root();
-  } else if (ending.stops() && !horizon.end_is_final()) {
+    last.failure = c.ending.causes.root();
+  } else if (c.ending.stops() && !c.horizon.end_is_final()) {
     last.what = job_event::kind::stopped;
   }
-  last.seconds = seconds();
-  options.board->event(last);
-  if (!callbacks() || !to_hooks)
-    return send_home();
+  last.seconds = c.seconds();
+  c.options.board->event(last);
+  if (!c.callbacks() || !to_hooks)
+    return send_home(c);
   fact f;
   f.what = fact::end_at;
   f.at = reached;
   f.news = std::move(last);
-  disarm(chief_wait::hooks);
-  tell(std::move(f));
+  c.disarm(chief_wait::hooks);
+  c.tell(std::move(f));
 }
 
-std::map<std::string, double> chief_state::last_metrics() const {
-  if (evaluations.size() > 0)
-    if (const auto found = results.metrics.find(evaluations.settings(0).name); found != results.metrics.end())
+static std::map<std::string, double> last_metrics(const chief_state& c) {
+  if (c.evaluations.size() > 0)
+    if (const auto found = c.results.metrics.find(c.evaluations.settings(0).name); found != c.results.metrics.end())
       return found->second;
-  if (horizon.reached() <= origin.start_step)
+  if (c.horizon.reached() <= c.origin.start_step)
     return {};
-  return results.last_losses();
+  return c.results.last_losses();
 }
 
-void chief_state::send_home() {
-  if (now >= phase::leaving)
+void send_home(chief_state& c) {
+  if (c.now >= chief_phase::leaving)
     return;
-  now = phase::leaving;
+  c.now = chief_phase::leaving;
   for (const auto what : ending_order())
-    for (const auto& m : nodes.members())
+    for (const auto& m : c.nodes.members())
       if (m.what == what)
-        options.nodes->end(m.id);
-  options.nodes->cancel();  // The results of long steps and reads in progress are not needed.
-  waiting.disarm_all();
-  arm(chief_wait::gone, options.deadlines.stop);
+        c.options.nodes->end(m.id);
+  c.options.nodes->cancel();  // The results of long steps and reads in progress are not needed.
+  c.waiting.disarm_all();
+  c.arm(chief_wait::gone, c.options.deadlines.stop);
 }
 
 /// Writers of event files that did not end in time are not waited for again.
-bool chief_state::finish_when_gone() {
-  const auto& all = nodes.members();
-  if (now != phase::leaving || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
+bool finish_when_gone(chief_state& c) {
+  const auto& all = c.nodes.members();
+  if (c.now != chief_phase::leaving || std::any_of(all.begin(), all.end(), [](const member& m) { return m.handle && !row_of(m.what).is_log(); }))
     return false;
-  finish();
+  finish(c);
   return true;
 }
 
-void chief_state::finish() {
-  now = ending.causes.empty() ? phase::finished : phase::failed;
-  show_status();
-  if (ending.causes.empty()) {
-    const auto reached = horizon.reached();
-    train_result result{reached, reached - origin.start_step, last_metrics(), seconds(), ending.stops() && !horizon.end_is_final(), saves.prefix(), remark()};
-    result.arrays = results.arrays;
-    result.evaluations = results.metrics;
-    result.exports = results.exports;
-    if (const auto best = judgements.best())
-      result.best_checkpoint = join_path(parent_of(saves.prefix()), checkpoint_name(*best));
-    if (judgements.uses_best()) {
+void finish(chief_state& c) {
+  c.now = c.ending.causes.empty() ? chief_phase::finished : chief_phase::failed;
+  c.show_status();
+  if (c.ending.causes.empty()) {
+    const auto reached = c.horizon.reached();
+    const bool stopped = c.ending.stops() && !c.horizon.end_is_final();
+    train_result result{reached, reached - c.origin.start_step, last_metrics(c), c.seconds(), stopped, c.saves.prefix(), c.remark()};
+    result.arrays = c.results.arrays;
+    result.evaluations = c.results.metrics;
+    result.exports = c.results.exports;
+    if (const auto best = c.judgements.best())
+      result.best_checkpoint = join_path(parent_of(c.saves.prefix()), checkpoint_name(*best));
+    if (c.judgements.uses_best()) {
       result.checkpoint = result.best_checkpoint;
-      if (const auto& best = judgements.best_results(); !best.metrics.empty()) {
+      if (const auto& best = c.judgements.best_results(); !best.metrics.empty()) {
         result.metrics = best.metrics;
         result.arrays = best.arrays;
       }
     }
-    if (nodes.any_alive()) {
+    if (c.nodes.any_alive()) {
       std::string names;
-      for (const auto& who : nodes.members())
+      for (const auto& who : c.nodes.members())
         if (who.handle)
           names += (names.empty() ? "" : ", ") + who.name;
       result.remark += (result.remark.empty() ? "" : "; ") + names + " did not end in time";
     }
-    options.board->finished(std::move(result));
+    c.options.board->finished(std::move(result));
   } else {
-    auto cause = ending.causes.root();
-    for (const auto& who : nodes.members())
+    auto cause = c.ending.causes.root();
+    for (const auto& who : c.nodes.members())
       if (who.handle)
         cause.notes.push_back(who.name + " did not end in time");
-    options.board->finished(tl::unexpected<error>(std::move(cause)));
+    c.options.board->finished(tl::unexpected<error>(std::move(cause)));
   }
-  self->quit();
+  c.self->quit();
 }
 
 }  // namespace troupe

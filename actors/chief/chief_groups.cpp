@@ -1,37 +1,39 @@
 // The chief when a group leaves or retires, and the job goes on with the others.
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 namespace troupe {
 
-departed chief_state::departed_of(group_id group) const {
-  departed news{attempt, groups.left().at(group).first_state, {}};
-  for (const auto& m : nodes.members())
+static void tell_departed(chief_state& c, group_id group);
+
+departed departed_of(const chief_state& c, group_id group) {
+  departed news{c.attempt, c.groups.left().at(group).first_state, {}};
+  for (const auto& m : c.nodes.members())
     if (m.what == role::replica && m.group == group)
       news.replicas.push_back({m.id});
   return news;
 }
 
 /// All replicas of the group have stopped at the step that failed, and its readers have, or will have, what precedes it.
-bool chief_state::lose_group(const stream_end& x) {
-  const auto* who = nodes.find(x.replica);
+bool lose_group(chief_state& c, const stream_end& x) {
+  const auto* who = c.nodes.find(x.replica);
   if (!who)
     return false;
-  if (groups.has_left(who->group))
+  if (c.groups.has_left(who->group))
     return true;  // It says its end again, to another receiver of reports.
-  if (x.kind != end_kind::failed || ending.fails() || ending.state() >= end_state::ended || !groups.leaves_for(who->group, x.cause))
+  if (x.kind != end_kind::failed || c.ending.fails() || c.ending.state() >= end_state::ended || !c.groups.leaves_for(who->group, x.cause))
     return false;
-  groups.leave_at(x.step, who->group, x.cause);
-  if (const auto text = groups.text_of(who->group); told.warnings.insert(text).second)
-    warn(x.step, text);
+  c.groups.leave_at(x.step, who->group, x.cause);
+  if (const auto text = c.groups.text_of(who->group); c.told.warnings.insert(text).second)
+    c.warn(x.step, text);
   // Books that were sent ahead do not say it. Where a summary writer passes them on, those of later states have not been sent.
-  if (!summaries())
-    for (const auto step : saves.steps())
+  if (!c.summaries())
+    for (const auto step : c.saves.steps())
       if (step > x.step)
-        send_books(step);
-  tell_departed(who->group);
+        send_books(c, step);
+  tell_departed(c, who->group);
   return true;
 }
 
@@ -41,24 +43,24 @@ std::optional<group_id> chief_state::group_to_drop() const {
   return group && groups.may_drop(*group) && options.checkpoints && writer() && !ending.stops() ? group : std::nullopt;
 }
 
-void chief_state::tell_departed(group_id group) {
-  const auto news = departed_of(group);
-  self->send(outfeed(), news);
-  self->send(writer(), news);
-  options.nodes->remove(group, attempt, groups.left().at(group).step);
+static void tell_departed(chief_state& c, group_id group) {
+  const auto news = departed_of(c, group);
+  c.self->send(c.outfeed(), news);
+  c.self->send(c.writer(), news);
+  c.options.nodes->remove(group, c.attempt, c.groups.left().at(group).step);
 }
 
 /// Before anything is granted, so that no replica is past its step.
-void chief_state::begin_groups() {
-  for (const auto& [group, how] : groups.left()) {
-    told.later.push_back(groups.text_of(group));
-    tell_departed(group);
+void begin_groups(chief_state& c) {
+  for (const auto& [group, how] : c.groups.left()) {
+    c.told.later.push_back(c.groups.text_of(group));
+    tell_departed(c, group);
   }
-  for (const auto& policy : groups.policies())
+  for (const auto& policy : c.groups.policies())
     if (policy.retires_at)
-      for (const auto& m : nodes.members())
-        if (m.what == role::replica && m.group == policy.id && m.handle && !groups.has_left(policy.id))
-          self->send(caf::actor_cast<replica_actor>(m.handle), retire{attempt, *policy.retires_at});
+      for (const auto& m : c.nodes.members())
+        if (m.what == role::replica && m.group == policy.id && m.handle && !c.groups.has_left(policy.id))
+          c.self->send(caf::actor_cast<replica_actor>(m.handle), retire{c.attempt, *policy.retires_at});
 }
 
 std::string chief_state::remark() const {

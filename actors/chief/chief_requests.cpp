@@ -1,5 +1,5 @@
 // What a chief is asked by the user, and what it does when a wait is over.
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
 #include "words/text.hpp"
 
@@ -10,176 +10,181 @@
 
 namespace troupe {
 
-void chief_state::on_request(const request& x) {
+static void scale_rates(chief_state& c, double factor);
+static void pause(chief_state& c);
+static void is_over(chief_state& c, chief_wait w);
+static std::string text_of(const chief_state& c, chief_wait w);
+
+void on_request(chief_state& c, const request& x) {
   if (x.what == request::pause)
-    return pause();
+    return pause(c);
   if (x.what == request::resume)
-    return go_on();
+    return go_on(c);
   if (x.what == request::save) {
-    if (options.checkpoints && now == phase::training && saves.may_save_now())
-      mark_here(mark_snapshot);
-    wishes.save = wishes.save || now == phase::restoring || now == phase::recovering;
+    if (c.options.checkpoints && c.now == chief_phase::training && c.saves.may_save_now())
+      mark_here(c, mark_snapshot);
+    c.wishes.save = c.wishes.save || c.now == chief_phase::restoring || c.now == chief_phase::recovering;
     return;
   }
   if (x.what == request::scale_rate)
-    return scale_rates(x.value);
-  go_on();
+    return scale_rates(c, x.value);
+  go_on(c);
   if (x.what == request::abort) {
-    ending.causes.abort(error{errc::cancelled, "the job was aborted", {}, options.name, horizon.reached()});
-    options.nodes->cancel();
-    return end();
+    c.ending.causes.abort(error{errc::cancelled, "the job was aborted", {}, c.options.name, c.horizon.reached()});
+    c.options.nodes->cancel();
+    return end(c);
   }
-  ending.because(x.by_signal ? end_cause::signal : end_cause::stop);
-  if (waiting.armed(chief_wait::back_off) || recovery.take_delayed()) {
-    ending.causes.note("a stop was requested before the next attempt began");
-    return end();
+  c.ending.because(x.by_signal ? end_cause::signal : end_cause::stop);
+  if (c.waiting.armed(chief_wait::back_off) || c.recovery.take_delayed()) {
+    c.ending.causes.note("a stop was requested before the next attempt began");
+    return end(c);
   }
-  for (size_t i = 0; ending.cause() == end_cause::signal && i < evaluations.size(); ++i)
-    if (evaluations.at(i).cancel())
-      self->send(evaluator(i), request{request::stop});
-  if (now == phase::training)
-    drain(horizon.until(), false);
+  for (size_t i = 0; c.ending.cause() == end_cause::signal && i < c.evaluations.size(); ++i)
+    if (c.evaluations.at(i).cancel())
+      c.self->send(c.evaluator(i), request{request::stop});
+  if (c.now == chief_phase::training)
+    drain(c, c.horizon.until(), false);
 }
 
 /// From the horizon on: while a hook holds the job that is the state which it was shown. A checkpoint of that state, which has its books
 /// already, gets a verdict, and nothing is granted before that is durable, so that a resumed job goes on with the same rates.
-void chief_state::scale_rates(double factor) {
-  const auto step = facts.held() ? facts.held()->second : horizon.until();
-  if (!rates.allows(step, factor))
-    return warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
+static void scale_rates(chief_state& c, double factor) {
+  const auto step = c.facts.held() ? c.facts.held()->second : c.horizon.until();
+  if (!c.rates.allows(step, factor))
+    return c.warn(step, "the learning rate cannot be multiplied by " + shortest_text(factor)
                         + ": the factor must be above 0 and finite, and so must its product with those before");
-  if (facts.held())
-    rates.answered(facts.held()->first, step, factor);
-  if (ending.fails() || !(trains() || (now == phase::restoring && step == horizon.began_at())))
+  if (c.facts.held())
+    c.rates.answered(c.facts.held()->first, step, factor);
+  if (c.ending.fails() || !(c.trains() || (c.now == chief_phase::restoring && step == c.horizon.began_at())))
     return;  // The next attempt shows the step or tells the event again, unless it begins there.
-  for (const auto& [from, all] : rates.multiply(step, factor))
-    set_rate(from, all);
-  warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
-               + shortest_text(static_cast<float>(rates.at(step))));  // Without the last digits of products such as 0.1 · 0.1.
-  const checkpoint_id here{step, options.iteration};
-  if (saves.last_commit() == here)
-    keep_rates(here);
-  else if (saves.is_placed(step) || saves.is_settled(here))
-    rates.correct(here);
+  for (const auto& [from, all] : c.rates.multiply(step, factor))
+    set_rate(c, from, all);
+  c.warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
+               + shortest_text(static_cast<float>(c.rates.at(step))));  // Without the last digits of products such as 0.1 · 0.1.
+  const checkpoint_id here{step, c.options.iteration};
+  if (c.saves.last_commit() == here)
+    keep_rates(c, here);
+  else if (c.saves.is_placed(step) || c.saves.is_settled(here))
+    c.rates.correct(here);
 }
 
-void chief_state::set_rate(int64_t step, double factor) {
-  rates.set(step, factor);
-  const scale_rate news{attempt, step, factor};
-  tell_replicas(news);
-  self->send(outfeed(), news);
+void set_rate(chief_state& c, int64_t step, double factor) {
+  c.rates.set(step, factor);
+  const scale_rate news{c.attempt, step, factor};
+  c.tell_replicas(news);
+  c.self->send(c.outfeed(), news);
 }
 
-void chief_state::keep_rates(checkpoint_id id) {
-  if (!writer())
+void keep_rates(chief_state& c, checkpoint_id id) {
+  if (!c.writer())
     return;
-  verdicts.hold();
-  arm(chief_wait::verdict, options.deadlines.save);
-  tell_verdict(id);
+  c.verdicts.hold();
+  c.arm(chief_wait::verdict, c.options.deadlines.save);
+  tell_verdict(c, id);
 }
 
 /// Steps that are granted are still made; a paused job is one whose horizon stands.
-void chief_state::pause() {
-  if (std::exchange(wishes.pause, true))
+static void pause(chief_state& c) {
+  if (std::exchange(c.wishes.pause, true))
     return;
-  waiting.freeze();
+  c.waiting.freeze();
 }
 
 /// Ends a pause, without granting anything.
-void chief_state::go_on() {
-  if (!std::exchange(wishes.pause, false))
+void go_on(chief_state& c) {
+  if (!std::exchange(c.wishes.pause, false))
     return;
-  waiting.thaw();
+  c.waiting.thaw();
 }
 
 /// A tick of the timer finds nothing to do but waits that are over: if it does, a message before has not led to all that follows from it.
-void chief_state::on_deadline(const deadline& x) {
-  const auto over = waiting.on(x);
+void on_deadline(chief_state& c, const deadline& x) {
+  const auto over = c.waiting.on(x);
   if (over)
-    is_over(*over);
-  if (advance() && !over)
-    warn(horizon.reached(), std::string{forgotten_text});
+    is_over(c, *over);
+  if (c.advance() && !over)
+    c.warn(c.horizon.reached(), std::string{forgotten_text});
 }
 
-void chief_state::is_over(chief_wait w) {
+static void is_over(chief_state& c, chief_wait w) {
   switch (w) {
     case chief_wait::start:
-      return respond(role::checkpoint_writer, trouble::hangs, waited_for(w, options.name));
+      return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
     case chief_wait::next_save:
-      if (now != phase::training)
+      if (c.now != chief_phase::training)
         return;
-      if (!saves.any())
-        mark_here(mark_snapshot);
-      else if (saves.is_first_skip())
-        warn(horizon.reached(), "a save every " + std::to_string(*options.save_secs) + " s was due while the one of step " + std::to_string(saves.oldest())
-                                  + " is still on its way; it is skipped");
-      return arm(chief_wait::next_save, save_period());
+      if (!c.saves.any())
+        mark_here(c, mark_snapshot);
+      else if (c.saves.is_first_skip())
+        c.warn(c.horizon.reached(), "a save every " + std::to_string(*c.options.save_secs) + " s was due while the one of step "
+                                      + std::to_string(c.saves.oldest()) + " is still on its way; it is skipped");
+      return c.arm(chief_wait::next_save, c.save_period());
     case chief_wait::max_secs:
-      ending.remark = "stopped after training for " + shortest_text(*options.max_secs) + " s";
-      return on_request({request::stop});
+      c.ending.remark = "stopped after training for " + shortest_text(*c.options.max_secs) + " s";
+      return on_request(c, {request::stop});
     case chief_wait::verdict:
-      return respond(role::checkpoint_writer, trouble::hangs, waited_for(w, options.name));
+      return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
     case chief_wait::reports:
-      return ask_around();
+      return ask_around(c);
     case chief_wait::answers:
-      return fail_of_silence();
+      return fail_of_silence(c);
     case chief_wait::commit:
-      return give_up_saves();
+      return give_up_saves(c);
     case chief_wait::logs:
       return;  // What is not closed by now is not waited for.
     case chief_wait::gone:
-      return finish();
+      return finish(c);
     case chief_wait::halt:
-      return on_unhalted();
+      return on_unhalted(c);
     case chief_wait::back_off:
-      return begin_attempt();
+      return begin_attempt(c);
     case chief_wait::flush:
-      return flushed_or_not();
+      return flushed_or_not(c);
     case chief_wait::news:
-      return fail_now(*std::exchange(ending.announced, std::nullopt));
+      return fail_now(c, *std::exchange(c.ending.announced, std::nullopt));
     case chief_wait::cut:
       // Replicas end at the step at hand, as at the end of the data; the batch of a read that blocks is not needed.
-      if (horizon.idle() || !ending.goes_to(end_state::cut))
+      if (c.horizon.idle() || !c.ending.goes_to(end_state::cut))
         return;
-      if (options.stops_at_infeeds)
-        tell_all<role::infeed>(stop{attempt});
+      if (c.options.stops_at_infeeds)
+        c.tell_all<role::infeed>(stop{c.attempt});
       else
-        tell_all<role::replica>(stop{attempt});
-      return options.nodes->cancel_reads();
+        c.tell_all<role::replica>(stop{c.attempt});
+      return c.options.nodes->cancel_reads();
     case chief_wait::hooks:
-      if (!ends())
-        return respond(role::callbacks, trouble::hangs, waited_for(w, "callbacks"));
-      ending.causes.add(error{errc::deadline_exceeded, options.name + " waited too long for " + text_of(w) + ": their last call was not made", {},
-                       "callbacks", horizon.reached()});
-      return now == phase::closing ? tell_end(false) : send_home();
+      if (!c.ends())
+        return respond(c, role::callbacks, trouble::hangs, c.waited_for(w, "callbacks"));
+      c.ending.causes.add(error{errc::deadline_exceeded, c.options.name + " waited too long for " + text_of(c, w) + ": their last call was not made", {},
+                       "callbacks", c.horizon.reached()});
+      return c.now == chief_phase::closing ? tell_end(c, false) : send_home(c);
     default: {
       const auto which = *evaluation_of(w);
-      auto cause = waited_for(w, options.name);
+      auto cause = c.waited_for(w, c.options.name);
       if (w == room_wait(which))
-        return respond(role::eval_summary_writer, trouble::hangs, std::move(cause), which);
-      lose_evaluator(which);
-      return respond(role::evaluator, trouble::hangs, std::move(cause), which);
+        return respond(c, role::eval_summary_writer, trouble::hangs, std::move(cause), which);
+      lose_evaluator(c, which);
+      return respond(c, role::evaluator, trouble::hangs, std::move(cause), which);
     }
   }
 }
 
 /// The wait as text, for errors.
-std::string chief_state::text_of(chief_wait w) const {
+static std::string text_of(const chief_state& c, chief_wait w) {
   const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
   const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
   switch (w) {
     case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
-    case chief_wait::commit: return "the commit of step " + step(saves.any() ? std::optional{saves.oldest()} : std::nullopt);
+    case chief_wait::commit: return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);
     case chief_wait::hooks:
-      if (ends())
+      if (c.ends())
         return "the hooks to see the end";
-      if (now == phase::restoring)
+      if (c.now == chief_phase::restoring)
         return "the hooks to begin";
-      if (const auto gate = gates.awaited())
+      if (const auto gate = c.gates.awaited())
         return "a hook's answer at step " + step(gate);
-      return "the hooks, which are " + std::to_string(facts.unanswered()) + " facts behind at step " + step(horizon.reached());
-    case chief_wait::verdict: return "the verdict on the checkpoint of step " + of(saves.last_commit()) + " to be kept";
-    case chief_wait::reports: return "a report of step " + step(horizon.reached());
+      return "the hooks, which are " + std::to_string(c.facts.unanswered()) + " facts behind at step " + step(c.horizon.reached());
+    case chief_wait::verdict: return "the verdict on the checkpoint of step " + of(c.saves.last_commit()) + " to be kept";
+    case chief_wait::reports: return "a report of step " + step(c.horizon.reached());
     case chief_wait::answers:
     case chief_wait::next_save:
     case chief_wait::max_secs:
@@ -193,17 +198,17 @@ std::string chief_state::text_of(chief_wait w) const {
     default: break;
   }
   const auto which = *evaluation_of(w);
-  const auto& name = evaluations.settings(which).name;
+  const auto& name = c.evaluations.settings(which).name;
   const auto which_one = "the evaluation " + (name.empty() ? "" : "'" + name + "' ") + "of step ";
-  if (const auto* asked = w == rule_wait(which) ? questions.asked_of(which) : nullptr)
-    return "the predicate of the rule '" + to_text(judgements.rule(asked->what.rule)) + "'";
+  if (const auto* asked = w == rule_wait(which) ? c.questions.asked_of(which) : nullptr)
+    return "the predicate of the rule '" + to_text(c.judgements.rule(asked->what.rule)) + "'";
   if (w == evaluation_wait(which))
-    return which_one + of(evaluations.at(which).running());
-  return "the results of " + which_one + of(evaluations.at(which).last()) + " to be written";
+    return which_one + of(c.evaluations.at(which).running());
+  return "the results of " + which_one + of(c.evaluations.at(which).last()) + " to be written";
 }
 
 error chief_state::waited_for(chief_wait w, std::string source) const {
-  return {errc::deadline_exceeded, options.name + " waited too long for " + text_of(w), {}, std::move(source), horizon.reached()};
+  return {errc::deadline_exceeded, options.name + " waited too long for " + text_of(*this, w), {}, std::move(source), horizon.reached()};
 }
 
 std::chrono::milliseconds chief_state::save_period() const {

@@ -1,5 +1,5 @@
 // The chief's saves.
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 #include "words/book_properties.hpp"
 #include "words/text.hpp"
 
@@ -10,148 +10,151 @@
 
 namespace troupe {
 
+static void pass_books(chief_state& c, int64_t step);
+static void deal_with(chief_state& c, const committed& x, bool is_new);
+
 // -- saves --------------------------------------------------------------------------------------
 
-void chief_state::place_save(int64_t step) {
-  const checkpoint_id id{step, options.iteration};
-  const bool shown = gates.holds().saved && told.saved != id;
-  const bool evaluated = evaluations_are_gates() && step != origin.start_step
-                         && (!evaluations.was_offered(id) || evaluations.hold(id, gates.holds().evaluated));
-  const bool checked = step == origin.start_step && checks_evaluations();
-  if (options.checkpoints && (shown || evaluated || checked))
-    gates.close(gate_kind::commit, step);
-  const bool books_wait = (books_can_wait() || (listening.any() && !ending.fails())) && step > horizon.reached();
-  saves.place(step, books_wait);
+void place_save(chief_state& c, int64_t step) {
+  const checkpoint_id id{step, c.options.iteration};
+  const bool shown = c.gates.holds().saved && c.told.saved != id;
+  const bool evaluated = c.evaluations_are_gates() && step != c.origin.start_step
+                         && (!c.evaluations.was_offered(id) || c.evaluations.hold(id, c.gates.holds().evaluated));
+  const bool checked = step == c.origin.start_step && checks_evaluations(c);
+  if (c.options.checkpoints && (shown || evaluated || checked))
+    c.gates.close(gate_kind::commit, step);
+  const bool books_wait = (books_can_wait(c) || (c.listening.any() && !c.ending.fails())) && step > c.horizon.reached();
+  c.saves.place(step, books_wait);
   if (!books_wait)
-    pass_books(step);
+    pass_books(c, step);
 }
 
 /// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
 /// no save, and a failing job does not wait for them.
-void chief_state::pass_books(int64_t step) {
-  if (!listening.any() || !callbacks() || ending.fails() || told.saved == checkpoint_id{step, options.iteration})
-    return send_books(step);
-  tell_progress();
+static void pass_books(chief_state& c, int64_t step) {
+  if (!c.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.iteration})
+    return send_books(c, step);
+  c.tell_progress();
   fact f;
   f.what = fact::saving;
   f.at = step;
-  const auto number = tell(std::move(f));
-  listening.hear_saving(number, step);
-  gates.hold_fact(number, step);
+  const auto number = c.tell(std::move(f));
+  c.listening.hear_saving(number, step);
+  c.gates.hold_fact(number, step);
 }
 
 /// The attempt fails: neither books nor commits wait for listeners any more.
-void chief_state::stop_listening() {
-  for (const auto& [number, step] : listening.take_savings())
-    send_books(step);
-  for (const auto& [number, commit] : listening.take_commits())
-    offer(commit, true);
+void stop_listening(chief_state& c) {
+  for (const auto& [number, step] : c.listening.take_savings())
+    send_books(c, step);
+  for (const auto& [number, commit] : c.listening.take_commits())
+    offer(c, commit, true);
 }
 
 /// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
 /// and writes them before it passes the books on: a committed step is never summarised again.
-void chief_state::send_books(int64_t step) {
-  snapshot_part books{attempt, step, options.id};
-  books.properties["first_step"] = std::to_string(origin.first_step);
-  books.properties["finished"] = horizon.end_is_final() && horizon.end() == step ? "true" : "false";
-  books.properties.merge(groups.books(step));
-  if (const double factor = rates.at(step); factor != 1)
+void send_books(chief_state& c, int64_t step) {
+  snapshot_part books{c.attempt, step, c.options.id};
+  books.properties["first_step"] = std::to_string(c.origin.first_step);
+  books.properties["finished"] = c.horizon.end_is_final() && c.horizon.end() == step ? "true" : "false";
+  books.properties.merge(c.groups.books(step));
+  if (const double factor = c.rates.at(step); factor != 1)
     books.properties.emplace(rate_factor_property, shortest_text(factor));
-  const bool ends_here = ends_by_rule_at(step);
-  books.properties.merge(judgements.books(ends_here));
-  verdicts.books_name(step, judgements.best());
-  if (ends_here && saves.last_commit() != checkpoint_id{step, options.iteration})
-    verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
-  self->send(summaries() ? part_sink_actor{summaries()} : part_sink_actor{writer()}, std::move(books));
+  const bool ends_here = c.ends_by_rule_at(step);
+  books.properties.merge(c.judgements.books(ends_here));
+  c.verdicts.books_name(step, c.judgements.best());
+  if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.iteration})
+    c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
+  c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(books));
 }
 
 /// Where books follow the summaries of their state, also after a failure: a job that goes on from this save makes no summary
 /// again.
-bool chief_state::books_can_wait() const {
-  return summaries() && outfeed();
+bool books_can_wait(const chief_state& c) {
+  return c.summaries() && c.outfeed();
 }
 
-bool chief_state::send_books_up_to(int64_t step) {
-  const auto waiting_for_it = saves.take_books_up_to(step);
+bool send_books_up_to(chief_state& c, int64_t step) {
+  const auto waiting_for_it = c.saves.take_books_up_to(step);
   for (const auto placed : waiting_for_it)
-    pass_books(placed);
+    pass_books(c, placed);
   return !waiting_for_it.empty();
 }
 
-void chief_state::on_committed(const committed& x) {
-  saves.committed(x);
-  recovery.committed(x.id.step);
-  disarm(chief_wait::commit);
+void on_committed(chief_state& c, const committed& x) {
+  c.saves.committed(x);
+  c.recovery.committed(x.id.step);
+  c.disarm(chief_wait::commit);
 }
 
-bool chief_state::publish_commits() {
+bool publish_commits(chief_state& c) {
   bool any = false;
-  while (const auto next = saves.take_published(horizon.reached())) {
-    deal_with(*next, std::exchange(told.saved, next->id) != next->id);
+  while (const auto next = c.saves.take_published(c.horizon.reached())) {
+    deal_with(c, *next, std::exchange(c.told.saved, next->id) != next->id);
     any = true;
   }
   return any;
 }
 
 /// A commit that is not new was there when the attempt began, and was verified and listed again.
-void chief_state::deal_with(const committed& x, bool is_new) {
+static void deal_with(chief_state& c, const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
-    warn(x.id.step, w);
+    c.warn(x.id.step, w);
   uint64_t number = 0;
   if (is_new) {
-    number = publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
-    if (summaries())
-      self->send(summaries(), note{note::checkpoint, x.id.step, x.prefix});
+    number = c.publish({.what = job_event::kind::saved, .step = x.id.step, .text = x.prefix, .checkpoint = x.id});
+    if (c.summaries())
+      c.self->send(c.summaries(), note{note::checkpoint, x.id.step, x.prefix});
   }
-  if (verdicts.is_outdated(x.id.step, judgements.best()))
-    tell_verdict(x.id);
-  if (rates.take_correction(x.id))
-    keep_rates(x.id);
-  if (saves.take_wish() && now == phase::training)
-    mark_here(mark_snapshot);
-  if (listening.any() && number > 0 && !ending.fails() && !ends())
-    listening.hear_commit(number, x);
+  if (c.verdicts.is_outdated(x.id.step, c.judgements.best()))
+    tell_verdict(c, x.id);
+  if (c.rates.take_correction(x.id))
+    keep_rates(c, x.id);
+  if (c.saves.take_wish() && c.now == chief_phase::training)
+    mark_here(c, mark_snapshot);
+  if (c.listening.any() && number > 0 && !c.ending.fails() && !c.ends())
+    c.listening.hear_commit(number, x);
   else
-    offer(x, is_new);
+    offer(c, x, is_new);
 }
 
 /// Its evaluation may begin. Without one, its lease ends and its gate opens.
-void chief_state::offer(const committed& x, bool is_new) {
-  if (evaluations.any() && x.id.step != origin.start_step && ending.causes.empty() && !evaluations.was_offered(x.id)) {
-    for (const auto superseded : evaluations.offer(x.id))
-      release(superseded);
-    judge_saved(x.id);
-    if (!evaluations_are_gates())
-      gates.open(gate_kind::commit, x.id.step);
-    if (!evaluations.concern(x.id))
-      release(x.id);
+void offer(chief_state& c, const committed& x, bool is_new) {
+  if (c.evaluations.any() && x.id.step != c.origin.start_step && c.ending.causes.empty() && !c.evaluations.was_offered(x.id)) {
+    for (const auto superseded : c.evaluations.offer(x.id))
+      release(c, superseded);
+    judge_saved(c, x.id);
+    if (!c.evaluations_are_gates())
+      c.gates.open(gate_kind::commit, x.id.step);
+    if (!c.evaluations.concern(x.id))
+      release(c, x.id);
   } else {
-    const bool checked = is_new && x.id.step == origin.start_step && checks_evaluations();
+    const bool checked = is_new && x.id.step == c.origin.start_step && checks_evaluations(c);
     if (checked)
-      check_evaluations(x.id);
-    if (!checked || !evaluations.concern(x.id))
-      self->send(writer(), unlease{x.id});  // Leases are counted: one that an evaluation has on it from before stays.
-    if (!evaluations.hold(x.id, gates.holds().evaluated))
-      gates.open(gate_kind::commit, x.id.step);
+      check_evaluations(c, x.id);
+    if (!checked || !c.evaluations.concern(x.id))
+      c.self->send(c.writer(), unlease{x.id});  // Leases are counted: one that an evaluation has on it from before stays.
+    if (!c.evaluations.hold(x.id, c.gates.holds().evaluated))
+      c.gates.open(gate_kind::commit, x.id.step);
   }
 }
 
 /// Ends the lease of a checkpoint once no evaluation needs it, and opens its gate once none for which training waits does.
-void chief_state::release(checkpoint_id id) {
-  if (!evaluations.concern(id))
-    self->send(writer(), unlease{id});
-  if (!evaluations.hold(id, gates.holds().evaluated))
-    gates.open(gate_kind::commit, id.step);
+void release(chief_state& c, checkpoint_id id) {
+  if (!c.evaluations.concern(id))
+    c.self->send(c.writer(), unlease{id});
+  if (!c.evaluations.hold(id, c.gates.holds().evaluated))
+    c.gates.open(gate_kind::commit, id.step);
 }
 
-void chief_state::on_save_failed(const save_failed& x) {
-  saves.failed(x.step);
-  gates.open(gate_kind::commit, x.step);
-  disarm(chief_wait::commit);
-  if (!ending.fails())
-    return fail_now(x.cause);
+void on_save_failed(chief_state& c, const save_failed& x) {
+  c.saves.failed(x.step);
+  c.gates.open(gate_kind::commit, x.step);
+  c.disarm(chief_wait::commit);
+  if (!c.ending.fails())
+    return fail_now(c, x.cause);
   // The last save after a failure has failed, too; one that lacks a part has failed in consequence.
-  ending.causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? ending.causes.only_group() : std::nullopt);
+  c.ending.causes.add(x.cause, cure::by_category, x.cause.category == errc::aborted ? c.ending.causes.only_group() : std::nullopt);
 }
 
 }  // namespace troupe

@@ -1,5 +1,5 @@
 // The chief while it trains and drains: the horizon, its marks, the reports, and the end in sight.
-#include "actors/chief/chief.hpp"
+#include "actors/chief/chief_subjects.hpp"
 
 #include "words/planted.hpp"
 
@@ -18,255 +18,256 @@ bool chief_state::evaluations_are_gates() const {
   return evaluations.are_gates(gates.holds().evaluated);
 }
 
-bool chief_state::commits_are_gates() const {
-  return options.checkpoints && (evaluations_are_gates() || gates.holds().saved);
+static bool commits_are_gates(const chief_state& c) {
+  return c.options.checkpoints && (c.evaluations_are_gates() || c.gates.holds().saved);
 }
 
-bool chief_state::extend() {
-  if (now != phase::training || wishes.pause || verdicts.holds())
+bool extend(chief_state& c) {
+  if (c.now != chief_phase::training || c.wishes.pause || c.verdicts.holds())
     return false;
   // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
   // one, are unanswered.
-  if (callbacks() && facts.unanswered() > std::max<int64_t>(facts.size(), 1))
+  if (c.callbacks() && c.facts.unanswered() > std::max<int64_t>(c.facts.size(), 1))
     return false;
-  const int64_t next_gate = commits_are_gates() ? horizon.next_save(horizon.until()) : INT64_MAX;
-  const int64_t next_shown = options.checkpoints ? evaluations.next_shown(horizon.until()) : INT64_MAX;
-  auto further = horizon.next(gates, {std::min({gates.limit(horizon.until()), next_gate, next_shown}), saves.unreported(), facts.room(), next_shown});
-  if (further.until <= horizon.until())
+  const int64_t next_gate = commits_are_gates(c) ? c.horizon.next_save(c.horizon.until()) : INT64_MAX;
+  const int64_t next_shown = c.options.checkpoints ? c.evaluations.next_shown(c.horizon.until()) : INT64_MAX;
+  const int64_t limit = std::min({c.gates.limit(c.horizon.until()), next_gate, next_shown});
+  auto further = c.horizon.next(c.gates, {limit, c.saves.unreported(), c.facts.room(), next_shown});
+  if (further.until <= c.horizon.until())
     return false;
   for (const auto& m : further.marks) {
     if ((m.kinds & mark_watch) != 0) {
-      facts.marked(m.step);
-      gates.marked(m.step);
+      c.facts.marked(m.step);
+      c.gates.marked(m.step);
     }
     if ((m.kinds & mark_snapshot) != 0)
-      place_save(m.step);
+      place_save(c, m.step);
     if ((m.kinds & mark_show) != 0)
-      place_show(m.step);
+      place_show(c, m.step);
   }
-  grant_up_to(further.until, std::move(further.marks));
-  if (horizon.end() && horizon.until() >= *horizon.end())
-    now = phase::draining;
+  grant_up_to(c, further.until, std::move(further.marks));
+  if (c.horizon.end() && c.horizon.until() >= *c.horizon.end())
+    c.now = chief_phase::draining;
   return true;
 }
 
-void chief_state::grant_up_to(int64_t until, std::vector<mark> marks) {
-  horizon.granted(now_ns(), until);
-  const run news{attempt, horizon.until(), std::move(marks)};
-  tell_all<role::infeed>(news);
-  tell_replicas(news);
+void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
+  c.horizon.granted(c.now_ns(), until);
+  const run news{c.attempt, c.horizon.until(), std::move(marks)};
+  c.tell_all<role::infeed>(news);
+  c.tell_replicas(news);
 }
 
-void chief_state::mark_here(uint8_t kinds) {
-  const auto here = horizon.until();
-  if ((kinds & mark_snapshot) != 0 && saves.is_settled({here, options.iteration}))
+void mark_here(chief_state& c, uint8_t kinds) {
+  const auto here = c.horizon.until();
+  if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.iteration}))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
-  if ((kinds & mark_snapshot) != 0 && !saves.is_placed(here))
-    place_save(here);
-  if ((kinds & mark_end) != 0 && gates.shows_last() && !gates.shows(here) && callbacks() && !ending.fails()) {
-    kinds |= gates.observes() ? mark_watch | mark_observe : mark_watch;
-    facts.marked(here);
+  if ((kinds & mark_snapshot) != 0 && !c.saves.is_placed(here))
+    place_save(c, here);
+  if ((kinds & mark_end) != 0 && c.gates.shows_last() && !c.gates.shows(here) && c.callbacks() && !c.ending.fails()) {
+    kinds |= c.gates.observes() ? mark_watch | mark_observe : mark_watch;
+    c.facts.marked(here);
   }
   if (kinds != 0)
-    grant_up_to(here, {{here, kinds}});
+    grant_up_to(c, here, {{here, kinds}});
 }
 
 // -- reports ----------------------------------------------------------------------------------
 
-void chief_state::on_progress(const progress& x) {
-  if (!trains())
+void on_progress(chief_state& c, const progress& x) {
+  if (!c.trains())
     return;
-  const bool further = horizon.reach(now_ns(), x.step, x.block_steps);
+  const bool further = c.horizon.reach(c.now_ns(), x.step, x.block_steps);
   if (further)
-    results.losses = x.loss;
+    c.results.losses = x.loss;
   for (const auto& point : x.logged) {
-    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = horizon.end(), .loss = point.mean};
-    e.steps_per_second = steps_per_second();
+    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = c.horizon.end(), .loss = point.mean};
+    e.steps_per_second = c.steps_per_second();
     e.metrics = point.metrics;
     e.arrays = point.arrays;
     for (const auto& [group, mean] : point.of_groups)
       e.metrics["loss/" + group] = mean;
-    publish(std::move(e));
+    c.publish(std::move(e));
   }
   for (const auto& values : x.watched) {
-    if (!callbacks())
+    if (!c.callbacks())
       continue;
-    tell_progress();
+    c.tell_progress();
     fact f;
     f.what = fact::step;
     f.at = values.step;
     f.values = values;
-    f.gate = gates.is_held(values.step);
-    f.last = horizon.end() == values.step;
-    f.news.seconds = seconds();
-    told.watch = std::max(told.watch.value_or(values.step), values.step);
-    tell(std::move(f), values.step);
+    f.gate = c.gates.is_held(values.step);
+    f.last = c.horizon.end() == values.step;
+    f.news.seconds = c.seconds();
+    c.told.watch = std::max(c.told.watch.value_or(values.step), values.step);
+    c.tell(std::move(f), values.step);
   }
   if (further || !x.watched.empty())
-    end_silence();
-  if (further && waiting.armed(chief_wait::news))
-    arm(chief_wait::news, options.deadlines.stop);  // The step of an announced failure comes nearer.
+    end_silence(c);
+  if (further && c.waiting.armed(chief_wait::news))
+    c.arm(chief_wait::news, c.options.deadlines.stop);  // The step of an announced failure comes nearer.
 }
 
 /// The next report has the whole patience again.
-void chief_state::end_silence() {
-  disarm(chief_wait::reports);
-  disarm(chief_wait::answers);
-  whereabouts.withdraw();
+void end_silence(chief_state& c) {
+  c.disarm(chief_wait::reports);
+  c.disarm(chief_wait::answers);
+  c.whereabouts.withdraw();
 }
 
 /// A silence does not show its cause: all nodes are asked where they stand, and a node that does not answer is busy.
-void chief_state::ask_around() {
+void ask_around(chief_state& c) {
   std::vector<std::string> asked;
-  for (const auto& who : nodes.members())
+  for (const auto& who : c.nodes.members())
     if (who.handle && (who.what == role::infeed || who.what == role::replica || who.what == role::outfeed))
       asked.push_back(who.name);
   std::sort(asked.begin(), asked.end());
-  const probe where{whereabouts.begin(std::move(asked))};
-  tell_all<role::infeed>(where);
-  tell_all<role::replica>(where);
-  tell_all<role::outfeed>(where);
-  arm(chief_wait::answers, std::min(options.deadlines.silence, options.deadlines.stop));
+  const probe where{c.whereabouts.begin(std::move(asked))};
+  c.tell_all<role::infeed>(where);
+  c.tell_all<role::replica>(where);
+  c.tell_all<role::outfeed>(where);
+  c.arm(chief_wait::answers, std::min(c.options.deadlines.silence, c.options.deadlines.stop));
 }
 
-void chief_state::fail_of_silence() {
-  disarm(chief_wait::answers);
-  auto cause = waited_for(chief_wait::reports, options.name);
-  cause.message += ": " + whereabouts.text();
-  fail_now(std::move(cause));
+void fail_of_silence(chief_state& c) {
+  c.disarm(chief_wait::answers);
+  auto cause = c.waited_for(chief_wait::reports, c.options.name);
+  cause.message += ": " + c.whereabouts.text();
+  fail_now(c, std::move(cause));
 }
 
-void chief_state::on_standing(const standing& x) {
-  if (whereabouts.on(x) && waiting.armed(chief_wait::answers))
-    fail_of_silence();
+void on_standing(chief_state& c, const standing& x) {
+  if (c.whereabouts.on(x) && c.waiting.armed(chief_wait::answers))
+    fail_of_silence(c);
 }
 
 /// Without an outfeed, reports go to the chief, which uses only the states that replicas have reached.
-void chief_state::on_lane(const step_report& x) {
-  if (outfeed() || now != phase::draining)
+void on_lane(chief_state& c, const step_report& x) {
+  if (c.outfeed() || c.now != chief_phase::draining)
     return;
-  const auto& all = nodes.members();
-  const auto lanes = std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !groups.has_left(m.group); });
-  horizon.reach_lane(x.replica, x.step + std::ssize(x.losses), lanes);
+  const auto& all = c.nodes.members();
+  const auto lanes = std::count_if(all.begin(), all.end(), [&](const member& m) { return m.what == role::replica && !c.groups.has_left(m.group); });
+  c.horizon.reach_lane(x.replica, x.step + std::ssize(x.losses), lanes);
 }
 
 /// The step that an infeed could not read is reached, and no replica has said why it cannot be made.
-bool chief_state::fail_as_announced() {
-  if (!trains() || !ending.announced || *ending.announced->step > horizon.reached())
+bool fail_as_announced(chief_state& c) {
+  if (!c.trains() || !c.ending.announced || *c.ending.announced->step > c.horizon.reached())
     return false;
-  fail_now(*std::exchange(ending.announced, std::nullopt));
+  fail_now(c, *std::exchange(c.ending.announced, std::nullopt));
   return true;
 }
 
-void chief_state::on_stream_end(const stream_end& x) {
-  if (!trains() || lose_group(x))
+void on_stream_end(chief_state& c, const stream_end& x) {
+  if (!c.trains() || lose_group(c, x))
     return;
-  const bool was_cut = ending.state() == end_state::cut;
-  if (!ending.goes_to(end_state::ended))
+  const bool was_cut = c.ending.state() == end_state::cut;
+  if (!c.ending.goes_to(end_state::ended))
     return;
-  if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !ending.causes.empty())
+  if (planted(planted_fault::late_news_ignored) && x.kind == end_kind::failed && !c.ending.causes.empty())
     return;
-  ending.announced.reset();
-  disarm(chief_wait::news);
+  c.ending.announced.reset();
+  c.disarm(chief_wait::news);
   const bool not_finite = x.kind == end_kind::not_finite;
   const bool stopped = (was_cut && x.kind == end_kind::stopped) || not_finite;
   if (x.kind != end_kind::data && !stopped)
-    return fail_now(x.cause);
+    return fail_now(c, x.cause);
   if (x.step == 0 && !stopped)
-    return fail_now(error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
-  const auto end_at = horizon.end();
-  if (ending.failing() == failing::settling || (end_at == x.step && horizon.end_is_final()))
+    return fail_now(c, error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
+  const auto end_at = c.horizon.end();
+  if (c.ending.failing() == failing::settling || (end_at == x.step && c.horizon.end_is_final()))
     return;
   if (not_finite) {
-    ending.because(end_cause::not_finite);
-    ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_string(x.cause);
+    c.ending.because(end_cause::not_finite);
+    c.ending.remark = "stopped before step " + std::to_string(x.step) + ", which is not finite: " + to_string(x.cause);
   } else if (!stopped) {
-    ending.remark = data_ended_text(x.step, horizon.end_is_final() ? end_at : std::nullopt);
+    c.ending.remark = data_ended_text(x.step, c.horizon.end_is_final() ? end_at : std::nullopt);
   }
   if (!stopped || not_finite)
-    warn(x.step, ending.remark);
+    c.warn(x.step, c.ending.remark);
   // Saves and marks beyond the end will not happen; they are neither awaited nor reported as missing.
-  saves.cancel_above(x.step);
-  gates.cancel_above(x.step);
-  facts.ends_at(x.step);
-  self->send(writer(), abandon{attempt, x.step});
-  tell_all<role::infeed>(rewind{attempt, x.step});
-  now = phase::draining;
-  horizon.cut_at(x.step, !stopped);
-  end_silence();
-  publish_commits();  // Before one of them is placed anew.
-  if (options.checkpoints && !saves.is_settled({x.step, options.iteration}))
-    place_save(x.step);  // Books for an earlier mark there do not say yet that this is the end.
-  disarm(chief_wait::commit);
+  c.saves.cancel_above(x.step);
+  c.gates.cancel_above(x.step);
+  c.facts.ends_at(x.step);
+  c.self->send(c.writer(), abandon{c.attempt, x.step});
+  c.tell_all<role::infeed>(rewind{c.attempt, x.step});
+  c.now = chief_phase::draining;
+  c.horizon.cut_at(x.step, !stopped);
+  end_silence(c);
+  publish_commits(c);  // Before one of them is placed anew.
+  if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.iteration}))
+    place_save(c, x.step);  // Books for an earlier mark there do not say yet that this is the end.
+  c.disarm(chief_wait::commit);
 }
 
 // -- hooks ------------------------------------------------------------------------------------
 
-void chief_state::dealt_with(uint64_t number) {
-  facts.answered(now_ns(), number);
-  gates.facts_answered(number);
-  disarm(chief_wait::hooks);  // For the next fact they have the whole patience.
+static void dealt_with(chief_state& c, uint64_t number) {
+  c.facts.answered(c.now_ns(), number);
+  c.gates.facts_answered(number);
+  c.disarm(chief_wait::hooks);  // For the next fact they have the whole patience.
 }
 
-void chief_state::on_hooks_ready(const hooks_ready& x) {
-  dealt_with(x.number);
-  listening.begin(x.listens);
-  gates.set_needs(x.steps, {x.holds.saved || listening.any(), x.holds.evaluated}, x.observes, x.last);
+void on_hooks_ready(chief_state& c, const hooks_ready& x) {
+  dealt_with(c, x.number);
+  c.listening.begin(x.listens);
+  c.gates.set_needs(x.steps, {x.holds.saved || c.listening.any(), x.holds.evaluated}, x.observes, x.last);
 }
 
-void chief_state::on_answered(const answered& x) {
-  dealt_with(x.number);
+void on_answered(chief_state& c, const answered& x) {
+  dealt_with(c, x.number);
   if (x.gate)
-    gates.answered(x.step);
-  if (ends())
+    c.gates.answered(x.step);
+  if (c.ends())
     return;
-  if (const auto saved = listening.heard_saving(x.number))
-    send_books(*saved);
-  if (const auto commit = listening.heard_commit(x.number))
-    offer(*commit, true);
+  if (const auto saved = c.listening.heard_saving(x.number))
+    send_books(c, *saved);
+  if (const auto commit = c.listening.heard_commit(x.number))
+    offer(c, *commit, true);
 }
 
-void chief_state::on_hooks_ended(const hooks_ended& x) {
-  dealt_with(x.number);
-  send_home();
+void on_hooks_ended(chief_state& c, const hooks_ended& x) {
+  dealt_with(c, x.number);
+  send_home(c);
 }
 
 // -- the end in sight ---------------------------------------------------------------------------
 
-void chief_state::drain(int64_t at, bool is_final) {
-  now = phase::draining;
-  horizon.end_at(at, is_final);
-  mark_here(static_cast<uint8_t>((options.checkpoints ? mark_snapshot : 0) | mark_end));
+void drain(chief_state& c, int64_t at, bool is_final) {
+  c.now = chief_phase::draining;
+  c.horizon.end_at(at, is_final);
+  mark_here(c, static_cast<uint8_t>((c.options.checkpoints ? mark_snapshot : 0) | mark_end));
 }
 
-bool chief_state::drain_further() {
-  if (now != phase::draining || !horizon.end())
+bool drain_further(chief_state& c) {
+  if (c.now != chief_phase::draining || !c.horizon.end())
     return false;
-  const drain_situation s{.start_step = origin.start_step,
-                          .evaluates = evaluations.any(),
-                          .outfeed = outfeed() != nullptr,
-                          .facts_expected = facts.expects() || listening.hear_any_commit() || verdicts.holds(),
-                          .flushing = flushing(),
-                          .halting = may_recover() && !ending.halting.empty(),
-                          .exports = exports_at_end(),
-                          .by_rule = judgements.has_ended() && horizon.end_is_final() && !verdicts.says_end(),
-                          .verdicts = verdicts.any_on_way(),
-                          .may_recover = may_recover()};
-  switch (next_of_draining(ending, horizon, saves, evaluations, gates, s)) {
+  const drain_situation s{.start_step = c.origin.start_step,
+                          .evaluates = c.evaluations.any(),
+                          .outfeed = c.outfeed() != nullptr,
+                          .facts_expected = c.facts.expects() || c.listening.hear_any_commit() || c.verdicts.holds(),
+                          .flushing = c.flushing(),
+                          .halting = c.may_recover() && !c.ending.halting.empty(),
+                          .exports = exports_at_end(c),
+                          .by_rule = c.judgements.has_ended() && c.horizon.end_is_final() && !c.verdicts.says_end(),
+                          .verdicts = c.verdicts.any_on_way(),
+                          .may_recover = c.may_recover()};
+  switch (next_of_draining(c.ending, c.horizon, c.saves, c.evaluations, c.gates, s)) {
     case drain_next::wait: return false;
-    case drain_next::flush: flush_outfeed(); break;
-    case drain_next::evaluate: evaluations.offer_last(*saves.last_commit()); break;
-    case drain_next::export_last: export_last(); break;
+    case drain_next::flush: flush_outfeed(c); break;
+    case drain_next::evaluate: c.evaluations.offer_last(*c.saves.last_commit()); break;
+    case drain_next::export_last: export_last(c); break;
     case drain_next::judge:
-      if (waiting.armed(chief_wait::verdict))
+      if (c.waiting.armed(chief_wait::verdict))
         return false;
-      tell_verdict(*saves.last_commit());
+      tell_verdict(c, *c.saves.last_commit());
       break;
     case drain_next::keep_verdicts:
-      if (!waiting.armed(chief_wait::verdict))
-        arm(chief_wait::verdict, options.deadlines.save);
+      if (!c.waiting.armed(chief_wait::verdict))
+        c.arm(chief_wait::verdict, c.options.deadlines.save);
       return false;
-    case drain_next::end: ending.fails() ? conclude() : end(); break;
+    case drain_next::end: c.ending.fails() ? conclude(c) : end(c); break;
   }
   return true;
 }

@@ -1,0 +1,113 @@
+// What the sources of the chief do for one another, by subject. Handlers, `on_...`, change parts; those that return whether they did something are
+// lines of `advance`.
+#pragma once
+
+#include "actors/chief/chief.hpp"
+
+namespace troupe {
+
+// -- chief.cpp: starting and restoring
+void restore_state(chief_state& c);
+bool begin_when_ready(chief_state& c);
+
+// -- chief_training.cpp: horizon, marks, reports, hooks, the end in sight
+bool extend(chief_state& c);
+void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks);
+void mark_here(chief_state& c, uint8_t kinds);
+void on_progress(chief_state& c, const progress& x);
+void end_silence(chief_state& c);
+void ask_around(chief_state& c);
+void fail_of_silence(chief_state& c);
+void on_standing(chief_state& c, const standing& x);
+void on_lane(chief_state& c, const step_report& x);
+bool fail_as_announced(chief_state& c);
+void on_stream_end(chief_state& c, const stream_end& x);
+void on_hooks_ready(chief_state& c, const hooks_ready& x);
+void on_answered(chief_state& c, const answered& x);
+void on_hooks_ended(chief_state& c, const hooks_ended& x);
+void drain(chief_state& c, int64_t at, bool is_final);
+bool drain_further(chief_state& c);
+
+// -- chief_saves.cpp
+void place_save(chief_state& c, int64_t step);
+void stop_listening(chief_state& c);
+void send_books(chief_state& c, int64_t step);
+bool books_can_wait(const chief_state& c);
+bool send_books_up_to(chief_state& c, int64_t step);
+void on_committed(chief_state& c, const committed& x);
+bool publish_commits(chief_state& c);
+void offer(chief_state& c, const committed& x, bool is_new);
+void release(chief_state& c, checkpoint_id id);
+void on_save_failed(chief_state& c, const save_failed& x);
+
+// -- chief_evaluations.cpp: evaluations and exporters
+bool checks_evaluations(const chief_state& c);
+void check_evaluations(chief_state& c, checkpoint_id id);
+void place_show(chief_state& c, int64_t step);
+void on_state_shown(chief_state& c, const state_shown& x);
+bool evaluate_shown(chief_state& c);
+void on_record_credit(chief_state& c, const record_credit& x);
+bool evaluate_checkpoints(chief_state& c);
+void on_evaluated(chief_state& c, const evaluated& x);
+void conclude_evaluation(chief_state& c, const evaluated& x, const troupe::judgements::ruling& ruling);
+void begin_export(chief_state& c, size_t which, checkpoint_id id, bool is_final);
+bool exports_at_end(const chief_state& c);
+void export_last(chief_state& c);
+void on_exported(chief_state& c, const exported& x);
+void lose_evaluator(chief_state& c, size_t which);
+
+// -- chief_rules.cpp: rules that end the job, and what checkpoints are told of them
+expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of);
+void on_rule_applied(chief_state& c, const rule_applied& x);
+void end_early(chief_state& c);
+void tell_verdict(chief_state& c, checkpoint_id id);
+void on_late_properties_kept(chief_state& c, const late_properties_kept& x);
+void recall_evaluations(chief_state& c, checkpoint_id id);
+void judge_saved(chief_state& c, checkpoint_id id);
+void judge_saved(chief_state& c, size_t which, checkpoint_id id, const evaluation_values& found);
+
+// -- chief_groups.cpp: groups that leave or retire
+departed departed_of(const chief_state& c, group_id group);
+bool lose_group(chief_state& c, const stream_end& x);
+void begin_groups(chief_state& c);
+
+// -- chief_requests.cpp: requests of the user, and waits that are over
+void on_request(chief_state& c, const request& x);
+void set_rate(chief_state& c, int64_t step, double factor);
+void keep_rates(chief_state& c, checkpoint_id id);
+void go_on(chief_state& c);
+void on_deadline(chief_state& c, const deadline& x);
+
+// -- chief_ending.cpp: failures, downs, what can still be saved
+/// By the table of roles. `which`: its number among several of that role.
+void respond(chief_state& c, role who, trouble what, error cause, size_t which = 0);
+void on_failure(chief_state& c, const failure& x);
+void on_input_failed(chief_state& c, const input_failed& x);
+void on_input_warned(chief_state& c, const input_warned& x);
+void on_down(chief_state& c, const caf::down_msg& x);
+void flush_outfeed(chief_state& c);
+void on_flushed(chief_state& c, const flushed& x);
+void flushed_or_not(chief_state& c);
+void fail_now(chief_state& c, error cause);
+void conclude(chief_state& c);
+void give_up_saves(chief_state& c);
+void fail_after_save(chief_state& c, error cause);
+
+// -- chief_finish.cpp: the end, for those who hear of it, and the last waits
+void end(chief_state& c);
+bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason);
+bool tell_end_when_closed(chief_state& c);
+void tell_end(chief_state& c, bool to_hooks);
+void send_home(chief_state& c);
+bool finish_when_gone(chief_state& c);
+void finish(chief_state& c);
+
+// -- chief_recovery.cpp: from a failed attempt to the next one
+void halt_all(chief_state& c);
+void on_halted(chief_state& c, const halted& x);
+void on_unhalted(chief_state& c);
+void recover(chief_state& c, error cause, std::chrono::milliseconds delay);
+bool begin_delayed_attempt(chief_state& c);
+void begin_attempt(chief_state& c);
+
+}  // namespace troupe

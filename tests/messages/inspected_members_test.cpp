@@ -1,0 +1,88 @@
+// A member that `inspect` forgets would be lost on the way to another process, and nowhere else.
+#include "messages/interfaces.hpp"
+
+#include <doctest/doctest.h>
+
+#include <caf/meta/annotation.hpp>
+
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+namespace troupe::test {
+
+namespace {
+
+/// Stands for a member of any type.
+struct anything {
+  template <class T>
+  operator T() const;
+};
+
+/// How many members an aggregate has: as many as there can be initialisers.
+template <class T, class... Members>
+constexpr size_t members_of() {
+  if constexpr (requires { T{{Members{}}..., {anything{}}}; })
+    return members_of<T, Members..., anything>();
+  else
+    return sizeof...(Members);
+}
+
+/// An inspector that counts what it is shown.
+struct counter {
+  using result_type = size_t;
+  template <class... Ts>
+  result_type operator()(Ts&&...) const {
+    return (size_t{0} + ... + (caf::meta::is_annotation<std::remove_reference_t<Ts>>::value ? 0 : 1));
+  }
+};
+
+/// How many more values than counted members are shown, where a member is taken apart.
+template <class T> constexpr size_t taken_apart = 0;
+template <> constexpr size_t taken_apart<hooks_ready> = 1;      // The two facts that hooks may hold.
+template <> constexpr size_t taken_apart<job_event> = 3;        // Whether there is a goal, a checkpoint, a failure.
+template <> constexpr size_t taken_apart<error> = 1;            // Whether there is a step.
+
+// Handles can be made of too many things to be counted; they come last.
+template <> constexpr size_t taken_apart<connect_parts> = 1;
+template <> constexpr size_t taken_apart<connect_reader> = 1;
+template <> constexpr size_t taken_apart<connect_reducer> = 1;
+template <> constexpr size_t taken_apart<connect_reports> = 1;
+template <> constexpr size_t taken_apart<connect_source> = 1;
+template <> constexpr size_t taken_apart<state_owner> = 1;
+
+template <class T>
+int check_type() {
+  if constexpr (std::is_aggregate_v<T> && requires(counter c, T& x) { inspect(c, x); }) {
+    T x{};
+    counter c;
+    const std::string name = typeid(T).name();
+    CAPTURE(name);
+    CHECK(inspect(c, x) == members_of<T>() + taken_apart<T>);
+    return 1;
+  } else {
+    return 0;
+  }
+}
+
+template <size_t... Ids>
+int check_all(std::index_sequence<Ids...>) {
+  return (0 + ... + check_type<typename caf::type_by_id<static_cast<caf::type_id_t>(caf::id_block::troupe::begin + Ids)>::type>());
+}
+
+}  // namespace
+
+TEST_CASE("the inspection of a message shows every member") {
+  static_assert(members_of<deadline>() == 2);
+  static_assert(members_of<evaluated>() == 10);
+  constexpr auto types = caf::id_block::troupe::end - caf::id_block::troupe::begin;
+  const auto checked = check_all(std::make_index_sequence<types>{});
+  CHECK(checked > 60);
+  CHECK(check_type<mark>() + check_type<step_values>() + check_type<variable_piece>() + check_type<recorded_step>() + check_type<measured_steps>()
+          + check_type<loss_point>() + check_type<state_owner>() + check_type<checkpoint_choice>() + check_type<checkpoint_id>() + check_type<error>()
+          + check_type<job_event>() + check_type<need>() + check_type<departed::replica>()
+        == 13);
+}
+
+}  // namespace troupe::test
