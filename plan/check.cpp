@@ -256,7 +256,10 @@ class plan_check {
   expected<void> groups() const {
     const auto first = std::find_if(data_.programs.begin(), data_.programs.end(), [](const plan_program& x) { return x.mode == mode::train; });
     for (const auto& g : data_.groups) {
-      if (g.on_failure == group_failure::leave && first != data_.programs.end() && first->group == g.id)
+      if (g.on_not_finite == not_finite::stop && data_.groups.size() > 1)
+        return refuse("group " + quoted(g.name) + " is to end the job before a step that is not finite (on_not_finite = stop), and group "
+                      + quoted(data_.groups[&g == &data_.groups[0] ? 1 : 0].name) + " goes on beside it: only a job of one group can end there");
+      if (g.leaves != leaves_on::never && first != data_.programs.end() && first->group == g.id)
         return refuse("group " + quoted(g.name) + " is to leave if it fails, and its loss is the job's: no job would be left");
       if (g.retires_at.value_or(0) < 0)
         return refuse("group " + quoted(g.name) + " retires at step " + std::to_string(*g.retires_at) + ": steps count from 0");

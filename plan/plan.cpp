@@ -83,8 +83,10 @@ std::string to_text(const job_plan& p) {
     text.append(", ").append(e.kind == edge_kind::data ? to_string(e.how) : to_string(e.kind)).append(text_of(e.credit, e)).append("\n");
   }
   for (const auto& g : p.groups) {
-    if (g.on_failure == group_failure::leave)
-      text.append("group ").append(g.name).append(": leaves if it fails\n");
+    if (g.leaves != leaves_on::never)
+      text.append("group ").append(g.name).append(g.leaves == leaves_on::numbers ? ": leaves if its numbers are not finite\n" : ": leaves if it fails\n");
+    if (g.on_not_finite == not_finite::stop)
+      text.append("group").append(g.name.empty() ? "" : " ").append(g.name).append(": ends before a step that is not finite\n");
     if (g.retires_at)
       text.append("group ").append(g.name).append(": retires at step ").append(std::to_string(*g.retires_at)).append("\n");
   }

@@ -10,6 +10,7 @@
 
 #include <troupe/error.hpp>
 #include <troupe/model.hpp>
+#include <troupe/run_config.hpp>
 
 #include <optional>
 #include <string>
@@ -75,8 +76,9 @@ struct plan_dataset {
 struct plan_group {
   group_id id{};
   std::string name;                           ///< Empty in a job with one group.
-  group_failure on_failure = group_failure::fail;
+  leaves_on leaves = leaves_on::never;
   std::optional<int64_t> retires_at = {};     ///< From this state on it shows its outputs and applies nothing.
+  not_finite on_not_finite = not_finite::fail;  ///< stop: only in a job of one group, which ends before that step.
   friend bool operator==(const plan_group&, const plan_group&) = default;
 };
 

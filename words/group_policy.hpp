@@ -8,15 +8,17 @@
 
 namespace troupe {
 
-enum class group_failure : uint8_t {
-  fail,   ///< The job fails.
-  leave,  ///< The group leaves, and the job goes on with the others.
+/// When a group leaves, and the job goes on with the others; of everything else the job fails.
+enum class leaves_on : uint8_t {
+  never,
+  numbers,            ///< A step of its own whose numbers are not finite.
+  numbers_and_death,  ///< Also the death of one of its nodes, where no other attempt can cure it.
 };
 
 struct group_policy {
   group_id id{};
   std::string name;                        ///< Empty in a job with one group.
-  group_failure on_failure = group_failure::fail;
+  leaves_on leaves = leaves_on::never;
   std::optional<int64_t> retires_at = {};  ///< From this state on, the group shows its outputs and applies nothing.
   friend bool operator==(const group_policy&, const group_policy&) = default;
 };

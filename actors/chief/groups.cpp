@@ -14,12 +14,12 @@ const group_policy* groups::find(group_id id) const {
 
 bool groups::leaves_for(group_id id, const error& cause) const {
   const auto* policy = find(id);
-  return policy && policy->on_failure == group_failure::leave && !has_left(id) && cause.category == errc::nan_loss;
+  return policy && policy->leaves != leaves_on::never && !has_left(id) && cause.category == errc::nan_loss;
 }
 
 bool groups::may_drop(group_id id) const {
   const auto* policy = find(id);
-  return policy && policy->on_failure == group_failure::leave && !is_dropped(id);
+  return policy && policy->leaves == leaves_on::numbers_and_death && !is_dropped(id);
 }
 
 const departure& groups::leave_at(int64_t step, group_id id, const error& cause) {

@@ -43,7 +43,7 @@ enum class train_metrics : uint8_t {
 /// What follows from a step whose loss or gradient is not finite.
 enum class not_finite : uint8_t {
   fail,  ///< The job fails, and names the step.
-  stop,  ///< A warning; the state before that step is saved, and the job stops there.
+  stop,  ///< A warning; the state before that step is saved, and the job stops there. Only for a job of one group.
 };
 
 struct run_config {

@@ -60,7 +60,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   options.replicas = static_cast<int32_t>(job.plan.replicas_of(*node.program).size());
   options.mode = job.plan->programs[*node.program].mode;
   options.debug_numerics = job.basis().config.debug_numerics;
-  options.ends_where_not_finite = options.mode == mode::train && job.plan->groups.size() == 1 && job.basis().config.on_not_finite == not_finite::stop;
+  options.ends_where_not_finite = options.mode == mode::train && job.plan.group(node.group).on_not_finite == not_finite::stop;
   options.log_every = job.basis().config.log_steps;
   for (const auto* e : job.plan.edges_to(node.id)) {
     auto& in = options.in_edges.emplace_back(replica_options::in_edge{e->id, {}, *e->credit.messages, *e->credit.bytes});
@@ -206,7 +206,7 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
   for (const auto& g : job.plan->groups)
-    options.groups.push_back({g.id, g.name, g.on_failure, g.retires_at});
+    options.groups.push_back({g.id, g.name, g.leaves, g.retires_at});
   if (job.books)
     options.planned_from = job.books->id;
   options.stops_at_infeeds = node.stops_at_infeeds;

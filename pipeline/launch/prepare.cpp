@@ -310,6 +310,9 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled) {
 }
 
 expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job planned) {
+  if (basis_of(settled).config.on_not_finite == not_finite::stop)  // The job's setting is that of its group, and is refused where there are several.
+    for (auto& g : planned.plan.groups)
+      g.on_not_finite = not_finite::stop;
   auto plan = checked_plan::of(std::move(planned.plan));
   if (!plan)
     return fail(plan.error());

@@ -30,7 +30,7 @@ std::shared_ptr<prepared_job> with_leaving(const small_job_options& o, int64_t a
   auto plan = w;
   for (auto& g : plan.plan.groups)
     if (g.id != 0_group)
-      g.on_failure = group_failure::leave;
+      g.leaves = leaves_on::numbers_and_death;
   auto job = plan.prepared(describe_small(o));
   auto& last = job->programs.back().engines.back();
   last = std::make_shared<broken_engine>(last, at);
@@ -85,6 +85,16 @@ TEST_CASE("a candidate whose loss is not a number leaves; the job ends well, and
       first = end;
     CHECK_MESSAGE(same_state(*first, end), "the mixture reads zeros from the same step on, in any order of turns");
   }
+}
+
+TEST_CASE("a job of several groups that is to stop before a step that is not finite is refused") {
+  auto description = describe_small({.max_steps = 20});
+  description.basis.config.on_not_finite = not_finite::stop;
+  const auto w = two_candidates(small_job_options{}.input, 1);
+  const auto prepared = prepare(std::move(description), planned_job{w.plan, w.resources, {}});
+  REQUIRE_FALSE(prepared);
+  CHECK(prepared.error().category == errc::invalid_argument);
+  CHECK(has(prepared.error().message, "on_not_finite = stop"));
 }
 
 TEST_CASE("a job of which a group has left is resumed to the state of one that was not interrupted, from before and from after") {

@@ -81,8 +81,12 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     CHECK(says(p, {"two nodes have the name '" + p.nodes[2].name + "'"}));
   }
   SUBCASE("a first group that may leave") {
-    p.groups[0].on_failure = group_failure::leave;
+    p.groups[0].leaves = leaves_on::numbers_and_death;
     CHECK(says(p, {"group 'mixture' is to leave if it fails, and its loss is the job's"}));
+  }
+  SUBCASE("a group that ends the job before a step that is not finite, with others beside it") {
+    p.groups[1].on_not_finite = not_finite::stop;
+    CHECK(says(p, {"group 'a' is to end the job", "on_not_finite = stop", "group 'mixture' goes on beside it"}));
   }
   SUBCASE("a group that retires before the first step") {
     p.groups[1].retires_at = -1;
@@ -277,7 +281,7 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
 TEST_CASE("a plan says what its nodes do and what flows between them") {
   auto p = good().plan;
   p.groups[1].retires_at = 30;
-  p.groups[2].on_failure = group_failure::leave;
+  p.groups[2].leaves = leaves_on::numbers_and_death;
   const auto text = to_text(p);
   CHECK(has(text, "node a/replica/0: replica of a\n"));
   CHECK(has(text, "edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n"));
@@ -286,6 +290,8 @@ TEST_CASE("a plan says what its nodes do and what flows between them") {
   CHECK(has(text, ": a/replica/0 => outfeed, report\n"));
   CHECK(has(text, ": feed => checkpoint_writer, part, 9 messages\n"));
   CHECK(has(text, "group a: retires at step 30\ngroup b: leaves if it fails\n"));
+  p.groups[2].leaves = leaves_on::numbers;
+  CHECK(has(to_text(p), "group b: leaves if its numbers are not finite\n"));
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));
 }
 

@@ -9,7 +9,7 @@ namespace {
 const error not_finite{errc::nan_loss, "the loss is not finite", {}, "b/replica/0", 12};
 
 groups of_three() {
-  return groups{{{group_id{0}, "mixture"}, {group_id{1}, "a", group_failure::leave}, {group_id{2}, "b", group_failure::leave}}};
+  return groups{{{group_id{0}, "mixture"}, {group_id{1}, "a", leaves_on::numbers_and_death}, {group_id{2}, "b", leaves_on::numbers_and_death}}};
 }
 
 }  // namespace
@@ -25,6 +25,12 @@ TEST_CASE("a group leaves for its own numbers, by its policy, and once") {
   CHECK(g.has_left(group_id{2}));
   CHECK_FALSE(g.leaves_for(group_id{2}, not_finite));
   CHECK(g.leaves_for(group_id{1}, not_finite));
+}
+
+TEST_CASE("a group that leaves for its numbers alone is not dropped for a death") {
+  groups g{{{group_id{0}, "mixture"}, {group_id{1}, "a", leaves_on::numbers}}};
+  CHECK(g.leaves_for(group_id{1}, not_finite));
+  CHECK_FALSE(g.may_drop(group_id{1}));
 }
 
 TEST_CASE("the books say of states above its last one that a group has left, and bring it back as gone") {

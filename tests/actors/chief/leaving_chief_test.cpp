@@ -11,7 +11,7 @@ struct chief_of_groups : chief_alone {
     crew->plan[2].name = "a/replica/0";
     for (int32_t r = 0; r < 2; ++r)
       crew->plan.push_back({node_id{4 + r}, role::replica, group_id{1}, "b/replica/" + std::to_string(r)});
-    options.groups = {{group_id{0}, "a"}, {group_id{1}, "b", group_failure::leave}};
+    options.groups = {{group_id{0}, "a"}, {group_id{1}, "b", leaves_on::numbers_and_death}};
   }
   void go_to_19() {
     train();
@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "what is not the group's alone ends the job, 
     fail_b(errc::invalid_argument);
   }
   SUBCASE("the other policy") {
-    options.groups[1].on_failure = group_failure::fail;
+    options.groups[1].leaves = leaves_on::never;
     go_to_19();
     fail_b();
   }

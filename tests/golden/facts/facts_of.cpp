@@ -152,7 +152,7 @@ std::shared_ptr<prepared_job> prepared(const fact_job& j, training_job d) {
     auto w = two_candidates(d.input, static_cast<int32_t>(j.replicas));
     w.plan.groups[1].retires_at = j.retires_at;
     if (j.leaves) {
-      w.plan.groups[2].on_failure = group_failure::leave;
+      w.plan.groups[2].leaves = leaves_on::numbers_and_death;
       w.resources.models[2] = std::make_shared<const model>(model{"b", [tame = candidate("b", 7)](graph& g, const features& x, const labels& y, mode m) {
         auto spec = tame.build(g, x, y, m);
         spec.optimizer = gradient_descent{.rate = 1e18f};
