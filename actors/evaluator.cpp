@@ -4,13 +4,13 @@
 #include "actors/writers/start_values.hpp"
 #include "compute/optimizers/update.hpp"
 #include "compute/parameters/assign_run.hpp"
+#include "words/expect.hpp"
 #include "words/guarded.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace troupe {
 
@@ -106,7 +106,7 @@ void evaluator_state::on_state_part(const state_part& x) {
   if (x.attempt < current.attempt)
     return;  // Nobody waits for what an attempt before sent.
   if (running)
-    throw std::logic_error{"a state was shown while an evaluation runs"};
+    throw broken_invariant{"a state was shown while an evaluation runs"};
   const auto& layout = options.parameters->layout();
   const std::string ending = "/" + std::string{moving_average_slot};
   for (const auto& piece : x.pieces) {

@@ -1,7 +1,8 @@
 #include "plan/checked_plan.hpp"
 
+#include "words/expect.hpp"
+
 #include <algorithm>
-#include <stdexcept>
 
 namespace troupe {
 
@@ -50,13 +51,13 @@ const plan_node* checked_plan::find(role what, node_id driver) const {
 const plan_node& checked_plan::at(node_id id) const {
   if (const auto* n = find(id))
     return *n;
-  throw std::logic_error{"the plan has no node " + std::to_string(static_cast<int32_t>(id))};
+  throw broken_invariant{"the plan has no node " + std::to_string(static_cast<int32_t>(id))};
 }
 
 const plan_group& checked_plan::group(group_id id) const {
   const auto g = std::find_if(plan_.groups.begin(), plan_.groups.end(), [id](const plan_group& x) { return x.id == id; });
   if (g == plan_.groups.end())
-    throw std::logic_error{"the plan has no group " + std::to_string(static_cast<int32_t>(id))};
+    throw broken_invariant{"the plan has no group " + std::to_string(static_cast<int32_t>(id))};
   return *g;
 }
 

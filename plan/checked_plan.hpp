@@ -30,7 +30,7 @@ class checked_plan {
   const plan_node* find(node_id id) const;
   /// The first of that role and driver; null if there is none.
   const plan_node* find(role what, node_id driver) const;
-  /// Throws std::logic_error naming a number that the plan does not have.
+  /// Throws broken_invariant naming a number that the plan does not have.
   const plan_node& at(node_id id) const;
   const plan_group& group(group_id id) const;
 

@@ -7,14 +7,19 @@
 namespace troupe {
 
 // -- chief.cpp: starting and restoring
+/// Has the checkpoint writer fill the parameter stores; answered by `restored`.
 void restore_state(chief_state& c);
 bool begin_when_ready(chief_state& c);
 
 // -- chief_training.cpp: horizon, marks, reports, hooks, the end in sight
+/// Moves the horizon, as far as gates, saves and hooks allow.
 bool extend(chief_state& c);
+/// Tells everyone the horizon and its marks.
 void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks);
+/// Marks the state at the horizon, where nobody has passed it.
 void mark_here(chief_state& c, uint8_t kinds);
 void on_progress(chief_state& c, const progress& x);
+/// Something was heard: the next report has the whole patience again.
 void end_silence(chief_state& c);
 void ask_around(chief_state& c);
 void fail_of_silence(chief_state& c);
@@ -25,18 +30,23 @@ void on_stream_end(chief_state& c, const stream_end& x);
 void on_hooks_ready(chief_state& c, const hooks_ready& x);
 void on_answered(chief_state& c, const answered& x);
 void on_hooks_ended(chief_state& c, const hooks_ended& x);
+/// No step is granted past `at`, which is marked as the end. `is_final`: the job has finished there.
 void drain(chief_state& c, int64_t at, bool is_final);
 bool drain_further(chief_state& c);
 
 // -- chief_saves.cpp
+/// The state is marked to be saved: closes its gate, and sends its books now or once it is reached.
 void place_save(chief_state& c, int64_t step);
 void stop_listening(chief_state& c);
+/// The chief's own part of a snapshot.
 void send_books(chief_state& c, int64_t step);
 bool books_can_wait(const chief_state& c);
 bool send_books_up_to(chief_state& c, int64_t step);
 void on_committed(chief_state& c, const committed& x);
 bool publish_commits(chief_state& c);
+/// A commit is told: its evaluation may begin; without one its lease ends and its gate opens.
 void offer(chief_state& c, const committed& x, bool is_new);
+/// Ends the lease of a checkpoint that no evaluation needs, and opens its gate if training waits for none.
 void release(chief_state& c, checkpoint_id id);
 void on_save_failed(chief_state& c, const save_failed& x);
 
@@ -54,12 +64,14 @@ void begin_export(chief_state& c, size_t which, checkpoint_id id, bool is_final)
 bool exports_at_end(const chief_state& c);
 void export_last(chief_state& c);
 void on_exported(chief_state& c, const exported& x);
+/// Its evaluation takes no part any more.
 void lose_evaluator(chief_state& c, size_t which);
 
 // -- chief_rules.cpp: rules that end the job, and what checkpoints are told of them
 expected<troupe::judgements::ruling> ask_predicates(chief_state& c, expected<troupe::judgements::ruling> found, const std::optional<evaluated>& of);
 void on_rule_applied(chief_state& c, const rule_applied& x);
 void end_early(chief_state& c);
+/// What is known of a checkpoint since its books were sent is kept beside it.
 void tell_verdict(chief_state& c, checkpoint_id id);
 void on_late_properties_kept(chief_state& c, const late_properties_kept& x);
 void recall_evaluations(chief_state& c, checkpoint_id id);
@@ -68,6 +80,7 @@ void judge_saved(chief_state& c, size_t which, checkpoint_id id, const evaluatio
 
 // -- chief_groups.cpp: groups that leave or retire
 departed departed_of(const chief_state& c, group_id group);
+/// Takes the end of a group's stream as the group's own, by its policy. False: it is the job's.
 bool lose_group(chief_state& c, const stream_end& x);
 void begin_groups(chief_state& c);
 
@@ -75,6 +88,7 @@ void begin_groups(chief_state& c);
 void on_request(chief_state& c, const request& x);
 void set_rate(chief_state& c, int64_t step, double factor);
 void keep_rates(chief_state& c, checkpoint_id id);
+/// Ends a pause.
 void go_on(chief_state& c);
 void on_deadline(chief_state& c, const deadline& x);
 
@@ -88,12 +102,16 @@ void on_down(chief_state& c, const caf::down_msg& x);
 void flush_outfeed(chief_state& c);
 void on_flushed(chief_state& c, const flushed& x);
 void flushed_or_not(chief_state& c);
+/// No later step can be made: what can still be saved is settled, then another attempt or the end follows.
 void fail_now(chief_state& c, error cause);
+/// The failed attempt has nothing more to say.
 void conclude(chief_state& c);
 void give_up_saves(chief_state& c);
+/// The model is healthy: its state is saved once more, then the job ends.
 void fail_after_save(chief_state& c, error cause);
 
 // -- chief_finish.cpp: the end, for those who hear of it, and the last waits
+/// Nothing is awaited any more but the end itself.
 void end(chief_state& c);
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason);
 bool tell_end_when_closed(chief_state& c);

@@ -4,6 +4,7 @@
 #include "plan/checked_plan.hpp"
 #include "support/plans.hpp"
 #include "tests/support/has.hpp"
+#include "words/expect.hpp"
 
 #include <doctest/doctest.h>
 
@@ -74,8 +75,8 @@ TEST_CASE("nodes and edges are found by number, role, driver and kind, and a num
   CHECK(p.edges_from(first->id, edge_kind::part).size() == 1);
   CHECK(p.edges_to(first->id).empty());
   CHECK(p.find(77_node) == nullptr);
-  CHECK_THROWS_WITH_AS(p.at(77_node), "the plan has no node 77", std::logic_error);
-  CHECK_THROWS_WITH_AS(p.group(9_group), "the plan has no group 9", std::logic_error);
+  CHECK_THROWS_WITH_AS(p.at(77_node), "the plan has no node 77", broken_invariant);
+  CHECK_THROWS_WITH_AS(p.group(9_group), "the plan has no group 9", broken_invariant);
   CHECK(p.replicas_of(99).empty());
 }
 
