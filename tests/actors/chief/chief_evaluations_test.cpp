@@ -332,4 +332,30 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluator that may fail takes its gates with 
   CHECK(board->warned());
 }
 
+TEST_CASE_FIXTURE(chief_alone, "an evaluation that waits for its evaluator is of its own checkpoint, also where an attempt has begun at an earlier one") {
+  add(role::evaluator);
+  options.recovery = {.attempts_max = 3, .first_delay_secs = 1};
+  options.evaluations = {{.throttle_secs = 0, .when = evaluation_mode::beside}};
+  train();
+  commit(0);
+  while (granted() < 22)
+    reach(granted());
+  reach(22);
+  commit(10);
+  commit(20);
+  REQUIRE(node(role::evaluator).count<evaluate_at>() == 1);
+  kill(role::replica);
+  answer_flush();
+  tell(boss, save_failed{1, 30, error{errc::aborted, "lacks a part"}});
+  tell(boss, halted{1, number_of(role::infeed)});
+  answer_flush();
+  let_pass(std::chrono::seconds{2});
+  REQUIRE(node(role::checkpoint_writer).last<restore>().attempt == 2);
+  tell(boss, restored{2, true, {10}, "/m/model.ckpt-10", {{"infeed/0", "batch 10"}}, {}, {}});
+  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 3, 0.1, {}, "/m/model.ckpt-10"});
+  REQUIRE(node(role::evaluator).count<evaluate_at>() == 2);
+  CHECK(node(role::evaluator).last<evaluate_at>().which.step == 20);
+  CHECK(node(role::evaluator).last<evaluate_at>().prefix == "/m/model.ckpt-20");
+}
+
 }  // namespace troupe::test

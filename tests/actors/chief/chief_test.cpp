@@ -98,6 +98,20 @@ TEST_CASE_FIXTURE(chief_alone, "training to draining: data that end cancel the s
   CHECK((*board->result)->remark == "the data ended at step 3, before max_steps 100");
 }
 
+TEST_CASE_FIXTURE(chief_alone, "training to draining: an input that fails beyond the end of the data is nobody's failure") {
+  options.save_steps = std::nullopt;
+  train();
+  reach(2);
+  tell(boss, stream_end{1, {}, 3, {errc::out_of_range, "the data ended", {}, "infeed"}});
+  tell(boss, input_failed{1, number_of(role::infeed), 5, {errc::unavailable, "no file", {}, "infeed", 5}});
+  let_pass(options.deadlines.stop + std::chrono::seconds{1});
+  CHECK_FALSE(board->result);
+  commit(0);
+  commit(3);
+  REQUIRE(board->result);
+  CHECK(board->result->has_value());
+}
+
 TEST_CASE_FIXTURE(chief_alone, "restoring to ending: a job that has nothing left to train ends at once") {
   start();
   restore_at(100);
