@@ -60,11 +60,12 @@ void recover(chief_state& c, error cause, std::chrono::milliseconds delay) {
 
 /// An evaluator has read the state that it was sent in the last attempt.
 bool begin_delayed_attempt(chief_state& c) {
-  bool reads = false;
-  for (size_t i = 0; i < c.evaluations.size(); ++i)
-    reads = reads || (c.evaluations.at(i).shows() && c.evaluations.at(i).is_asked());
-  if (c.ends() || reads || !c.recovery.take_delayed())
+  if (c.ends() || !c.recovery.delayed())
     return false;
+  for (size_t i = 0; i < c.evaluations.size(); ++i)
+    if (c.evaluations.at(i).shows() && c.evaluations.at(i).is_asked())
+      return false;
+  c.recovery.take_delayed();
   begin_attempt(c);
   return true;
 }

@@ -30,7 +30,7 @@ struct answering_nodes : chief_alone {
   needs wanted = {.steps = {{.first = 5, .every = 10, .gate = true}}, .holds = {.evaluated = true}};
 
   int64_t stride = last_step;                 ///< Steps that are made between two looks.
-  std::set<role> silent;                      ///< These do not answer for now.
+  std::set<role> silent;                      ///< Nodes of these roles answer nothing while they are in here.
 
   bool alive(node_id id) { return !crew->nodes.at(id).address()->get()->getf(caf::abstract_actor::is_terminated_flag); }
   bool alive(role what) { return alive(number_of(what)); }
@@ -78,14 +78,6 @@ struct answering_nodes : chief_alone {
     reached = granted_to = newest;
     pending.clear(), with_books.clear(), watches.clear();
     tell(boss, restored{attempt, !durable.empty(), {newest}, durable.empty() ? "" : "/m/model.ckpt-" + std::to_string(newest), positions, {}, {}});
-  }
-  void say_answered(const fact& f) {
-    if (f.what == fact::begin_at)
-      tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty(), wanted.last});
-    else if (f.what == fact::end_at)
-      tell(boss, hooks_ended{f.number});
-    else
-      tell(boss, answered{f.number, f.at, f.gate});
   }
 
   // -- what they do when they are asked ------------------------------------------------
@@ -166,7 +158,7 @@ struct answering_nodes : chief_alone {
     does(news<troupe::record>(role::eval_summary_writer), [&](const troupe::record& x) {
       tell(boss, record_credit{attempt, x.number + 1 + record_window, number_of(role::eval_summary_writer)});
     });
-    does(news<fact>(role::callbacks), [&](const fact& x) { say_answered(x); });
+    does(news<fact>(role::callbacks), [&](const fact& x) { answer_fact(x, wanted); });
     for (const auto what : {role::summary_writer, role::eval_summary_writer})
       does(news<finish_log>(what), [&](const finish_log&) {
         caf::anon_send_exit(node(what).address(), caf::exit_reason::user_shutdown);

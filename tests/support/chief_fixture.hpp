@@ -110,18 +110,20 @@ struct chief_alone : simulation {
   job_progress::phase phase() const { return board->phases.back(); }
   void reach(int64_t step) { tell(boss, progress{1, step, 1, 0.001, {step, 0.5, 0.5, {}}, {}, {}}); }
   void commit(int64_t step) { tell(boss, committed{1, {step}, "/m/model.ckpt-" + std::to_string(step), {}}); }
-  /// Answers every fact so far; `wanted` is the answer to the begin of the hooks.
+  /// The answer of the hooks to one fact; `wanted` is that to their begin.
+  void answer_fact(const fact& f, const needs& wanted = {}) {
+    if (f.what == fact::begin_at)
+      tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty(), wanted.last});
+    else if (f.what == fact::end_at)
+      tell(boss, hooks_ended{f.number});
+    else
+      tell(boss, answered{f.number, f.at, f.gate});
+  }
+  /// Answers every fact so far.
   void answer_hooks(const needs& wanted = {}) {
     auto& facts = node(role::callbacks).all<fact>();
-    for (; answered_facts < facts.size(); ++answered_facts) {
-      const auto f = facts[answered_facts];
-      if (f.what == fact::begin_at)
-        tell(boss, hooks_ready{f.number, wanted.steps, wanted.holds, !wanted.values.empty(), wanted.last});
-      else if (f.what == fact::end_at)
-        tell(boss, hooks_ended{f.number});
-      else
-        tell(boss, answered{f.number, f.at, f.gate});
-    }
+    for (; answered_facts < facts.size(); ++answered_facts)
+      answer_fact(fact{facts[answered_facts]}, wanted);
   }
   size_t answered_facts = 0;
   void kill(role what) {

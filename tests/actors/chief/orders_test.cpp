@@ -119,7 +119,7 @@ struct ordered_chief : answering_nodes {
         say_restored();
       });
     for (const auto& f : news<fact>(role::callbacks))
-      answer_offer("callbacks", "answer to fact " + std::to_string(f.number), [this, f] { say_answered(f); });
+      answer_offer("callbacks", "answer to fact " + std::to_string(f.number), [this, f] { answer_fact(f, wanted); });
     for (const auto& x : news<evaluate_at>(role::evaluator)) {
       answer_offer("evaluator", "evaluated " + std::to_string(x.which.step), [this, x] { say_evaluated(x); });
       add_offer("evaluator", "failed evaluation", false, [this, x] {
