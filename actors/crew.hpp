@@ -4,6 +4,8 @@
 
 #include "actors/roster.hpp"
 
+#include <map>
+
 namespace troupe {
 
 /// Starts and ends the nodes of one driver. Called by that driver; no function blocks.
@@ -18,8 +20,9 @@ class crew {
   virtual caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr& driver) = 0;
   /// Sends handles between a node and the started nodes with which it shares an edge or to which it sends parts.
   virtual void connect(node_id id) = 0;
-  /// A group has left: tells the nodes at the other ends of its edges that nothing flows there from batch `step` on.
-  virtual void remove(group_id group, int32_t attempt, int64_t step) = 0;
+  /// Groups have left, each at a step: tells the nodes at the other ends of their edges that nothing flows there from that batch on, but for those
+  /// of groups that have left as well.
+  virtual void remove(const std::map<group_id, int64_t>& leaving, int32_t attempt) = 0;
   /// Ends a node, if it was started.
   virtual void end(node_id id) = 0;
 

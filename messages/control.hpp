@@ -154,7 +154,7 @@ typename Inspector::result_type inspect(Inspector& f, leave& x) {
 }
 
 /// To the outfeed and the checkpoint writer: the group of these replicas has left. Nothing more is awaited of their reports, and nothing of
-/// them belongs to a snapshot of `first_state` or of a later state.
+/// them belongs to a snapshot of `first_state` or of a later state, whose books have these properties.
 struct departed {
   struct replica {  // CAF reads the elements of a list into variables that it does not initialise.
     node_id id{};
@@ -163,6 +163,7 @@ struct departed {
   int32_t attempt = 0;
   int64_t first_state = 0;
   std::vector<replica> replicas;
+  std::map<std::string, std::string> properties = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, departed::replica& x) {
@@ -170,7 +171,7 @@ typename Inspector::result_type inspect(Inspector& f, departed::replica& x) {
 }
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, departed& x) {
-  return f(caf::meta::type_name("departed"), x.attempt, x.first_state, x.replicas);
+  return f(caf::meta::type_name("departed"), x.attempt, x.first_state, x.replicas, x.properties);
 }
 
 /// To all replicas of a group: from state `step` on, compute and send the outputs that others read, and apply nothing.

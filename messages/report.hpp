@@ -65,12 +65,22 @@ typename Inspector::result_type inspect(Inspector& f, stream_end& x) {
   return f(caf::meta::type_name("stream_end"), x.attempt, x.replica, x.step, x.cause, x.kind);
 }
 
+/// The loss of one group.
+struct group_loss {
+  double last = 0;  ///< The last step's mean over replicas.
+  double mean = 0;  ///< Mean over replicas and steps.
+  friend bool operator==(const group_loss&, const group_loss&) = default;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, group_loss& x) {
+  return f(caf::meta::type_name("group_loss"), x.last, x.mean);
+}
+
 /// Loss over the steps between the previous point and state `step`.
 struct loss_point {
   int64_t step = 0;
-  double last = 0;  ///< The last step's mean over replicas.
-  double mean = 0;  ///< Mean over replicas and steps.
-  std::map<std::string, double> of_groups;  ///< In a job of several groups: the means of the other groups, by name.
+  double last = 0, mean = 0;  ///< Those of the first group that has not left.
+  std::map<std::string, group_loss> of_groups;  ///< In a job of several groups: those of each that has not left, by name.
   std::map<std::string, double> metrics = {};  ///< Of training, where they are measured; in a job of several groups as <group>/<metric>.
   std::map<std::string, tensor> arrays = {};
 };

@@ -65,6 +65,18 @@ const checked_plan::nodes& checked_plan::all(role what, node_id driver) const { 
 const checked_plan::edges& checked_plan::edges_from(node_id id, edge_kind what) const { return value_of(from_, {id, what}); }
 const checked_plan::edges& checked_plan::edges_to(node_id id, edge_kind what) const { return value_of(to_, {id, what}); }
 
+std::vector<size_t> checked_plan::reported_by(node_id driver) const {
+  std::vector<size_t> programs;
+  for (const auto* r : all(role::replica, driver))
+    if (std::find(programs.begin(), programs.end(), *r->program) == programs.end())
+      programs.push_back(*r->program);
+  const auto place = [this](size_t program) {
+    return std::find(plan_.shown.begin(), plan_.shown.end(), plan_.programs[program].group) - plan_.shown.begin();
+  };
+  std::stable_sort(programs.begin(), programs.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+  return programs;
+}
+
 const checked_plan::nodes& checked_plan::replicas_of(size_t program) const {
   static const nodes none;
   return program < replicas_.size() ? replicas_[program] : none;

@@ -40,6 +40,8 @@ class checked_plan {
   const edges& edges_to(node_id id, edge_kind what = edge_kind::data) const;
   /// The replicas of a program, by index; they differ only in their edges.
   const nodes& replicas_of(size_t program) const;
+  /// The programs of a driver's replicas: of a chief in the order in which groups are shown, of others in that of the plan.
+  std::vector<size_t> reported_by(node_id driver) const;
   /// The nodes of which a snapshot has a part; none: nothing is saved.
   const nodes& parts() const noexcept { return parts_; }
   bool saves() const noexcept { return !parts_.empty(); }

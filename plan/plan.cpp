@@ -1,5 +1,7 @@
 #include "plan/plan.hpp"
 
+#include "words/text.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -82,7 +84,15 @@ std::string to_text(const job_plan& p) {
     text.append("edge ").append(std::to_string(index_of(e.id))).append(": ").append(end_of(e.from, e.out)).append(" => ").append(end_of(e.to, e.in));
     text.append(", ").append(e.kind == edge_kind::data ? to_string(e.how) : to_string(e.kind)).append(text_of(e.credit, e)).append("\n");
   }
+  const auto name_of = [&p](group_id id) {
+    const auto g = std::find_if(p.groups.begin(), p.groups.end(), [id](const plan_group& x) { return x.id == id; });
+    return g == p.groups.end() ? "nobody" : g->name;
+  };
+  if (p.shown.size() > 1)
+    text.append("shown: ").append(joined(p.shown, ", ", name_of)).append("\n");
   for (const auto& g : p.groups) {
+    if (!g.falls_with.empty())
+      text.append("group ").append(g.name).append(": falls with ").append(joined(g.falls_with, ", ", name_of)).append("\n");
     if (g.leaves != leaves_on::never)
       text.append("group ").append(g.name).append(g.leaves == leaves_on::numbers ? ": leaves if its numbers are not finite\n" : ": leaves if it fails\n");
     if (g.on_not_finite == not_finite::stop)

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "plan/edge_kinds.hpp"
-#include "words/group_policy.hpp"
+#include "plan/plan_group.hpp"
 
 #include <troupe/error.hpp>
 #include <troupe/model.hpp>
@@ -73,18 +73,11 @@ struct plan_dataset {
   troupe::mode mode = mode::train;            ///< In training a last, smaller batch is dropped unless the dataset says otherwise.
   friend bool operator==(const plan_dataset&, const plan_dataset&) = default;
 };
-struct plan_group {
-  group_id id{};
-  std::string name;                           ///< Empty in a job with one group.
-  leaves_on leaves = leaves_on::never;
-  std::optional<int64_t> retires_at = {};     ///< From this state on it shows its outputs and applies nothing.
-  not_finite on_not_finite = not_finite::fail;  ///< stop: only in a job of one group, which ends before that step.
-  friend bool operator==(const plan_group&, const plan_group&) = default;
-};
-
 /// Whoever looks for nodes and edges does so in a `checked_plan`.
 struct job_plan {
   std::vector<plan_group> groups;             ///< The groups that the job trains.
+  /// All of them, in the order of their values; the first that has not left gives the number where one number is wanted, as the loss on a terminal.
+  std::vector<group_id> shown = {};
   std::vector<plan_program> programs;
   std::vector<plan_dataset> datasets;
   std::vector<plan_node> nodes;

@@ -32,6 +32,7 @@ enum class planted_fault : uint8_t {
   saves_unbounded,       ///< The chief marks saves, however many are in progress.
   record_without_room,   ///< The outfeed sends records for which its summary writer has no room.
   event_forgotten,       ///< The chief does not ask its parts what follows from an answer of the hooks.
+  zeros_after_fall,      ///< A group that falls with another is told that the other has left, and goes on with zeros.
   ends,                  ///< Nodes end where the environment says (`ends_here`).
 };
 

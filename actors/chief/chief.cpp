@@ -87,6 +87,8 @@ static void on_restored(chief_state& c, const restored& x) {
   if (c.attempt > 1)
     c.publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = c.attempt});
+  if (!c.groups.any_remains())
+    return fail_now(c, c.groups.first_cause());
   // A rule that holds already ends the job here: one that was added, or whose end was not recorded.
   if (!c.judgements.ended_before())
     if (auto found = ask_predicates(c, c.judgements.rule_at_start(), {}); !found)

@@ -47,6 +47,7 @@ struct chief_options {
   std::optional<int64_t> max_steps;             ///< The absolute step of the end.
   std::optional<int64_t> steps;                 ///< Relative to the restored step; with both, the earlier end counts.
   bool checkpoints = true;
+  std::string directory = {};                   ///< Of the checkpoints.
   int64_t iteration = 0;                        ///< The round of a search that its commits belong to; 0 outside of a search.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
@@ -56,7 +57,7 @@ struct chief_options {
   std::vector<evaluation_settings> evaluations = {};  ///< In the order of the plan's evaluators.
   judgement_settings judged = {};
   std::optional<double> max_secs = {};          ///< The job stops, and can go on, after training for so long.
-  std::vector<group_policy> groups = {};        ///< What follows when one of them fails, and where it retires.
+  std::vector<plan_group> groups = {};          ///< Those of the plan.
   recovery_options recovery = {};
   chief_deadlines deadlines;
 };

@@ -97,8 +97,9 @@ void on_down(chief_state& c, const caf::down_msg& x) {
       send_home(c);
     return;
   }
-  if (row_of(who.what).in_group && c.groups.has_left(who.group))
-    return;  // Nobody waits for it.
+  const bool restores = c.now == chief_phase::starting || c.now == chief_phase::recovering;  // The next attempt may begin where it had not left.
+  if (row_of(who.what).in_group && c.groups.has_left(who.group) && (!restores || c.groups.is_dropped(who.group)))
+    return c.self->send(c.writer(), gone{c.attempt, who.id});  // Nobody waits for it, but for its parts of states before it left.
   switch (who.what) {
     case role::evaluator:
       lose_evaluator(c, place);

@@ -84,7 +84,8 @@ bool evaluate_shown(chief_state& c) {
   const checkpoint_id state{*c.showing.step(), c.options.iteration};
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     auto& schedule = c.evaluations.at(i);
-    const bool possible = c.evaluator(i) && c.ending.cause() != end_cause::signal && (schedule.last() != state || schedule.shows());
+    const bool possible = c.evaluator(i) && c.evaluations.takes_part(i, state.step) && c.ending.cause() != end_cause::signal
+                          && (schedule.last() != state || schedule.shows());
     if (c.showing.waits_for(i) && possible && schedule.idle() && !commits_come_up_to(c, state.step)) {
       schedule.show(state);
       c.arm(evaluation_wait(i), c.options.deadlines.evaluation);
@@ -168,9 +169,9 @@ static bool evaluate_next(chief_state& c, size_t which) {
   return true;
 }
 
-/// The newest commit may be another one: an attempt can begin at an earlier one.
+/// Not that of the newest commit: an attempt can begin at an earlier one, and while it restores there is none yet.
 std::string chief_state::prefix_of(checkpoint_id id) const {
-  return join_path(parent_of(saves.prefix()), checkpoint_name(id));
+  return join_path(options.directory, checkpoint_name(id));
 }
 
 void on_evaluated(chief_state& c, const evaluated& x) {

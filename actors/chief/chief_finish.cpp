@@ -1,7 +1,5 @@
 // The chief at the end of a job: event files are closed, hooks see the end, and everyone goes home.
 #include "actors/chief/chief_subjects.hpp"
-#include "storage/checkpoints/checkpoint_names.hpp"
-#include "storage/files/file_system.hpp"
 #include "words/text.hpp"
 
 #include <caf/send.hpp>
@@ -119,7 +117,7 @@ void finish(chief_state& c) {
     result.evaluations = c.results.metrics;
     result.exports = c.results.exports;
     if (const auto best = c.judgements.best())
-      result.best_checkpoint = join_path(parent_of(c.saves.prefix()), checkpoint_name(*best));
+      result.best_checkpoint = c.prefix_of(*best);
     if (c.judgements.uses_best()) {
       result.checkpoint = result.best_checkpoint;
       if (const auto& best = c.judgements.best_results(); !best.metrics.empty()) {

@@ -1,40 +1,48 @@
 // The chief when a group leaves or retires, and the job goes on with the others.
 #include "actors/chief/chief_subjects.hpp"
+#include "words/text.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 namespace troupe {
 
-static void tell_departed(chief_state& c, group_id group);
+static std::vector<std::string> tell_departed(chief_state& c, const std::vector<group_id>& leaving);
+static void warn_once(chief_state& c, int64_t step, const std::string& text);
 
 departed departed_of(const chief_state& c, group_id group) {
-  departed news{c.attempt, c.groups.left().at(group).first_state, {}};
+  departed news{c.attempt, c.groups.left().at(group).first_state, {}, c.groups.book_of(group)};
   for (const auto& m : c.nodes.members())
     if (m.what == role::replica && m.group == group)
       news.replicas.push_back({m.id});
   return news;
 }
 
-/// All replicas of the group have stopped at the step that failed, and its readers have, or will have, what precedes it.
+/// All replicas of the group have stopped at the step that failed, and its readers have, or will have, what precedes it. So those that fall with it
+/// stand at that step, too, and what they made before is reported.
 bool lose_group(chief_state& c, const stream_end& x) {
   const auto* who = c.nodes.find(x.replica);
   if (!who)
     return false;
   if (c.groups.has_left(who->group))
     return true;  // It says its end again, to another receiver of reports.
-  if (x.kind != end_kind::failed || c.ending.fails() || c.ending.state() >= end_state::ended || !c.groups.leaves_for(who->group, x.cause))
+  if (x.kind != end_kind::failed || c.ending.state() >= end_state::ended || !c.groups.leaves_for(who->group, x.cause))
     return false;
-  c.groups.leave_at(x.step, who->group, x.cause);
-  if (const auto text = c.groups.text_of(who->group); c.told.warnings.insert(text).second)
-    c.warn(x.step, text);
-  // Books that were sent ahead do not say it. Where a summary writer passes them on, those of later states have not been sent.
-  if (!c.summaries())
-    for (const auto step : c.saves.steps())
-      if (step > x.step)
-        send_books(c, step);
-  tell_departed(c, who->group);
+  if (!c.ending.causes.empty() && c.ending.failing() != failing::saving)
+    return true;  // The attempt fails for another cause, and where another one follows, that comes to this step again.
+  const auto leaving = c.groups.leave_at(x.step, who->group, x.cause);
+  for (const auto group : leaving)
+    warn_once(c, x.step, c.groups.text_of(group));
+  if (!c.groups.any_remains())
+    return false;
+  for (const auto& text : tell_departed(c, leaving))
+    warn_once(c, x.step, text);
   return true;
+}
+
+static void warn_once(chief_state& c, int64_t step, const std::string& text) {
+  if (c.told.warnings.insert(text).second)
+    c.warn(step, text);
 }
 
 /// The group without which the next attempt could begin, where its nodes alone have failed.
@@ -43,19 +51,33 @@ std::optional<group_id> chief_state::group_to_drop() const {
   return group && groups.may_drop(*group) && options.checkpoints && writer() && !ending.stops() ? group : std::nullopt;
 }
 
-static void tell_departed(chief_state& c, group_id group) {
-  const auto news = departed_of(c, group);
-  c.self->send(c.outfeed(), news);
-  c.self->send(c.writer(), news);
-  c.options.nodes->remove(group, c.attempt, c.groups.left().at(group).step);
+/// Those that fell with another are not told that it has left: they would go on with zeros. Returns what evaluations come to.
+static std::vector<std::string> tell_departed(chief_state& c, const std::vector<group_id>& leaving) {
+  std::vector<std::string> warnings;
+  std::map<group_id, int64_t> steps;
+  for (const auto group : leaving) {
+    const auto news = departed_of(c, group);
+    c.self->send(c.outfeed(), news);
+    c.self->send(c.writer(), news);
+    steps.emplace(group, c.groups.left().at(group).step);
+    for (const auto which : c.evaluations.leave(group, news.first_state)) {
+      const auto& name = c.evaluations.settings(which).name;
+      warnings.push_back("the evaluation " + (name.empty() ? "" : quoted(name) + " ") + "ends with a group that it evaluates: " + c.groups.text_of(group));
+    }
+  }
+  c.options.nodes->remove(steps, c.attempt);
+  return warnings;
 }
 
 /// Before anything is granted, so that no replica is past its step.
 void begin_groups(chief_state& c) {
+  std::vector<group_id> gone;
   for (const auto& [group, how] : c.groups.left()) {
     c.told.later.push_back(c.groups.text_of(group));
-    tell_departed(c, group);
+    gone.push_back(group);
   }
+  for (auto& text : tell_departed(c, gone))
+    c.told.later.push_back(std::move(text));
   for (const auto& policy : c.groups.policies())
     if (policy.retires_at)
       for (const auto& m : c.nodes.members())

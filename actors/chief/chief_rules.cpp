@@ -80,7 +80,7 @@ void recall_evaluations(chief_state& c, checkpoint_id id) {
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     const auto& settings = c.evaluations.settings(i);
     auto known = c.judgements.known_results(settings.name, id);
-    if (!known || !c.evaluator(i))
+    if (!known || !c.evaluator(i) || !c.evaluations.takes_part(i, id.step))
       continue;
     c.results.metrics[settings.name] = std::move(*known);
     c.evaluations.at(i).recall(id);

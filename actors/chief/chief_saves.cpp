@@ -57,7 +57,6 @@ void send_books(chief_state& c, int64_t step) {
   snapshot_part books{c.attempt, step, c.options.id};
   books.properties["first_step"] = std::to_string(c.origin.first_step);
   books.properties["finished"] = c.horizon.end_is_final() && c.horizon.end() == step ? "true" : "false";
-  books.properties.merge(c.groups.books(step));
   if (const double factor = c.rates.at(step); factor != 1)
     books.properties.emplace(rate_factor_property, shortest_text(factor));
   const bool ends_here = c.ends_by_rule_at(step);

@@ -82,6 +82,7 @@ void judge_saved(chief_state& c, size_t which, checkpoint_id id, const evaluatio
 departed departed_of(const chief_state& c, group_id group);
 /// Takes the end of a group's stream as the group's own, by its policy. False: it is the job's.
 bool lose_group(chief_state& c, const stream_end& x);
+/// Tells everyone who has left when an attempt begins.
 void begin_groups(chief_state& c);
 
 // -- chief_requests.cpp: requests of the user, and waits that are over

@@ -85,8 +85,8 @@ void on_progress(chief_state& c, const progress& x) {
     e.steps_per_second = c.steps_per_second();
     e.metrics = point.metrics;
     e.arrays = point.arrays;
-    for (const auto& [group, mean] : point.of_groups)
-      e.metrics["loss/" + group] = mean;
+    for (const auto& [group, loss] : point.of_groups)
+      e.metrics[group + "/loss"] = loss.mean;
     c.publish(std::move(e));
   }
   for (const auto& values : x.watched) {
@@ -162,6 +162,8 @@ bool fail_as_announced(chief_state& c) {
 void on_stream_end(chief_state& c, const stream_end& x) {
   if (!c.trains() || lose_group(c, x))
     return;
+  if (c.flushing() && x.kind != end_kind::failed && x.step > c.horizon.reached())
+    return;  // The attempt fails, and other groups do not come to that end.
   const bool was_cut = c.ending.state() == end_state::cut;
   if (!c.ending.goes_to(end_state::ended))
     return;
@@ -172,7 +174,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   const bool not_finite = x.kind == end_kind::not_finite;
   const bool stopped = (was_cut && x.kind == end_kind::stopped) || not_finite;
   if (x.kind != end_kind::data && !stopped)
-    return fail_now(c, x.cause);
+    return fail_now(c, c.groups.any_remains() ? x.cause : c.groups.first_cause());
   if (x.step == 0 && !stopped)
     return fail_now(c, error{errc::out_of_range, "the dataset has no batches", {}, x.cause.source, 0});
   const auto end_at = c.horizon.end();

@@ -14,8 +14,23 @@ evaluations::evaluations(const std::vector<evaluation_settings>& settings) {
 void evaluations::begin(checkpoint_id id) {
   if (offered_ && offered_->step > id.step)
     offered_ = id;
-  for (auto& e : all_)
+  for (auto& e : all_) {
     e.schedule.begin_at(id);
+    e.until.reset();
+  }
+}
+
+std::vector<size_t> evaluations::leave(group_id group, int64_t first) {
+  std::vector<size_t> ended;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    auto& e = all_[i];
+    if (std::find(e.settings.groups.begin(), e.settings.groups.end(), group) == e.settings.groups.end())
+      continue;
+    if (!e.until && !e.lost)
+      ended.push_back(i);
+    e.until = std::min(first, e.until.value_or(first));
+  }
+  return ended;
 }
 
 bool evaluations::any() const {
@@ -29,7 +44,7 @@ bool evaluations::are_gates(bool held) const {
 std::vector<checkpoint_id> evaluations::offer(checkpoint_id id) {
   std::vector<checkpoint_id> superseded;
   for (auto& e : all_)
-    if (const auto old = e.lost || e.schedule.has_seen(id) ? std::nullopt : e.schedule.offer(id))
+    if (const auto old = !e.takes_part(id.step) || e.schedule.has_seen(id) ? std::nullopt : e.schedule.offer(id))
       if (std::find(superseded.begin(), superseded.end(), *old) == superseded.end())
         superseded.push_back(*old);
   if (!was_offered(id))
@@ -41,19 +56,19 @@ std::vector<checkpoint_id> evaluations::offer(checkpoint_id id) {
 int64_t evaluations::next_shown(int64_t step) const {
   int64_t next = INT64_MAX;
   for (const auto& e : all_)
-    if (!e.lost)
-      next = std::min(next, next_multiple(step, e.settings.every_steps));
+    if (const auto wanted = next_multiple(step, e.settings.every_steps); e.takes_part(wanted))
+      next = std::min(next, wanted);
   return next;
 }
 
 bool evaluations::shows(size_t which, int64_t step) const {
   const auto& e = all_[which];
-  return !e.lost && next_multiple(step - 1, e.settings.every_steps) == step;
+  return e.takes_part(step) && next_multiple(step - 1, e.settings.every_steps) == step;
 }
 
 void evaluations::offer_last(checkpoint_id id) {
   for (auto& e : all_)
-    if (!e.lost && e.schedule.last() != id)
+    if (e.takes_part(id.step) && e.schedule.last() != id)
       e.schedule.offer(id);
   if (!was_offered(id))
     offered_ = id;
@@ -74,7 +89,7 @@ bool evaluations::idle() const {
 }
 
 bool evaluations::have_ended(checkpoint_id id) const {
-  return std::all_of(all_.begin(), all_.end(), [id](const evaluation& e) { return e.lost || e.schedule.last() == id; });
+  return std::all_of(all_.begin(), all_.end(), [id](const evaluation& e) { return !e.takes_part(id.step) || e.schedule.last() == id; });
 }
 
 void evaluations::drop_waiting() {

@@ -19,6 +19,7 @@ struct evaluation_settings {
   failure_policy on_failure = failure_policy::fail;
   bool exports = false;         ///< Exporters run after each evaluation.
   bool exports_at_end = false;  ///< Some of them at the end of a job that has reached its goal.
+  std::vector<group_id> groups = {};  ///< Those whose variables it evaluates: it takes no part in states that lack one of them.
 };
 
 /// Evaluations are numbered in the order of the plan. One whose evaluator is lost takes part in nothing any more.
@@ -35,8 +36,12 @@ class evaluations {
   /// Whether training waits for one of them: for those that `waits`, and for all if a hook holds the fact of an evaluation.
   bool are_gates(bool held) const;
 
-  /// An attempt begins at this checkpoint: later states are made and offered again.
+  /// An attempt begins at this checkpoint: later states are made and offered again, with all groups until one has left.
   void begin(checkpoint_id id);
+  /// States from `first` on are without that group. Returns the evaluations that take no part in them for the first time.
+  std::vector<size_t> leave(group_id group, int64_t first);
+  /// Whether an evaluation is made of that state.
+  bool takes_part(size_t which, int64_t step) const { return all_[which].takes_part(step); }
   /// Offers a new checkpoint to all that have not seen its state. Returns those that it supersedes and that none needs any more.
   std::vector<checkpoint_id> offer(checkpoint_id id);
   /// The first state after `step` that one of them evaluates whether it is saved or not; INT64_MAX: none.
@@ -64,6 +69,8 @@ class evaluations {
     evaluation_settings settings;
     evaluation_schedule schedule;
     bool lost = false;
+    std::optional<int64_t> until = {};  ///< The first state that lacks one of its groups.
+    bool takes_part(int64_t step) const noexcept { return !lost && !(until && step >= *until); }
     bool is_gate(bool held) const noexcept { return !lost && (held || settings.when == evaluation_mode::waits); }
   };
   std::vector<evaluation> all_;

@@ -1,7 +1,7 @@
 // Groups: which of them may leave the job, which have left, and what the books say of it. Plain data.
 #pragma once
 
-#include "words/group_policy.hpp"
+#include "plan/plan_group.hpp"
 
 #include <troupe/error.hpp>
 
@@ -21,37 +21,48 @@ struct departure {
 /// What has left is part of the state: a checkpoint says it, and an attempt begins with what its checkpoint says. So a group that
 /// left after that commit comes back, fails at the same step again, and the job has the bits of one that was not interrupted. A death says
 /// nothing about a step: who is dropped for it stays so while the process lives.
+///
+/// A group that falls with another leaves with it, at the same step: it reads from it, so that it cannot have made that step.
 class groups {
  public:
-  explicit groups(std::vector<group_policy> policies = {}) : policies_(std::move(policies)) {}
+  explicit groups(std::vector<plan_group> policies = {}) : policies_(std::move(policies)) {}
 
-  const std::vector<group_policy>& policies() const noexcept { return policies_; }
+  const std::vector<plan_group>& policies() const noexcept { return policies_; }
   const std::map<group_id, departure>& left() const noexcept { return left_; }
   bool has_left(group_id id) const { return left_.contains(id); }
+  /// Whether a group trains that has not left.
+  bool any_remains() const { return left_.empty() || left_.size() < policies_.size(); }
   /// Whether the group leaves for this error in one of its own steps. Only numbers that are not finite are the group's alone: bad
   /// input is every group's, and what else a step may lack, such as memory, the others lack as well.
   bool leaves_for(group_id id, const error& cause) const;
-  /// Whether the group is dropped where its nodes have died and are not to be cured.
+  /// The group made all batches below `step`, and its state there is its last. Returns who leaves there: the group, and those that fall with it.
+  std::vector<group_id> leave_at(int64_t step, group_id id, const error& cause);
+  /// Whether the group is dropped where its nodes have died and are not to be cured, and another one remains.
   bool may_drop(group_id id) const;
-  /// The job goes on without the group from the next attempt on, whatever the checkpoint says from which that begins.
-  void drop(group_id id, const error& cause) { dropped_.emplace(id, to_string(cause)); }
+  /// The job goes on without the group, and without those that fall with it, from the next attempt on, whatever the checkpoint says from which that
+  /// begins.
+  void drop(group_id id, const error& cause);
   bool is_dropped(group_id id) const { return dropped_.contains(id); }
-  /// The group made all batches below `step`, and its state there is its last.
-  const departure& leave_at(int64_t step, group_id id, const error& cause);
   /// An attempt begins at a checkpoint of `step` with these properties: only the groups that it names, or that
   /// were dropped, have left.
   void restore(int64_t step, const std::map<std::string, std::string>& properties);
-  /// The properties of a checkpoint of `step`.
-  std::map<std::string, std::string> books(int64_t step) const;
+  /// The property of each checkpoint of a state that is without the group.
+  std::map<std::string, std::string> book_of(group_id id) const;
+  /// Why the job fails once every group has left: the first cause by step, of those at one step the first in the order of the plan that is no fall.
+  error first_cause() const;
   /// "group 'b' left at step 12: nan_loss: ...", for people.
   std::string text_of(group_id id) const;
   /// All of them in one line; empty: none has left.
   std::string text() const;
 
  private:
-  const group_policy* find(group_id id) const;
+  const plan_group* find(group_id id) const;
+  /// Those that fall with the group, directly or by others; those that have left excepted.
+  std::vector<group_id> followers_of(group_id id) const;
+  /// The same text whichever of the groups was the first to leave: two may do so at one step.
+  std::string why_it_falls(group_id id) const;
 
-  std::vector<group_policy> policies_;
+  std::vector<plan_group> policies_;
   std::map<group_id, departure> left_;
   std::map<group_id, std::string> dropped_;  ///< With the reason.
 };

@@ -18,11 +18,13 @@ struct job_results {
   std::map<std::string, std::vector<std::string>> exports = {};  ///< From the last occasion of each name.
   std::map<std::string, tensor> arrays = {};                     ///< Metrics of the first evaluation that are arrays, from its last result.
 
-  /// The last losses, as "loss" and "loss/GROUP".
+  /// The last step's losses: "loss", or in a job of several groups "<group>/loss" of each that has not left.
   values last_losses() const {
-    values all{{"loss", losses.last}};
-    for (const auto& [group, mean] : losses.of_groups)
-      all["loss/" + group] = mean;
+    if (losses.of_groups.empty())
+      return {{"loss", losses.last}};
+    values all;
+    for (const auto& [group, loss] : losses.of_groups)
+      all[group + "/loss"] = loss.last;
     return all;
   }
 };

@@ -15,6 +15,7 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
   newest.reset();
   refused.clear();
   gone_parts.clear();
+  departures.clear();
   settling = false;
   sending.reset();
   parts_sent = 0;
@@ -56,10 +57,20 @@ void checkpoint_writer_state::on_departed(const departed& x) {
   for (auto& part : options.parts)
     if (std::find(x.replicas.begin(), x.replicas.end(), departed::replica{part.id}) != x.replicas.end())
       part.until = std::min(part.until, x.first_state);
+  departures.push_back(x);
+  finish_complete();
+}
+
+/// In the order of states: parts of a group that has left may be behind those of the others. Of earlier states a writer that stands in has some parts
+/// only.
+void checkpoint_writer_state::finish_complete() {
+  refuse_hopeless();
   std::vector<int64_t> complete;
   for (const auto& [step, snapshot] : snapshots)
     if (missing_parts(options.parts, step, snapshot.parts).empty())
       complete.push_back(step);
+    else if (!stands_in)
+      break;
   for (const int64_t step : complete)
     finish(step);
 }
@@ -87,10 +98,7 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
   if (!x.pieces.empty())
     snapshot.lenders.push_back(lender);
   snapshot.parts.insert_or_assign(x.part, x);
-  if (missing_parts(options.parts, x.step, snapshot.parts).empty())
-    finish(x.step);
-  else if (settling)
-    settle_all();
+  finish_complete();
 }
 
 void checkpoint_writer_state::finish(int64_t step) {
@@ -123,6 +131,9 @@ expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pendin
     content.blobs.insert(part.blobs.begin(), part.blobs.end());
     content.properties.insert(part.properties.begin(), part.properties.end());
   }
+  for (const auto& d : departures)
+    if (id.step >= d.first_state)
+      content.properties.insert(d.properties.begin(), d.properties.end());
   if (auto finite = check_finite(pieces); !finite)
     return fail(finite.error());
   auto joined = join_pieces(pieces);
@@ -151,6 +162,7 @@ void checkpoint_writer_state::on_name_missing(const name_missing& x) {
     return;  // The snapshot was completed meanwhile; the answer is on its way.
   const auto missing = missing_parts(options.parts, x.step, snapshots[x.step].parts);
   refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
+  finish_complete();
 }
 
 void checkpoint_writer_state::refuse(int64_t step, error cause) {
@@ -167,8 +179,7 @@ void checkpoint_writer_state::on_gone(const gone& x) {
   if (early.keep(attempt, x) || x.attempt != attempt)
     return;
   gone_parts.insert(x.part);
-  if (settling)
-    settle_all();
+  finish_complete();
 }
 
 void checkpoint_writer_state::on_settle(const settle& x) {
@@ -178,7 +189,7 @@ void checkpoint_writer_state::on_settle(const settle& x) {
   for (const int64_t step : x.steps)
     if (!(newest && step <= *newest) && !refused.contains(step))
       snapshots.try_emplace(step);
-  settle_all();
+  finish_complete();
 }
 
 void checkpoint_writer_state::on_late_properties(const late_properties& x) {
@@ -200,12 +211,13 @@ expected<void> checkpoint_writer_state::keep_best(const std::map<std::string, st
   return store && best != properties.end() ? store->keep(parse_checkpoint_id(best->second)) : expected<void>{};
 }
 
-/// A node's parts arrive before its `gone`, so parts that are missing then never arrive.
-void checkpoint_writer_state::settle_all() {
+/// A node's parts arrive before its `gone`, so parts that are missing then never arrive. While an attempt goes on only those of a group that has left
+/// can be missing for good.
+void checkpoint_writer_state::refuse_hopeless() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)
     for (const auto& part : options.parts)
-      if (step < part.until && !snapshot.parts.contains(part.id) && gone_parts.contains(part.id)) {
+      if (step < part.until && !snapshot.parts.contains(part.id) && gone_parts.contains(part.id) && (settling || part.until != INT64_MAX)) {
         hopeless.emplace_back(step, part.name);
         break;
       }

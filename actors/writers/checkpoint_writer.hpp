@@ -56,6 +56,7 @@ struct checkpoint_writer_state {
   std::optional<int64_t> newest;               ///< The newest commit of this attempt; parts up to it are duplicates.
   std::set<int64_t> refused;                   ///< Steps that will not be committed.
   std::set<node_id> gone_parts;                ///< Nodes that send no further part.
+  std::vector<departed> departures;            ///< Groups that have left in this attempt.
   bool settling = false;
   /// For a writer that stands in: parts of nodes that heard of it before its own `stand_in` came.
   early_messages<lent_part, gone> early;
@@ -102,7 +103,8 @@ struct checkpoint_writer_state {
   void on_settle(const settle& x);
   void on_late_properties(const late_properties& x);
   expected<void> keep_best(const std::map<std::string, std::string>& properties);
-  void settle_all();
+  void finish_complete();
+  void refuse_hopeless();
   void refuse(int64_t step, error cause);
   void finish(int64_t step);
   expected<commit_result> commit(checkpoint_id id, pending& snapshot);

@@ -24,10 +24,10 @@ struct job_event {
   int64_t step = 0;                      ///< The state it is about.
   double seconds = 0;                    ///< Since the job started, by its clock.
   std::optional<int64_t> max_steps = {}; ///< started, progress: the step at which the job will end.
-  double loss = 0;                       ///< progress: mean over the steps since the previous one.
+  double loss = 0;                       ///< progress: mean over the steps since the previous one; of several groups, the first one's that has not left.
   double steps_per_second = 0;           ///< progress.
-  /// evaluated, finished: `loss`, `global_step`, and the model's own. progress: the model's own of training (`run_config::train_metrics`), and
-  /// in a job of several groups "loss/<group>" and "<group>/<metric>".
+  /// evaluated, finished: `loss`, `global_step`, and the model's own. progress: the model's own of training (`run_config::train_metrics`). In a
+  /// job of several groups those of training are "<group>/loss" and "<group>/<metric>" of each group that has not left.
   std::map<std::string, double> metrics = {};
   std::map<std::string, tensor> arrays = {};   ///< The same for the model's metrics that are arrays, float64.
   std::string text = {};                 ///< saved, recovered: the checkpoint's prefix; warning, started, stopped, finished, recovering: a sentence.
@@ -86,7 +86,8 @@ struct step_facts {
   int64_t step = 0;                      ///< The state that was reached; its last step was step - 1. In an evaluation: batches so far.
   double seconds = 0;                    ///< Since the job started, by its clock.
   /// "loss", and the values that the hook named; empty at the state where the job starts. "loss" is the mean over all replicas and
-  /// gradient shards: the same bits for any number of replicas that share the same gradient_shards. So are observed values.
+  /// gradient shards: the same bits for any number of replicas that share the same gradient_shards. So are observed values. In a job of several
+  /// groups names begin with "<group>/", and a value of a group that has left has no elements.
   std::map<std::string, tensor> values;
 };
 

@@ -73,14 +73,15 @@ class job_crew final : public crew {
         connect_parts(*e);
   }
 
-  void remove(group_id group, int32_t attempt, int64_t step) override {
-    const auto is_of = [&](node_id id) { return job_->plan.at(id).what == role::replica && job_->plan.at(id).group == group; };
-    for (const auto& e : job_->plan->edges) {
-      if (e.kind != edge_kind::data || job_->plan.at(e.to).driver != driver_ || is_of(e.from) == is_of(e.to))
-        continue;
-      if (const auto other = handles_.find(is_of(e.from) ? e.to : e.from); other != handles_.end())
-        tell(other->second, leave{attempt, e.id, step});
+  void remove(const std::map<group_id, int64_t>& leaving, int32_t attempt) override {
+    if (planted(planted_fault::zeros_after_fall)) {
+      for (const auto& one : leaving)
+        tell_others({one}, {one.first}, attempt);
+      return;
     }
+    for (const auto& [group, step] : leaving)
+      gone_.insert(group);
+    tell_others(leaving, gone_, attempt);
   }
 
   void end(node_id id) override {
@@ -90,7 +91,10 @@ class job_crew final : public crew {
 
   void cancel_reads() override { job_->switches.at(driver_).stop->request_stop(); }
   void cancel_steps() override { job_->switches.at(driver_).all(); }
-  void begin_attempt() override { job_->switches.at(driver_).renew(); }
+  void begin_attempt() override {
+    job_->switches.at(driver_).renew();
+    gone_.clear();
+  }
 
   void cancel() override {
     job_->switches.at(driver_).all();
@@ -99,6 +103,20 @@ class job_crew final : public crew {
   }
 
  private:
+  /// Of each edge with one end in a group of `leaving`, the other end, unless that is in a group of `gone`.
+  void tell_others(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone, int32_t attempt) const {
+    const auto group_of = [&](node_id id) { return job_->plan.at(id).what == role::replica ? std::optional{job_->plan.at(id).group} : std::nullopt; };
+    for (const auto& e : job_->plan->edges) {
+      if (e.kind != edge_kind::data || job_->plan.at(e.to).driver != driver_)
+        continue;
+      const auto from = group_of(e.from), to = group_of(e.to);
+      for (const auto& [one, end, other] : {std::tuple{from, to, e.to}, std::tuple{to, from, e.from}})
+        if (const auto left = one ? leaving.find(*one) : leaving.end(); left != leaving.end() && one != end && !(end && gone.contains(*end)))
+          if (const auto node = handles_.find(other); node != handles_.end())
+            tell(node->second, leave{attempt, e.id, left->second});
+    }
+  }
+
   /// The other end of the node's only edge of a kind, if it was started; null also where it has no such edge.
   template <class Handle>
   Handle peer_of(const plan_node& n, edge_kind what) const {
@@ -198,6 +216,7 @@ class job_crew final : public crew {
   node_id driver_;
   caf::weak_actor_ptr sender_;  // The driver, which owns this crew.
   std::set<node_id> started_once_;
+  std::set<group_id> gone_;  // Those that have left in this attempt.
   std::map<node_id, caf::strong_actor_ptr> handles_;  // The newest handle of each node that was started.
 };
 

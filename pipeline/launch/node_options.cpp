@@ -79,29 +79,29 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
   return options;
 }
 
+reported_group reported_group_of(const prepared_job& job, size_t program, node_id driver) {
+  reported_group group;
+  for (const auto* r : job.plan.replicas_of(program))
+    group.replicas.push_back({r->id, r->name});
+  const auto& engine = *job.programs[program].engines.front();
+  if (job.plan->programs[program].mode == mode::train) {
+    group.name = job.plan.group(job.plan->programs[program].group).name;
+    group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
+    group.observables = engine.observables();
+    group.measured = engine.measured();
+    group.metrics = engine.metrics();
+  }
+  if (job.plan.find(role::summary_writer, driver))
+    group.summaries = engine.summaries();
+  return group;
+}
+
 outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node) {
   outfeed_options options;
   options.name = node.name;
   options.log_every = job.basis().config.log_steps;
-  for (size_t p = 0; p < job.programs.size(); ++p) {
-    outfeed_options::group group;
-    for (const auto* r : job.plan.all(role::replica, node.driver))
-      if (r->program == p)
-        group.replicas.push_back({r->id, r->name});
-    if (group.replicas.empty())
-      continue;
-    const auto& engine = *job.programs[p].engines.front();
-    if (job.plan->programs[p].mode == mode::train) {
-      group.name = job.plan.group(job.plan->programs[p].group).name;
-      group.outputs.assign(engine.outputs().begin(), engine.outputs().end());
-      group.observables = engine.observables();
-      group.measured = engine.measured();
-      group.metrics = engine.metrics();
-    }
-    if (job.plan.find(role::summary_writer, node.driver))
-      group.summaries = engine.summaries();
-    options.groups.push_back(std::move(group));
-  }
+  for (const auto program : job.plan.reported_by(node.driver))
+    options.groups.push_back(reported_group_of(job, program, node.driver));
   return options;
 }
 
@@ -203,17 +203,19 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.max_steps = training.max_steps;
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
+  options.directory = config.model_dir.value_or("");
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
-  for (const auto& g : job.plan->groups)
-    options.groups.push_back({g.id, g.name, g.leaves, g.retires_at});
+  options.groups = job.plan->groups;
   if (job.books)
     options.planned_from = job.books->id;
   options.stops_at_infeeds = node.stops_at_infeeds;
   options.summary_steps = config.summary_steps;
-  for (const auto& e : training.evaluations)
+  for (size_t i = 0; i < training.evaluations.size(); ++i) {
+    const auto& e = training.evaluations[i];
     options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when,
-                                   e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end});
+                                   e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, job.evaluated_groups[i]});
+  }
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)
     options.judged.evaluations.push_back({training.evaluations[i].data.name, job.histories[i]});
@@ -231,15 +233,13 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   options.listeners = training.saving_listeners;
   options.log = training.log;
   options.turns = training.turns;
-  const auto groups = outfeed_options_of(job, *job.plan.find(role::outfeed, node.driver)).groups;
-  for (const auto& o : groups.front().outputs)
-    options.outputs.push_back(to_string(o));
-  for (size_t g = 1; g < groups.size(); ++g)
-    for (const auto& o : groups[g].outputs)
-      options.outputs.push_back(groups[g].name + "/" + to_string(o));
-  for (const auto& group : groups)
+  for (const auto program : job.plan.reported_by(node.driver)) {
+    const auto group = reported_group_of(job, program, node.driver);
+    for (const auto& o : group.outputs)
+      options.outputs.push_back(group.prefixed(to_string(o)));
     for (const auto& o : group.observables)
-      options.observed.push_back(group.name.empty() ? o.name : group.name + "/" + o.name);
+      options.observed.push_back(group.prefixed(o.name));
+  }
   return options;
 }
 

@@ -214,6 +214,26 @@ expected<void> check_variables(const prepared_job& job) {
   return {};
 }
 
+/// The groups whose variables each evaluation beside training loads.
+void find_evaluated_groups(prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  const auto* chief = job.plan.find(role::chief, no_node);
+  if (!training || !chief)
+    return;
+  std::map<std::string, group_id> owners;
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (const auto& planned = job.plan->programs[p]; planned.mode == mode::train)
+      for (const auto& e : job.programs[p].parameters->layout().entries())
+        owners.emplace(e.name, planned.group);
+  for (const auto* node : job.plan.all(role::evaluator, chief->id)) {
+    std::set<group_id> found;
+    for (const auto& e : job.driven_by(node->id).parameters->layout().entries())
+      if (const auto owner = owners.find(e.name); owner != owners.end())
+        found.insert(owner->second);
+    job.evaluated_groups.emplace_back(found.begin(), found.end());
+  }
+}
+
 /// The names of the metrics of an evaluation.
 std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
   const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
@@ -349,6 +369,7 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
         job->programs[p] = std::move(*program);
         ++prepared;
       }
+  find_evaluated_groups(*job);
   if (auto possible = check_variables(*job)
                         .and_then([&] { return check_start(*job); })
                         .and_then([&] { return check_judgements(*job); })

@@ -69,6 +69,7 @@ struct prepared_job {
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
   std::vector<prepared_program> programs;       ///< In the plan's order.
   std::vector<evaluation_history> histories = {};  ///< Evaluations of earlier runs, in the order of the job's, where a rule or the result looks at them.
+  std::vector<std::vector<group_id>> evaluated_groups = {};  ///< Those whose variables an evaluation beside training loads, in the order of the job's.
   std::map<node_id, crew_switch> switches;      ///< By driver.
   double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
   std::string host = "simulated";               ///< The host in the names of event files; set by the launcher.

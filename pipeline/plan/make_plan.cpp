@@ -47,6 +47,7 @@ class builder {
 
 void add_training(job_plan& p, builder& add, const plan_options& o, node_id chief) {
   p.groups.push_back({});
+  p.shown = {p.groups.back().id};
   const auto data = add.dataset(*o.dataset, mode::train);
   const auto program = add.program(o.program, mode::train);
   std::vector<node_id> infeeds;

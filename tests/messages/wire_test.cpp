@@ -43,7 +43,7 @@ template <> connect_reducer sample(simulation& world) { return {world.record<gra
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().as<report_sink_actor>()}; }
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
-template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}}; }
+template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}, {{"left/b", "12 nan_loss: x"}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86", 102, 103, true}; }
 template <> evaluated sample(simulation&) {
@@ -74,7 +74,7 @@ template <> retire sample(simulation&) { return {77, 78}; }
 template <> probe sample(simulation&) { return {66}; }
 template <> proceed sample(simulation&) { return {15}; }
 template <> progress sample(simulation&) {
-  return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", 0.125}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}}, {some_values()}};
+  return {16, 42, 7, 0.01, {42, 0.5, 0.75, {{"a", {0.125, 0.25}}}}, {{40, 0.1, 0.2, {}}, {41, 0.3, 0.4, {}}}, {some_values()}};
 }
 template <> pull sample(simulation&) { return {17, 3_edge, 43, 44, 8}; }
 template <> name_missing sample(simulation&) { return {82, 83}; }

@@ -71,8 +71,8 @@ TEST_CASE("the same plan on real threads ends in the same state") {
   REQUIRE(result.has_value());
   REQUIRE_MESSAGE(result->has_value(), (*result ? "" : to_string(result->error())));
   check_state(newest_checkpoint(o.files).content, by_hand(o, 200));
-  CHECK((*result)->metrics.contains("loss/a"));
-  CHECK((*result)->metrics.contains("loss/b"));
+  CHECK((*result)->metrics.contains("a/loss"));
+  CHECK((*result)->metrics.contains("b/loss"));
 }
 
 TEST_CASE("a candidate among others has the bits that it has alone") {

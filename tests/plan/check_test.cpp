@@ -80,9 +80,33 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     p.nodes[3].name = p.nodes[2].name;
     CHECK(says(p, {"two nodes have the name '" + p.nodes[2].name + "'"}));
   }
-  SUBCASE("a first group that may leave") {
-    p.groups[0].leaves = leaves_on::numbers_and_death;
-    CHECK(says(p, {"group 'mixture' is to leave if it fails, and its loss is the job's"}));
+  SUBCASE("a group that falls with one that is not there") {
+    p.groups[0].falls_with = {group_id{7}};
+    CHECK(says(p, {"group 'mixture' falls with group 7, which the plan does not list"}));
+  }
+  SUBCASE("a group that falls with one from which it does not read") {
+    p.groups[1].falls_with = {2_group};
+    CHECK(says(p, {"group 'a' falls with group 'b' and does not read from it"}));
+  }
+  SUBCASE("a group that is not shown") {
+    p.shown = {0_group, 2_group};
+    CHECK(says(p, {"it does not say where group 'a' is shown"}));
+  }
+  SUBCASE("a group that is shown twice") {
+    p.shown = {0_group, 1_group, 2_group, 1_group};
+    CHECK(says(p, {"it shows group 'a' twice"}));
+  }
+  SUBCASE("a group that is shown and not there") {
+    p.shown.push_back(group_id{7});
+    CHECK(says(p, {"it shows group 7, which it does not list"}));
+  }
+  SUBCASE("a group among several without a name") {
+    p.groups[1].name = "";
+    CHECK(says(p, {"group 1 is one of several and has no name"}));
+  }
+  SUBCASE("two groups of one name") {
+    p.groups[1].name = "b";
+    CHECK(says(p, {"two groups have the name 'b'"}));
   }
   SUBCASE("a group that ends the job before a step that is not finite, with others beside it") {
     p.groups[1].on_not_finite = not_finite::stop;
@@ -278,10 +302,26 @@ TEST_CASE("a plan that does not fit the data or the models is refused before any
   }
 }
 
+TEST_CASE("the only group of a job cannot leave") {
+  auto p = *make_plan({.program = "m", .dataset = "d"});
+  p.groups[0].leaves = leaves_on::numbers;
+  const auto refused_plan = checked_plan::of(p);
+  REQUIRE_FALSE(refused_plan);
+  CHECK(has(refused_plan.error().message, "no job would be left"));
+}
+
+TEST_CASE("what the replicas of a chief report is in the order in which groups are shown") {
+  auto p = good().plan;
+  CHECK(checked_plan::of(p)->reported_by(0_node) == std::vector<size_t>{0, 1, 2});
+  p.shown = {2_group, 0_group, 1_group};
+  CHECK(checked_plan::of(p)->reported_by(0_node) == std::vector<size_t>{2, 0, 1});
+}
+
 TEST_CASE("a plan says what its nodes do and what flows between them") {
   auto p = good().plan;
   p.groups[1].retires_at = 30;
   p.groups[2].leaves = leaves_on::numbers_and_death;
+  p.groups[0].falls_with = {1_group, 2_group};
   const auto text = to_text(p);
   CHECK(has(text, "node a/replica/0: replica of a\n"));
   CHECK(has(text, "edge 3: a/replica/0.logits => mixture/replica/0.a, broadcast, 3 blocks\n"));
@@ -289,7 +329,7 @@ TEST_CASE("a plan says what its nodes do and what flows between them") {
   CHECK(has(text, ", stops at infeeds\n"));
   CHECK(has(text, ": a/replica/0 => outfeed, report\n"));
   CHECK(has(text, ": feed => checkpoint_writer, part, 9 messages\n"));
-  CHECK(has(text, "group a: retires at step 30\ngroup b: leaves if it fails\n"));
+  CHECK(has(text, "shown: mixture, a, b\ngroup mixture: falls with a, b\ngroup a: retires at step 30\ngroup b: leaves if it fails\n"));
   p.groups[2].leaves = leaves_on::numbers;
   CHECK(has(to_text(p), "group b: leaves if its numbers are not finite\n"));
   CHECK(text.ends_with("snapshot: feed a/replica/0 b/replica/0 mixture/replica/0 chief\n"));

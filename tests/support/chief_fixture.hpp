@@ -37,7 +37,7 @@ struct crew_of_stand_ins final : crew {
     return nodes.at(id).address();
   }
   void connect(node_id id) override { connected.push_back(id); }
-  void remove(group_id group, int32_t, int64_t step) override { removed.emplace_back(group, step); }
+  void remove(const std::map<group_id, int64_t>& leaving, int32_t) override { removed.insert(removed.end(), leaving.begin(), leaving.end()); }
   void end(node_id id) override { caf::anon_send_exit(nodes.at(id).address(), caf::exit_reason::user_shutdown); }
   void cancel() override { ++cancelled; }
   void cancel_reads() override { ++reads_cancelled; }
@@ -64,6 +64,7 @@ struct chief_alone : simulation {
     options.board = board;
     options.max_steps = 100;
     options.save_steps = 10;
+    options.directory = "/m";
     options.recovery.attempts_max = 0;
     options.deadlines = {.start = std::chrono::seconds{10}, .silence = std::chrono::seconds{20}, .save = std::chrono::seconds{30},
                          .evaluation = std::chrono::seconds{40}, .hooks = std::chrono::seconds{5}, .cut = std::chrono::seconds{1},

@@ -31,7 +31,7 @@ struct crew_of_recorders final : crew {
     caf::anon_send(sources.back().as<infeed_actor>(), connect_reader{4_edge, workers.back().as<block_sink_actor>()});
     caf::anon_send(workers.back().as<replica_actor>(), connect_source{4_edge, sources.back().as<credit_source_actor>()});
   }
-  void remove(group_id, int32_t, int64_t) override {}
+  void remove(const std::map<group_id, int64_t>&, int32_t) override {}
   void end(node_id id) override {
     auto& nodes = id == 0_node ? drains : id == 1_node ? workers : sources;
     caf::anon_send_exit(nodes.back().address(), caf::exit_reason::user_shutdown);

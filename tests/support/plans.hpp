@@ -11,9 +11,11 @@ namespace troupe::test {
 struct hand_written {
   job_plan plan;
   plan_resources resources;
+  int32_t evaluations = 0;
 
   group_id group(std::string name) {
     plan.groups.push_back({group_id{static_cast<int32_t>(plan.groups.size())}, std::move(name)});
+    plan.shown.push_back(plan.groups.back().id);
     return plan.groups.back().id;
   }
   size_t program(const model& m, group_id of) {
@@ -51,15 +53,40 @@ struct hand_written {
     plan.edges.push_back(
         {.id = edge_id{static_cast<int32_t>(plan.edges.size())}, .from = from, .out = std::move(out), .to = to, .in = std::move(in), .how = how});
   }
+  /// An evaluation of a model whose variables are those of groups of the job, with a writer of its results; evaluations are numbered as they come.
+  void evaluation(const std::string& name, const model& m, group_id of, const dataset& d) {
+    const auto index = evaluations++;
+    const auto whole = name.empty() ? "evaluator" : "evaluator/" + name;
+    auto& head = node(role::evaluator, whole);
+    head.index = index;
+    const auto driver = head.id;
+    plan.programs.push_back({m.name, mode::evaluate, of});
+    resources.models.push_back(std::make_shared<const model>(m));
+    plan.datasets.push_back({d.to_text(), mode::evaluate});
+    resources.datasets.push_back(d);
+    auto& feed = node(role::infeed, whole + "/infeed/0");
+    feed.dataset = plan.datasets.size() - 1;
+    feed.out_ports = {"data"};
+    feed.driver = driver;
+    const auto source = feed.id;
+    auto& worker = node(role::replica, whole + "/replica/0");
+    worker.program = plan.programs.size() - 1;
+    worker.group = of;
+    worker.in_ports = {"data"};
+    worker.driver = driver;
+    edge(source, "data", worker.id, "data");
+    node(role::outfeed, whole + "/outfeed").driver = driver;
+    node(role::eval_summary_writer, name.empty() ? "summary_writer/eval" : "summary_writer/eval_" + name).index = index;
+  }
   void reducer(std::string name, group_id of) { node(role::reducer, std::move(name)).group = of; }
   /// The nodes and edges that every job has.
-  void finish() {
+  void finish(bool saves = true) {
     node(role::outfeed, "outfeed");
     node(role::checkpoint_writer, "checkpoint_writer");
     plan.nodes.push_back({.id = 0_node, .what = role::chief, .name = "chief"});
     for (auto& n : plan.nodes)
-      n.stops_at_infeeds = plan.groups.size() > 1 && (n.what == role::infeed || n.what == role::chief);
-    add_service_edges(plan, true);
+      n.stops_at_infeeds = plan.groups.size() > 1 && ((n.what == role::infeed && n.driver == 0_node) || n.what == role::chief);
+    add_service_edges(plan, saves);
   }
   std::shared_ptr<prepared_job> prepared(training_job job) const {
     auto made = prepare(std::move(job), {plan, resources});
@@ -73,6 +100,7 @@ struct hand_written {
 inline model candidate(const std::string& name, int64_t units) {
   return {name, [name, units](graph& g, const features& x, const labels& y, mode m) {
     const auto scope = g.scope(name);
+    g.observe("mean", reduce_mean(x["x"]));
     const auto logits = nn::dense(nn::dense(x["x"], {.units = units, .activation = relu}), {.units = 3});
     auto spec = multi_class_head{.classes = 3}.spec(g, {.mode = m, .logits = logits, .labels = y.only(), .optimizer = momentum{.rate = 0.05f}});
     spec.predictions = {{"logits", logits}};
@@ -91,10 +119,10 @@ inline model mixture_of_two() {
 }
 
 /// Two candidates fed by one infeed, and a mixture that reads their logits; `replicas` in each group.
-inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
-  hand_written w;
+inline void add_two_candidates(hand_written& w, const dataset& input, int32_t replicas,
+                               const std::pair<model, model>& models = {candidate("a", 5), candidate("b", 7)}) {
   const auto mixture = w.group("mixture"), a = w.group("a"), b = w.group("b");  // The first group's loss is the job's.
-  const auto mixes = w.program(mixture_of_two(), mixture), runs_a = w.program(candidate("a", 5), a), runs_b = w.program(candidate("b", 7), b);
+  const auto mixes = w.program(mixture_of_two(), mixture), runs_a = w.program(models.first, a), runs_b = w.program(models.second, b);
   const auto feed = w.infeed("feed", w.data(input));
   const auto how = replicas > 1 ? divide::split : divide::broadcast;
   for (int32_t r = 0; r < replicas; ++r) {
@@ -109,6 +137,22 @@ inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
   if (replicas > 1)
     for (const auto& g : w.plan.groups)
       w.reducer(g.name + "/reducer", g.id);
+}
+inline hand_written two_candidates(const dataset& input, int32_t replicas = 1) {
+  hand_written w;
+  add_two_candidates(w, input, replicas);
+  w.finish();
+  return w;
+}
+
+/// The same with everything that a job can have beside training: an evaluation of each candidate, hooks, summaries.
+inline hand_written two_candidates_evaluated(const dataset& input, int32_t replicas = 1) {
+  hand_written w;
+  add_two_candidates(w, input, replicas);
+  w.evaluation("a", candidate("a", 5), 1_group, small_evaluation().input);
+  w.evaluation("b", candidate("b", 7), 2_group, small_evaluation().input);
+  w.node(role::callbacks, "callbacks");
+  w.node(role::summary_writer, "summary_writer");
   w.finish();
   return w;
 }

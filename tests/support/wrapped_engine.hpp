@@ -38,4 +38,16 @@ class wrapped_engine : public step_engine {
   std::shared_ptr<step_engine> inner_;
 };
 
+/// The numbers of one step are not finite.
+class broken_engine final : public wrapped_engine {
+ public:
+  broken_engine(std::shared_ptr<step_engine> inner, int64_t at) : wrapped_engine(std::move(inner)), at_(at) {}
+  step_status gradients(int64_t step, const batch_feeds& in, int arena) override {
+    return step == at_ ? step_status::not_finite : wrapped_engine::gradients(step, in, arena);
+  }
+
+ private:
+  int64_t at_;
+};
+
 }  // namespace troupe::test

@@ -66,6 +66,32 @@ TEST_CASE("an evaluation that is lost holds nothing, is offered nothing, and wha
   CHECK_FALSE(all.any());
 }
 
+TEST_CASE("an evaluation takes no part in states that lack one of its groups, until an attempt begins where that is back") {
+  evaluations all{{{.name = "a", .throttle_secs = 0, .every_steps = 10, .groups = {group_id{1}, group_id{2}}},
+                   {.name = "b", .throttle_secs = 0, .groups = {group_id{3}}}}};
+  CHECK(all.leave(group_id{2}, 13) == std::vector<size_t>{0});
+  CHECK_MESSAGE(all.leave(group_id{1}, 15).empty(), "it has ended before");
+  CHECK(all.takes_part(0, 12));
+  CHECK_FALSE(all.takes_part(0, 13));
+  CHECK(all.takes_part(1, 13));
+  CHECK(all.next_shown(5) == 10);
+  CHECK(all.next_shown(12) == INT64_MAX);
+  CHECK_FALSE(all.shows(0, 20));
+  all.offer({12});
+  CHECK(all.at(0).waiting() == checkpoint_id{12});
+  all.at(0).drop_waiting();
+  all.offer({20});
+  CHECK_FALSE(all.at(0).waiting());
+  CHECK(all.at(1).waiting() == checkpoint_id{20});
+  all.at(1).begin(0s);
+  all.at(1).end();
+  CHECK_MESSAGE(all.have_ended({20}), "the other one is not awaited");
+  all.offer_last({20});
+  CHECK(all.idle());
+  all.begin({10});
+  CHECK(all.takes_part(0, 20));
+}
+
 TEST_CASE("the last checkpoint is offered only to those that have not evaluated it") {
   auto all = two();
   all.offer({10});

@@ -24,13 +24,12 @@ struct chief_of_groups : chief_alone {
   void fail_b(errc category = errc::nan_loss) {
     tell(boss, stream_end{1, 4_node, 19, {category, "the loss is not finite", {}, "b/replica/0", 19}, end_kind::failed});
   }
-  /// The chief's part of state `step` that the checkpoint writer received last.
-  std::map<std::string, std::string> books(int64_t step) {
-    std::map<std::string, std::string> last;
-    for (const auto& p : node(role::checkpoint_writer).all<snapshot_part>())
-      if (p.step == step)
-        last = p.properties;
-    return last;
+  /// What the checkpoint writer was told of those that have left.
+  std::map<std::string, std::string> books() {
+    std::map<std::string, std::string> all;
+    for (const auto& d : node(role::checkpoint_writer).all<departed>())
+      all.insert(d.properties.begin(), d.properties.end());
+    return all;
   }
 };
 
@@ -47,8 +46,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group whose numbers are not finite leaves 
     CHECK(node(what).last<departed>().first_state == 20);
     CHECK(node(what).last<departed>().replicas == std::vector<departed::replica>{{4_node}, {5_node}});
   }
-  CHECK_MESSAGE(books(20).contains("left/b"), "books that were sent ahead are sent again");
-  CHECK_FALSE(books(10).contains("left/b"));
+  CHECK(books().contains("left/b"));
   CHECK(board->warned());
   fail_b();
   CHECK_MESSAGE(crew->removed.size() == 1, "an end that is said twice is one");
@@ -62,6 +60,71 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group whose numbers are not finite leaves 
   REQUIRE(board->result->has_value());
   CHECK((*board->result)->global_step == 100);
   CHECK((*board->result)->remark.starts_with("group 'b' left at step 19: "));
+}
+
+TEST_CASE_FIXTURE(chief_of_groups, "a group that falls with another is gone with it at once, in the same books, and hears nothing") {
+  crew->plan.push_back({6_node, role::replica, group_id{2}, "c/replica/0"});
+  options.groups.push_back({group_id{2}, "c", leaves_on::never, {group_id{1}}});
+  go_to_19();
+  const auto runs_of_c = crew->nodes.at(6_node).count<troupe::run>();
+  fail_b();
+  CHECK(crew->removed == std::vector<std::pair<group_id, int64_t>>{{group_id{1}, 19}, {group_id{2}, 19}});
+  CHECK(node(role::outfeed).count<departed>() == 2);
+  CHECK(node(role::checkpoint_writer).last<departed>().replicas == std::vector<departed::replica>{{6_node}});
+  CHECK(books().contains("left/b"));
+  CHECK(books().at("left/c") == "19 cancelled: it falls with group 'b'");
+  reach(20);
+  reach(40);
+  CHECK(crew->nodes.at(6_node).count<troupe::run>() == runs_of_c);
+}
+
+TEST_CASE_FIXTURE(chief_of_groups, "once the last group has left the job fails with the first cause, whichever group is shown first") {
+  options.groups[0].leaves = leaves_on::numbers;
+  go_to_19();
+  tell(boss, stream_end{1, 2_node, 19, {errc::nan_loss, "the gradient is not finite", {}, "a/replica/0", 19}, end_kind::failed});
+  CHECK(phase() == job_progress::phase::training);
+  reach(20);
+  tell(boss, stream_end{1, 4_node, 20, {errc::nan_loss, "the loss is not finite", {}, "b/replica/0", 20}, end_kind::failed});
+  let_finish();
+  REQUIRE_FALSE(board->result->has_value());
+  CHECK(board->result->error().category == errc::nan_loss);
+  CHECK(board->result->error().message.starts_with("every group has left the job, group 'a' as the first: nan_loss: the gradient is not finite"));
+}
+
+TEST_CASE_FIXTURE(chief_of_groups, "an evaluation of a group that has left ends with it, and another one goes on") {
+  add(role::evaluator);
+  add(role::evaluator);
+  options.evaluations = {{.name = "of b", .throttle_secs = 0, .groups = {group_id{1}}}, {.name = "of a", .throttle_secs = 0, .groups = {group_id{0}}}};
+  crew->plan[crew->plan.size() - 1].name = "evaluator/a";
+  train();
+  commit(0);
+  const auto evaluate = [&](size_t which, int64_t step) { 
+    tell(boss, evaluated{.id = {step}, .ok = true, .metrics = {{"loss", 1}, {"global_step", static_cast<double>(step)}},
+                         .evaluation = static_cast<int32_t>(which)});
+  };
+  while (granted() < 10)
+    reach(granted());
+  reach(10);
+  commit(10);
+  for (const size_t which : {0, 1}) {
+    REQUIRE(nth(role::evaluator, which).count<evaluate_at>() == 1);
+    evaluate(which, 10);
+  }
+  reach(15);
+  tell(boss, stream_end{1, 4_node, 15, {errc::nan_loss, "the loss is not finite", {}, "b/replica/0", 15}, end_kind::failed});
+  const auto warned_of = std::count_if(board->events.begin(), board->events.end(), [](const job_event& e) {
+    return e.text == "the evaluation 'of b' ends with a group that it evaluates: group 'b' left at step 15: nan_loss: the loss is not finite "
+                     "(b/replica/0, step 15)";
+  });
+  CHECK(warned_of == 1);
+  while (granted() < 20)
+    reach(granted());
+  reach(20);
+  commit(20);
+  CHECK(nth(role::evaluator, 0).count<evaluate_at>() == 1);
+  CHECK(nth(role::evaluator, 1).count<evaluate_at>() == 2);
+  evaluate(1, 20);
+  CHECK_MESSAGE(granted() > 20, "nobody waits for the other");
 }
 
 TEST_CASE_FIXTURE(chief_of_groups, "what is not the group's alone ends the job, as do the numbers of a group whose policy is to fail") {
@@ -85,7 +148,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group that had left when the checkpoint wa
   CHECK(crew->nodes.at(4_node).count<begin>() == 0);
   CHECK(crew->removed == std::vector<std::pair<group_id, int64_t>>{{group_id{1}, 12}});
   CHECK(node(role::checkpoint_writer).last<departed>().first_state == 13);
-  CHECK(books(30).contains("left/b"));
+  CHECK(books().contains("left/b"));
 }
 
 TEST_CASE_FIXTURE(chief_of_groups, "a group retires where the plan says, in every attempt before its first grant") {

@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in
   }
 }
 
-TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are complete without its parts, those of before are not") {
+TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are complete without its parts, after those of before, and say so") {
   options.parts.push_back({3_node, "b/replica/0"});
   start();
   for (const int64_t step : {10, 15, 20}) {
@@ -128,15 +128,30 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
   tell(writer, infeed_part(10));
   tell(writer, infeed_part(15));
   CHECK(listed().empty());
-  tell(writer, departed{1, 13, {{3_node}}});
-  CHECK(listed() == ids({15}));
-  tell(writer, infeed_part(20));
-  CHECK(listed() == ids({15, 20}));
-  CHECK(lender.count<released>() == 2);
-  SUBCASE("they can be settled though it is gone") {
+  tell(writer, departed{1, 13, {{3_node}}, {{departure_key("b"), "12 nan_loss: x"}}});
+  CHECK_MESSAGE(listed().empty(), "its part of state 10 is on its way");
+  SUBCASE("its last part comes") {
+    tell(writer, snapshot_part{1, 10, 3_node});
+    CHECK(listed() == ids({10, 15}));
+    tell(writer, infeed_part(20));
+    CHECK(listed() == ids({10, 15, 20}));
+    CHECK(lender.count<released>() == 3);
+    const auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
+    CHECK((*store)->restore_step(15)->content.properties.at(departure_key("b")) == "12 nan_loss: x");
+    CHECK_FALSE((*store)->restore_step(10)->content.properties.contains(departure_key("b")));
+  }
+  SUBCASE("it dies before that comes") {
+    tell(writer, gone{1, 3_node});
+    REQUIRE(chief.count<save_failed>() == 1);
+    CHECK(chief.last<save_failed>().step == 10);
+    CHECK(chief.last<save_failed>().cause.category == errc::aborted);
+    CHECK(listed() == ids({15}));
+  }
+  SUBCASE("later ones can be settled though it is gone") {
     tell(writer, gone{1, 3_node});
     tell(writer, settle{1, {25}});
     CHECK(chief.count<save_failed>() == 1);  // Of step 10.
+    tell(writer, infeed_part(20));
     save(25);
     CHECK(listed() == ids({15, 20, 25}));
   }

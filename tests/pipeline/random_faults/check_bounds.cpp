@@ -21,16 +21,22 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   // Each watch is a report of every replica, and a grant at its place; the window of facts bounds those that are not answered.
   const size_t watches = r.hooks && r.watch_every > 0 ? fact_window::facts_max : 0;
   const auto replicas = static_cast<size_t>(r.replicas), hosts = static_cast<size_t>(r.hosts);
+  // What a group of several replicas shows others comes in blocks of one step, and one report follows each: the horizon alone bounds them.
+  const size_t ahead = r.groups && r.groups->replicas > 1 ? static_cast<size_t>(r.max_steps) : 0;
   if (name.starts_with("evaluator"))   // One replica, no marks: blocks, their reports, the progress that follows.
     return blocks + reports + control;
+  if (name.starts_with("infeed/") && r.groups)  // Groups are at different steps: the horizon of the slowest makes blocks of one step.
+    return (3 * (blocks + 1) + ahead) * replicas + blocks + marks + watches + control;
   if (name.starts_with("infeed/"))     // Pulls, and grants of the horizon that the blocks on their way allow.
     return (blocks + 1) * (replicas / hosts) + blocks + marks + watches + control;
+  if (name.starts_with("replica/") && r.groups)  // Those of three in-ports, and what the readers of two outputs pull.
+    return 3 * (blocks + 1 + ahead) + 2 * (blocks + ahead) + blocks + marks + watches + arenas + control;
   if (name.starts_with("replica/"))    // Blocks, an end, grants, and what the reducer and the writer answer.
     return blocks + 1 + blocks + marks + watches + arenas + control;
-  if (name == "reducer")               // Each replica waits for the answer to its part, or to its `applied`.
+  if (name.starts_with("reducer"))               // Each replica waits for the answer to its part, or to its `applied`.
     return replicas + control;
   if (name == "outfeed")
-    return replicas * (reports + saves + marks + watches) + records + control;
+    return replicas * (reports + saves + marks + watches + ahead) + records + control;
   if (name == "checkpoint_writer")     // Lent arenas; the parts of infeeds, books and releases of each save in progress.
     return replicas * arenas + (hosts + 2) * saves + control;
   if (name == "summary_writer")        // Records on credit, notes and the chief's books.
@@ -40,7 +46,7 @@ size_t mailbox_max(const recipe& r, const std::string& name) {
   if (name == "callbacks")             // The window of facts (fact_window::facts_max), and progress beside it.
     return fact_window::facts_max + control;
   // The chief: reports, those of the replicas where the outfeed is gone, and commits.
-  return replicas * (reports + marks + watches) + hosts + 2 * saves + control;
+  return replicas * (reports + marks + watches + ahead) + hosts + 2 * saves + control;
 }
 
 }  // namespace
@@ -56,13 +62,14 @@ void check_bounds(const recipe& r, const observation& o, std::vector<finding>& t
                                               + " more than actors"});
 }
 
-void check_inside(const observation& o, std::vector<finding>& to) {
+void check_inside(const recipe& r, const observation& o, std::vector<finding>& to) {
   if (!o.inside.over_credit.empty())
     to.push_back({"credit is kept", o.inside.over_credit});
   if (!o.inside.engine_twice.empty())
     to.push_back({"no engine is handed on", o.inside.engine_twice});
   for (const auto& e : o.events)
-    if (const auto known = o.inside.known_failures.find(e.attempt); e.what == job_event::kind::recovering && known != o.inside.known_failures.end())
+    if (const auto known = o.inside.known_failures.find(e.attempt); e.what == job_event::kind::recovering && known != o.inside.known_failures.end()
+        && !(r.groups && known->second.starts_with(to_string(errc::nan_loss))))  // For which only that group leaves.
       to.push_back({"no failure is swallowed", "attempt " + std::to_string(e.attempt) + " was followed by another one, and the outfeed knew of "
                                                  + known->second});
 }

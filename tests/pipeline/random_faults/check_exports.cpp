@@ -47,7 +47,7 @@ void check_result(const recipe& r, const observation& o, std::vector<finding>& t
       if (by.rule != export_rule::final && of(by.name) > r.exports_kept)
         to.push_back({"no more exports are there than are kept", "there are " + std::to_string(of(by.name)) + " of " + by.name});
     }
-  const bool evaluates_the_end = !came(o, trouble_kind::signal);
+  const bool evaluates_the_end = !came(o, trouble_kind::signal) && !(r.groups && (r.groups->leaves(1) || r.groups->deaths_too));
   if (evaluates_the_end && !result.stopped && result.global_step == r.max_steps && (of("final") == 0 || of("latest") == 0 || of("best") == 0))
     to.push_back({"a job that comes to its goal has exported", std::to_string(of("latest")) + " after evaluations, " + std::to_string(of("best"))
                                                                + " of the best, " + std::to_string(of("final")) + " of the end"});

@@ -2,7 +2,7 @@
 
 #include "actors/chief/decisions.hpp"
 #include "pipeline/random_faults/troubled_input.hpp"
-#include "support/small_job.hpp"
+#include "support/plans.hpp"
 
 namespace troupe::test::random_faults {
 
@@ -83,10 +83,23 @@ bool explains(const recipe& r, const trouble& t, const error& e) {
   }
 }
 
+/// Deaths may have taken the groups that the recipe has left.
+bool is_of_nobody_left(const recipe& r, const error& e) {
+  return r.groups && r.groups->deaths_too && says(e, "every group has left the job");
+}
+
+bool is_of_leaving_group(const group_recipe& g, const std::string& node) {
+  constexpr std::string_view replica = "replica/";
+  if (node == "reducer")
+    return g.leaves(0);
+  return node.starts_with(replica) && g.leaves(static_cast<size_t>(std::stoll(node.substr(replica.size())) / g.replicas));
+}
+
 /// Whether this trouble fails every job that still has work to do.
 bool is_fatal(const recipe& r, const trouble& t) {
   switch (t.what) {
-    case trouble_kind::kill: return !t.node.starts_with("evaluator/");  // Between evaluations they are restarted silently.
+    case trouble_kind::kill:  // Between evaluations those of an evaluator are restarted silently, and nobody waits for a group that has left.
+      return !t.node.starts_with("evaluator/") && !(r.groups && is_of_leaving_group(*r.groups, t.node));
     case trouble_kind::host_death:
     case trouble_kind::abort: return true;
     case trouble_kind::hook_fault: return t.hook != hook_place::on_abort;
@@ -145,7 +158,7 @@ bool should_recover(const recipe& r, const observation& o) {
 }  // namespace
 
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to) {
-  if (!o.result)
+  if (!o.result || (!*o.result && is_of_nobody_left(r, o.result->error())))
     return;
   if (!*o.result && std::all_of(o.happened.begin(), o.happened.end(), [](const happening& h) { return is_harmless(h.what); }))
     to.push_back({"what only takes time fails nothing", to_string(o.result->error()) + "\n    came: " + came_text(o)});
@@ -205,6 +218,32 @@ bool is_unscaled(const story& s, const checkpoint_content& end) {
   return same_state(end, reference_of(never));
 }
 
+/// Each group that is there has the bits of the undisturbed job, and each that has left has done so where it should, or for a death.
+void check_groups(const group_recipe& g, const checkpoint_content& end, const checkpoint_content& reference, bool unscaled, std::vector<finding>& to) {
+  if (unscaled)
+    return;
+  if (end.id != reference.id || end.blobs != reference.blobs)
+    return to.push_back({"the state is right", difference(end, reference)});
+  const std::string names[] = {"mixture", "a", "b"};
+  const auto left = [](const checkpoint_content& c, const std::string& name) {
+    const auto book = c.properties.find("left/" + name);
+    return book == c.properties.end() ? std::string{} : book->second;
+  };
+  const auto died = [&](size_t which) {
+    const auto why = left(end, names[which]);
+    return g.deaths_too && !why.empty() && why.find("nan_loss") == std::string::npos && why != left(reference, names[which]);
+  };
+  for (size_t which = 0; which < 3; ++which) {
+    const auto& name = names[which];
+    if (died(which) || (which == 0 && !g.mixture_falls && (died(1) || died(2))))
+      continue;  // Without a candidate from another step on the mixture has other numbers.
+    if (left(end, name) != left(reference, name))
+      to.push_back({"a group leaves where it should", name + ": '" + left(end, name) + "' in place of '" + left(reference, name) + "'"});
+    else if (variables(end, name + "/") != variables(reference, name + "/"))
+      to.push_back({"the state is right", "group " + name + " differs"});
+  }
+}
+
 void check_told(const observation& o, std::vector<finding>& to) {
   const auto saved = steps_of(o.events, job_event::kind::saved);
   if (saved.empty())
@@ -223,6 +262,8 @@ void check_state(const story& s, std::vector<finding>& to) {
     check_told(o, to);
   if (s.undisturbed) {
     const auto& o = *s.undisturbed;
+    if (o.result && !*o.result && is_of_nobody_left(s.of, o.result->error()))
+      return;
     if (o.result && !*o.result)
       to.push_back({"an undisturbed run ends well", to_string(o.result->error())});
     if (!o.result || !*o.result)
@@ -243,14 +284,16 @@ void check_state(const story& s, std::vector<finding>& to) {
     check_files(*s.undisturbed);
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
   const bool saves = s.of.save_steps || s.of.save_secs;
+  if (s.of.groups && saves && last.newest)
+    return check_groups(*s.of.groups, *last.newest, reference, is_unscaled(s, *last.newest), to);
   if (saves && (!last.newest || (!same_state(*last.newest, reference) && !is_unscaled(s, *last.newest))))
     to.push_back({"the state is right", last.newest ? difference(*last.newest, reference) : "there is no checkpoint"});
 }
 
 void check_curve(const story& s, std::vector<finding>& to) {
   const auto& last = s.undisturbed ? *s.undisturbed : s.disturbed.back();
-  if (s.of.summary_steps == 0 || !last.result || !*last.result)
-    return;
+  if (s.of.summary_steps == 0 || !last.result || !*last.result || (s.of.groups && s.of.groups->deaths_too))
+    return;  // Of several groups, the one whose curve it is may have died.
   // Unsynced data are lost with the power, and records in the writer or the outfeed are lost with it: the model is
   // saved all the same.
   for (const auto& o : s.disturbed)
@@ -275,7 +318,7 @@ std::vector<finding> judge(const story& s) {
   const auto look = [&](const observation& o) {
     check_end(s.of, o, all);
     check_bounds(s.of, o, all);
-    check_inside(o, all);
+    check_inside(s.of, o, all);
     check_order(s.of, o, all);
     check_listener(s.of, o, all);
     check_cause(s.of, o, all);

@@ -17,7 +17,7 @@ std::vector<finding> judge(const story& s);
 // One subject each.
 void check_end(const recipe& r, const observation& o, std::vector<finding>& to);     ///< It ends in time and leaves no actor.
 void check_bounds(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Mailboxes and timers.
-void check_inside(const observation& o, std::vector<finding>& to);                   ///< Credit, engines, failures that are known.
+void check_inside(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Credit, engines, failures that are known.
 void check_order(const recipe& r, const observation& o, std::vector<finding>& to);   ///< Facts in step order, once each.
 void check_listener(const recipe& r, const observation& o, std::vector<finding>& to);  ///< Calls of the saving listener.
 void check_cause(const recipe& r, const observation& o, std::vector<finding>& to);   ///< The result fits the troubles.

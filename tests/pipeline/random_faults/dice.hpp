@@ -30,6 +30,10 @@ class dice {
   uint64_t state_;
 };
 
+/// The recipe of a seed, with groups where there are some: only their number of replicas is given.
+recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups);
+/// Time, places and the troubles of both, around a recipe that was drawn.
+recipe with_time(recipe r);
 /// The name of a node of the recipe's job.
 std::string draw_node(const recipe& r, dice& d);
 /// `first`: no trouble comes before it.

@@ -77,9 +77,16 @@ trouble draw_timed_trouble(const recipe& r, dice& d) {
 
 }  // namespace
 
-recipe draw_timed_recipe(uint64_t seed) {
-  auto r = draw_recipe(seed);
-  dice d{~seed};
+recipe draw_timed_recipe(uint64_t seed) { return with_time(draw_recipe(seed)); }
+
+recipe draw_group_recipe(uint64_t seed) {
+  dice d{seed ^ 0x726563697065u};
+  auto r = draw_recipe(seed, group_recipe{.replicas = d.of({1, 1, 2})});
+  return d.in_percent(40) ? with_time(std::move(r)) : r;
+}
+
+recipe with_time(recipe r) {
+  dice d{~r.seed};
   r.conditions.order = d.of({turn_order::uniform, turn_order::uniform, turn_order::priorities, turn_order::starving});
   if (r.conditions.order == turn_order::starving)
     r.conditions.starved = draw_node(r, d);

@@ -46,6 +46,21 @@ void draw_settings(recipe& r, dice& d) {
   r.hook_observes = d.in_percent(30);
 }
 
+/// With dice of their own. One group at least stays.
+void draw_groups(recipe& r, group_recipe g, dice d) {
+  r.hosts = 1;
+  r.replicas = 3 * g.replicas;
+  r.shards = {};
+  g.mixture_falls = d.in_percent(50);
+  g.deaths_too = d.in_percent(50);
+  for (const size_t which : {2, 2, 1, 0})
+    if (auto& breaks = g.breaks[which]; d.in_percent(30))
+      breaks = d.between(0, r.max_steps - 1);
+  if (g.leaves(0) && g.leaves(1) && g.leaves(2))
+    g.breaks[1].reset();
+  r.groups = g;
+}
+
 /// They have dice of their own, so that the rest of a seed's recipe does not depend on them.
 void draw_judgement(recipe& r, dice& d) {
   const bool saves = r.save_steps || r.save_secs;
@@ -94,7 +109,7 @@ std::string draw_node(const recipe& r, dice& d) {
     nodes.push_back("infeed/" + std::to_string(h));
   for (int64_t i = 0; i < r.replicas; ++i)
     nodes.push_back("replica/" + std::to_string(i));
-  if (r.replicas > 1)
+  if (r.groups ? r.groups->replicas > 1 : r.replicas > 1)
     nodes.push_back("reducer");
   if (r.keeps)
     nodes.insert(nodes.end(), {"checkpoint_writer", "checkpoint_writer"});
@@ -129,6 +144,8 @@ void draw_input_fault(const recipe& r, trouble& t, dice& d) {
   t.input = d.of({place::read, place::read, place::read, place::save, place::save, place::nan, place::label, place::iterate, place::restore});
   if (r.evaluates && d.in_percent(20))
     t.input = d.of({place::eval_iterate, place::eval_read});
+  if (r.groups && t.input == place::nan)
+    t.input = place::label;  // Numbers that are not finite once would make groups leave that do not leave in another run.
   t.host = t.input >= place::eval_iterate ? 0 : static_cast<int32_t>(d.between(0, r.hosts - 1));
   t.throws = d.in_percent(40);
   t.for_ever = d.in_percent(30);
@@ -180,7 +197,7 @@ run_recipe draw_deaths(const recipe& r, dice& d) {
     moment when{moment::progress, steps[i], d.up_to(60)};
     if (last && breaks_off) {
       trouble t{.what = trouble_kind::input_fault, .when = when, .host = static_cast<int32_t>(d.between(0, r.hosts - 1))};
-      t.input = d.of({input_place::nan, input_place::label, input_place::read});
+      t.input = d.of({r.groups ? input_place::label : input_place::nan, input_place::label, input_place::read});
       run.troubles.push_back(t);
       when = {moment::trouble_before, 0, d.up_to(200)};
     }
@@ -195,11 +212,15 @@ run_recipe draw_deaths(const recipe& r, dice& d) {
 
 }  // namespace
 
-recipe draw_recipe(uint64_t seed) {
+recipe draw_recipe(uint64_t seed) { return draw_recipe(seed, {}); }
+
+recipe draw_recipe(uint64_t seed, std::optional<group_recipe> groups) {
   dice d{seed};
   recipe r;
   r.seed = seed;
   draw_settings(r, d);
+  if (groups)
+    draw_groups(r, *groups, dice{seed ^ 0x67726f757073u});
   dice of_judgement{seed ^ 0x6a756467656d656eu};
   draw_judgement(r, of_judgement);
   if (d.in_percent(25))

@@ -52,7 +52,7 @@ void look_at_exports(file_system& disk, observation& o) {
 
 }  // namespace
 
-void look_at(const std::shared_ptr<file_system>& disk, observation& o) {
+void look_at(const std::shared_ptr<file_system>& disk, const std::string& curve, observation& o) {
   if (!disk->info("/run"))
     return;
   auto store = checkpoint_store::open(disk, "/run", {.read_only = true});
@@ -66,7 +66,7 @@ void look_at(const std::shared_ptr<file_system>& disk, observation& o) {
       if (const auto step = step_of_file(file.name); step && std::find(listed.begin(), listed.end(), checkpoint_id{*step}) == listed.end())
         o.unlisted.push_back(file.name);
   look_at_exports(*disk, o);
-  o.curve = steps_of_curve(*disk, "/run", "loss");
+  o.curve = steps_of_curve(*disk, "/run", curve);
 }
 
 }  // namespace troupe::test::random_faults

@@ -67,6 +67,8 @@ void protocol_watch::look(const step_report& x, const std::string& from, const s
   if (!x.losses.empty() && s.reported >= 0 && x.step > s.reported)
     breach(from + " reported " + steps(x.step, end) + " after state " + std::to_string(s.reported));
   s.reported = std::max(s.reported, end);
+  if (const auto gone = gone_.find({static_cast<int32_t>(x.replica), x.attempt}); gone != gone_.end() && end >= gone->second)
+    breach(from + " reported " + steps(x.step, end) + ", and its group has left before state " + std::to_string(gone->second));
 }
 
 void protocol_watch::look(const record_credit& x, const std::string&, const std::string& to) {
@@ -81,6 +83,12 @@ void protocol_watch::look(const flush&, const std::string&, const std::string& t
 void protocol_watch::look(const record& x, const std::string& from, const std::string&) {
   if (auto& s = of(from, x.attempt); s.attempt == x.attempt && x.number >= std::max(s.records_until, record_window))
     breach(from + " sent record " + std::to_string(x.number) + " with room for those below " + std::to_string(s.records_until));
+}
+
+void protocol_watch::look(const departed& x, const std::string&, const std::string& to) {
+  for (const auto& replica : x.replicas)
+    if (to == "outfeed")
+      gone_.emplace(std::pair{static_cast<int32_t>(replica.id), x.attempt}, x.first_state);
 }
 
 /// Its sender has one on its way, until the sum has come.
@@ -122,7 +130,8 @@ void protocol_watch::look_at_one_of(const std::string& from, const std::string& 
 void protocol_watch::saw(const std::string& from, const std::string& to, const caf::type_erased_tuple& content) {
   if (from.starts_with("evaluator") || to.starts_with("evaluator"))
     return;  // Its nodes begin anew with each evaluation, under the same names.
-  look_at_one_of<begin, run, pull, block, step_report, record_credit, flush, record, gradient_part, gradient_sum, snapshot_part, committed>(from, to, content);
+  look_at_one_of<begin, run, pull, block, step_report, record_credit, flush, record, gradient_part, gradient_sum, snapshot_part, departed, committed>(
+    from, to, content);
 }
 
 }  // namespace troupe::test::random_faults

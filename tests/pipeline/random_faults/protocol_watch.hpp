@@ -45,6 +45,7 @@ class protocol_watch {
   void look(const gradient_part& x, const std::string& from, const std::string& to);
   void look(const gradient_sum& x, const std::string& from, const std::string& to);
   void look(const snapshot_part& x, const std::string& from, const std::string& to);
+  void look(const departed& x, const std::string& from, const std::string& to);
   void look(const committed& x, const std::string& from, const std::string& to);
   /// Of all messages of a kind that are on their way from a node, `sent`, `last` is the one that has come now.
   void hold(edge_kind what, const std::string& from, const std::string& to, size_t sent, const std::string& last);
@@ -54,6 +55,7 @@ class protocol_watch {
   std::map<std::string, standing> nodes_;
   std::map<std::pair<int32_t, int32_t>, int64_t> credit_;  ///< By edge and attempt.
   std::map<std::pair<std::string, int32_t>, std::set<int64_t>> gradients_, parts_;  ///< Steps on their way, by sender and attempt.
+  std::map<std::pair<int32_t, int32_t>, int64_t> gone_;  ///< The first state that a replica makes nothing of, by its number and attempt.
   std::map<std::string, int32_t> begun_;
   std::vector<std::string> breaches_;
 };

@@ -5,6 +5,8 @@
 //   TROUPE_FAULT_SEEDS=20000 ./dev test 'random faults'   as many, in place of 500
 //   TROUPE_TIMED_SEED=123 ./dev test 'timed faults'       the same where turns and messages take time,
 //   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    in place of 300
+//   TROUPE_GROUP_SEED=123 ./dev test 'group faults'      in a job of several groups,
+//   TROUPE_GROUP_SEEDS=20000 ./dev test 'group faults'    in place of 300
 //
 // With one seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
@@ -100,6 +102,10 @@ TEST_CASE("random faults leave no wrong state, no one behind, no fact out of ord
 
 TEST_CASE("timed faults do no more where turns and messages take time, links are cut and hosts die") {
   run({"timed faults", draw_timed_recipe, "TROUPE_TIMED_SEED", "TROUPE_TIMED_FIRST", "TROUPE_TIMED_SEEDS", 300});
+}
+
+TEST_CASE("group faults do no more in a job of several groups, of which some leave and some fall with them") {
+  run({"group faults", draw_group_recipe, "TROUPE_GROUP_SEED", "TROUPE_GROUP_FIRST", "TROUPE_GROUP_SEEDS", 300});
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {

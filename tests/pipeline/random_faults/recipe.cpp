@@ -113,11 +113,22 @@ std::string to_text(const trouble& t) {
   return text + ", " + to_text(t.when);
 }
 
+bool group_recipe::leaves(size_t group) const {
+  return breaks[group] || (group == 0 && mixture_falls && (breaks[1] || breaks[2]));
+}
+
 std::string to_text(const recipe& r) {
   const auto every = [](const std::string& what, int64_t n) { return n > 0 ? ", " + what + " every " + std::to_string(n) : std::string{}; };
   std::string text = "seed " + std::to_string(r.seed) + ": " + std::to_string(r.hosts) + " hosts, " + std::to_string(r.replicas) + " replicas"
                      + (r.shards ? ", " + std::to_string(*r.shards) + " shards" : "") + ", " + std::to_string(r.max_steps) + " steps"
                      + (r.batches ? " of " + std::to_string(*r.batches) + " batches" : "") + (r.keeps ? "" : ", keeps nothing");
+  if (r.groups) {
+    const auto at = [&](const char* name, size_t g) {
+      return r.groups->breaks[g] ? std::string{", "} + name + " breaks at " + std::to_string(*r.groups->breaks[g]) : std::string{};
+    };
+    text += ", a mixture of two groups" + std::string{r.groups->mixture_falls ? " that falls with them" : ""} + at("it", 0) + at("a", 1) + at("b", 2)
+            + (r.groups->deaths_too ? ", which leave for a death as well" : "");
+  }
   if (r.recovers > 0)
     text += ", recovers " + std::to_string(r.recovers) + " times";
   text += every("saves", r.save_steps.value_or(0));

@@ -75,8 +75,18 @@ struct run_recipe {
   std::vector<trouble> troubles;
 };
 
+/// A job of three groups: two candidates a and b, and a mixture that reads their outputs. Replicas are numbered over all of them, the mixture's first.
+struct group_recipe {
+  int64_t replicas = 1;                              ///< Of each group.
+  bool mixture_falls = false;                        ///< With either candidate; otherwise it reads zeros of one that has left.
+  bool deaths_too = false;                           ///< A group also leaves for a death that is not cured.
+  std::optional<int64_t> breaks[3] = {};             ///< Steps of mixture, a and b whose numbers are not finite.
+  bool leaves(size_t group) const;                   ///< By the recipe, not for a death.
+};
+
 struct recipe {
   uint64_t seed = 0;
+  std::optional<group_recipe> groups = {};
 
   int32_t hosts = 1;
   int64_t replicas = 1;
@@ -120,6 +130,8 @@ struct recipe {
 recipe draw_recipe(uint64_t seed);
 /// The same job in a world in which turns and messages take time, with the troubles that this makes possible.
 recipe draw_timed_recipe(uint64_t seed);
+/// A job of several groups, with or without time.
+recipe draw_group_recipe(uint64_t seed);
 std::string to_text(const recipe& r);
 
 }  // namespace troupe::test::random_faults

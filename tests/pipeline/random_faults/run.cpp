@@ -1,6 +1,7 @@
 #include "pipeline/random_faults/run.hpp"
 
 #include "estimator/describe.hpp"
+#include "pipeline/random_faults/group_job.hpp"
 #include "pipeline/random_faults/protocol_watch.hpp"
 #include "pipeline/random_faults/slow_disk.hpp"
 #include "pipeline/random_faults/troubled_input.hpp"
@@ -50,8 +51,10 @@ std::vector<exporter> exporters_of(const recipe& r) {
 namespace {
 
 training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
-  static const auto source = std::make_shared<const model>(observed_model());
-  auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs, .replicas = r.replicas,
+  static const auto of_one = std::make_shared<const model>(observed_model()), of_groups = std::make_shared<const model>(evaluated_candidate());
+  const auto& source = r.groups ? of_groups : of_one;
+  auto d = describe_small({.max_steps = r.max_steps, .save_steps = r.save_steps, .save_secs = r.save_secs,
+                           .replicas = r.groups ? r.groups->replicas : r.replicas,
                            .hosts = r.hosts, .shards = r.shards, .input = data_of(r), .files = std::move(files), .keeps = r.keeps, .recovers = r.recovers});
   d.basis.source = source;
   auto& config = d.basis.config;
@@ -72,7 +75,9 @@ training_job describe(const recipe& r, std::shared_ptr<file_system> files) {
   return d;
 }
 
-std::shared_ptr<prepared_job> prepared(training_job d) {
+std::shared_ptr<prepared_job> prepared(const recipe& r, training_job d) {
+  if (r.groups)
+    return prepared_groups(r, std::move(d));
   auto job = prepare(std::move(d));
   if (!job)
     throw std::runtime_error("a recipe that cannot be prepared: " + to_string(job.error()));
@@ -94,7 +99,7 @@ class process {
       d.hooks.push_back(hook_);
     if (r.listens)
       d.saving_listeners.push_back(listener_);
-    auto job = prepared(std::move(d));
+    auto job = prepared(r, std::move(d));
     job->wall_offset = 1.7e9 + static_cast<double>(run.wall_clock_s);
     job_ = std::make_unique<simulated_job>(std::move(job), run.schedule, r.conditions);
     job_->watch([this, messages](const auto& from, const auto& to, const auto& content) {
@@ -296,7 +301,7 @@ observation live(const recipe& r, const run_recipe& run, const std::shared_ptr<m
   auto seen = process{r, run, disk, messages}.live();
   seen.stood_at = stands_at;
   if (r.keeps)
-    look_at(disk, seen);
+    look_at(disk, prefix_of_survivor(r) + "loss", seen);
   return seen;
 }
 
@@ -350,7 +355,8 @@ std::string to_text(const story& s) {
 const checkpoint_content& reference_of(const recipe& r) {
   static std::map<std::string, checkpoint_content> known;
   const auto key = std::to_string(r.hosts) + " " + std::to_string(r.replicas) + " " + std::to_string(r.shards.value_or(0)) + " "
-                   + std::to_string(r.max_steps) + " " + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0));
+                   + std::to_string(r.max_steps) + " " + std::to_string(r.batches.value_or(0)) + " " + std::to_string(r.hook_scales_at.value_or(0))
+                   + key_of(r.groups);
   if (const auto found = known.find(key); found != known.end())
     return found->second;
   recipe calm;
@@ -358,6 +364,7 @@ const checkpoint_content& reference_of(const recipe& r) {
   calm.replicas = r.replicas;
   calm.shards = r.shards;
   calm.max_steps = r.max_steps;
+  calm.groups = r.groups;
   calm.batches = r.batches;
   calm.save_steps = r.max_steps;
   calm.hooks = r.hook_scales_at.has_value();

@@ -68,8 +68,10 @@ story play(const recipe& r, std::string* messages = nullptr);
 /// The story at length: recipe, results, troubles and events.
 std::string to_text(const story& s);
 
-/// The files that a process left on the disk.
-void look_at(const std::shared_ptr<file_system>& disk, observation& o);
+/// The files that a process left on the disk; `curve` is a tag of its event files.
+void look_at(const std::shared_ptr<file_system>& disk, const std::string& curve, observation& o);
+/// A group of the recipe that trains to the end, as the prefix of its values, "mixture/"; empty in a job of one group.
+std::string prefix_of_survivor(const recipe& r);
 
 /// One exporter of each rule; its name is the rule's.
 std::vector<exporter> exporters_of(const recipe& r);

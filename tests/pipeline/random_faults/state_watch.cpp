@@ -20,7 +20,7 @@ const State* state_of(const caf::strong_actor_ptr& node) {
 void state_watch::look(const simulated_job& job) {
   if (std::exchange(started_, job.nodes_started()) != job.nodes_started()) {
     nodes_.clear();
-    for (const std::string name : {"outfeed", "replica/0", "replica/1", "replica/2", "replica/3"})
+    for (const std::string name : {"outfeed", "replica/0", "replica/1", "replica/2", "replica/3", "replica/4", "replica/5"})
       if (const auto node = job.node(name))
         nodes_.emplace_back(name, caf::actor_cast<caf::weak_actor_ptr>(node));
   }
@@ -49,10 +49,10 @@ void state_watch::look_at(const std::string& name, caf::actor_id id, const repli
 }
 
 void state_watch::look_at(const outfeed_state& state) {
-  for (const auto& l : state.lanes)
-    if (l.end && l.end->kind == end_kind::failed && l.end->cause.category != errc::aborted && l.end->cause.category != errc::unavailable
-        && l.end->cause.category != errc::cancelled)
-      seen_.known_failures.try_emplace(state.attempt, to_string(l.end->cause));
+  for (const auto& g : state.groups)
+    if (const auto* end = g.end(true); end && end->kind == end_kind::failed && end->cause.category != errc::aborted
+                                       && end->cause.category != errc::unavailable && end->cause.category != errc::cancelled)
+      seen_.known_failures.try_emplace(state.attempt, to_string(end->cause));
 }
 
 bool state_watch::send_late_block(const simulated_job& job, const std::string& replica) const {

@@ -33,12 +33,12 @@ troupe::needs watching_hook::begin(int64_t step) {
   noted({hook_place::begin, step});
   troupe::needs all{.steps = needs_, .holds = recipe_.hook_holds};
   if (recipe_.hook_observes)
-    all.values.push_back(observed);
+    all.values.push_back(observed_value());
   return all;
 }
 
 void watching_hook::on_step(const step_facts& facts, job_control& job) {
-  noted({hook_place::at, facts.step, job_event::kind::progress, facts.values.contains(observed)});
+  noted({hook_place::at, facts.step, job_event::kind::progress, facts.values.contains(observed_value())});
   // A job that begins at this state may have been interrupted before or after it had scaled the rate there.
   if (recipe_.hook_scales_at == facts.step && start_ < facts.step)
     job.scale_rate(0.5);

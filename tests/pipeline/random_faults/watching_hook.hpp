@@ -37,6 +37,7 @@ class watching_hook final : public hook {
 
   /// What the model of a recipe observes.
   static constexpr const char* observed = "logit";
+  std::string observed_value() const { return recipe_.groups ? std::string{"a/"} + observed : observed; }
 
   troupe::needs begin(int64_t step) override;
   void on_step(const step_facts& facts, job_control& job) override;

@@ -1,0 +1,130 @@
+#include "actors/steps/group_reports.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+group_reports::group_reports(const reported_group& of) : of_(of) {
+  for (const auto& r : of.replicas)
+    lanes_.push_back({.from = r.id});
+}
+
+bool group_reports::has(node_id replica) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [replica](const lane& l) { return l.from == replica; });
+}
+
+void group_reports::add(const step_report& x, int64_t step) {
+  const auto l = std::find_if(lanes_.begin(), lanes_.end(), [&x](const lane& other) { return other.from == x.replica; });
+  if (l == lanes_.end() || (!x.losses.empty() && x.step != step + static_cast<int64_t>(l->losses.size())))
+    return;
+  l->losses.insert(l->losses.end(), x.losses.begin(), x.losses.end());
+  for (const auto& w : x.watched)
+    if (w.step >= l->next_watched) {
+      l->watched.push_back(w);
+      l->next_watched = w.step + 1;
+    }
+  l->recorded.insert(l->recorded.end(), x.recorded.begin(), x.recorded.end());
+  l->measured.insert(l->measured.end(), x.measured.begin(), x.measured.end());
+  if (!x.losses.empty())
+    l->seconds_per_step = x.seconds / static_cast<double>(x.losses.size());
+}
+
+void group_reports::add(const stream_end& x) {
+  for (auto& l : lanes_)
+    if (l.from == x.replica)
+      l.end = x;
+}
+
+void group_reports::leave() {
+  left_ = true;
+  for (auto& l : lanes_)
+    l = {.from = l.from};
+}
+
+size_t group_reports::ready() const {
+  size_t ready = SIZE_MAX;
+  for (const auto& l : lanes_)
+    ready = std::min(ready, l.losses.size());
+  return ready;
+}
+
+double group_reports::seconds_per_step() const {
+  double slowest = 0;
+  for (const auto& l : lanes_)
+    slowest = std::max(slowest, l.seconds_per_step);
+  return slowest;
+}
+
+double group_reports::take_loss() {
+  of_step_.clear();
+  for (auto& l : lanes_) {
+    of_step_.push_back(l.losses.front());
+    l.losses.pop_front();
+  }
+  last_ = tree_mean(of_step_);
+  meters_.since_progress.add(*last_);
+  meters_.since_log.add(*last_);
+  return *last_;
+}
+
+bool group_reports::records(int64_t step) const {
+  const auto& first = lanes_.front().recorded;
+  return !first.empty() && first.front().step == step;
+}
+
+bool group_reports::measures(int64_t step) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [step](const lane& l) { return !l.measured.empty() && l.measured.front().step == step; });
+}
+
+recorded_sets group_reports::take_recorded(int64_t step) {
+  recorded_sets sets;
+  for (auto& l : lanes_)
+    if (!l.recorded.empty() && l.recorded.front().step <= step) {
+      sets.insert(sets.end(), l.recorded.front().sets.begin(), l.recorded.front().sets.end());
+      l.recorded.pop_front();
+    }
+  return sets;
+}
+
+expected<metric_results> group_reports::take_metrics(int64_t step) {
+  metric_totals totals{of_.measured, of_.metrics};
+  for (auto& l : lanes_)
+    for (; !l.measured.empty() && l.measured.front().step <= step; l.measured.pop_front())
+      if (l.measured.front().step == step)
+        totals.add(l.measured.front().sums);
+  return totals.batches() == 0 ? expected<metric_results>{} : totals.results();  // It has retired, or has no metrics.
+}
+
+std::optional<int64_t> group_reports::watched() const {
+  const auto& first = lanes_.front().watched;
+  return first.empty() ? std::nullopt : std::optional{first.front().step};
+}
+
+std::vector<tensor> group_reports::take_watched() {
+  auto values = std::move(lanes_.front().watched.front().values);
+  if (last_)
+    show_mean_loss(of_.outputs, *last_, values);
+  return values;
+}
+
+std::vector<std::vector<tensor>> group_reports::take_observed(int64_t step) {
+  std::vector<std::vector<tensor>> sets;
+  for (auto& l : lanes_)
+    for (; !l.watched.empty() && l.watched.front().step <= step; l.watched.pop_front())
+      if (l.watched.front().step == step)
+        std::move(l.watched.front().observed.begin(), l.watched.front().observed.end(), std::back_inserter(sets));
+  return sets;
+}
+
+const stream_end* group_reports::end(bool of_any) const {
+  const stream_end* first = nullptr;
+  for (const auto& l : lanes_) {
+    if (!l.end && !of_any)
+      return nullptr;
+    if (l.end && (!first || l.end->step < first->step))
+      first = &*l.end;
+  }
+  return first;
+}
+
+}  // namespace troupe
