@@ -10,6 +10,7 @@
 #include "messages/block.hpp"
 #include "messages/control.hpp"
 #include "messages/evaluation.hpp"
+#include "messages/instances.hpp"
 #include "messages/reduction.hpp"
 #include "messages/report.hpp"
 #include "messages/sinks.hpp"

@@ -38,6 +38,8 @@ void failure_log::abort(error cause) {
   groups_.emplace_back();
 }
 
+void failure_log::note(std::string text) { notes_.push_back(std::move(text)); }
+
 bool failure_log::curable() const {
   bool any = false;
   for (size_t i = 0; i < causes_.size(); ++i) {

@@ -32,7 +32,7 @@ class failure_log {
   void abort(error cause);
   bool aborted() const noexcept { return aborted_; }
   /// Adds a note to the root cause.
-  void note(std::string text) { notes_.push_back(std::move(text)); }
+  void note(std::string text);
   /// The root cause of a log that is not empty.
   error root() const;
   /// Whether a new attempt can cure all of them, but for what was cancelled in consequence. False for an empty log.

@@ -1,0 +1,3 @@
+#include "messages/instances.hpp"
+
+TROUPE_EACH_CONTROL(TROUPE_DEFINE_INSTANCES)

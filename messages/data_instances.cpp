@@ -1,0 +1,3 @@
+#include "messages/instances.hpp"
+
+TROUPE_EACH_OF_DATA(TROUPE_DEFINE_INSTANCES)

@@ -1,0 +1,3 @@
+#include "messages/instances.hpp"
+
+TROUPE_EACH_FACT(TROUPE_DEFINE_INSTANCES)
