@@ -21,7 +21,7 @@ namespace troupe {
 
 namespace {
 
-tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
+tl::unexpected<error> refuse_export(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
 /// With the labels of the input, if it has any: a model's function may look at them in any mode.
 expected<element_spec> element_of(const export_options& options) {
@@ -41,22 +41,22 @@ expected<void> check_inputs(const stored_graph& graph, const element_spec& eleme
   for (const auto& n : graph.nodes)
     for (const auto& label : element.labels)
       if (n.operation == "placeholder" && n.name == label.name)
-        return refuse("the predictions of the model depend on the label '" + label.name + "', which an exported model is not fed");
+        return refuse_export("the predictions of the model depend on the label '" + label.name + "', which an exported model is not fed");
   return {};
 }
 
 /// The checkpoint that is asked for, under a lease.
 expected<restored_checkpoint> load(const export_surroundings& in, const settled_config& config, const export_options& options) {
   if (!options.checkpoint.empty() && options.step)
-    return refuse("an export takes a `step` or a `checkpoint`, not both");
+    return refuse_export("an export takes a `step` or a `checkpoint`, not both");
   const auto id = id_of_checkpoint(options.checkpoint);
   if (!options.checkpoint.empty() && !id)
-    return refuse("'" + options.checkpoint + "' is no prefix of a checkpoint, such as runs/fashion/model.ckpt-390");
+    return refuse_export("'" + options.checkpoint + "' is no prefix of a checkpoint, such as runs/fashion/model.ckpt-390");
   if (!id && !config.model_dir)
-    return refuse("without a model_dir there is no checkpoint to export; `checkpoint` names one elsewhere");
+    return refuse_export("without a model_dir there is no checkpoint to export; `checkpoint` names one elsewhere");
   const std::string directory = id ? parent_of(options.checkpoint) : *config.model_dir;
   const auto none = [&](const error& e) {
-    return e.category == errc::not_found ? refuse("there is no checkpoint to export in " + directory + ": " + e.message) : fail(e);
+    return e.category == errc::not_found ? refuse_export("there is no checkpoint to export in " + directory + ": " + e.message) : fail(e);
   };
   const auto store = checkpoint_store::open(in.files, directory, {.read_only = true});
   if (!store)
@@ -77,7 +77,7 @@ expected<std::map<std::string, std::map<std::string, symbol>>> outputs_of(const 
   else if (all.size() == 1)
     all.insert({standard, all.begin()->second});
   else if (!all.contains(standard))
-    return refuse("of several export outputs one must be '" + standard + "', and there are "
+    return refuse_export("of several export outputs one must be '" + standard + "', and there are "
                   + joined(all, ", ", [](const auto& s) { return quoted(s.first); }));
   for (auto& [name, outputs] : all)
     if (outputs.empty())
@@ -110,7 +110,7 @@ expected<std::map<std::string, tensor>> variables_of(const stored_graph& graph, 
       values.emplace(n.name, *found->second);
   }
   if (!wrong.empty())
-    return refuse(from.prefix + " is a checkpoint of another model: " + joined(wrong, "; "));
+    return refuse_export(from.prefix + " is a checkpoint of another model: " + joined(wrong, "; "));
   return values;
 }
 
@@ -180,7 +180,7 @@ expected<void> check_words(const estimator& e, const export_options& options) {
   const auto check = [](const std::string& name, const std::vector<std::string>& words) -> expected<void> {
     const auto wrong = std::find_if(words.begin(), words.end(), [](const std::string& w) { return !is_utf8(w); });
     return wrong == words.end() ? expected<void>{}
-                                : refuse("the word '" + as_utf8(*wrong) + "' of '" + name + "' is not UTF-8, and an export needs its words to be");
+                                : refuse_export("the word '" + as_utf8(*wrong) + "' of '" + name + "' is not UTF-8, and an export needs its words to be");
   };
   for (const auto& [name, text] : e.model.texts)
     if (auto right = check(name, text.words); !right)
@@ -196,7 +196,7 @@ expected<std::string> export_model(const export_surroundings& in, const estimato
   if (!config)
     return fail(config.error());
   if (options.directory.empty() && !config->model_dir)
-    return refuse("an export needs a `directory` where the estimator has no model_dir");
+    return refuse_export("an export needs a `directory` where the estimator has no model_dir");
   if (auto right = check_words(e, options); !right)
     return fail(right.error());
   const auto content = content_of(in, *config, e, options);

@@ -17,12 +17,12 @@ using metrics = std::map<std::string, double>;
 
 constexpr std::string_view best_file_name = "best.json";
 
-tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
+tl::unexpected<error> refuse_exporter(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
 expected<double> metric_of(const exporter& one, const metrics& of, std::string_view whose) {
   if (const auto found = of.find(one.metric); found != of.end())
     return found->second;
-  return refuse("the exporter '" + one.name + "' compares '" + one.metric + "', and the " + std::string{whose} + " has "
+  return refuse_exporter("the exporter '" + one.name + "' compares '" + one.metric + "', and the " + std::string{whose} + " has "
                 + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
@@ -110,11 +110,11 @@ expected<std::optional<metrics>> settled_best(file_system& fs, const std::string
 
 expected<void> exporter::validate() const {
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-    return refuse("an exporter needs a name that can be a directory's, not '" + name + "'");
+    return refuse_exporter("an exporter needs a name that can be a directory's, not '" + name + "'");
   if (auto right = check_fields(*this, "exporter '" + name + "': "); !right)
     return right;
   if (rule == export_rule::best && !better && metric.empty())
-    return refuse("the exporter '" + name + "' needs a metric to compare");
+    return refuse_exporter("the exporter '" + name + "' needs a metric to compare");
   return {};
 }
 
@@ -145,7 +145,7 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
   if (auto right = one.validate(); !right)
     return fail(right.error());
   if (!e.config.model_dir)
-    return refuse("the exporter '" + one.name + "' needs a model_dir to export to");
+    return refuse_exporter("the exporter '" + one.name + "' needs a model_dir to export to");
   const std::string base = join_path(*e.config.model_dir, "export/" + one.name);
   auto& fs = *in.files;
   const bool compares = one.rule == export_rule::best;
@@ -197,7 +197,7 @@ expected<void> validate(std::span<const exporter> exporters) {
     if (auto right = one.validate(); !right)
       return right;
     if (!names.insert(one.name).second)
-      return refuse("two exporters of one evaluation have the name '" + one.name + "'");
+      return refuse_exporter("two exporters of one evaluation have the name '" + one.name + "'");
   }
   return {};
 }

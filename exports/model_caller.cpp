@@ -152,14 +152,14 @@ expected<void> model_caller::impl::call(int64_t rows, std::span<const std::byte*
 
 namespace {
 
-tl::unexpected<error> refuse(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
+tl::unexpected<error> refuse_call(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
 /// What is wrong with an input, which has `rows` rows like the others.
 expected<void> check_input(const tensor& t, const component& c, int64_t rows) {
   if (t.type() == c.type && t.dims() == c.dims.prepend(rows))
     return {};
   const bool alone = t.type() == c.type && t.dims().rank() > 0 && t.dims().inner() == c.dims;
-  return refuse("the input '" + c.name + "' is " + type_text(t.type(), t.dims())
+  return refuse_call("the input '" + c.name + "' is " + type_text(t.type(), t.dims())
                 + (alone ? ", and another one has " + std::to_string(rows) + " rows" : ", and the model takes " + std::string{to_string(c.type)} + " [rows"
                      + joined(c.dims.extents(), "", [](int64_t e) { return ", " + std::to_string(e); }) + "]"));
 }
@@ -194,8 +194,8 @@ std::span<const component> model_caller::outputs() const noexcept { return impl_
 expected<void> model_caller::call(int64_t rows, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs) {
   const auto& s = impl_->of->signature;
   if (rows < 0 || inputs.size() != s.inputs.size() || outputs.size() != s.outputs.size())
-    return refuse("a call takes at least 0 rows of " + std::to_string(s.inputs.size()) + " inputs and " + std::to_string(s.outputs.size()) + " outputs, not "
-                  + std::to_string(rows) + " of " + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
+    return refuse_call("a call takes at least 0 rows of " + std::to_string(s.inputs.size()) + " inputs and " + std::to_string(s.outputs.size())
+                       + " outputs, not " + std::to_string(rows) + " of " + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
   return impl_->call(rows, inputs, outputs);
 }
 
@@ -205,9 +205,9 @@ expected<std::vector<tensor>> model_caller::call(std::span<const tensor> inputs)
   auto& i = *impl_;
   const auto& s = i.of->signature;
   if (inputs.size() != s.inputs.size())
-    return refuse("a call takes " + std::to_string(s.inputs.size()) + " inputs, not " + std::to_string(inputs.size()));
+    return refuse_call("a call takes " + std::to_string(s.inputs.size()) + " inputs, not " + std::to_string(inputs.size()));
   if (inputs.empty())
-    return refuse("the signature takes no input: say the number of rows");
+    return refuse_call("the signature takes no input: say the number of rows");
   const int64_t rows = inputs[0].dims().rank() == 0 ? 0 : inputs[0].dims()[0];
   for (size_t n = 0; n < inputs.size(); ++n) {
     if (auto right = check_input(inputs[n], s.inputs[n], rows); !right)
@@ -234,13 +234,13 @@ expected<std::map<std::string, tensor>> model_caller::call(const std::map<std::s
   for (const auto& c : s.inputs) {
     const auto found = inputs.find(c.name);
     if (found == inputs.end())
-      return refuse("the input '" + c.name + "' is missing: there is "
+      return refuse_call("the input '" + c.name + "' is missing: there is "
                     + (inputs.empty() ? "none" : joined(inputs, ", ", [](const auto& x) { return quoted(x.first); })));
     in_order.push_back(found->second);
   }
   for (const auto& [name, value] : inputs)
     if (std::none_of(s.inputs.begin(), s.inputs.end(), [&name = name](const component& c) { return c.name == name; }))
-      return refuse("the model takes no input '" + name + "', but " + joined(s.inputs, ", ", [](const component& c) { return quoted(c.name); }));
+      return refuse_call("the model takes no input '" + name + "', but " + joined(s.inputs, ", ", [](const component& c) { return quoted(c.name); }));
   auto results = call(std::span<const tensor>{in_order});
   if (!results)
     return fail(results.error());
@@ -256,7 +256,7 @@ expected<model_caller> exported_model::caller(const caller_options& options) con
     return fail(found.error());
   for (size_t i = 0; i < options.rows.size(); ++i)
     if (options.rows[i] < (i == 0 ? 1 : options.rows[i - 1] + 1))
-      return refuse("the rows of a caller must ascend from 1, not {" + joined(options.rows) + "}");
+      return refuse_call("the rows of a caller must ascend from 1, not {" + joined(options.rows) + "}");
   auto of = std::make_shared<called_graph>();
   of->model = impl_;
   const auto symbols = restore_nodes((*found)->graph, of->g, {.tensors = &impl_->tensors});
@@ -267,12 +267,12 @@ expected<model_caller> exported_model::caller(const caller_options& options) con
   for (const auto& [name, node] : (*found)->outputs) {
     const auto& s = of->spec.predictions[name] = (*symbols)[static_cast<size_t>(node)];
     if (!row_shape(s.dims(), of->g.internals().unknowns))
-      return refuse("'" + name + "' is " + describe(s) + " and has no row for each example: it can be predicted for by a job alone, in whole batches");
+      return refuse_call("'" + name + "' is " + describe(s) + " and has no row for each example: it can be predicted for by a job alone, in whole batches");
     roots.push_back(s.node());
   }
   for (const int32_t n : of->g.internals().placeholders)
     if (const auto& p = of->g.internals().nodes[static_cast<size_t>(n)]; !row_shape(p.dims, of->g.internals().unknowns))
-      return refuse("the input '" + p.name + "' has no row for each example");
+      return refuse_call("the input '" + p.name + "' has no row for each example");
   of->signature = impl_->signatures.at(options.signature);
   of->rows_apart = rows_are_apart(of->g, roots);
   if (of->rows_apart)

@@ -5,7 +5,7 @@ namespace troupe {
 
 namespace {
 
-constexpr const char* name = "binary_head";
+constexpr const char* binary_name = "binary_head";
 
 std::map<std::string, symbol> predictions_of(symbol logits, std::source_location at) {
   const symbol positive = sigmoid(logits, at), negative = sigmoid(neg(logits, at), at);
@@ -27,12 +27,12 @@ symbol weights_of_classes(const binary_head& h, symbol labels, std::source_locat
   return add(scale(labels, h.class_weights[1] - h.class_weights[0], at), number_like(labels, h.class_weights[0], at), at);
 }
 
-model_spec build(const binary_head& h, graph& g, const head_spec_options& o, std::source_location at) {
+model_spec build_binary(const binary_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
   if (o.mode == mode::predict)
     return offered(predictions_of(logits, at), at);
 
-  const symbol labels = labels_like_logits(g, name, o, 0, 1, at), weights = weights_of_examples(g, name, h.weight_feature, o, at);
+  const symbol labels = labels_like_logits(g, binary_name, o, 0, 1, at), weights = weights_of_examples(g, binary_name, h.weight_feature, o, at);
   if (!labels.valid())
     return {.at = at};
   const symbol each = losses::sigmoid_cross_entropy(labels, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
@@ -59,8 +59,8 @@ model_spec build(const binary_head& h, graph& g, const head_spec_options& o, std
 }  // namespace
 
 binary_head::operator head() const {
-  auto made = made_head(*this, 1, first_of({check_classes(name, 2, vocabulary, class_weights), check_once(name, "thresholds", thresholds),
-                                            check_reduction(name, loss_reduction)}), build);
+  auto made = made_head(*this, 1, first_of({check_classes(binary_name, 2, vocabulary, class_weights), check_once(binary_name, "thresholds", thresholds),
+                                            check_reduction(binary_name, loss_reduction)}), build_binary);
   if (!vocabulary.empty())
     made.texts = {{"classes", {"class_ids", vocabulary}}};
   return made;

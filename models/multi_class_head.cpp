@@ -27,7 +27,7 @@ std::map<std::string, metric> plain_metrics(symbol classes, symbol logits, symbo
   return {{"accuracy", ratio_metric{reduce_sum(right, {}, at), rows}}, {"average_loss", ratio_metric{reduce_sum(each, {}, at), rows}}};
 }
 
-model_spec build(const multi_class_head& h, graph& g, const head_spec_options& o, std::source_location at) {
+model_spec build_multi_class(const multi_class_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
   if (o.mode == mode::predict) {
     const symbol probabilities = softmax(logits, at), ids = argmax(logits, -1, at);
@@ -64,7 +64,7 @@ multi_class_head::operator head() const {
                          check_confusion_matrix(name, confusion_matrix, o.classes)});
   if (!wrong && o.classes >= 2)
     wrong = check_classes(name, o.classes, {}, class_weights);
-  auto made = made_head(o, o.classes, std::move(wrong), build);
+  auto made = made_head(o, o.classes, std::move(wrong), build_multi_class);
   if (!vocabulary.empty())
     made.texts = {{"classes", {"class_ids", vocabulary}}};
   return made;

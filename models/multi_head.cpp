@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-constexpr const char* name = "multi_head";
+constexpr const char* multi_name = "multi_head";
 
 /// What one of the heads makes of its part of the logits.
 model_spec spec_of(const named_head& one, graph& g, const head_spec_options& o, int64_t first, std::source_location at) {
@@ -29,7 +29,7 @@ void add_export_outputs(export_outputs& to, const std::string& head, const model
       to[signature == "serving_default" ? head : head + "/" + signature][head + "/" + key] = value;
 }
 
-model_spec build(const multi_head& h, graph& g, const head_spec_options& o, std::source_location at) {
+model_spec build_multi(const multi_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   model_spec made{.at = at};
   int64_t first = 0;
   for (const auto& one : h.heads) {
@@ -56,31 +56,31 @@ model_spec build(const multi_head& h, graph& g, const head_spec_options& o, std:
 
 std::optional<error> wrong_head(const named_head& one, const std::string& place, std::set<std::string>& names) {
   if (one.name.empty() || one.name.find('/') != std::string::npos)
-    return wrong_option(name, place + ".name must be a word without a slash, not '" + one.name + "'");
+    return wrong_option(multi_name, place + ".name must be a word without a slash, not '" + one.name + "'");
   if (!names.insert(one.name).second)
-    return wrong_option(name, place + ".name must be that of no other head, not '" + one.name + "' again");
+    return wrong_option(multi_name, place + ".name must be that of no other head, not '" + one.name + "' again");
   if (one.name == "loss")
-    return wrong_option(name, place + ".name must not be 'loss', with which the names of the heads' losses begin");
+    return wrong_option(multi_name, place + ".name must not be 'loss', with which the names of the heads' losses begin");
   if (auto right = check_fields(one, place + "."); !right)
-    return wrong_option(name, right.error().message);
+    return wrong_option(multi_name, right.error().message);
   if (one.head.wrong)
-    return wrong_option(name, place + ": " + one.head.wrong->message);
+    return wrong_option(multi_name, place + ": " + one.head.wrong->message);
   if (!one.head.build || one.head.logits < 1)
-    return wrong_option(name, place + ".head is missing, such as troupe::binary_head{}");
+    return wrong_option(multi_name, place + ".head is missing, such as troupe::binary_head{}");
   return {};
 }
 
 std::optional<error> wrong_heads(const std::vector<named_head>& heads) {
   if (heads.empty())
-    return wrong_option(name, "heads must be at least one, not none");
+    return wrong_option(multi_name, "heads must be at least one, not none");
   if (heads.size() > listed_max)
-    return wrong_option(name, "heads can be " + std::to_string(listed_max) + ", not " + std::to_string(heads.size()));
+    return wrong_option(multi_name, "heads can be " + std::to_string(listed_max) + ", not " + std::to_string(heads.size()));
   std::set<std::string> names;
   for (size_t i = 0; i < heads.size(); ++i)
     if (auto wrong = wrong_head(heads[i], "heads[" + std::to_string(i) + "]", names))
       return wrong;
   if (std::all_of(heads.begin(), heads.end(), [](const named_head& one) { return one.weight == 0; }))
-    return wrong_option(name, "the weights of the heads must not all be 0: nothing would be learnt");
+    return wrong_option(multi_name, "the weights of the heads must not all be 0: nothing would be learnt");
   return {};
 }
 
@@ -90,7 +90,7 @@ multi_head::operator head() const {
   int64_t logits = 0;
   for (const auto& one : heads)
     logits += one.head.logits;
-  auto made = made_head(*this, logits, wrong_heads(heads), build);
+  auto made = made_head(*this, logits, wrong_heads(heads), build_multi);
   made.all_labels = true;
   for (const auto& one : heads) {
     for (const auto& [key, text] : one.head.texts)

@@ -5,13 +5,13 @@ namespace troupe {
 
 namespace {
 
-constexpr const char* name = "multi_label_head";
+constexpr const char* multi_label_name = "multi_label_head";
 
 std::string name_of_class(const multi_label_head& h, int64_t i) {
   return "/" + (h.vocabulary.empty() ? "class" + std::to_string(i) : h.vocabulary[static_cast<size_t>(i)]);
 }
 
-model_spec build(const multi_label_head& h, graph& g, const head_spec_options& o, std::source_location at) {
+model_spec build_multi_label(const multi_label_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   const symbol logits = o.logits;
   if (o.mode == mode::predict) {
     const symbol probabilities = sigmoid(logits, at);
@@ -19,7 +19,7 @@ model_spec build(const multi_label_head& h, graph& g, const head_spec_options& o
             .export_outputs = with_predictions({{"classification", {{"scores", probabilities}}}}), .at = at};
   }
 
-  const symbol labels = labels_like_logits(g, name, o, 0, 1, at), weights = weights_of_examples(g, name, h.weight_feature, o, at);
+  const symbol labels = labels_like_logits(g, multi_label_name, o, 0, 1, at), weights = weights_of_examples(g, multi_label_name, h.weight_feature, o, at);
   if (!labels.valid())
     return {.at = at};
   symbol each = losses::sigmoid_cross_entropy(labels, logits, {.reduce = losses::reduction::none, .label_smoothing = h.label_smoothing}, at);
@@ -44,10 +44,10 @@ std::optional<error> check_class_metrics(const multi_label_head& h) {
   std::vector<double> numbers;
   for (const int64_t i : h.class_metrics) {
     if (i >= h.classes)
-      return wrong_option(name, "class_metrics must be below the number of classes, " + std::to_string(h.classes) + ", not " + std::to_string(i));
+      return wrong_option(multi_label_name, "class_metrics must be below the number of classes, " + std::to_string(h.classes) + ", not " + std::to_string(i));
     numbers.push_back(static_cast<double>(i));
   }
-  return check_once(name, "class_metrics", numbers);
+  return check_once(multi_label_name, "class_metrics", numbers);
 }
 
 }  // namespace
@@ -55,10 +55,11 @@ std::optional<error> check_class_metrics(const multi_label_head& h) {
 multi_label_head::operator head() const {
   auto o = *this;
   o.classes = classes_of(classes, vocabulary);
-  auto wrong = first_of({check_classes(name, o.classes, vocabulary, {}), check_once(name, "thresholds", thresholds), check_reduction(name, loss_reduction)});
+  auto wrong = first_of({check_classes(multi_label_name, o.classes, vocabulary, {}), check_once(multi_label_name, "thresholds", thresholds),
+                         check_reduction(multi_label_name, loss_reduction)});
   if (!wrong && o.classes >= 2)
-    wrong = first_of({check_classes(name, o.classes, {}, class_weights), check_class_metrics(o)});
-  return made_head(o, o.classes, std::move(wrong), build);
+    wrong = first_of({check_classes(multi_label_name, o.classes, {}, class_weights), check_class_metrics(o)});
+  return made_head(o, o.classes, std::move(wrong), build_multi_label);
 }
 
 }  // namespace troupe

@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-constexpr double most = std::numeric_limits<float>::max();
+constexpr double label_most = std::numeric_limits<float>::max();
 
 /// Fields that both heads have.
 struct regression {
@@ -33,7 +33,7 @@ model_spec regressed(const regression& r, graph& g, const head_spec_options& o, 
 model_spec build(const regression_head& h, graph& g, const head_spec_options& o, std::source_location at) {
   if (o.mode == mode::predict)
     return {.predictions = {{"predictions", o.logits}}, .export_outputs = with_predictions({{"regression", {{"outputs", o.logits}}}}), .at = at};
-  const symbol labels = labels_like_logits(g, "regression_head", o, -most, most, at);
+  const symbol labels = labels_like_logits(g, "regression_head", o, -label_most, label_most, at);
   if (!labels.valid())
     return {.at = at};
   return regressed({"regression_head", h.weight_feature, h.loss_reduction}, g, o, labels, o.logits, square(sub(o.logits, labels, at), at), at);
@@ -52,7 +52,7 @@ model_spec build(const poisson_head& h, graph& g, const head_spec_options& o, st
   if (o.mode == mode::predict)
     return {.predictions = {{"logits", logits}, {"predictions", means}}, .export_outputs = with_predictions({{"regression", {{"outputs", means}}}}),
             .at = at};
-  const symbol labels = labels_like_logits(g, "poisson_head", o, 0, most, at);
+  const symbol labels = labels_like_logits(g, "poisson_head", o, 0, label_most, at);
   if (!labels.valid())
     return {.at = at};
   symbol each = sub(means, mul(logits, labels, at), at);

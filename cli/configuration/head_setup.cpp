@@ -1,5 +1,6 @@
 #include "cli/configuration/head_setup.hpp"
 
+#include "cli/configuration/has_field.hpp"
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/model_fields.hpp"
 #include "cli/configuration/model_setup.hpp"
@@ -13,13 +14,6 @@ namespace {
 template <class F, class... Heads>
 void each_head(const std::variant<Heads...>&, F f) {
   (f(Heads{}), ...);
-}
-
-template <class Options>
-bool has_field(const Options& o, std::string_view name) {
-  bool found = false;
-  each_field(o, [&](const field_row& field, const auto&) { found = found || field.name == name; });
-  return found;
 }
 
 /// A key at `at`, "head.", that belongs to other heads alone is an error.

@@ -16,10 +16,6 @@ namespace troupe::cli {
 
 namespace {
 
-tl::unexpected<error> missing(std::string_view key, std::string_view hint) {
-  return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
-}
-
 /// Sets its fields by name, each over the earlier ones, in an order in which a valid whole is valid at every point.
 expected<run_config> make_run_config(const settings& given) {
   const auto none = [&given](std::string_view key) { return given.text(key).value_or("none") == "none"; };
@@ -52,7 +48,7 @@ expected<void> add_input(job_setup& setup, const settings& given, bool training)
   const auto check = [](const std::string& table, const auto& files) -> expected<void> {
     for (const auto& [name, path] : {std::pair{".images", files.images}, std::pair{".labels", files.labels}})
       if (!path)
-        return missing(table + name, "input.format is idx, which takes a file of images and one of labels");
+        return missing_key(table + name, "input.format is idx, which takes a file of images and one of labels");
     return {};
   };
   auto named = training ? check("input", setup.input) : expected<void>{};
@@ -109,7 +105,7 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
   if (!built)
     return fail(built.error());
   if (!given.has("run.model_dir"))
-    return missing("run.model_dir", training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
+    return missing_key("run.model_dir", training ? "give --model-dir DIR, or none to keep nothing" : "give --model-dir DIR");
   if (!training && !config->model_dir)
     return fail(errc::invalid_argument, fmt::format("{}run.model_dir cannot be none: there is nothing to evaluate", given.origin("run.model_dir")));
   auto start = make_warm_start(given);
@@ -137,7 +133,7 @@ expected<job_setup> make_job_setup(const settings& given, bool training) {
   if (setup.training.max_steps && setup.training.steps)
     return fail(errc::invalid_argument, fmt::format("{}run.max_steps and run.steps cannot both be given", given.origin("run.steps")));
   if (training && !setup.training.max_steps && !setup.training.steps && !setup.training.epochs)
-    return missing("run.max_steps", "nothing says when to end; give --max-steps N or --epochs N");
+    return missing_key("run.max_steps", "nothing says when to end; give --max-steps N or --epochs N");
   return setup;
 }
 

@@ -17,7 +17,7 @@ namespace troupe::cli {
 namespace {
 
 /// The range that has the numbers of both.
-field_range joined(const field_range& a, const field_range& b) {
+field_range both_ranges(const field_range& a, const field_range& b) {
   field_range all = a;
   if (b.least < a.least || (b.least == a.least && !b.above))
     all.least = b.least, all.above = b.above;
@@ -60,7 +60,7 @@ class alternatives {
     for (const auto& m : all_) {
       auto key = m.key;
       if (m.owners.size() < names_.size())
-        key.about = cli::joined(m.owners, ", ") + ": " + key.about;
+        key.about = joined(m.owners, ", ") + ": " + key.about;
       key.standard = standard_text(m);
       into.push_back(std::move(key));
     }
@@ -87,7 +87,7 @@ class alternatives {
     auto found = std::find_if(all_.begin(), all_.end(), [&key](const entry& e) { return e.key.name == key.name; });
     if (found == all_.end())
       found = all_.insert(all_.end(), entry{key, {}, {}});
-    found->key.range = joined(found->key.range, key.range);
+    found->key.range = both_ranges(found->key.range, key.range);
     if (key.standard.empty() || key.standard == owner)  // The name of a layer is its type.
       return *found;
     auto& known = found->standards;
@@ -104,7 +104,7 @@ class alternatives {
     std::stable_sort(all.begin(), all.end(), [](const standard& a, const standard& b) { return a.owners.size() > b.owners.size(); });
     std::string text;
     for (const auto& s : all)
-      text += text.empty() ? s.text : "; " + s.text + " for " + cli::joined(s.owners, ", ");
+      text += text.empty() ? s.text : "; " + s.text + " for " + joined(s.owners, ", ");
     return text;
   }
 

@@ -13,7 +13,7 @@ namespace {
 // -- layers -------------------------------------------------------------------------
 
 std::string key_of(int64_t i) { return fmt::format("model.layers[{}]", i); }
-constexpr std::string_view list = "model.layers";
+constexpr std::string_view layers_key = "model.layers";
 
 /// Calls f(layer) for a default layer of each type.
 template <class F>
@@ -91,9 +91,9 @@ expected<sequential_layer> make_layer(const settings& given, const std::string& 
 
 expected<std::vector<sequential_layer>> make_layers(const settings& given) {
   std::vector<sequential_layer> layers;
-  const int64_t size = given.size_of_list(list);
+  const int64_t size = given.size_of_list(layers_key);
   if (size > static_cast<int64_t>(listed_max))
-    return too_many(given, list, "layers", size);
+    return too_many(given, layers_key, "layers", size);
   for (int64_t i = 0; i < size; ++i) {
     auto made = make_layer(given, key_of(i));
     if (!made)
@@ -105,7 +105,7 @@ expected<std::vector<sequential_layer>> make_layers(const settings& given) {
 
 std::vector<std::string> places_of_layers(const settings& given) {
   std::vector<std::string> places;
-  const int64_t size = given.size_of_list(list);
+  const int64_t size = given.size_of_list(layers_key);
   for (int64_t i = 0; i < size; ++i)
     places.push_back(given.origin(key_of(i) + ".type") + key_of(i));
   return places;

@@ -1,5 +1,6 @@
 #include "cli/configuration/model_setup.hpp"
 
+#include "cli/configuration/has_field.hpp"
 #include "cli/configuration/head_setup.hpp"
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/layer_setup.hpp"
@@ -11,10 +12,6 @@
 namespace troupe::cli {
 
 namespace {
-
-tl::unexpected<error> missing(std::string_view key, std::string_view hint) {
-  return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
-}
 
 template <class Options>
 constexpr bool has_layers = requires(Options o) { o.layers; };
@@ -31,13 +28,6 @@ std::vector<std::string> types(const std::variant<Options...>&, Fits fits) {
   };
   (add(Options{}), ...);
   return names;
-}
-
-template <class Options>
-bool has_field(const Options& o, std::string_view name) {
-  bool found = false;
-  each_field(o, [&](const field_row& field, const auto&) { found = found || field.name == name; });
-  return found;
 }
 
 /// A key that only other types have is an error, unless the type was chosen with higher precedence.
@@ -68,14 +58,14 @@ expected<void> check_keys(const settings& given, const Own& own) {
 template <class Options>
 expected<void> check_needed(const settings& given, const Options& options) {
   if (has_field(options, "hidden_units") && !given.has("model.hidden_units"))
-    return missing("model.hidden_units", "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
+    return missing_key("model.hidden_units", "give a --config with [model] hidden_units = [256, 128], or --set model.hidden_units=256,128");
   if (has_layers<Options> && given.size_of_list("model.layers") == 0)
-    return missing("model.layers", "give a --config with [model] layers = [{type = \"flatten\"}, {type = \"dense\", units = 128, activation = \"relu\"}]");
+    return missing_key("model.layers", "give a --config with [model] layers = [{type = \"flatten\"}, {type = \"dense\", units = 128, activation = \"relu\"}]");
   if constexpr (requires { options.classes; })
     if (options.classes == 0 && options.vocabulary.empty())
-      return missing("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
+      return missing_key("model.classes", "give a --config with [model] classes = 10, or --set model.classes=10");
   if (has_head<Options> && !given.has("head.type"))
-    return missing("head.type", fmt::format("a {} takes any head: give [head] type = \"multi_class_head\" and classes = 10, or another", name_of(options)));
+    return missing_key("head.type", fmt::format("a {} takes any head: give [head] type = \"multi_class_head\" and classes = 10, or another", name_of(options)));
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "cli/configuration/optimizer_setup.hpp"
 
+#include "cli/configuration/has_field.hpp"
 #include "cli/configuration/joined.hpp"
 
 #include <troupe/optimizer/optimizer_fields.hpp>
@@ -14,13 +15,6 @@ namespace {
 template <class F, class... Options>
 void each_alternative(const std::variant<Options...>&, F f) {
   (f(Options{}), ...);
-}
-
-template <class Options>
-bool has_field(const Options& o, std::string_view name) {
-  bool found = false;
-  each_field(o, [&](const field_row& field, const auto&) { found = found || field.name == name; });
-  return found;
 }
 
 /// The alternative that the key `at` + `choice` names, with its fields as given at `at`; one that is not named is `standard`. A field of

@@ -181,4 +181,8 @@ expected<assignment> parse_assignment(std::string_view text) {
   return assignment{trim(text.substr(0, equals)), trim(text.substr(equals + 1)), "--set", value_kind::untyped};
 }
 
+tl::unexpected<error> missing_key(std::string_view key, std::string_view hint) {
+  return fail(errc::invalid_argument, fmt::format("{} is missing: {}", key, hint));
+}
+
 }  // namespace troupe::cli

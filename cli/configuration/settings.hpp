@@ -88,4 +88,7 @@ class settings {
 /// Parses the text of --set: invalid_argument unless it is `key=value`.
 expected<assignment> parse_assignment(std::string_view text);
 
+/// The error of a key that has to be given; `hint` says how.
+tl::unexpected<error> missing_key(std::string_view key, std::string_view hint);
+
 }  // namespace troupe::cli

@@ -8,7 +8,7 @@ namespace troupe::cli {
 
 namespace {
 
-constexpr std::string_view list = "stop_early";
+constexpr std::string_view rules_key = "stop_early";
 
 expected<stop_rule> make_rule(const settings& given, const std::string& at) {
   stop_early_options o;
@@ -36,8 +36,8 @@ expected<stop_rule> make_rule(const settings& given, const std::string& at) {
 
 expected<std::vector<stop_rule>> make_stop_rules(const settings& given) {
   std::vector<stop_rule> rules;
-  for (int64_t i = 0; i < given.size_of_list(list); ++i) {
-    auto rule = make_rule(given, fmt::format("{}[{}]", list, i));
+  for (int64_t i = 0; i < given.size_of_list(rules_key); ++i) {
+    auto rule = make_rule(given, fmt::format("{}[{}]", rules_key, i));
     if (!rule)
       return fail(rule.error());
     rules.push_back(std::move(*rule));

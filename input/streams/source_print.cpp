@@ -38,7 +38,7 @@ std::optional<uint32_t> sample(const readable_file& file, int64_t budget) {
   return readable ? std::optional{crc} : std::nullopt;
 }
 
-std::string short_name(const std::string& what) { return printable(file_name_of(what)); }
+std::string printed_name(const std::string& what) { return printable(file_name_of(what)); }
 
 std::string written_text(int64_t seconds) { return seconds > 0 ? ", written " + time_text(static_cast<double>(seconds)) : ""; }
 
@@ -115,7 +115,7 @@ std::string to_text(const source_print& print) {
   std::string text;
   for (const auto& p : grouped(print))
     text += std::string{line_start} + std::to_string(p.bytes) + " " + std::to_string(p.modified) + " " + crc32c_text(p.crc32c) + " "
-            + short_name(p.what) + "\n";
+            + printed_name(p.what) + "\n";
   return text;
 }
 

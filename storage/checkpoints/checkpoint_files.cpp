@@ -12,7 +12,7 @@ namespace troupe {
 
 namespace {
 
-constexpr size_t chunk_max = size_t{1} << 20;  // Summed while it is in the cache, then written from there.
+constexpr size_t written_max = size_t{1} << 20;  // Summed while it is in the cache, then written from there.
 
 expected<void> check_content(const checkpoint_content& content) {
   if (content.id.step < 0)
@@ -65,7 +65,7 @@ expected<void> write_new_file(file_system& fs, const std::string& directory, con
 expected<uint32_t> append_summed(writable_file& file, std::span<const std::byte> bytes) {
   uint32_t crc = 0;
   while (!bytes.empty()) {
-    const auto chunk = bytes.first(std::min(chunk_max, bytes.size()));
+    const auto chunk = bytes.first(std::min(written_max, bytes.size()));
     crc = crc32c(chunk, crc);
     if (auto done = file.append(chunk); !done)
       return fail(std::move(done.error()));

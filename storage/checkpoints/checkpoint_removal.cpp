@@ -8,7 +8,7 @@ namespace troupe {
 
 namespace {
 
-bool contains(std::span<const checkpoint_id> ids, checkpoint_id id) {
+bool lists(std::span<const checkpoint_id> ids, checkpoint_id id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
@@ -43,15 +43,15 @@ expected<commit_result> checkpoint_store::remove(std::span<const checkpoint_id> 
   if (!there)
     return fail(there.error());
   for (const auto id : ids)
-    if (!there->contains(id) && !contains(s.list, id))
+    if (!there->contains(id) && !lists(s.list, id))
       return fail(errc::not_found, s.directory + " has no checkpoint of step " + to_string(id));
-  if (!newest_too && !s.list.empty() && contains(ids, s.list.back()))
+  if (!newest_too && !s.list.empty() && lists(ids, s.list.back()))
     return fail(errc::failed_precondition, checkpoint_name(s.list.back()) + " is the newest checkpoint of " + s.directory
                                              + ": a job would go on from an older one");
 
   auto next = s.list;
   auto next_marks = s.marks;
-  std::erase_if(next, [&](checkpoint_id id) { return contains(ids, id); });
+  std::erase_if(next, [&](checkpoint_id id) { return lists(ids, id); });
   for (const auto id : ids) {
     next_marks.saved_at.erase(id);
     next_marks.preserved.erase(id);

@@ -17,11 +17,11 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::string_view format_name = "troupe checkpoint";
-constexpr int64_t format_version = 1;
-constexpr std::string_view crc_member = "manifest_crc32c";
+constexpr std::string_view manifest_format = "troupe checkpoint";
+constexpr int64_t manifest_version = 1;
+constexpr std::string_view manifest_crc_member = "manifest_crc32c";
 
-tl::unexpected<error> damaged(const std::string& path, const std::string& what) {
+tl::unexpected<error> damaged_manifest(const std::string& path, const std::string& what) {
   return fail(errc::data_loss, path + ": " + what);
 }
 
@@ -35,7 +35,7 @@ std::optional<dtype> parse_dtype(std::string_view text) {
 expected<listed_file> parse_file(const json_tree::value& j, const std::string& path, checkpoint_id id) {
   auto f = parse_listed_file(j);
   if (!f || id_of_shard(f->name) != id)
-    return damaged(path, "the file " + j.at("name").get<std::string>() + " has an impossible name, size or checksum");
+    return damaged_manifest(path, "the file " + j.at("name").get<std::string>() + " has an impossible name, size or checksum");
   return std::move(*f);
 }
 
@@ -48,10 +48,10 @@ expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::
   for (const auto& extent : j.at("shape").get_ref<const json_tree::value::array_t&>())
     extents.push_back(integer_of(extent));
   if (!type || !crc || extents.size() > static_cast<size_t>(shape::max_rank) || byte_size_of(*type, extents) != t.bytes)
-    return damaged(path, "tensor " + t.name + " has an impossible dtype, shape, size or checksum");
+    return damaged_manifest(path, "tensor " + t.name + " has an impossible dtype, shape, size or checksum");
   const auto file = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == t.file; });
   if (file == files.end() || t.offset < file->header_bytes || t.offset > file->bytes - t.bytes)
-    return damaged(path, "tensor " + t.name + " lies outside of " + t.file + ", at offset " + std::to_string(t.offset));
+    return damaged_manifest(path, "tensor " + t.name + " lies outside of " + t.file + ", at offset " + std::to_string(t.offset));
   t.type = *type;
   t.dims = shape{extents};
   t.crc32c = *crc;
@@ -61,7 +61,7 @@ expected<stored_tensor_info> parse_tensor(const json_tree::value& j, const std::
 }  // namespace
 
 expected<std::string> write_manifest(const manifest& m) {
-  json j{{"format", format_name}, {"format_version", format_version}, {"step", m.id.step}};
+  json j{{"format", manifest_format}, {"format_version", manifest_version}, {"step", m.id.step}};
   if (m.id.iteration > 0)
     j["iteration"] = m.id.iteration;
   if (m.wall_time > 0)
@@ -79,7 +79,7 @@ expected<std::string> write_manifest(const manifest& m) {
   j["properties"] = json::object();
   for (const auto& [name, text] : m.properties)
     j["properties"][name] = text;
-  j[std::string{crc_member}] = unsealed;
+  j[std::string{manifest_crc_member}] = unsealed;
   std::string text;
   try {
     text = j.dump(1) + "\n";
@@ -91,18 +91,18 @@ expected<std::string> write_manifest(const manifest& m) {
 }
 
 expected<manifest> parse_manifest(std::string text, const std::string& path, checkpoint_id id) {
-  if (const auto whole = unseal(text, crc_member); !whole)
-    return damaged(path, whole.error().message);
+  if (const auto whole = unseal(text, manifest_crc_member); !whole)
+    return damaged_manifest(path, whole.error().message);
   // From here on, only a writer's mistake or a later version can cause an error.
   return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<manifest> {
-    if (j.at("format") != format_name)
-      return damaged(path, "it is not a " + std::string{format_name});
-    if (const auto version = integer_of(j.at("format_version")); version != format_version)
+    if (j.at("format") != manifest_format)
+      return damaged_manifest(path, "it is not a " + std::string{manifest_format});
+    if (const auto version = integer_of(j.at("format_version")); version != manifest_version)
       return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
-                                         + std::to_string(format_version));
+                                         + std::to_string(manifest_version));
     manifest m{.id = {integer_of(j.at("step")), j.contains("iteration") ? integer_of(j["iteration"]) : 0}};
     if (m.id != id)
-      return damaged(path, "it is that of step " + to_string(m.id));
+      return damaged_manifest(path, "it is that of step " + to_string(m.id));
     m.wall_time = j.value("wall_time", 0.0);
     for (const auto& entry : j.at("files")) {
       auto f = parse_file(entry, path, id);
@@ -119,7 +119,7 @@ expected<manifest> parse_manifest(std::string text, const std::string& path, che
     for (const auto& [name, value] : j.at("blobs").items()) {
       auto bytes = from_base64(value.get<std::string>());
       if (!bytes)
-        return damaged(path, "the blob " + name + " is not base64");
+        return damaged_manifest(path, "the blob " + name + " is not base64");
       m.blobs.emplace(name, std::move(*bytes));
     }
     for (const auto& [name, value] : j.at("properties").items())

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-constexpr auto values = [] {
+constexpr auto digit_values = [] {
   std::array<int8_t, 256> table{};
   table.fill(-1);
   for (size_t i = 0; i < digits.size(); ++i)
@@ -44,7 +44,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     uint32_t group = 0;
     for (size_t k = 0; k < 4; ++k) {
       const bool pad = k >= 4 - padding;
-      const int8_t value = pad ? 0 : values[static_cast<unsigned char>(text[i + k])];
+      const int8_t value = pad ? 0 : digit_values[static_cast<unsigned char>(text[i + k])];
       if (value < 0 || (pad && text[i + k] != '='))
         return {};
       group = group << 6 | static_cast<uint32_t>(value);

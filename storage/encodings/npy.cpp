@@ -4,7 +4,7 @@ namespace troupe {
 
 namespace {
 
-std::string_view descriptor(dtype type) {
+std::string_view type_descriptor(dtype type) {
   switch (type) {
     case dtype::float32: return "<f4";
     case dtype::float64: return "<f8";
@@ -19,7 +19,7 @@ std::string_view descriptor(dtype type) {
 }  // namespace
 
 std::string npy_header(dtype type, const shape& dims) {
-  std::string dict = "{'descr': '" + std::string{descriptor(type)} + "', 'fortran_order': False, 'shape': (";
+  std::string dict = "{'descr': '" + std::string{type_descriptor(type)} + "', 'fortran_order': False, 'shape': (";
   for (int64_t e : dims.extents())
     dict += std::to_string(e) + (dims.rank() == 1 ? "," : ", ");  // (3,) is a tuple, (3) is not.
   if (dims.rank() > 1)

@@ -13,20 +13,18 @@ namespace troupe {
 
 namespace {
 
-using json = nlohmann::json;
-
 constexpr size_t alignment = 64;
-constexpr int64_t chunk_max = 1 << 20;  // Small enough to be still in the cache for the checksum.
+constexpr int64_t tensor_chunk_max = 1 << 20;  // Small enough to be still in the cache for the checksum.
 constexpr int64_t header_bytes_max = 100'000'000;  // The limit of the format's own reference reader.
 constexpr dtype dtypes[] = {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::boolean, dtype::uint8};
 
-tl::unexpected<error> damaged(const std::string& path, const std::string& what) {
+tl::unexpected<error> damaged_tensors(const std::string& path, const std::string& what) {
   return fail(errc::data_loss, path + ": " + what);
 }
 
 expected<void> check_inside(const readable_file& file, const std::string& path, const tensor_place& place) {
   if (place.offset < 0 || place.bytes < 0 || place.offset > file.size() - place.bytes)
-    return damaged(path, "tensor " + place.name + " needs " + std::to_string(place.bytes) + " bytes at offset "
+    return damaged_tensors(path, "tensor " + place.name + " needs " + std::to_string(place.bytes) + " bytes at offset "
                            + std::to_string(place.offset) + ", and the file has " + std::to_string(file.size()));
   return {};
 }
@@ -88,16 +86,16 @@ expected<std::string> read_header(const readable_file& file, const std::string& 
     header_bytes |= static_cast<uint64_t>(length[i]) << (8 * i);
   const int64_t room = file.size() - static_cast<int64_t>(sizeof(uint64_t));
   if (header_bytes > static_cast<uint64_t>(std::min(room, header_bytes_max)))
-    return damaged(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
+    return damaged_tensors(path, "the header at byte 8 is said to have " + std::to_string(header_bytes) + " bytes, and the file has "
                            + std::to_string(file.size()));
   std::string text(header_bytes, '\0');
   if (auto done = file.read(sizeof(uint64_t), std::as_writable_bytes(std::span{text})); !done)
     return fail(std::move(done.error()));
   const auto flaw = find_flaw(text);
   if (flaw && flaw->deep)
-    return damaged(path, "the header at byte 8 " + to_text(json_flaw{sizeof(uint64_t) + flaw->at, true}));
+    return damaged_tensors(path, "the header at byte 8 " + to_text(json_flaw{sizeof(uint64_t) + flaw->at, true}));
   if (flaw || !json_cursor{text}.is_object())
-    return damaged(path, "the header at byte 8 is not a JSON object");
+    return damaged_tensors(path, "the header at byte 8 is not a JSON object");
   return text;
 }
 
@@ -182,7 +180,7 @@ expected<std::string> lay_out_safetensors(std::span<tensor_place> tensors) {
 }
 
 expected<std::string> lay_out_safetensors(std::span<raw_place> tensors) {
-  auto header = json::object();
+  auto header = nlohmann::json::object();
   int64_t at = 0;
   for (auto& t : tensors) {
     if (t.name.empty() || t.name == "__metadata__")
@@ -194,7 +192,7 @@ expected<std::string> lay_out_safetensors(std::span<raw_place> tensors) {
   std::string text;
   try {
     text = header.dump();
-  } catch (const json::exception& e) {
+  } catch (const nlohmann::json::exception& e) {
     return fail(errc::invalid_argument, std::string{"a tensor's name is not UTF-8: "} + e.what());
   }
   const size_t unpadded = sizeof(uint64_t) + text.size();
@@ -251,8 +249,8 @@ expected<uint32_t> read_bytes(const readable_file& file, const std::string& path
                               uint32_t crc) {
   if (auto inside = check_inside(file, path, place); !inside)
     return fail(std::move(inside.error()));
-  for (size_t done = 0; done < to.size(); done += chunk_max) {
-    const auto chunk = to.subspan(done, std::min<size_t>(chunk_max, to.size() - done));  // Summed while it is in the cache.
+  for (size_t done = 0; done < to.size(); done += tensor_chunk_max) {
+    const auto chunk = to.subspan(done, std::min<size_t>(tensor_chunk_max, to.size() - done));  // Summed while it is in the cache.
     if (auto read = file.read(place.offset + from + static_cast<int64_t>(done), chunk); !read)
       return fail(std::move(read.error()));
     crc = crc32c(chunk, crc);
@@ -263,10 +261,10 @@ expected<uint32_t> read_bytes(const readable_file& file, const std::string& path
 expected<uint32_t> checksum_tensor(const readable_file& file, const std::string& path, const tensor_place& place) {
   if (auto inside = check_inside(file, path, place); !inside)
     return fail(std::move(inside.error()));
-  std::vector<std::byte> buffer(static_cast<size_t>(std::min(chunk_max, place.bytes)));
+  std::vector<std::byte> buffer(static_cast<size_t>(std::min(tensor_chunk_max, place.bytes)));
   uint32_t crc = 0;
-  for (int64_t done = 0; done < place.bytes; done += chunk_max) {
-    const auto chunk = std::span{buffer}.first(static_cast<size_t>(std::min(chunk_max, place.bytes - done)));
+  for (int64_t done = 0; done < place.bytes; done += tensor_chunk_max) {
+    const auto chunk = std::span{buffer}.first(static_cast<size_t>(std::min(tensor_chunk_max, place.bytes - done)));
     if (auto read = file.read(place.offset + done, chunk); !read)
       return fail(std::move(read.error()));
     crc = crc32c(chunk, crc);

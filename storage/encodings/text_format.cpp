@@ -9,9 +9,9 @@ namespace troupe {
 namespace {
 
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
-int hex_value(char c) { return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+int hex_value(char c) { return is_decimal(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
 
 void append_utf8(std::string& to, uint32_t c) {
   const auto tail = [&](int shift) { to += static_cast<char>(0x80 | ((c >> shift) & 0x3f)); };
@@ -68,7 +68,7 @@ class reader {
 
   std::string word() {
     const size_t begin = at_;
-    while (begins_word(peek()) || is_digit(peek()))
+    while (begins_word(peek()) || is_decimal(peek()))
       ++at_;
     std::string made{text_.substr(begin, at_ - begin)};
     skip_blanks();
@@ -77,7 +77,7 @@ class reader {
 
   /// [package.extension] or [type.example.com/package.Message].
   bool extension_name() {
-    while (begins_word(peek()) || is_digit(peek()) || peek() == '.' || peek() == '/' || peek() == '-' || peek() == '%') {
+    while (begins_word(peek()) || is_decimal(peek()) || peek() == '.' || peek() == '/' || peek() == '-' || peek() == '%') {
       ++at_;
       skip_blanks();
     }
@@ -91,7 +91,7 @@ class reader {
       keep = false;
       if (!extension_name())
         return false;
-    } else if (begins_word(peek()) || is_digit(peek())) {  // A field that its writer did not know either has its number for a name.
+    } else if (begins_word(peek()) || is_decimal(peek())) {  // A field that its writer did not know either has its number for a name.
       made.name = word();
     } else {
       return wrong("expected the name of a field");
@@ -143,7 +143,7 @@ class reader {
     } else {
       if (take('-'))
         made.value = "-";
-      if (!begins_word(peek()) && !is_digit(peek()) && peek() != '.')
+      if (!begins_word(peek()) && !is_decimal(peek()) && peek() != '.')
         return wrong("expected a value");
       number_or_word(made.value);
     }
@@ -158,7 +158,7 @@ class reader {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       const bool sign = number && (c == '+' || c == '-') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
-      if (!begins_word(c) && !is_digit(c) && !(number && c == '.') && !sign)
+      if (!begins_word(c) && !is_decimal(c) && !(number && c == '.') && !sign)
         break;
     }
     into += text_.substr(begin, at_ - begin);

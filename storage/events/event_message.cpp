@@ -14,7 +14,7 @@ constexpr int string_dtype = 7;  // TensorFlow's DT_STRING.
 constexpr int tensor_class = 2;  // TensorBoard's DATA_CLASS_TENSOR.
 constexpr std::string_view text_plugin = "text";
 
-std::string quoted(std::string_view text) {
+std::string quoted_tag(std::string_view text) {
   return "\"" + std::string{text} + "\"";
 }
 
@@ -38,7 +38,7 @@ void write(const histogram& h, proto::HistogramProto& into) {
 }
 
 expected<void> write(const summary_value& value, proto::Summary::Value& into) {
-  const std::string what = std::string{to_string(value.what)} + " " + quoted(value.tag);
+  const std::string what = std::string{to_string(value.what)} + " " + quoted_tag(value.tag);
   if (value.tag.empty() || !is_utf8(value.tag))
     return fail(errc::invalid_argument, "the tag of the " + what + " is " + (value.tag.empty() ? "empty" : "not UTF-8"));
   into.set_tag(value.tag);
@@ -73,11 +73,11 @@ expected<void> write(const summary_value& value, proto::Summary::Value& into) {
       text.add_string_val(value.text);
       return {};
   }
-  return fail(errc::invalid_argument, "the value " + quoted(value.tag) + " is of no kind");
+  return fail(errc::invalid_argument, "the value " + quoted_tag(value.tag) + " is of no kind");
 }
 
 expected<void> write(const event_value& value, proto::Summary::Value& into) {
-  const std::string what = "the value " + quoted(value.tag);
+  const std::string what = "the value " + quoted_tag(value.tag);
   if (value.tag.empty() || !is_utf8(value.tag))
     return fail(errc::invalid_argument, "the tag of " + what + " is " + (value.tag.empty() ? "empty" : "not UTF-8"));
   if (value.plugin.empty() || value.as == event_value::form::texts)
@@ -111,7 +111,7 @@ expected<void> read_metadata(const std::string& tag, const std::string& plugin, 
   }
   auto said = hyperparameters_text(value.data);
   if (!said)
-    return fail(errc::data_loss, "the hyperparameters " + quoted(tag) + " " + said.error().message);
+    return fail(errc::data_loss, "the hyperparameters " + quoted_tag(tag) + " " + said.error().message);
   value.text = std::move(*said);
   return {};
 }
@@ -134,7 +134,7 @@ expected<void> read(const proto::Summary::Value& from, const std::string& plugin
     case proto::Summary::Value::kHisto: {
       auto counted = read(from.histo());
       if (!counted)
-        return fail(errc::data_loss, "the histogram " + quoted(tag) + " " + counted.error().message);
+        return fail(errc::data_loss, "the histogram " + quoted_tag(tag) + " " + counted.error().message);
       into.summaries.push_back({.what = summary_value::kind::histogram, .tag = tag, .histogram = std::move(*counted)});
       return {};
     }

@@ -35,7 +35,7 @@ std::string name_of(int32_t type) {
   }
 }
 
-tl::unexpected<error> damaged(const std::string& tag, const std::string& what) {
+tl::unexpected<error> damaged_tensor(const std::string& tag, const std::string& what) {
   return fail(errc::data_loss, "the tensor \"" + tag + "\" " + what);
 }
 
@@ -47,27 +47,27 @@ std::string text_of(const proto::TensorShapeProto& dims) {
 }
 
 /// What a shape says: no `dims` where it has too many axes or more elements than any memory holds.
-struct extent {
+struct stored_extent {
   int64_t count = 0;
   std::optional<shape> dims = {};
 };
 
-expected<extent> extent_of(const std::string& tag, const proto::TensorShapeProto& dims) {
+expected<stored_extent> extent_of(const std::string& tag, const proto::TensorShapeProto& dims) {
   constexpr int64_t most = int64_t{1} << 40;
   if (dims.unknown_rank())
-    return damaged(tag, "has a shape of unknown rank");
+    return damaged_tensor(tag, "has a shape of unknown rank");
   int64_t product = 1;  // Without the axes of none, so that no part of it overflows.
   bool none = false;
   std::vector<int64_t> extents;
   for (const auto& d : dims.dim()) {
     if (d.size() < 0)
-      return damaged(tag, "has the shape " + text_of(dims) + ", which cannot be");
+      return damaged_tensor(tag, "has the shape " + text_of(dims) + ", which cannot be");
     extents.push_back(d.size());
     none = none || d.size() == 0;
     product = d.size() > 0 && product > most / d.size() ? most : product * std::max<int64_t>(d.size(), 1);
   }
   const bool possible = product < most && extents.size() <= static_cast<size_t>(shape::max_rank);
-  return extent{none ? 0 : product, possible ? std::optional{shape{extents}} : std::nullopt};
+  return stored_extent{none ? 0 : product, possible ? std::optional{shape{extents}} : std::nullopt};
 }
 
 // -- numbers -----------------------------------------------------------------------
@@ -87,12 +87,12 @@ expected<tensor> numbers_of(const std::string& tag, const TensorProto& from, con
   const auto count = static_cast<size_t>(dims.elements()), given = static_cast<size_t>(field.size());
   const std::string& bytes = from.tensor_content();
   if (!bytes.empty() && bytes.size() != count * sizeof(Stored))
-    return damaged(tag, "has " + std::to_string(bytes.size()) + " bytes, and its shape " + to_string(dims) + " takes "
+    return damaged_tensor(tag, "has " + std::to_string(bytes.size()) + " bytes, and its shape " + to_string(dims) + " takes "
                           + std::to_string(count * sizeof(Stored)));
   if (given > count)
-    return damaged(tag, "has " + std::to_string(given) + " values, and its shape " + to_string(dims) + " takes " + std::to_string(count));
+    return damaged_tensor(tag, "has " + std::to_string(given) + " values, and its shape " + to_string(dims) + " takes " + std::to_string(count));
   if (bytes.empty() && count - given > left_out_max)
-    return damaged(tag, "leaves out " + std::to_string(count - given) + " values of its shape " + to_string(dims) + ", and at most "
+    return damaged_tensor(tag, "leaves out " + std::to_string(count - given) + " values of its shape " + to_string(dims) + ", and at most "
                           + std::to_string(left_out_max) + " are believed");
   auto buffer = allocate_buffer(std::max<int64_t>(1, dims.elements() * static_cast<int64_t>(sizeof(ours))));
   if (!buffer)
@@ -198,7 +198,7 @@ expected<void> read_strings(const std::string& tag, const std::string& plugin, c
                             read_values& into) {
   const auto& strings = from.string_val();
   if (strings.size() > count)
-    return damaged(tag, "has " + std::to_string(strings.size()) + " strings, and its shape " + text_of(from.tensor_shape()) + " takes "
+    return damaged_tensor(tag, "has " + std::to_string(strings.size()) + " strings, and its shape " + text_of(from.tensor_shape()) + " takes "
                           + std::to_string(count));
   if (plugin == "images" && count >= 2 && strings.size() == count)
     return read_images(tag, plugin, from, into);

@@ -11,7 +11,7 @@ namespace troupe {
 
 namespace {
 
-constexpr int attempts_max = 8;  // Fails if a writer replaces its list each time.
+constexpr int looks_max = 8;  // Fails if a writer replaces its list each time.
 constexpr int depth_max = 4;  // Deeper directories are not ours, or a link leads back.
 
 bool is_event_file(std::string_view name) {
@@ -169,7 +169,7 @@ expected<directory_report> examine_directory(file_system& fs, const std::string&
     const auto is_whole = [](const checkpoint_entry& c) { return c.damages.empty(); };
     const bool sound = report && std::all_of(report->checkpoints.begin(), report->checkpoints.end(), is_whole);
     // A checkpoint deleted by a running job meanwhile looks damaged, so the list is read again.
-    if (sound || attempt == attempts_max || state_text(fs, directory) == before)
+    if (sound || attempt == looks_max || state_text(fs, directory) == before)
       return report;
   }
 }

@@ -10,27 +10,27 @@ namespace {
 
 using export_fields::json;
 
-constexpr std::string_view manifest_format = "troupe export", crc_member = "manifest_crc32c";
+constexpr std::string_view export_format = "troupe export", export_crc_member = "manifest_crc32c";
 
 }  // namespace
 
 std::string write_export_manifest(const std::vector<listed_file>& files) {
-  auto j = export_fields::begin_file(manifest_format);
+  auto j = export_fields::begin_file(export_format);
   j["files"] = json::array();
   for (const auto& f : files)
     j["files"].push_back(to_json(f));
-  j[std::string{crc_member}] = unsealed;
+  j[std::string{export_crc_member}] = unsealed;
   return seal(j.dump(1) + "\n");
 }
 
 expected<std::vector<listed_file>> parse_export_manifest(std::string text, const std::string& path) {
   const auto damaged = [&](const std::string& what) { return fail(errc::data_loss, path + ": " + what); };
-  if (const auto whole = unseal(text, crc_member); !whole)
+  if (const auto whole = unseal(text, export_crc_member); !whole)
     return damaged(whole.error().message);
   // From here on, only a writer's mistake or a later version can cause an error.
   return read_json(text, path + ": ", [&](const json_tree::value& j) -> expected<std::vector<listed_file>> {
-    if (j.at("format") != manifest_format)
-      return damaged("it is not a " + std::string{manifest_format});
+    if (j.at("format") != export_format)
+      return damaged("it is not a " + std::string{export_format});
     if (const auto version = integer_of(j.at("format_version")); version != export_fields::format_version)
       return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads "
                                          + std::to_string(export_fields::format_version));

@@ -11,7 +11,7 @@ using namespace memory;
 
 namespace {
 
-tl::unexpected<error> fail_at(errc category, const char* operation, const std::string& path, const char* reason) {
+tl::unexpected<error> fail_in_memory(errc category, const char* operation, const std::string& path, const char* reason) {
   return fail(category, std::string{"cannot "} + operation + " " + path + ": " + reason);
 }
 
@@ -37,7 +37,7 @@ class memory_writable_file final : public writable_file {
   expected<bool> is_in_place() const override {
     const std::lock_guard guard{world_->mutex};
     if (life_ != world_->life)
-      return fail_at(errc::unavailable, "look at", path_, "the disk lost power");
+      return fail_in_memory(errc::unavailable, "look at", path_, "the disk lost power");
     return world_->node_at(parts_of(path_)) == node_ && node_->content->size() >= written_;
   }
 
@@ -46,7 +46,7 @@ class memory_writable_file final : public writable_file {
   expected<void> use(const char* operation, Action action) {
     const std::lock_guard guard{world_->mutex};
     if (closed_ || life_ != world_->life)
-      return fail_at(errc::unavailable, operation, path_, closed_ ? "it is closed" : "the disk lost power");
+      return fail_in_memory(errc::unavailable, operation, path_, closed_ ? "it is closed" : "the disk lost power");
     action();
     return {};
   }
@@ -71,7 +71,7 @@ class memory_readable_file final : public readable_file {
   expected<void> read(int64_t offset, std::span<std::byte> into) const override {
     const std::lock_guard guard{world_->mutex};
     if (life_ != world_->life)
-      return fail_at(errc::unavailable, "read", path_, "the disk lost power");
+      return fail_in_memory(errc::unavailable, "read", path_, "the disk lost power");
     const auto begin = std::min(static_cast<size_t>(std::max<int64_t>(offset, 0)), content_->size());
     if (offset < 0 || content_->size() - begin < into.size())
       return fail(errc::data_loss, path_ + " ends at byte " + std::to_string(content_->size()) + ": wanted "
@@ -104,7 +104,7 @@ class memory_lock final : public directory_lock {
   expected<void> check() const override {
     const std::lock_guard guard{world_->mutex};
     if (life_ != world_->life)
-      return fail_at(errc::unavailable, "look at the lock of", path_, "the disk lost power");
+      return fail_in_memory(errc::unavailable, "look at the lock of", path_, "the disk lost power");
     if (world_->node_at(parts_of(path_)) != held_)
       return fail(errc::failed_precondition, path_ + " is not the directory that was locked: it was removed or replaced");
     return {};
@@ -142,7 +142,7 @@ class disk final : public memory_disk {
     if (!place)
       return fail(std::move(place.error()));
     if (place->found && place->found->directory)
-      return fail_at(errc::failed_precondition, "create", path, "it is a directory");
+      return fail_in_memory(errc::failed_precondition, "create", path, "it is a directory");
     return begin(*place, path);
   }
 
@@ -160,7 +160,7 @@ class disk final : public memory_disk {
     if (!place)
       return fail(std::move(place.error()));
     if (place->found->directory)
-      return fail_at(errc::failed_precondition, "open", path, "it is a directory");
+      return fail_in_memory(errc::failed_precondition, "open", path, "it is a directory");
     return std::make_unique<memory_readable_file>(world_, place->found->content, path);
   }
 
@@ -173,9 +173,9 @@ class disk final : public memory_disk {
     if (!target)
       return fail(std::move(target.error()));
     if (source->in != target->in)
-      return fail_at(errc::unimplemented, "rename", from + " to " + to, "in memory nothing can be moved out of its directory");
+      return fail_in_memory(errc::unimplemented, "rename", from + " to " + to, "in memory nothing can be moved out of its directory");
     if (target->found && target->found != source->found && (source->found->directory || target->found->directory))
-      return fail_at(errc::failed_precondition, "rename", from + " to " + to, "the name is taken, and one of the two is a directory");
+      return fail_in_memory(errc::failed_precondition, "rename", from + " to " + to, "the name is taken, and one of the two is a directory");
     if (source->name != target->name)
       source->in->make({source->name, target->name, source->found});
     return {};
@@ -193,7 +193,7 @@ class disk final : public memory_disk {
       directory& in = world_->directories[at.get()];
       auto& found = in.now[part];
       if (found && !found->directory)
-        return fail_at(errc::failed_precondition, "create directory", path, "a part of it is a file");
+        return fail_in_memory(errc::failed_precondition, "create directory", path, "a part of it is a file");
       if (!found) {
         auto fresh = std::make_shared<node>(node{.directory = true, .modified = ++world_->clock});
         world_->directories[fresh.get()];
@@ -223,7 +223,7 @@ class disk final : public memory_disk {
     if (!place)
       return fail(std::move(place.error()));
     if (!place->found->directory || !world_->directories[place->found.get()].now.empty())
-      return fail_at(errc::failed_precondition, "remove", path, place->found->directory ? "it is not empty" : "it is not a directory");
+      return fail_in_memory(errc::failed_precondition, "remove", path, place->found->directory ? "it is not empty" : "it is not a directory");
     world_->removed.push_back(place->found);
     place->in->make({.erased = place->name});
     return {};
@@ -340,7 +340,7 @@ class disk final : public memory_disk {
 
   static expected<void> erase(const found_place& place, const std::string& path) {
     if (place.found->directory)
-      return fail_at(errc::failed_precondition, "remove", path, "it is a directory");
+      return fail_in_memory(errc::failed_precondition, "remove", path, "it is a directory");
     place.in->make({.erased = place.name});
     return {};
   }
@@ -355,9 +355,9 @@ class disk final : public memory_disk {
       auto& names = world_->directories[at.get()].now;
       const auto found = names.find(part);
       if (found == names.end())
-        return fail_at(errc::not_found, operation, path, "no such file or directory");
+        return fail_in_memory(errc::not_found, operation, path, "no such file or directory");
       if (!found->second->directory)
-        return fail_at(errc::failed_precondition, operation, path, "not a directory");
+        return fail_in_memory(errc::failed_precondition, operation, path, "not a directory");
       at = found->second;
     }
     return at;
@@ -368,7 +368,7 @@ class disk final : public memory_disk {
   expected<found_place> place_of(const char* operation, const std::string& path) {
     const auto parts = parts_of(path);
     if (parts.empty())
-      return fail_at(errc::failed_precondition, operation, path, "it is a directory");
+      return fail_in_memory(errc::failed_precondition, operation, path, "it is a directory");
     auto in = walk(operation, path, std::span{parts}.first(parts.size() - 1));
     if (!in)
       return fail(std::move(in.error()));
@@ -380,7 +380,7 @@ class disk final : public memory_disk {
   expected<found_place> existing(const char* operation, const std::string& path) {
     auto p = place_of(operation, path);
     if (p && !p->found)
-      return fail_at(errc::not_found, operation, path, "no such file or directory");
+      return fail_in_memory(errc::not_found, operation, path, "no such file or directory");
     return p;
   }
 

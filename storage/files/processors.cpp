@@ -11,11 +11,11 @@ namespace troupe {
 
 namespace {
 
-using reader = std::function<std::optional<std::string>(const std::string& path)>;
+using file_reader = std::function<std::optional<std::string>(const std::string& path)>;
 
 constexpr int32_t processors_max = 1024;
 
-std::optional<std::string> text_of(const std::string& path) {
+std::optional<std::string> text_of_file(const std::string& path) {
   std::ifstream in{path};
   std::ostringstream text;
   text << in.rdbuf();
@@ -28,7 +28,7 @@ int32_t affinity() {
 }
 
 /// Processors that a group may keep busy: nothing where it has no limit ("max", -1).
-std::optional<double> limit_of(const std::string& folder, bool unified, const reader& read) {
+std::optional<double> limit_of(const std::string& folder, bool unified, const file_reader& read) {
   const auto text = unified ? read(folder + "/cpu.max") : read(folder + "/cpu.cfs_quota_us");
   if (!text)
     return {};
@@ -45,22 +45,22 @@ std::optional<double> limit_of(const std::string& folder, bool unified, const re
 
 /// The folder of the hierarchy with the processor controller that a line names ("0::/a/b" of version 2, "4:cpu,cpuacct:/a/b" of version 1),
 /// and the group in it; nothing for lines of other controllers.
-struct place { std::string root, group; bool unified; };
-std::optional<place> place_of(const std::string& line) {
+struct group_place { std::string root, group; bool unified; };
+std::optional<group_place> place_of(const std::string& line) {
   const auto first = line.find(':'), second = line.find(':', first + 1);
   if (first == std::string::npos || second == std::string::npos)
     return {};
   const auto controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
   if (controllers.empty())
-    return place{"/sys/fs/cgroup", group, true};
+    return group_place{"/sys/fs/cgroup", group, true};
   if (("," + controllers + ",").find(",cpu,") == std::string::npos)
     return {};
-  return place{"/sys/fs/cgroup/" + controllers, group, false};
+  return group_place{"/sys/fs/cgroup/" + controllers, group, false};
 }
 
 }  // namespace
 
-int32_t usable_processors(int32_t affinity, const std::string& groups, const reader& read) {
+int32_t usable_processors(int32_t affinity, const std::string& groups, const file_reader& read) {
   double most = std::clamp(affinity, 1, processors_max);
   std::istringstream lines{groups};
   for (std::string line; std::getline(lines, line);)
@@ -78,6 +78,6 @@ int32_t usable_processors(int32_t affinity, const std::string& groups, const rea
   return std::max(1, static_cast<int32_t>(std::floor(most)));
 }
 
-int32_t usable_processors() { return usable_processors(affinity(), text_of("/proc/self/cgroup").value_or(""), text_of); }
+int32_t usable_processors() { return usable_processors(affinity(), text_of_file("/proc/self/cgroup").value_or(""), text_of_file); }
 
 }  // namespace troupe

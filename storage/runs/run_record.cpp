@@ -12,9 +12,9 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::string_view format_name = "troupe run";
-constexpr int64_t format_version = 1;
-constexpr std::string_view crc_member = "crc32c";
+constexpr std::string_view record_format = "troupe run";
+constexpr int64_t record_version = 1;
+constexpr std::string_view record_crc_member = "crc32c";
 
 json object_of(const std::map<std::string, std::string>& texts) {
   json o = json::object();
@@ -30,30 +30,30 @@ std::map<std::string, std::string> texts_of(const json_tree::value& o) {
   return texts;
 }
 
-tl::unexpected<error> damaged(const std::string& path, const std::string& what) {
+tl::unexpected<error> damaged_record(const std::string& path, const std::string& what) {
   return fail(errc::data_loss, path + " is damaged: " + what);
 }
 
 }  // namespace
 
 std::string run_record_text(const run_record& record) {
-  json j{{"format", format_name}, {"format_version", format_version}, {"wall_time", record.wall_time}, {"command", json::array()},
+  json j{{"format", record_format}, {"format_version", record_version}, {"wall_time", record.wall_time}, {"command", json::array()},
          {"directory", as_utf8(record.directory)}, {"versions", object_of(record.versions)}, {"settings", object_of(record.settings)},
-         {"resolved", object_of(record.resolved)}, {std::string{crc_member}, unsealed}};
+         {"resolved", object_of(record.resolved)}, {std::string{record_crc_member}, unsealed}};
   for (const auto& argument : record.command)
     j["command"].push_back(as_utf8(argument));
   return seal(j.dump(1) + "\n");
 }
 
 expected<run_record> parse_run_record(std::string text, const std::string& path) {
-  if (const auto whole = unseal(text, crc_member); !whole)
-    return damaged(path, whole.error().message);
+  if (const auto whole = unseal(text, record_crc_member); !whole)
+    return damaged_record(path, whole.error().message);
   // From here on, only a writer's mistake or a later version can cause an error.
   return read_json(text, path + " is damaged: ", [&](const json_tree::value& j) -> expected<run_record> {
-    if (j.at("format") != format_name)
-      return damaged(path, "it is no " + std::string{format_name});
-    if (const auto version = integer_of(j.at("format_version")); version != format_version)
-      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads " + std::to_string(format_version));
+    if (j.at("format") != record_format)
+      return damaged_record(path, "it is no " + std::string{record_format});
+    if (const auto version = integer_of(j.at("format_version")); version != record_version)
+      return fail(errc::unimplemented, path + ": format version " + std::to_string(version) + ", and this program reads " + std::to_string(record_version));
     return run_record{.wall_time = j.at("wall_time").get<double>(), .command = j.at("command").get<std::vector<std::string>>(),
                       .directory = j.at("directory").get<std::string>(), .versions = texts_of(j.at("versions")),
                       .settings = texts_of(j.at("settings")), .resolved = texts_of(j.at("resolved"))};

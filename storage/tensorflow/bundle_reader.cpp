@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t version_max = 1;       // TensorFlow has written no other.
 constexpr int32_t shards_max = 100'000;  // Five digits in the name of a file.
-constexpr int64_t chunk_max = 1 << 20;   // Small enough to be still in the cache for the checksum.
+constexpr int64_t bundle_chunk_max = 1 << 20;   // Small enough to be still in the cache for the checksum.
 
 /// A key that begins with 0 is that of a slice; names of variables do not.
 bool is_slice_key(std::string_view key) { return key.starts_with('\0'); }
@@ -238,10 +238,10 @@ expected<void> tensor_bundle::read_piece(const bundle_tensor& t, const bundle_pi
   if (p.offset > (*file)->size() - p.bytes)
     return fail(errc::data_loss, path + ": tensor " + t.name + " needs " + std::to_string(p.bytes) + " bytes at offset " + std::to_string(p.offset)
                                    + ", and the file has " + std::to_string((*file)->size()));
-  std::vector<std::byte> buffer(into.empty() ? static_cast<size_t>(std::min(chunk_max, p.bytes)) : 0);
+  std::vector<std::byte> buffer(into.empty() ? static_cast<size_t>(std::min(bundle_chunk_max, p.bytes)) : 0);
   uint32_t crc = 0;
-  for (int64_t done = 0; done < p.bytes; done += chunk_max) {
-    const auto count = static_cast<size_t>(std::min(chunk_max, p.bytes - done));
+  for (int64_t done = 0; done < p.bytes; done += bundle_chunk_max) {
+    const auto count = static_cast<size_t>(std::min(bundle_chunk_max, p.bytes - done));
     const auto chunk = into.empty() ? std::span{buffer}.first(count) : into.subspan(static_cast<size_t>(done), count);
     if (auto read = (*file)->read(p.offset + done, chunk); !read)
       return read;

@@ -90,7 +90,7 @@ expected<void> write_bundle(file_system& fs, const std::string& directory, const
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].name.empty() || (i > 0 && tensors[i].name == tensors[i - 1].name))
-      return fail(errc::invalid_argument, "two tensors, or one without a name, cannot be written as " + quoted(tensors[i].name));
+      return fail(errc::invalid_argument, "two tensors, or one without a name, cannot be written as " + troupe::quoted(tensors[i].name));
   const std::string prefix = join_path(directory, name), data_path = bundle_data_name(prefix, 0, 1);
   auto data = new_file::create(fs, data_path);
   if (!data)

@@ -12,7 +12,7 @@ using namespace table_layout;
 namespace {
 
 /// Keys share their beginnings, so a table decodes to more bytes than it has: an index of long names to some five times as many.
-constexpr uint64_t growth_max = 256;
+constexpr uint64_t block_growth_max = 256;
 constexpr uint64_t decoded_least = 1 << 16;
 
 std::optional<place> take_place(std::string_view& from) {
@@ -24,7 +24,7 @@ std::optional<place> take_place(std::string_view& from) {
 class table_reader {
  public:
   table_reader(const readable_file& file, const std::string& path)
-    : file_(file), path_(path), size_(static_cast<uint64_t>(file.size())), left_(std::max(decoded_least, growth_max * size_)) {}
+    : file_(file), path_(path), size_(static_cast<uint64_t>(file.size())), left_(std::max(decoded_least, block_growth_max * size_)) {}
 
   expected<std::vector<table_entry>> read() {
     if (size_ < footer_bytes)
@@ -65,7 +65,7 @@ class table_reader {
 
   expected<void> charge(uint64_t bytes, const place& at, const std::string& what) {
     if (bytes > left_)
-      return damaged(at.offset, what + " decodes to more than " + std::to_string(growth_max) + " times the file's size");
+      return damaged(at.offset, what + " decodes to more than " + std::to_string(block_growth_max) + " times the file's size");
     left_ -= bytes;
     return {};
   }

@@ -1,0 +1,17 @@
+// Whether options have a field of a name.
+#pragma once
+
+#include <troupe/option_field.hpp>
+
+#include <string_view>
+
+namespace troupe::cli {
+
+template <class Options>
+bool has_field(const Options& o, std::string_view name) {
+  bool found = false;
+  each_field(o, [&](const field_row& field, const auto&) { found = found || field.name == name; });
+  return found;
+}
+
+}  // namespace troupe::cli
