@@ -11,8 +11,8 @@ roster start_all(crew& nodes, caf::local_actor& driver) {
     auto handle = nodes.start(m.id, me);
     driver.monitor(caf::actor_cast<caf::actor>(handle));
     all.started(m.id, std::move(handle));
-    nodes.connect(m.id);
   }
+  neighbourhood{driver, nodes.plan(), all}.connect();
   return all;
 }
 

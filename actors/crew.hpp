@@ -2,9 +2,7 @@
 // implements it, as only the launcher spawns actors.
 #pragma once
 
-#include "actors/roster.hpp"
-
-#include <map>
+#include "actors/connections.hpp"
 
 namespace troupe {
 
@@ -15,14 +13,11 @@ class crew {
 
   /// The nodes, none of them started, in the order in which they have to be started.
   virtual std::vector<member> members() const = 0;
-  /// Starts a node, which reports to `driver`, or replaces a node that has ended, with an engine of its own. Only nodes that
-  /// are started later know it before `connect`.
+  /// The plan that has their edges.
+  virtual const checked_plan& plan() const = 0;
+  /// Starts a node, which reports to `driver`, or replaces a node that has ended, with an engine of its own. It knows no other node before its driver
+  /// connects it.
   virtual caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr& driver) = 0;
-  /// Sends handles between a node and the started nodes with which it shares an edge or to which it sends parts.
-  virtual void connect(node_id id) = 0;
-  /// Groups have left, each at a step: tells the nodes at the other ends of their edges that nothing flows there from that batch on, but for those
-  /// of groups that have left as well.
-  virtual void remove(const std::map<group_id, int64_t>& leaving, int32_t attempt) = 0;
   /// Ends a node, if it was started.
   virtual void end(node_id id) = 0;
 

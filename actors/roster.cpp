@@ -4,14 +4,18 @@
 
 namespace troupe {
 
+roster::roster(std::vector<member> members) : members_(std::move(members)) {
+  for (size_t i = 0; i < members_.size(); ++i)
+    places_.emplace(members_[i].id, i);
+}
+
 bool roster::any_alive() const {
   return std::any_of(members_.begin(), members_.end(), [](const member& m) { return m.handle != nullptr; });
 }
 
 void roster::started(node_id id, caf::strong_actor_ptr handle) {
-  for (auto& m : members_)
-    if (m.id == id)
-      m.handle = std::move(handle);
+  if (const auto at = places_.find(id); at != places_.end())
+    members_[at->second].handle = std::move(handle);
 }
 
 const member* roster::find(const caf::actor_addr& address) const {
@@ -22,8 +26,8 @@ const member* roster::find(const caf::actor_addr& address) const {
 }
 
 const member* roster::find(node_id id) const {
-  const auto m = std::find_if(members_.begin(), members_.end(), [id](const member& x) { return x.id == id; });
-  return m == members_.end() ? nullptr : &*m;
+  const auto at = places_.find(id);
+  return at == places_.end() ? nullptr : &members_[at->second];
 }
 
 void roster::ended(node_id id) {

@@ -4,6 +4,7 @@
 #include "messages/interfaces.hpp"
 #include "words/roles.hpp"
 
+#include <unordered_map>
 #include <vector>
 
 namespace troupe {
@@ -34,7 +35,7 @@ struct member {
 class roster {
  public:
   roster() = default;
-  explicit roster(std::vector<member> members) : members_(std::move(members)) {}
+  explicit roster(std::vector<member> members);
 
   const std::vector<member>& members() const noexcept { return members_; }
   bool empty() const noexcept { return members_.empty(); }
@@ -83,6 +84,7 @@ class roster {
 
  private:
   std::vector<member> members_;
+  std::unordered_map<node_id, size_t> places_;  ///< In `members_`.
 };
 
 }  // namespace troupe

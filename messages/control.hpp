@@ -121,7 +121,16 @@ typename Inspector::result_type inspect(Inspector& f, connect_parts& x) {
   return f(caf::meta::type_name("connect_parts"), x.writer);
 }
 
-/// The receiver of reports from now on, since the outfeed has ended. A replica whose stream has ended sends its
+/// To an outfeed: the receiver of its records.
+struct connect_records {
+  record_sink_actor writer;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, connect_records& x) {
+  return f(caf::meta::type_name("connect_records"), x.writer);
+}
+
+/// The receiver of reports from now on: the outfeed, or whoever takes its place once it has ended. A replica whose stream has ended sends its
 /// `stream_end` again.
 struct connect_reports {
   report_sink_actor sink;

@@ -26,6 +26,7 @@ struct apply_rule;
 struct begin;
 struct connect_parts;
 struct connect_reader;
+struct connect_records;
 struct connect_reducer;
 struct connect_reports;
 struct connect_source;
@@ -95,6 +96,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::committed))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reader))
+  CAF_ADD_TYPE_ID(troupe, (troupe::connect_records))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reducer))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reports))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_source))

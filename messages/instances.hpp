@@ -19,7 +19,7 @@
 #define TROUPE_EACH_OF_DATA(f) \
   f(block) f(end_of_data) f(gradient_part) f(gradient_sum) f(record) f(snapshot_part) f(state_part) f(step_report) f(stream_end)
 #define TROUPE_EACH_CONTROL(f) \
-  f(abandon) f(all_applied) f(answered) f(applied) f(apply_rule) f(begin) f(connect_parts) f(connect_reader) f(connect_reducer) \
+  f(abandon) f(all_applied) f(answered) f(applied) f(apply_rule) f(begin) f(connect_parts) f(connect_reader) f(connect_records) f(connect_reducer) \
   f(connect_reports) f(connect_source) f(deadline) f(evaluate_at) f(fact) f(finish_log) f(flush) f(halt) f(hooks_ended) f(hooks_ready) \
   f(leave) f(name_missing) f(note) f(probe) f(proceed) f(pull) f(record_credit) f(request) f(restore) f(retire) f(rewind) f(run) \
   f(scale_rate) f(settle) f(show_state) f(stand_in) f(stop) f(unlease)

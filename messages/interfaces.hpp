@@ -33,7 +33,7 @@ using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<leave>,          // One reader has left an edge.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<connect_reader>, // The reader of an edge.
-  caf::reacts_to<connect_parts>,  // Another checkpoint writer.
+  caf::reacts_to<connect_parts>,  // The checkpoint writer, or another one.
   caf::reacts_to<proceed>>;       // To itself.
 
 using replica_actor = block_sink_actor::extend<
@@ -45,10 +45,10 @@ using replica_actor = block_sink_actor::extend<
   caf::reacts_to<run>,            // The horizon: nothing is computed past `until`.
   caf::reacts_to<connect_source>, // The source of an edge to an in-port; it receives `pull`.
   caf::reacts_to<connect_reader>, // The reader of an edge from an out-port.
-  caf::reacts_to<connect_parts>,  // Another checkpoint writer.
-  caf::reacts_to<connect_reports>,  // Another receiver of reports, since the outfeed has ended.
+  caf::reacts_to<connect_parts>,  // The checkpoint writer, or another one.
+  caf::reacts_to<connect_reports>,  // The outfeed, or another receiver of reports once that has ended.
   caf::reacts_to<stop>,           // End at the step at hand.
-  caf::reacts_to<connect_reducer>,  // Another reducer, since the one before has ended.
+  caf::reacts_to<connect_reducer>,  // The reducer, or another one.
   caf::reacts_to<halt>,           // The attempt has failed: compute no further; answered by `halted`.
   caf::reacts_to<probe>,          // Answered by `standing`.
   caf::reacts_to<gradient_sum>,   // The sum to apply, or the reason why no replica applies it.
@@ -61,6 +61,7 @@ using reducer_actor = gradient_sink_actor::extend<
   caf::reacts_to<halt>>;          // The attempt has failed: add nothing further; answered by `halted`.
 
 using outfeed_actor = report_sink_actor::extend<
+  caf::reacts_to<connect_records>,  // The summary writer; none: nothing is recorded.
   caf::reacts_to<record_credit>,           // Credit: the summary writer has room.
   caf::reacts_to<begin>,          // A new attempt: drop the reports of older ones.
   caf::reacts_to<departed>,       // A group has left: its reports are awaited no more.

@@ -52,6 +52,9 @@ using gradient_sink_actor = caf::typed_actor<
 using record_source_actor = caf::typed_actor<
   caf::reacts_to<record_credit>>;          // Credit: the summary writer has room.
 
+using record_sink_actor = caf::typed_actor<
+  caf::reacts_to<record>>;        // The values of one step.
+
 using progress_sink_actor = caf::typed_actor<
   caf::reacts_to<progress>,       // All replicas reached a state.
   caf::reacts_to<stream_end>>;    // The data ended at that state, or a step could not be made.

@@ -132,6 +132,7 @@ struct chief_state : attempt_books {
   }
   /// Starts a node in the place of one that has ended.
   void restart(node_id id);
+  neighbourhood around() { return {*self, options.nodes->plan(), nodes}; }
   troupe::horizon fresh_horizon() const;
 
   void warn(int64_t step, std::string text);

@@ -280,7 +280,7 @@ static void replace_writer(chief_state& c, error cause) {
   for (const auto& m : c.nodes.members())  // The old writer was told, or may not have been.
     if (!m.handle && (m.what == role::infeed || m.what == role::replica))
       c.self->send(c.writer(), gone{c.attempt, m.id});
-  c.options.nodes->connect(id);
+  c.around().connect(id);
   c.saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
   c.disarm(chief_wait::commit);
   fail_after_save(c, std::move(cause));

@@ -65,7 +65,10 @@ static std::vector<std::string> tell_departed(chief_state& c, const std::vector<
       warnings.push_back("the evaluation " + (name.empty() ? "" : quoted(name) + " ") + "ends with a group that it evaluates: " + c.groups.text_of(group));
     }
   }
-  c.options.nodes->remove(steps, c.attempt);
+  std::set<group_id> gone;
+  for (const auto& [group, how] : c.groups.left())
+    gone.insert(group);
+  c.around().leave(steps, gone, c.attempt);
   return warnings;
 }
 

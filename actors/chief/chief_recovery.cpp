@@ -99,7 +99,7 @@ void begin_attempt(chief_state& c) {
       dead.push_back(m.id);
   for (const auto id : dead) {
     c.restart(id);
-    c.options.nodes->connect(id);
+    c.around().connect(id);
   }
   restore_state(c);
   if (planted(planted_fault::timer_survives))

@@ -342,13 +342,12 @@ void infeed_state::on_leave(const leave& x) {
 }
 
 infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
-                                   part_sink_actor parts, input_listener_actor listener) {
+                                   input_listener_actor listener) {
   auto& state = self->state;
   state.self = self;
   for (const auto& e : options.edges)
     state.readers.push_back({e, {}, 0, 0});
   state.options = std::move(options);
-  state.parts = std::move(parts);
   state.listener = std::move(listener);
   return {
     [&state](const pull& x) { state.on_pull(x); },

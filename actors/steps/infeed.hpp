@@ -98,6 +98,6 @@ struct infeed_state {
 };
 
 infeed_actor::behavior_type infeed(infeed_actor::stateful_pointer<infeed_state> self, infeed_options options,
-                                   part_sink_actor parts, input_listener_actor listener = {});
+                                   input_listener_actor listener = {});
 
 }  // namespace troupe

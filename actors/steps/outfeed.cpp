@@ -192,18 +192,18 @@ void outfeed_state::pass_end(bool whatever_there_is) {
 }
 
 outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,
-                                     progress_sink_actor sink, summary_writer_actor writer) {
+                                     progress_sink_actor sink) {
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
   state.sink = std::move(sink);
-  state.writer = std::move(writer);
   return {
     [&state](const step_report& x) { state.on_report(x); },
     [&state](const stream_end& x) { state.on_end(x); },
     [&state](const record_credit& x) { state.on_record_credit(x); },
     [&state](const begin& x) { state.on_begin(x); },
     [&state](const departed& x) { state.on_departed(x); },
+    [&state](const connect_records& x) { state.writer = x.writer; },
     [&state](const scale_rate& x) {
       if (x.attempt == state.attempt)
         state.rates[x.step] = x.factor;

@@ -25,7 +25,7 @@ struct outfeed_state {
   outfeed_actor::stateful_pointer<outfeed_state> self = nullptr;
   outfeed_options options;
   progress_sink_actor sink;
-  summary_writer_actor writer;              ///< None: nothing is recorded.
+  record_sink_actor writer;                 ///< None: nothing is recorded.
 
   int32_t attempt = 0;
   int64_t step = 0;                         ///< All replicas reached this state.
@@ -63,6 +63,6 @@ struct outfeed_state {
 };
 
 outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_state> self, outfeed_options options,
-                                     progress_sink_actor sink, summary_writer_actor writer);
+                                     progress_sink_actor sink);
 
 }  // namespace troupe

@@ -296,8 +296,7 @@ void replica_state::serve(uint8_t kinds) {
     ended = true;
 }
 
-replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options,
-                                     replica_peers peers) {
+replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options) {
   auto& state = self->state;
   state.self = self;
   for (const auto& edge : options.in_edges)
@@ -310,7 +309,6 @@ replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_sta
   }
   state.exposed.resize(state.outs.size());
   state.options = std::move(options);
-  state.peers = std::move(peers);
   return {
     [&state](const block& x) { state.on_block(x); },
     [&state](const end_of_data& x) { state.on_end(x); },

@@ -44,17 +44,15 @@ struct replica_options {
   bool ends_where_not_finite = false;          ///< The state before a step that is not finite is an end, and is saved.
 };
 
-struct replica_peers {
-  report_sink_actor outfeed;
-  part_sink_actor parts;        ///< None: no snapshots are taken.
-  gradient_sink_actor reducer;  ///< None for one replica.
-};
-
 struct replica_state {
   static inline const char* name = "replica";
   replica_actor::stateful_pointer<replica_state> self = nullptr;
   replica_options options;
-  replica_peers peers;
+  struct {
+    report_sink_actor outfeed;
+    part_sink_actor parts;        ///< None: no snapshots are taken.
+    gradient_sink_actor reducer;  ///< None for one replica.
+  } peers;
 
   struct in_port {
     edge_id edge{};
@@ -169,7 +167,6 @@ struct replica_state {
   const end_of_data* earliest_end() const;
 };
 
-replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options,
-                                     replica_peers peers);
+replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options);
 
 }  // namespace troupe

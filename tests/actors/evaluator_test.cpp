@@ -58,7 +58,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation connects its nodes, begins the
   evaluate();
   REQUIRE(nodes->sources.size() == 1);
   CHECK(nodes->drains[0].order() == order_of<begin>());
-  CHECK(nodes->workers[0].order() == order_of<connect_source, begin, troupe::run>());
+  CHECK(nodes->workers[0].order() == order_of<connect_reports, connect_source, begin, troupe::run>());
   CHECK(nodes->sources[0].order() == order_of<connect_reader, begin, troupe::run>());
   CHECK(nodes->sources[0].last<connect_reader>().reader == nodes->workers[0].as<block_sink_actor>());
   CHECK(nodes->workers[0].last<connect_source>().source == nodes->sources[0].as<credit_source_actor>());

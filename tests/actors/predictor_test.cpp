@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(predictor_alone, "the horizon is what was asked for, and askin
   ask(2);
   REQUIRE(nodes->sources.size() == 1);
   CHECK(nodes->drains[0].order() == order_of<begin>());
-  CHECK(nodes->workers[0].order() == order_of<connect_source, begin, troupe::run>());
+  CHECK(nodes->workers[0].order() == order_of<connect_reports, connect_source, begin, troupe::run>());
   CHECK(nodes->sources[0].order() == order_of<connect_reader, begin, troupe::run>());
   CHECK(nodes->workers[0].last<troupe::run>().until == 2);
   ask(1);

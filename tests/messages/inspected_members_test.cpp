@@ -47,6 +47,7 @@ template <> constexpr size_t taken_apart<error> = 1;            // Whether there
 // Handles can be made of too many things to be counted; they come last.
 template <> constexpr size_t taken_apart<connect_parts> = 1;
 template <> constexpr size_t taken_apart<connect_reader> = 1;
+template <> constexpr size_t taken_apart<connect_records> = 1;
 template <> constexpr size_t taken_apart<connect_reducer> = 1;
 template <> constexpr size_t taken_apart<connect_reports> = 1;
 template <> constexpr size_t taken_apart<connect_source> = 1;

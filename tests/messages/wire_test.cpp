@@ -40,6 +40,7 @@ template <> committed sample(simulation&) { return {5, {34, 85}, "/m/model.ckpt-
 template <> connect_parts sample(simulation& world) { return {world.record<snapshot_part, gone>().as<part_sink_actor>()}; }
 template <> connect_reader sample(simulation& world) { return {6_edge, world.record<block, end_of_data>().as<block_sink_actor>()}; }
 template <> connect_reducer sample(simulation& world) { return {world.record<gradient_part, applied>().as<gradient_sink_actor>()}; }
+template <> connect_records sample(simulation& world) { return {world.record<record>().as<record_sink_actor>()}; }
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().as<report_sink_actor>()}; }
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }

@@ -75,7 +75,8 @@ std::string outcome(const trouble_of_group& t, leaves_on leaves, bool falls, uin
 }
 
 std::string table() {
-  std::string text = "| trouble of group b | `never` | `numbers` | `numbers_and_death` | the same, and the mixture falls with b |\n| --- | --- | --- | --- | --- |\n";
+  std::string text = "| trouble of group b | `never` | `numbers` | `numbers_and_death` | the same, and the mixture falls with b |\n"
+                     "| --- | --- | --- | --- | --- |\n";
   for (const auto& t : troubles) {
     text += "| " + std::string{t.name} + " |";
     for (const auto& [leaves, falls] : {std::pair{leaves_on::never, false}, std::pair{leaves_on::numbers, false},

@@ -46,6 +46,7 @@ struct signer : hook {
 
 /// `takes`: the time that a replica spends on each message.
 train_result run_session(training_job description, std::vector<job_event>* events = nullptr, std::chrono::nanoseconds takes = 0s) {
+  description.basis.deadlines.start += 10 * std::chrono::ceil<std::chrono::milliseconds>(takes);
   auto prepared = prepare(std::move(description));
   REQUIRE_MESSAGE(prepared, (prepared ? "" : to_string(prepared.error())));
   world_conditions conditions;

@@ -30,14 +30,13 @@ struct crew_of_stand_ins final : crew {
                             troupe::record, finish_log, fact, show_state, scale_rate>;
   explicit crew_of_stand_ins(simulation& w) : world(w) {}
 
-  std::vector<member> members() const override { return plan; }
+  std::vector<member> members() const override { return listed; }
+  const checked_plan& plan() const override { return without_edges; }
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     started.push_back(id);
     nodes.insert_or_assign(id, world.keep(stand_in{world.system}));
     return nodes.at(id).address();
   }
-  void connect(node_id id) override { connected.push_back(id); }
-  void remove(const std::map<group_id, int64_t>& leaving, int32_t) override { removed.insert(removed.end(), leaving.begin(), leaving.end()); }
   void end(node_id id) override { caf::anon_send_exit(nodes.at(id).address(), caf::exit_reason::user_shutdown); }
   void cancel() override { ++cancelled; }
   void cancel_reads() override { ++reads_cancelled; }
@@ -45,10 +44,10 @@ struct crew_of_stand_ins final : crew {
   void begin_attempt() override { ++attempts_begun; }
 
   simulation& world;
-  std::vector<member> plan;
+  std::vector<member> listed;
+  checked_plan without_edges;             ///< What connects nodes is tested by itself (connections_test).
   std::map<node_id, stand_in> nodes;      ///< The newest of each.
-  std::vector<node_id> started, connected;
-  std::vector<std::pair<group_id, int64_t>> removed;
+  std::vector<node_id> started;
   int cancelled = 0, reads_cancelled = 0, attempts_begun = 0;
 };
 
@@ -73,18 +72,18 @@ struct chief_alone : simulation {
       add(what);
   }
   void add(role what) {
-    crew->plan.push_back({node_id{static_cast<int32_t>(crew->plan.size())}, what, {}, std::string{to_string(what)}});
+    crew->listed.push_back({node_id{static_cast<int32_t>(crew->listed.size())}, what, {}, std::string{to_string(what)}});
   }
   bool has(role what) const {
-    return std::any_of(crew->plan.begin(), crew->plan.end(), [what](const member& m) { return m.what == what; });
+    return std::any_of(crew->listed.begin(), crew->listed.end(), [what](const member& m) { return m.what == what; });
   }
   /// The number of the first node of a role.
   node_id number_of(role what) const {
-    return std::find_if(crew->plan.begin(), crew->plan.end(), [what](const member& m) { return m.what == what; })->id;
+    return std::find_if(crew->listed.begin(), crew->listed.end(), [what](const member& m) { return m.what == what; })->id;
   }
   crew_of_stand_ins::stand_in& nth(role what, size_t n) {
-    const auto m = std::find_if(crew->plan.begin(), crew->plan.end(), [&](const member& x) { return x.what == what && n-- == 0; });
-    REQUIRE(m != crew->plan.end());
+    const auto m = std::find_if(crew->listed.begin(), crew->listed.end(), [&](const member& x) { return x.what == what && n-- == 0; });
+    REQUIRE(m != crew->listed.end());
     return crew->nodes.at(m->id);
   }
   crew_of_stand_ins::stand_in& node(role what) { return nth(what, 0); }

@@ -2,19 +2,33 @@
 #pragma once
 
 #include "actors/crew.hpp"
+#include "support/ids.hpp"
 #include "support/simulation.hpp"
 
 namespace troupe::test {
 
 /// Recorders for nodes, new ones at every start.
 struct crew_of_recorders final : crew {
-  using node = recorder<begin, troupe::run, connect_reader, connect_source, probe>;
+  using node = recorder<begin, troupe::run, connect_reader, connect_source, connect_reports, probe>;
   simulation& world;
   std::string driver_name;
   std::vector<node> sources, workers, drains;
+  checked_plan edges = [] {
+    job_plan p;
+    p.programs.push_back({"m", mode::evaluate});
+    p.datasets.push_back({"d", mode::evaluate});
+    const std::vector<std::string> data{std::string{data_port}};
+    p.nodes = {{.id = 0_node, .what = role::outfeed, .name = "outfeed", .driver = 3_node},
+               {.id = 1_node, .what = role::replica, .name = "replica/0", .driver = 3_node, .program = 0, .in_ports = data},
+               {.id = 2_node, .what = role::infeed, .name = "infeed/0", .driver = 3_node, .dataset = 0, .out_ports = data},
+               {.id = 3_node, .what = role::evaluator, .name = "evaluator"}};
+    p.edges = {{.id = 4_edge, .from = 2_node, .to = 1_node}};
+    add_service_edges(p, false);
+    return std::move(*checked_plan::of(std::move(p)));
+  }();
 
   static node& add(simulation& world, std::vector<node>& to) {
-    to.push_back(world.record<begin, troupe::run, connect_reader, connect_source, probe>());
+    to.push_back(world.record<begin, troupe::run, connect_reader, connect_source, connect_reports, probe>());
     return to.back();
   }
   explicit crew_of_recorders(simulation& w, std::string driver = "evaluator") : world(w), driver_name(std::move(driver)) {}
@@ -25,13 +39,7 @@ struct crew_of_recorders final : crew {
   caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
     return add(world, id == 0_node ? drains : id == 1_node ? workers : sources).address();
   }
-  void connect(node_id id) override {
-    if (id != 2_node)
-      return;
-    caf::anon_send(sources.back().as<infeed_actor>(), connect_reader{4_edge, workers.back().as<block_sink_actor>()});
-    caf::anon_send(workers.back().as<replica_actor>(), connect_source{4_edge, sources.back().as<credit_source_actor>()});
-  }
-  void remove(const std::map<group_id, int64_t>&, int32_t) override {}
+  const checked_plan& plan() const override { return edges; }
   void end(node_id id) override {
     auto& nodes = id == 0_node ? drains : id == 1_node ? workers : sources;
     caf::anon_send_exit(nodes.back().address(), caf::exit_reason::user_shutdown);

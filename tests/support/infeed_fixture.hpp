@@ -21,7 +21,8 @@ struct infeed_alone : simulation {
   infeed_actor feed;
 
   void start() {
-    feed = spawn(infeed, options, writer.as<part_sink_actor>(), chief.as<input_listener_actor>());
+    feed = spawn(infeed, options, chief.as<input_listener_actor>());
+    tell(feed, connect_parts{writer.as<part_sink_actor>()});
     tell(feed, connect_reader{0_edge, sink.as<block_sink_actor>()});
   }
   void start_at(int64_t step) {

@@ -17,7 +17,8 @@ struct outfeed_alone : simulation {
   void start(int32_t replicas = 1, int64_t step = 0) {
     for (int32_t r = 0; r < replicas; ++r)
       options.groups[0].replicas.push_back({node_id{r}, "replica/" + std::to_string(r)});
-    drain = spawn(outfeed, options, chief.as<progress_sink_actor>(), writer.as<summary_writer_actor>());
+    drain = spawn(outfeed, options, chief.as<progress_sink_actor>());
+    tell(drain, connect_records{writer.as<record_sink_actor>()});
     tell(drain, begin{1, step, {}});
   }
   void report(int32_t replica, int64_t step, std::vector<double> losses, std::vector<step_values> watched = {}, double seconds = 0) {

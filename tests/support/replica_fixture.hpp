@@ -51,7 +51,9 @@ struct replica_alone : simulation {
   replica_actor worker;
 
   void start() {
-    worker = spawn(replica, options, replica_peers{out.as<report_sink_actor>(), out.as<part_sink_actor>(), {}});
+    worker = spawn(replica, options);
+    tell(worker, connect_reports{out.as<report_sink_actor>()});
+    tell(worker, connect_parts{out.as<part_sink_actor>()});
     tell(worker, connect_source{0_edge, source.as<credit_source_actor>()});
     tell(worker, begin{1, 0, {}});
   }

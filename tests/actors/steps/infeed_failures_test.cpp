@@ -76,7 +76,8 @@ TEST_CASE_FIXTURE(infeed_alone, "an infeed that is halted reads no further and s
 
 TEST_CASE_FIXTURE(infeed_alone, "the part of a mark is with the writer before the readers can have made its step") {
   recorder<block, end_of_data, snapshot_part, gone> both = record<block, end_of_data, snapshot_part, gone>();
-  feed = spawn(infeed, options, both.as<part_sink_actor>(), chief.as<input_listener_actor>());
+  feed = spawn(infeed, options, chief.as<input_listener_actor>());
+  tell(feed, connect_parts{both.as<part_sink_actor>()});
   tell(feed, connect_reader{0_edge, both.as<block_sink_actor>()});
   tell(feed, begin{1, 0, {}});
   grant(4, {{4, s}});

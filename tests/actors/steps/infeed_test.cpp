@@ -165,7 +165,7 @@ TEST_CASE_FIXTURE(infeed_alone, "an attempt that is begun when readers are in a 
 }
 
 TEST_CASE_FIXTURE(infeed_alone, "a reader that is named after its credit has come is sent what it has room for") {
-  feed = spawn(infeed, options, writer.as<part_sink_actor>(), chief.as<input_listener_actor>());
+  feed = spawn(infeed, options, chief.as<input_listener_actor>());
   tell(feed, begin{1, 0, {}});
   grant(5);
   credit(2);

@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(outfeed_alone, "a flush is answered after all that is complete
 }
 
 TEST_CASE_FIXTURE(outfeed_alone, "a flush before the first attempt is answered too") {
-  drain = spawn(outfeed, options, chief.as<progress_sink_actor>(), writer.as<summary_writer_actor>());
+  drain = spawn(outfeed, options, chief.as<progress_sink_actor>());
   report(0, 0, {1});
   tell_as(chief.handle(), drain, flush{1});
   CHECK(chief.order() == order_of<flushed>());

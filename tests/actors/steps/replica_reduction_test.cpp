@@ -25,7 +25,10 @@ struct two_replicas : simulation {
     for (int32_t r : {0, 1}) {
       const replica_options options{.name = "replica/" + std::to_string(r), .index = r, .replicas = 2, .in_edges = {{.id = 0_edge}},
                                     .engine = engines[r]};
-      workers[r] = spawn(replica, options, replica_peers{out[r].as<report_sink_actor>(), out[r].as<part_sink_actor>(), sums});
+      workers[r] = spawn(replica, options);
+      tell(workers[r], connect_reports{out[r].as<report_sink_actor>()});
+      tell(workers[r], connect_parts{out[r].as<part_sink_actor>()});
+      tell(workers[r], connect_reducer{caf::actor_cast<gradient_sink_actor>(sums)});
       tell(workers[r], begin{1, 0, {}});
     }
   }

@@ -20,7 +20,7 @@ struct restoring_replica : replica_alone {
 }  // namespace
 
 TEST_CASE_FIXTURE(restoring_replica, "a part of the next attempt is written where it belongs and answered, initial values as well") {
-  worker = spawn(replica, options, replica_peers{out.as<report_sink_actor>(), out.as<part_sink_actor>(), {}});
+  worker = spawn(replica, options);
   write({1, 6, {}, true, 3});
   CHECK(arena() == std::vector<float>{3, 3, 3, 3});
   CHECK(writer.last<state_taken>().attempt == 1);

@@ -134,7 +134,8 @@ TEST_CASE("snapshots, however often and whenever released, do not change the res
 }
 
 TEST_CASE_FIXTURE(replica_alone, "without a checkpoint writer marks hold nobody up") {
-  worker = spawn(replica, options, replica_peers{out.as<report_sink_actor>(), {}, {}});
+  worker = spawn(replica, options);
+  tell(worker, connect_reports{out.as<report_sink_actor>()});
   tell(worker, begin{1, 0, {}});
   feed(0, 6);
   grant(6, {{0, mark_snapshot}, {2, mark_snapshot}, {4, mark_snapshot}});

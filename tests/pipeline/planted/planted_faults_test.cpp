@@ -29,7 +29,7 @@ constexpr planted_row rows[] = {
   {planted_fault::old_positions, "old_positions", 2},
   {planted_fault::budget_never_reset, "budget_never_reset", 26},
   {planted_fault::late_news_ignored, "late_news_ignored", 2622},
-  {planted_fault::credit_granted_twice, "credit_granted_twice", 10},
+  {planted_fault::credit_granted_twice, "credit_granted_twice", 58},
   {planted_fault::part_skipped, "part_skipped", 14},
   {planted_fault::timer_survives, "timer_survives", 89},
   {planted_fault::engine_handed_on, "engine_handed_on", 10},

@@ -1,0 +1,34 @@
+// How nodes learn of their neighbours: their driver sends them one another's handles, by the edges of the plan. It does so before `begin`: messages of
+// one sender arrive in order, and a node that began with an old neighbour would lose parts and gradients in silence.
+#pragma once
+
+#include "actors/roster.hpp"
+#include "plan/checked_plan.hpp"
+
+#include <caf/fwd.hpp>
+
+#include <set>
+
+namespace troupe {
+
+/// The nodes of one driver, and the plan that has their edges. Used by the driver's thread.
+struct neighbourhood {
+  caf::local_actor& driver;
+  const checked_plan& plan;
+  const roster& nodes;
+
+  /// Connects all of them.
+  void connect() const;
+  /// Connects one that was started in the place of another with the living nodes at the other ends of its edges.
+  void connect(node_id id) const;
+  /// Groups have left, each at a step: tells the nodes at the other ends of their edges that nothing flows there from that batch on, but for those
+  /// of `gone`, the groups that have left by now.
+  void leave(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone, int32_t attempt) const;
+
+ private:
+  void connect(const plan_edge& e) const;
+  template <class M>
+  void tell(const caf::strong_actor_ptr& node, M message) const;
+};
+
+}  // namespace troupe
