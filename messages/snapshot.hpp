@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "words/stored_plan.hpp"
 #include "words/variable_piece.hpp"
 
 namespace troupe {
@@ -139,6 +140,23 @@ typename Inspector::result_type inspect(Inspector& f, unlease& x) {
   return f(caf::meta::type_name("unlease"), x.id);
 }
 
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_entry& x) {
+  return f(caf::meta::type_name("stored_entry"), x.name, x.type, x.dims, x.trainable, x.slot);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_group& x) {
+  return f(caf::meta::type_name("stored_group"), x.group, x.name, x.entries);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_part& x) {
+  return f(caf::meta::type_name("stored_part"), x.id, x.name);
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_plan& x) {
+  return f(caf::meta::type_name("stored_plan"), x.iteration, x.parts, x.groups);
+}
+
 /// Who writes the parameter store of a group while its state is restored.
 struct state_owner {
   group_id group{};
@@ -153,11 +171,12 @@ typename Inspector::result_type inspect(Inspector& f, state_owner& x) {
 /// `restored`.
 struct restore {
   int32_t attempt = 0;
-  std::vector<state_owner> owners;
+  std::vector<state_owner> owners;  ///< A group without one has no living replica, and gets nothing.
+  stored_plan of = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, restore& x) {
-  return f(caf::meta::type_name("restore"), x.attempt, x.owners);
+  return f(caf::meta::type_name("restore"), x.attempt, x.owners, x.of);
 }
 
 /// Part `number` of the state that attempt `attempt` begins with. Sent before `begin`, and written while nobody is in a step;
@@ -210,10 +229,11 @@ typename Inspector::result_type inspect(Inspector& f, state_shown& x) {
 /// Opens the directory in place of a writer that died, and loads nothing, as the parameter stores are in use.
 struct stand_in {
   int32_t attempt = 0;
+  stored_plan of = {};
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stand_in& x) {
-  return f(caf::meta::type_name("stand_in"), x.attempt);
+  return f(caf::meta::type_name("stand_in"), x.attempt, x.of);
 }
 
 /// The parameter stores hold state `id.step`. `found` is false when there was no checkpoint and variables were initialised.

@@ -28,7 +28,7 @@ static void start_crew(chief_state& c) {
 /// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin. A group that was
 /// dropped has no owner.
 void restore_state(chief_state& c) {
-  restore news{c.attempt, {}};
+  restore news{c.attempt, {}, c.options.stored};
   const auto has_owner = [&](group_id group) {
     return std::any_of(news.owners.begin(), news.owners.end(), [group](const state_owner& o) { return o.group == group; });
   };

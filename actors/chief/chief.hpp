@@ -48,7 +48,7 @@ struct chief_options {
   std::optional<int64_t> steps;                 ///< Relative to the restored step; with both, the earlier end counts.
   bool checkpoints = true;
   std::string directory = {};                   ///< Of the checkpoints.
-  int64_t iteration = 0;                        ///< The round of a search that its commits belong to; 0 outside of a search.
+  stored_plan stored = {};                      ///< What its checkpoints are made of.
   std::optional<int64_t> save_steps;
   std::optional<double> save_secs;
   std::optional<checkpoint_id> planned_from = {};  ///< The checkpoint whose books were read to plan the job; absent: there was none.

@@ -274,7 +274,7 @@ static void replace_writer(chief_state& c, error cause) {
   }
   const auto id = c.nodes.id_of(role::checkpoint_writer);
   c.restart(id);
-  c.self->send(c.writer(), stand_in{c.attempt});  // Sent before any part.
+  c.self->send(c.writer(), stand_in{c.attempt, c.options.stored});  // Sent before any part.
   for (const auto& [group, how] : c.groups.left())
     c.self->send(c.writer(), departed_of(c, group));
   for (const auto& m : c.nodes.members())  // The old writer was told, or may not have been.

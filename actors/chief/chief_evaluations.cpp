@@ -81,7 +81,7 @@ bool evaluate_shown(chief_state& c) {
   if (!c.showing.step() || c.horizon.reached() < *c.showing.step() || !c.trains() || c.ending.fails())
     return false;
   bool news = false;
-  const checkpoint_id state{*c.showing.step(), c.options.iteration};
+  const checkpoint_id state{*c.showing.step(), c.options.stored.iteration};
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     auto& schedule = c.evaluations.at(i);
     const bool possible = c.evaluator(i) && c.evaluations.takes_part(i, state.step) && c.ending.cause() != end_cause::signal

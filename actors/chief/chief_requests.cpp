@@ -61,7 +61,7 @@ static void scale_rates(chief_state& c, double factor) {
     set_rate(c, from, all);
   c.warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
                + shortest_text(static_cast<float>(c.rates.at(step))));  // Without the last digits of products such as 0.1 · 0.1.
-  const checkpoint_id here{step, c.options.iteration};
+  const checkpoint_id here{step, c.options.stored.iteration};
   if (c.saves.last_commit() == here)
     keep_rates(c, here);
   else if (c.saves.is_placed(step) || c.saves.is_settled(here))

@@ -16,7 +16,7 @@ static void deal_with(chief_state& c, const committed& x, bool is_new);
 // -- saves --------------------------------------------------------------------------------------
 
 void place_save(chief_state& c, int64_t step) {
-  const checkpoint_id id{step, c.options.iteration};
+  const checkpoint_id id{step, c.options.stored.iteration};
   const bool shown = c.gates.holds().saved && c.told.saved != id;
   const bool evaluated = c.evaluations_are_gates() && step != c.origin.start_step
                          && (!c.evaluations.was_offered(id) || c.evaluations.hold(id, c.gates.holds().evaluated));
@@ -32,7 +32,7 @@ void place_save(chief_state& c, int64_t step) {
 /// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
 /// no save, and a failing job does not wait for them.
 static void pass_books(chief_state& c, int64_t step) {
-  if (!c.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.iteration})
+  if (!c.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration})
     return send_books(c, step);
   c.tell_progress();
   fact f;
@@ -62,7 +62,7 @@ void send_books(chief_state& c, int64_t step) {
   const bool ends_here = c.ends_by_rule_at(step);
   books.properties.merge(c.judgements.books(ends_here));
   c.verdicts.books_name(step, c.judgements.best());
-  if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.iteration})
+  if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration})
     c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
   c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(books));
 }

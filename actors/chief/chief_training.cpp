@@ -60,7 +60,7 @@ void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
 
 void mark_here(chief_state& c, uint8_t kinds) {
   const auto here = c.horizon.until();
-  if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.iteration}))
+  if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.stored.iteration}))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !c.saves.is_placed(here))
     place_save(c, here);
@@ -198,7 +198,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   c.horizon.cut_at(x.step, !stopped);
   end_silence(c);
   publish_commits(c);  // Before one of them is placed anew.
-  if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.iteration}))
+  if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.stored.iteration}))
     place_save(c, x.step);  // Books for an earlier mark there do not say yet that this is the end.
   c.disarm(chief_wait::commit);
 }

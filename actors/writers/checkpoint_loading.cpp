@@ -15,11 +15,24 @@ namespace {
 bool by_name(const component& a, const component& b) { return a.name < b.name; }
 }  // namespace
 
-std::vector<component> wanted_tensors(layouts groups) {
+stored_group stored_of(const parameter_layout& layout, group_id group, std::string name) {
+  stored_group all{group, std::move(name), {}};
+  for (const auto& e : layout.entries())
+    all.entries.push_back({e.name, e.type, {e.dims.extents().begin(), e.dims.extents().end()}, e.trainable, e.slot});
+  std::sort(all.entries.begin(), all.entries.end(), [](const stored_entry& a, const stored_entry& b) { return a.name < b.name; });
+  return all;
+}
+
+const stored_entry* find_entry(const stored_group& in, std::string_view name) {
+  const auto e = std::lower_bound(in.entries.begin(), in.entries.end(), name, [](const stored_entry& x, std::string_view n) { return x.name < n; });
+  return e == in.entries.end() || e->name != name ? nullptr : &*e;
+}
+
+std::vector<component> wanted_tensors(stored_groups groups) {
   std::vector<component> wanted;
   for (const auto& group : groups)
-    for (const auto& e : group.layout->entries())
-      wanted.push_back({e.name, e.type, e.dims});
+    for (const auto& e : group.entries)
+      wanted.push_back({e.name, e.type, shape{std::span<const int64_t>{e.dims}}});
   wanted.push_back({std::string{global_step_name}, dtype::int64, {}});
   std::sort(wanted.begin(), wanted.end(), by_name);
   return wanted;
@@ -74,7 +87,7 @@ expected<loaded_state> fill(parameter_store& store, const start_values& start, u
 
 }  // namespace
 
-expected<void> check_tensors(layouts groups, const checkpoint_info& from, bool exact) {
+expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact) {
   const auto wanted = wanted_tensors(groups);
   checkpoint_info found{.id = from.id, .prefix = from.prefix};
   for (const auto& t : from.tensors)
@@ -91,7 +104,7 @@ expected<void> check_tensors(layouts groups, const checkpoint_info& from, bool e
 }
 
 expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from) {
-  const group_layout all{{}, {store, &store->layout()}};
+  const auto all = stored_of(store->layout());
   return check_tensors({&all, 1}, from.info(), false).and_then([&] { return fill(*store, from); });
 }
 

@@ -4,7 +4,7 @@
 #include "compute/parameters/parameter_store.hpp"
 #include "storage/checkpoints/checkpoint_reader.hpp"
 #include "words/checkpoint_id.hpp"
-#include "words/roles.hpp"
+#include "words/stored_plan.hpp"
 
 namespace troupe {
 
@@ -19,12 +19,18 @@ struct group_layout {
 };
 using layouts = std::span<const group_layout>;
 
-/// The tensors in a checkpoint of these stores, one for each group: every variable and slot, and the step.
-std::vector<component> wanted_tensors(layouts groups);
+/// What checkpoints have of a store with that layout.
+stored_group stored_of(const parameter_layout& layout, group_id group = {}, std::string name = {});
+using stored_groups = std::span<const stored_group>;
+/// Null: the group has none of that name.
+const stored_entry* find_entry(const stored_group& in, std::string_view name);
+
+/// The tensors in a checkpoint of these groups: every variable and slot, and the step.
+std::vector<component> wanted_tensors(stored_groups groups);
 
 /// failed_precondition listing every variable that is missing, of another shape or dtype, or (when `exact`) in none of the
-/// stores.
-expected<void> check_tensors(layouts groups, const checkpoint_info& from, bool exact);
+/// groups.
+expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact);
 
 /// Reads every tensor that the store has a place for into its arena 0; moving averages replace their variables where the
 /// layout says so. Names, shapes and dtypes are checked first, so that where they differ nothing changes; where a tensor is damaged, the

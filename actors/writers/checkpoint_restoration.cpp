@@ -17,7 +17,7 @@ constexpr size_t parts_on_their_way_max = 3;
 }  // namespace
 
 void checkpoint_writer_state::on_restore(const restore& x) {
-  begin_attempt(x.attempt);
+  begin_attempt(x.attempt, x.of);
   state_owners owners;
   for (const auto& owner : x.owners)
     owners[owner.group] = {owner.owner};
@@ -43,18 +43,18 @@ void checkpoint_writer_state::send_older(error cause) {
   send_newest(std::move(failed.owners));
 }
 
-/// The layouts of the groups that had not left when a checkpoint with these properties was made.
-std::vector<group_layout> checkpoint_writer_state::layouts_in(const std::map<std::string, std::string>& properties) const {
-  auto there = options.layouts;
-  std::erase_if(there, [&](const group_layout& g) { return properties.contains(departure_key(g.name)); });
+/// The groups that had not left when a checkpoint with these properties was made.
+std::vector<stored_group> checkpoint_writer_state::groups_in(const std::map<std::string, std::string>& properties) const {
+  auto there = stored.groups;
+  std::erase_if(there, [&](const stored_group& g) { return properties.contains(departure_key(g.name)); });
   return there;
 }
 
 /// The state of a job without a checkpoint: initial values, or those of a warm start, which is read again in each attempt.
-expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(std::vector<group_layout> owned) {
+expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(std::vector<stored_group> owned) {
   if (!options.start)
     return transfer{restored{}, {owned, options.seed}, {}};
-  auto values = options.start->read(options.layouts, options.seed);
+  auto values = options.start(options.seed);
   if (!values)
     return fail(std::move(values.error()));
   options.properties["warm_start"] = values->from;
@@ -65,26 +65,26 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(
 
 /// A group without an owner has no live replica, and gets nothing.
 expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const state_owners& owners) {
-  const auto owned = [&owners](std::vector<group_layout> groups) {
-    std::erase_if(groups, [&owners](const group_layout& g) { return !owners.contains(g.group); });
+  const auto owned = [&owners](std::vector<stored_group> groups) {
+    std::erase_if(groups, [&owners](const stored_group& g) { return !owners.contains(g.group); });
     return groups;
   };
   if (options.directory.empty())
-    return begin_anew(owned(options.layouts));
+    return begin_anew(owned(stored.groups));
   if (auto opened = open(); !opened)
     return fail(opened.error());
   auto found = store->read_newest(damaged);
   if (!found && found.error().category == errc::not_found)
-    return begin_anew(owned(options.layouts));
+    return begin_anew(owned(stored.groups));
   if (!found)
     return fail(found.error());
   const auto& content = (*found)->info();
   // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
-  if (content.id.iteration > options.iteration)
+  if (content.id.iteration > stored.iteration)
     return fail(errc::failed_precondition, content.prefix + " is of iteration " + std::to_string(content.id.iteration)
-                                             + " of a search, and this job of iteration " + std::to_string(options.iteration)
+                                             + " of a search, and this job of iteration " + std::to_string(stored.iteration)
                                              + ": go on with the search, or train into another directory");
-  const auto there = layouts_in(content.properties);
+  const auto there = groups_in(content.properties);
   if (auto same = check_tensors(there, content, true); !same)
     return fail(same.error());
   auto warnings = (*found)->warnings;

@@ -14,12 +14,12 @@ namespace troupe {
 namespace {
 
 /// An evaluation reads variables, or the moving averages in their places, and no other slot.
-bool is_evaluated(layouts groups, const named_tensor& t) {
+bool is_evaluated(stored_groups groups, const named_tensor& t) {
   if (t.name.ends_with(moving_average_slot))
     return true;
-  return std::any_of(groups.begin(), groups.end(), [&t](const group_layout& g) {
-    const auto entry = g.layout->find(t.name);
-    return entry >= 0 && !g.layout->entries()[static_cast<size_t>(entry)].slot;
+  return std::any_of(groups.begin(), groups.end(), [&t](const stored_group& g) {
+    const auto* entry = find_entry(g, t.name);
+    return entry && !entry->slot;
   });
 }
 
@@ -67,9 +67,9 @@ void checkpoint_writer_state::show(int64_t step) {
     let_go(step, snapshot);
     return self->send(driver, save_failed{attempt, step, std::move(joined.error())});
   }
-  std::erase_if(*joined, [this](const named_tensor& t) { return !is_evaluated(options.layouts, t); });
-  sending = transfer{state_shown{attempt, step}, {options.layouts, std::move(*joined), options.part_bytes_max}, {}, std::move(snapshot)};
-  for (const auto& group : options.layouts)
+  std::erase_if(*joined, [this](const named_tensor& t) { return !is_evaluated(stored.groups, t); });
+  sending = transfer{state_shown{attempt, step}, {stored.groups, std::move(*joined), options.part_bytes_max}, {}, std::move(snapshot)};
+  for (const auto& group : stored.groups)
     for (const auto& reader : readers)
       sending->owners[group.group].push_back(reader.owner);
   send_state();

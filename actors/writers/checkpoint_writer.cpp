@@ -9,8 +9,12 @@
 
 namespace troupe {
 
-void checkpoint_writer_state::begin_attempt(int32_t number) {
+void checkpoint_writer_state::begin_attempt(int32_t number, const stored_plan& of) {
   attempt = number;
+  stored = of;
+  parts.clear();
+  for (const auto& part : stored.parts)
+    parts.push_back({part.id, part.name});
   snapshots.clear();
   newest.reset();
   refused.clear();
@@ -22,8 +26,6 @@ void checkpoint_writer_state::begin_attempt(int32_t number) {
   damaged.clear();
   shown.clear();
   readers_of.clear();
-  for (auto& part : options.parts)
-    part.until = INT64_MAX;
 }
 
 void checkpoint_writer_state::fail_with(error cause) {
@@ -32,7 +34,7 @@ void checkpoint_writer_state::fail_with(error cause) {
 }
 
 void checkpoint_writer_state::on_stand_in(const stand_in& x) {
-  begin_attempt(x.attempt);
+  begin_attempt(x.attempt, x.of);
   stands_in = true;
   if (auto opened = open(); !opened)
     fail_with(opened.error());
@@ -54,7 +56,7 @@ expected<void> checkpoint_writer_state::open() {
 void checkpoint_writer_state::on_departed(const departed& x) {
   if (x.attempt != attempt)
     return;
-  for (auto& part : options.parts)
+  for (auto& part : parts)
     if (std::find(x.replicas.begin(), x.replicas.end(), departed::replica{part.id}) != x.replicas.end())
       part.until = std::min(part.until, x.first_state);
   departures.push_back(x);
@@ -67,7 +69,7 @@ void checkpoint_writer_state::finish_complete() {
   refuse_hopeless();
   std::vector<int64_t> complete;
   for (const auto& [step, snapshot] : snapshots)
-    if (missing_parts(options.parts, step, snapshot.parts).empty())
+    if (missing_parts(parts, step, snapshot.parts).empty())
       complete.push_back(step);
     else if (!stands_in)
       break;
@@ -103,7 +105,7 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
 
 void checkpoint_writer_state::finish(int64_t step) {
   auto node = snapshots.extract(step);
-  const checkpoint_id id{step, options.iteration};
+  const checkpoint_id id{step, stored.iteration};
   auto result = commit(id, node.mapped());
   newest = std::max(newest.value_or(step), step);
   let_go(step, node.mapped());
@@ -160,7 +162,7 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
 void checkpoint_writer_state::on_name_missing(const name_missing& x) {
   if (x.attempt != attempt || (newest && x.step <= *newest) || refused.contains(x.step))
     return;  // The snapshot was completed meanwhile; the answer is on its way.
-  const auto missing = missing_parts(options.parts, x.step, snapshots[x.step].parts);
+  const auto missing = missing_parts(parts, x.step, snapshots[x.step].parts);
   refuse(x.step, {errc::deadline_exceeded, "the snapshot at step " + std::to_string(x.step) + " still lacks the part of " + missing});
   finish_complete();
 }
@@ -216,7 +218,7 @@ expected<void> checkpoint_writer_state::keep_best(const std::map<std::string, st
 void checkpoint_writer_state::refuse_hopeless() {
   std::vector<std::pair<int64_t, std::string>> hopeless;
   for (const auto& [step, snapshot] : snapshots)
-    for (const auto& part : options.parts)
+    for (const auto& part : parts)
       if (step < part.until && !snapshot.parts.contains(part.id) && gone_parts.contains(part.id) && (settling || part.until != INT64_MAX)) {
         hopeless.emplace_back(step, part.name);
         break;

@@ -9,6 +9,7 @@
 #include "messages/interfaces.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 
+#include <functional>
 #include <set>
 #include <variant>
 
@@ -21,13 +22,11 @@ struct checkpoint_writer_options {
   std::string directory;                       ///< Empty: nothing is saved; stores get initial values, and no parts are expected.
   std::shared_ptr<directory_claim> claim; ///< Shows whether the directory is still this job's; may be null.
   checkpoint_store_options store;
-  std::vector<expected_part> parts;            ///< The plan's list; a set is complete when all of them have arrived.
-  std::vector<group_layout> layouts;           ///< One for each group, whose owner fills the store as `restore` demands.
   int64_t part_bytes_max = state_parts::bytes_max;  ///< Of elements in a part of the state that is restored.
-  int64_t iteration = 0;                       ///< The round of a search that commits belong to; 0 outside of a search.
   bool lease_commits = false;                  ///< Each commit is leased until `unlease`, for an evaluator.
   uint64_t seed = 0;                           ///< Seed of freshly initialised variables.
-  std::shared_ptr<const start_values> start = {};  ///< What they begin with instead where there is no checkpoint; may be null.
+  /// What they begin with instead where there is no checkpoint; may be empty.
+  std::function<expected<start_values::values>(uint64_t seed)> start = {};
   std::map<std::string, std::string> properties;  ///< Written into every manifest.
   double wall_offset = 0;                 ///< Unix time, in seconds, at which the actor clock was 0.
 };
@@ -47,6 +46,8 @@ struct checkpoint_writer_state {
   std::unique_ptr<checkpoint_store> store;
   std::optional<error> not_opened;             ///< The reason why there is no store.
   int32_t attempt = 0;
+  stored_plan stored;                          ///< Of this attempt,
+  std::vector<expected_part> parts;            ///<   and its parts, with the states up to which they are expected.
   bool stands_in = false;                      ///< Replaces a writer that died.
   struct pending {
     std::map<node_id, snapshot_part> parts;
@@ -78,15 +79,15 @@ struct checkpoint_writer_state {
 
   void on_restore(const restore& x);
   void on_stand_in(const stand_in& x);
-  void begin_attempt(int32_t number);
+  void begin_attempt(int32_t number, const stored_plan& of);
   void fail_with(error cause);
   expected<void> open();
-  expected<transfer> begin_anew(std::vector<group_layout> owned);
+  expected<transfer> begin_anew(std::vector<stored_group> owned);
   expected<transfer> load(const state_owners& owners);
   void send_newest(state_owners owners);
   void send_older(error cause);
   void take_over(const restored& from);
-  std::vector<group_layout> layouts_in(const std::map<std::string, std::string>& properties) const;
+  std::vector<stored_group> groups_in(const std::map<std::string, std::string>& properties) const;
   void on_departed(const departed& x);
   void on_state_taken(const state_taken& x);
   void send_state();

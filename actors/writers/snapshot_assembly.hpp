@@ -13,7 +13,7 @@ expected<std::vector<named_tensor>> join_pieces(std::span<const variable_piece* 
 /// nan_loss naming the first trainable variable with a non-finite element.
 expected<void> check_finite(std::span<const variable_piece* const> pieces);
 
-/// A part of snapshots: its node, and its name for people.
+/// A part of snapshots.
 struct expected_part {
   node_id id{};
   std::string name;

@@ -4,28 +4,28 @@
 
 namespace troupe {
 
-state_parts::state_parts(layouts groups, std::vector<named_tensor> tensors, int64_t part_bytes) : part_bytes_(part_bytes) {
+state_parts::state_parts(stored_groups groups, std::vector<named_tensor> tensors, int64_t part_bytes) : part_bytes_(part_bytes) {
   for (const auto& group : groups)
     for (auto& t : tensors)
-      if (const auto entry = group.layout->find(t.name); entry >= 0 && t.value.elements() > 0)
-        left_.push_back({group.group, group.layout->entries()[static_cast<size_t>(entry)].trainable, {t.name, std::move(t.value)}});
+      if (const auto* entry = find_entry(group, t.name); entry && t.value.elements() > 0)
+        left_.push_back({group.group, entry->trainable, {t.name, std::move(t.value)}});
 }
 
-state_parts::state_parts(layouts groups, uint64_t seed, std::vector<named_tensor> tensors, int64_t part_bytes)
+state_parts::state_parts(stored_groups groups, uint64_t seed, std::vector<named_tensor> tensors, int64_t part_bytes)
   : state_parts(groups, std::move(tensors), part_bytes) {
   seed_ = seed;
   for (const auto& group : groups)
     initial_.push_back(group.group);
 }
 
-state_parts::state_parts(layouts groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes)
+state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes)
   : reader_(std::move(from)), part_bytes_(part_bytes) {
   for (const auto& t : reader_->info().tensors) {
     auto& place = places_.emplace_back();
     for (const auto& group : groups)
-      if (const auto entry = group.layout->find(t.name); entry >= 0) {
+      if (const auto* entry = find_entry(group, t.name)) {
         const auto extents = t.dims.extents();
-        place = {group.group, {t.name, {extents.begin(), extents.end()}, 0, group.layout->entries()[static_cast<size_t>(entry)].trainable, {}}};
+        place = {group.group, {t.name, {extents.begin(), extents.end()}, 0, entry->trainable, {}}};
       }
   }
 }

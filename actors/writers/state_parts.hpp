@@ -18,11 +18,11 @@ class state_parts {
   state_parts() = default;
   /// The tensors that the groups have a place for. Parts share the tensors' memory, which is given back as they are dropped.
   /// `part_bytes` has room for an element.
-  state_parts(layouts groups, std::vector<named_tensor> tensors, int64_t part_bytes = bytes_max);
+  state_parts(stored_groups groups, std::vector<named_tensor> tensors, int64_t part_bytes = bytes_max);
   /// Initial values: one part for each group, and then the tensors that take the place of some of them.
-  state_parts(layouts groups, uint64_t seed, std::vector<named_tensor> tensors = {}, int64_t part_bytes = bytes_max);
+  state_parts(stored_groups groups, uint64_t seed, std::vector<named_tensor> tensors = {}, int64_t part_bytes = bytes_max);
   /// The same of a checkpoint, which is read as parts are asked for.
-  state_parts(layouts groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes = bytes_max);
+  state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes = bytes_max);
 
   struct addressed {
     group_id to{};

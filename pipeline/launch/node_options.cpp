@@ -132,14 +132,10 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   options.claim = job.claim;
   options.store.keep_checkpoint_every_n_hours = config.keep_checkpoint_every_n_hours;
   options.wall_offset = job.wall_offset;
-  for (const auto* part : job.plan.parts())
-    options.parts.push_back({part->id, part->name});
-  for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& program = job.plan->programs[p]; program.mode == mode::train)
-      options.layouts.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.group(program.group).name});
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
-  options.start = job.start;
+  if (job.start)
+    options.start = [start = job.start, layouts = layouts_of(job)](uint64_t seed) { return start->read(layouts, seed); };
   options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
                         {"gradient_shards", std::to_string(config.gradient_shards)}, {"replicas", std::to_string(config.replicas)},
                         {"seed", std::to_string(config.seed)}};
@@ -204,6 +200,10 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
   options.directory = config.model_dir.value_or("");
+  for (const auto* part : job.plan.parts())
+    options.stored.parts.push_back({part->id, part->name});
+  for (const auto& group : layouts_of(job))
+    options.stored.groups.push_back(stored_of(*group.layout, group.group, group.name));
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
   options.groups = job.plan->groups;

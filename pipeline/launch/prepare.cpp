@@ -292,11 +292,7 @@ expected<void> read_histories(prepared_job& job) {
 expected<void> check_start(const prepared_job& job) {
   if (!job.start || job.books || !std::holds_alternative<training_job>(job.job))
     return {};
-  std::vector<group_layout> groups;
-  for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& planned = job.plan->programs[p]; planned.mode == mode::train)
-      groups.push_back({planned.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}});
-  return job.start->check(groups);
+  return job.start->check(layouts_of(job));
 }
 
 /// What cannot be resumed is refused before a model is planned; the checkpoint writer refuses it too, if it comes in between.
@@ -308,6 +304,14 @@ expected<void> check_books(const job_books& books) {
 }
 
 }  // namespace
+
+std::vector<group_layout> layouts_of(const prepared_job& job) {
+  std::vector<group_layout> all;
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (const auto& program = job.plan->programs[p]; program.mode == mode::train)
+      all.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.group(program.group).name});
+  return all;
+}
 
 std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge) {
   const auto& source = job.plan.at(edge.from);

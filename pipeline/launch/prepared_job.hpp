@@ -92,6 +92,8 @@ struct prepared_job {
   crew_switch& switch_of(role driver);
 };
 
+/// The layouts of the groups that train.
+std::vector<group_layout> layouts_of(const prepared_job& job);
 /// The components that an edge carries, by row; its source must be prepared.
 std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge);
 

@@ -23,6 +23,10 @@ tensor floats() {
 }
 step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}, {{floats()}, {}}}; }
 
+stored_plan a_stored_plan() {
+  return {3, {{4_node, "replica/0"}}, {{1_group, "a", {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}}};
+}
+
 template <class M>
 M sample(simulation&) = delete;
 
@@ -91,7 +95,7 @@ template <> step_report sample(simulation&) {
   return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
 }
 template <> request sample(simulation&) { return {request::abort, true, 0.5}; }
-template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}}; }
+template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}, a_stored_plan()}; }
 template <> restored sample(simulation&) {
   return {21, true, {47, 89}, "/m/model.ckpt-47", {{"infeed/0", std::string("\0a", 2)}}, {{"finished", "true"}}, {"passed over"}};
 }
@@ -107,7 +111,7 @@ template <> snapshot_part sample(simulation&) {
 template <> scale_rate sample(simulation&) { return {113, 114, 0.25}; }
 template <> show_state sample(simulation& s) { return {115, 116, {{3_node}, {4_node}}, {{1_group, s.record<state_part>().handle()}}}; }
 template <> state_shown sample(simulation&) { return {117, 118}; }
-template <> stand_in sample(simulation&) { return {84}; }
+template <> stand_in sample(simulation&) { return {84, a_stored_plan()}; }
 template <> halted sample(simulation&) { return {69, 7_node}; }
 template <> standing sample(simulation&) { return {70, "infeed/0", {{"sent", 71}, {"granted", 72}}}; }
 template <> state_part sample(simulation&) {

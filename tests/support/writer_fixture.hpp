@@ -29,13 +29,14 @@ inline std::shared_ptr<parameter_store> model_store(int64_t width = 4, bool bias
 }
 
 inline group_layout layout_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) { return {group, {store, &store->layout()}}; }
+inline stored_group stored_of(const std::shared_ptr<parameter_store>& store, group_id group = {}) { return stored_of(store->layout(), group); }
 
 struct writer_alone : simulation {
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<faulty_file_system> files = faulty_file_system::around(disk);
   std::shared_ptr<parameter_store> parameters = model_store();
-  checkpoint_writer_options options{.files = files, .directory = "/m", .parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}},
-                                    .layouts = {layout_of(parameters)}, .properties = {{"numerics_version", "1"}}};
+  checkpoint_writer_options options{.files = files, .directory = "/m", .properties = {{"numerics_version", "1"}}};
+  stored_plan stored{.parts = {{0_node, "chief"}, {1_node, "infeed/0"}, {2_node, "replica/0"}}, .groups = {stored_of(parameters)}};
   using chief_recorder = recorder<restored, failure, committed, late_properties_kept, state_shown, save_failed>;
   chief_recorder chief = record<restored, failure, committed, late_properties_kept, state_shown, save_failed>();
   recorder<released> lender = record<released>();
@@ -55,9 +56,9 @@ struct writer_alone : simulation {
   void start(bool load = true) {
     writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
     if (load)
-      tell(writer, restore{1, {{{}, owner}}});
+      tell(writer, restore{1, {{{}, owner}}, stored});
     else
-      tell(writer, stand_in{1});
+      tell(writer, stand_in{1, stored});
   }
   /// The part of replica `r` of `replicas`, over the store's own memory.
   snapshot_part replica_part(int64_t step, int r = 0, int replicas = 1) {

@@ -36,7 +36,7 @@ tensor value(const parameter_store& store, std::string_view name) { return store
 TEST_CASE("a checkpoint holds every variable and slot, and the step, by name") {
   const auto store = small_store();
   std::vector<std::string> names;
-  const auto layout = layout_of(store);
+  const auto layout = stored_of(store);
   for (const auto& c : wanted_tensors({&layout, 1}))
     names.push_back(c.name);
   CHECK(names == std::vector<std::string>{"a", "a/Momentum", "b", "b/Momentum", "global_step"});
@@ -55,7 +55,7 @@ TEST_CASE("a checkpoint that differs lists everything that does") {
   other.tensors[2].value = tensor::of<float>({2}, {1, 2});
   other.tensors.erase(other.tensors.begin() + 3);
   other.tensors.push_back({"c", tensor::scalar(1.0f)});
-  const auto layout = layout_of(store);
+  const auto layout = stored_of(store);
   const auto loaded = check_tensors({&layout, 1}, reader_of(other)->info(), true);
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().category == errc::failed_precondition);
@@ -95,7 +95,7 @@ TEST_CASE("what the store has no place for is an error only where the models mus
   const auto store = small_store();
   auto more = whole();
   more.tensors.push_back({"head/kernel", tensor::of<float>({1}, {1})});
-  const auto layout = layout_of(store);
+  const auto layout = stored_of(store);
   CHECK_FALSE(check_tensors({&layout, 1}, reader_of(more)->info(), true));
   CHECK(load_into(store, *reader_of(more)));
   CHECK(value(*store, "b") == tensor::of<float>({3}, {9, 10, 11}));

@@ -14,7 +14,7 @@ struct restoring_writer : writer_alone {
   void commit_large() {
     options.part_bytes_max = 32;
     parameters = model_store(40, false);  // 320 bytes, and as much momentum.
-    options.layouts = {layout_of(parameters)};
+    stored.groups = {stored_of(parameters)};
     start();
     save(3);
     REQUIRE(chief.count<committed>() == 1);
@@ -22,7 +22,7 @@ struct restoring_writer : writer_alone {
     run();
     writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
   }
-  void restore_to(int32_t attempt, const recorder<state_part>& to) { tell(writer, restore{attempt, {{{}, to.as<state_owner_actor>()}}}); }
+  void restore_to(int32_t attempt, const recorder<state_part>& to) { tell(writer, restore{attempt, {{{}, to.as<state_owner_actor>()}}, stored}); }
   void take(int32_t attempt, int64_t number) { tell(writer, state_taken{attempt, number}); }
 };
 
@@ -85,11 +85,11 @@ TEST_CASE_FIXTURE(restoring_writer, "a restoration whose owner takes nothing giv
 
 TEST_CASE_FIXTURE(restoring_writer, "the chief hears of a fresh start once the owner of every group has its initial values") {
   const auto other = model_store(2);
-  options.layouts.push_back(layout_of(other, 1_group));
+  stored.groups.push_back(stored_of(other, 1_group));
   options.seed = 5;
   auto second = simulation::record<state_part>();
   writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
-  tell(writer, restore{1, {{{}, patient.as<state_owner_actor>()}, {1_group, second.as<state_owner_actor>()}}});
+  tell(writer, restore{1, {{{}, patient.as<state_owner_actor>()}, {1_group, second.as<state_owner_actor>()}}, stored});
   REQUIRE(patient.count<state_part>() == 1);
   REQUIRE(second.count<state_part>() == 1);
   CHECK(second.last<state_part>().initial);
@@ -107,7 +107,7 @@ TEST_CASE_FIXTURE(restoring_writer, "no part of a checkpoint of another model is
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
   const auto other = model_store(6, false);
-  options.layouts = {layout_of(other)};
+  stored.groups = {stored_of(other)};
   writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
   restore_to(2, patient);
   CHECK(chief.last<failure>().what.category == errc::failed_precondition);
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged a
   disk->overwrite(shard, bytes);
 
   parts_taken.clear();
-  tell(writer, restore{3, {{{}, owner}}});
+  tell(writer, restore{3, {{{}, owner}}, stored});
   run();
   REQUIRE(chief.count<restored>() == 3);
   const auto& news = chief.last<restored>();
@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(restoring_writer, "a checkpoint that turns out to be damaged a
     anon_send_exit(writer, caf::exit_reason::user_shutdown);
     run();
     writer = spawn(checkpoint_writer, options, chief.as<commit_sink_actor>());
-    tell(writer, restore{4, {{{}, owner}}});
+    tell(writer, restore{4, {{{}, owner}}, stored});
     run();
     REQUIRE(chief.count<failure>() == 1);
     const auto text = to_string(chief.last<failure>().what);

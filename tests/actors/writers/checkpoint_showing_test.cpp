@@ -12,7 +12,7 @@ struct showing_writer : writer_alone {
   /// 320 bytes of variables, and as much momentum, in parts of 32.
   showing_writer() {
     parameters = model_store(40, false);
-    options.layouts = {layout_of(parameters)};
+    stored.groups = {stored_of(parameters)};
     options.part_bytes_max = 32;
     start();
     scribble(1);

@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(writer_alone, "a snapshot is committed when all of its parts h
 TEST_CASE_FIXTURE(writer_alone, "the arena is free when the commit is durable, and the chief hears of it after its owner") {
   auto both = record<released, restored, failure, committed, save_failed>();
   writer = spawn(checkpoint_writer, options, both.as<commit_sink_actor>());
-  tell(writer, restore{1, {{{}, owner}}});
+  tell(writer, restore{1, {{{}, owner}}, stored});
   tell(writer, chief_part(1));
   tell(writer, infeed_part(1));
   tell_as(both.handle(), writer, replica_part(1));
@@ -159,7 +159,7 @@ TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an erro
   start();
   auto other = record<restored, failure>();
   const auto second = spawn(checkpoint_writer, options, other.as<commit_sink_actor>());
-  tell(second, restore{2, {}});
+  tell(second, restore{2, {}, stored});
   REQUIRE(other.count<failure>() == 1);
   CHECK(other.last<failure>().what.category == errc::failed_precondition);
   CHECK(other.last<failure>().what.source == "checkpoint_writer");
@@ -167,7 +167,7 @@ TEST_CASE_FIXTURE(writer_alone, "a directory that another writer owns is an erro
   SUBCASE("and a snapshot sent to it fails") {
     auto failed = record<save_failed, failure>();
     const auto third = spawn(checkpoint_writer, options, failed.as<commit_sink_actor>());
-    tell(third, stand_in{1});
+    tell(third, stand_in{1, stored});
     for (const auto& part : {chief_part(2), infeed_part(2), replica_part(2)})
       tell_as(lender.handle(), third, part);
     CHECK(failed.count<failure>() == 1);
@@ -182,7 +182,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with e
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
   const auto other = model_store(6, false);
-  options.layouts = {layout_of(other)};
+  stored.groups = {stored_of(other)};
   start();
   REQUIRE(chief.count<failure>() == 1);
   const auto& e = chief.last<failure>().what;
@@ -196,8 +196,8 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint of another model is refused with e
 
 TEST_CASE_FIXTURE(writer_alone, "slices of two replicas are stored as whole variables, so their number may change") {
   parameters = model_store(1000);
-  options.layouts = {layout_of(parameters)};
-  options.parts = {{2_node, "replica/0"}, {3_node, "replica/1"}};
+  stored.groups = {stored_of(parameters)};
+  stored.parts = {{2_node, "replica/0"}, {3_node, "replica/1"}};
   start();
   scribble(0.25f);
   const auto saved = all_values();
@@ -223,7 +223,7 @@ TEST_CASE_FIXTURE(writer_alone, "a grown state at the step of the last commit is
   save(10);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
-  options.iteration = 1;
+  stored.iteration = 1;
   start();
   CHECK(chief.last<restored>().id == checkpoint_id{10});
   CHECK(all_values() == small);
@@ -253,12 +253,12 @@ TEST_CASE_FIXTURE(writer_alone, "a grown state at the step of the last commit is
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a checkpoint of a later iteration than the job's is refused, and nothing is loaded") {
-  options.iteration = 2;
+  stored.iteration = 2;
   start();
   save(10);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
-  options.iteration = 1;
+  stored.iteration = 1;
   start();
   REQUIRE(chief.count<failure>() == 1);
   CHECK(chief.last<failure>().what.category == errc::failed_precondition);
@@ -274,12 +274,12 @@ TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved
     files = faulty_file_system::around(disk);
     options.files = files;
     options.store = {.keep_checkpoint_max = 1};
-    options.iteration = 0;
+    stored.iteration = 0;
     start();
     save(10);
     anon_send_exit(writer, caf::exit_reason::user_shutdown);
     run();
-    options.iteration = 1;
+    stored.iteration = 1;
     start();
     files->fail_after(calls);
     const auto before = chief.count<committed>();
@@ -299,7 +299,7 @@ TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved
 TEST_CASE_FIXTURE(writer_alone, "an iteration's lease is its own") {
   options.store.keep_checkpoint_max = 1;
   options.lease_commits = true;
-  options.iteration = 2;
+  stored.iteration = 2;
   start();
   const auto kept = [&] { return disk->info("/m/model.ckpt-1-iteration-2.manifest.json").has_value(); };
   save(1);

@@ -246,7 +246,9 @@ TEST_CASE_FIXTURE(writer_alone, "a writer without a checkpoint sends initial val
   REQUIRE((*checkpoint_store::open(disk, "/old"))->commit({.id = {5}, .tensors = {{"dense/kernel", tensor::of<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})},
                                                                                   {"global_step", tensor::scalar<int64_t>(5)}}}));
   const warm_start_settings settings{.ckpt_to_initialize_from = "/old", .global_vars_to_warm_start = {"dense/kernel$", "global_step"}};
-  options.start = std::make_shared<const start_values>(files, settings);
+  options.start = [start = std::make_shared<const start_values>(files, settings), layout = layout_of(parameters)](uint64_t seed) {
+    return start->read({&layout, 1}, seed);
+  };
   options.part_bytes_max = 16;
   start();
   REQUIRE(chief.count<restored>() == 1);

@@ -38,7 +38,7 @@ int64_t bytes_of(const state_part& part) {
 
 TEST_CASE("no part has more bytes than it may, and together they are the whole state") {
   const auto store = store_of({{"a", 10}, {"b", 3}, {"d", 40}});
-  const group_layout layout = layout_of(store);
+  const stored_group layout = stored_of(store);
   const std::vector<named_tensor> state{{"a", numbers(10)}, {"b", numbers(3, 100)}, {"d", numbers(40, 200)},
                                         {"global_step", tensor::scalar<int64_t>(7)}};
   for (const int64_t bytes : {4, 12, 16, 60, 1000}) {
@@ -60,7 +60,7 @@ TEST_CASE("no part has more bytes than it may, and together they are the whole s
 
 TEST_CASE("parts share the memory of what was loaded") {
   const auto store = store_of({{"a", 10}});
-  const group_layout layout = layout_of(store);
+  const stored_group layout = stored_of(store);
   const auto value = numbers(10);
   const auto parts = all_of({{&layout, 1}, {{"a", value}}, 16});
   REQUIRE(parts.size() == 3);
@@ -72,7 +72,7 @@ TEST_CASE("parts share the memory of what was loaded") {
 
 TEST_CASE("a tensor that has been handed out is held by its parts alone") {
   const auto store = store_of({{"a", 4}, {"b", 4}});
-  const group_layout layout = layout_of(store);
+  const stored_group layout = stored_of(store);
   auto memory = numbers(4).buffer();
   const std::weak_ptr<const std::byte> held = memory;
   state_parts parts{{&layout, 1}, {{"a", tensor{dtype::float32, {4}, std::move(memory)}}, {"b", numbers(4)}}, 16};
@@ -82,7 +82,7 @@ TEST_CASE("a tensor that has been handed out is held by its parts alone") {
 
 TEST_CASE("each tensor goes to the group whose it is, and initial values to each group") {
   const auto one = store_of({{"one/a", 3}, {"one/b", 3}}), two = store_of({{"two/a", 2}});
-  const std::vector<group_layout> groups{layout_of(one, 4_group), layout_of(two, 9_group)};
+  const std::vector<stored_group> groups{stored_of(one, 4_group), stored_of(two, 9_group)};
   const auto parts = all_of({groups, {{"one/a", numbers(3)}, {"two/a", numbers(2)}, {"one/b", numbers(3)}}});
   REQUIRE(parts.size() == 2);
   CHECK(parts[0].to == 4_group);

@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in
   tell(writer, infeed_part(4));
   tell(writer, gone{1, 1_node});
   CHECK(lender.count<released>() == 0);
-  tell(writer, stand_in{1});
+  tell(writer, stand_in{1, stored});
   CHECK(chief.count<committed>() == 0);
   SUBCASE("and committed with the others") {
     tell(writer, chief_part(4));
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(writer_alone, "parts of nodes that hear of a writer's stand-in
 }
 
 TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are complete without its parts, after those of before, and say so") {
-  options.parts.push_back({3_node, "b/replica/0"});
+  stored.parts.push_back({3_node, "b/replica/0"});
   start();
   for (const int64_t step : {10, 15, 20}) {
     tell(writer, chief_part(step));
@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
     CHECK(listed() == ids({15, 20, 25}));
   }
   SUBCASE("an attempt begins with all groups") {
-    tell(writer, restore{2, {{{}, owner}}});
+    tell(writer, restore{2, {{{}, owner}}, stored});
     tell(writer, name_missing{2, 25});
     CHECK(has(chief.last<save_failed>().cause.message, "b/replica/0"));
   }
@@ -165,9 +165,9 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
 TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is restored to the others") {
   graph g;
   g.variable({.name = "b/kernel", .dims = {3}, .initial = init::ones()});
-  options.layouts.front().name = "a";
-  options.layouts.push_back(layout_of(*parameter_store::create(*parameter_layout::of(g, momentum{}), 2), group_id{1}));
-  options.layouts.back().name = "b";
+  stored.groups.front().name = "a";
+  stored.groups.push_back(stored_of(*parameter_store::create(*parameter_layout::of(g, momentum{}), 2), group_id{1}));
+  stored.groups.back().name = "b";
   start();  // Group b has no owner.
   auto books = chief_part(5);
   SUBCASE("it says so") {
@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is
     lend(5);
     const auto kept = all_values();
     scribble(100);
-    tell(writer, restore{2, {{{}, owner}}});
+    tell(writer, restore{2, {{{}, owner}}, stored});
     REQUIRE(chief.last<restored>().found);
     CHECK(all_values() == kept);
   }
@@ -186,7 +186,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is
     tell(writer, books);
     tell(writer, infeed_part(5));
     lend(5);
-    tell(writer, restore{2, {{{}, owner}}});
+    tell(writer, restore{2, {{{}, owner}}, stored});
     CHECK(chief.last<failure>().what.category == errc::failed_precondition);
     CHECK(has(chief.last<failure>().what.message, "b/kernel"));
   }
