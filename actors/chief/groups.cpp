@@ -79,7 +79,8 @@ void groups::restore(int64_t step, const std::map<std::string, std::string>& pro
     if (const auto book = properties.find(departure_key(p.name)); book != properties.end()) {
       char* rest = nullptr;
       const int64_t left_at = std::strtoll(book->second.c_str(), &rest, 10);
-      left_.emplace(p.id, departure{left_at, std::min(step, left_at + 1), std::string{rest}.substr(std::min<size_t>(1, std::string_view{rest}.size()))});
+      const auto first_state = left_at < step ? left_at + 1 : step;
+      left_.emplace(p.id, departure{left_at, first_state, std::string{rest}.substr(std::min<size_t>(1, std::string_view{rest}.size()))});
     }
   for (const auto& [id, why] : dropped_)
     left_.emplace(id, departure{step, step, why});

@@ -202,36 +202,35 @@ expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std
   return program;
 }
 
-/// Variables of different groups need different names, since a checkpoint stores all of them by name.
-expected<void> check_variables(const prepared_job& job) {
-  std::map<std::string, std::string> owners;
-  for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& planned = job.plan->programs[p]; planned.mode == mode::train)
-      for (const auto& e : job.programs[p].parameters->layout().entries())
-        if (const auto [owner, added] = owners.emplace(e.name, job.plan.group(planned.group).name); !added)
-          return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + owner->second + "' and '"
-                                                + job.plan.group(planned.group).name + "': build each model in a scope of its own");
-  return {};
+/// The groups by the names of their variables, which need to differ, since a checkpoint stores all of them by name.
+expected<std::map<std::string, group_id>> variable_owners(const prepared_job& job) {
+  std::map<std::string, group_id> owners;
+  for (const auto& group : layouts_of(job))
+    for (const auto& e : group.layout->entries())
+      if (const auto [owner, added] = owners.emplace(e.name, group.group); !added)
+        return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + job.plan.group(owner->second).name + "' and '" + group.name
+                                              + "': build each model in a scope of its own");
+  return owners;
 }
 
 /// The groups whose variables each evaluation beside training loads.
-void find_evaluated_groups(prepared_job& job) {
+expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::string, group_id>& owners) {
   const auto* training = std::get_if<training_job>(&job.job);
   const auto* chief = job.plan.find(role::chief, no_node);
   if (!training || !chief)
-    return;
-  std::map<std::string, group_id> owners;
-  for (size_t p = 0; p < job.programs.size(); ++p)
-    if (const auto& planned = job.plan->programs[p]; planned.mode == mode::train)
-      for (const auto& e : job.programs[p].parameters->layout().entries())
-        owners.emplace(e.name, planned.group);
-  for (const auto* node : job.plan.all(role::evaluator, chief->id)) {
+    return {};
+  const auto& evaluators = job.plan.all(role::evaluator, chief->id);
+  if (evaluators.size() != training->evaluations.size())
+    return fail(errc::invalid_argument, "the plan lists " + std::to_string(evaluators.size()) + " evaluators, and the job has "
+                                          + std::to_string(training->evaluations.size()) + " evaluations: it needs one for each");
+  for (const auto* node : evaluators) {
     std::set<group_id> found;
     for (const auto& e : job.driven_by(node->id).parameters->layout().entries())
       if (const auto owner = owners.find(e.name); owner != owners.end())
         found.insert(owner->second);
     job.evaluated_groups.emplace_back(found.begin(), found.end());
   }
+  return {};
 }
 
 /// The names of the metrics of an evaluation.
@@ -373,8 +372,8 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
         job->programs[p] = std::move(*program);
         ++prepared;
       }
-  find_evaluated_groups(*job);
-  if (auto possible = check_variables(*job)
+  if (auto possible = variable_owners(*job)
+                        .and_then([&](const auto& owners) { return find_evaluated_groups(*job, owners); })
                         .and_then([&] { return check_start(*job); })
                         .and_then([&] { return check_judgements(*job); })
                         .and_then([&] { return read_histories(*job); });

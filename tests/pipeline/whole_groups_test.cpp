@@ -132,6 +132,16 @@ TEST_CASE("several groups run with evaluations, summaries, hooks, observed value
     }
 }
 
+TEST_CASE("a plan with another number of evaluators than the job has evaluations is refused") {
+  const group_job j;
+  auto d = j.described();
+  d.evaluations.pop_back();
+  const auto w = two_candidates_evaluated(j.o.input);
+  const auto prepared = prepare(std::move(d), planned_job{w.plan, w.resources, {}});
+  REQUIRE_FALSE(prepared);
+  CHECK(has(prepared.error().message, "the plan lists 2 evaluators, and the job has 1 evaluations"));
+}
+
 TEST_CASE("the group that is shown first leaves, the next one gives the number, and what is evaluated and exported of it ends with it") {
   std::optional<checkpoint_content> first;
   for (uint64_t seed = 1; seed <= 4; ++seed) {

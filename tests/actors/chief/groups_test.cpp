@@ -55,6 +55,8 @@ TEST_CASE("books of groups that the plan does not have, or that are damaged, rem
   g.restore(15, {{"left/c", "3 lost"}, {"left/a", ""}});
   REQUIRE(g.left().size() == 1);
   CHECK(g.left().at(group_id{1}) == departure{0, 1, ""});
+  g.restore(15, {{"left/a", "99999999999999999999 nan_loss: x"}});
+  CHECK(g.left().at(group_id{1}) == departure{INT64_MAX, 15, "nan_loss: x"});
 }
 
 TEST_CASE("a group leaves where the first of those does with which it falls, and so do its own followers, with one text whoever was the first") {

@@ -1,0 +1,31 @@
+// Tables of docs/ whose cells are outcomes of simulated jobs.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace troupe::test {
+
+/// " goes on or recovers |": what became of the jobs of six schedules.
+inline std::string cell_of(const std::function<std::string(uint64_t seed)>& outcome) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 1; seed <= 6; ++seed)
+    seen.insert(outcome(seed));
+  std::string cell;
+  for (const auto& s : seen)
+    cell += (cell.empty() ? " " : " or ") + s;
+  return cell + " |";
+}
+
+inline void check_page(const std::string& file, const std::string& table) {
+  std::ifstream in{TROUPE_SOURCE_DIR "/" + file};
+  const std::string page{std::istreambuf_iterator<char>{in}, {}};
+  CHECK_MESSAGE(page.find(table) != std::string::npos, file << " has another table than:\n" << table);
+}
+
+}  // namespace troupe::test
