@@ -29,20 +29,12 @@ void neighbourhood::connect(const plan_edge& e) const {
   }
 }
 
-void neighbourhood::connect() const {
+void neighbourhood::connect(const std::set<node_id>& started) const {
   for (const auto& m : nodes.members())
     for (const auto& kind : edge_rows())
       for (const auto* e : plan.edges_from(m.id, kind.what))
-        connect(*e);
-}
-
-void neighbourhood::connect(node_id id) const {
-  for (const auto& kind : edge_rows()) {
-    for (const auto* e : plan.edges_from(id, kind.what))
-      connect(*e);
-    for (const auto* e : plan.edges_to(id, kind.what))
-      connect(*e);
-  }
+        if (started.contains(e->from) || started.contains(e->to))
+          connect(*e);
 }
 
 void neighbourhood::leave(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone, int32_t attempt) const {

@@ -17,10 +17,8 @@ struct neighbourhood {
   const checked_plan& plan;
   const roster& nodes;
 
-  /// Connects all of them.
-  void connect() const;
-  /// Connects one that was started in the place of another with the living nodes at the other ends of its edges.
-  void connect(node_id id) const;
+  /// Connects those that were started, each with the living nodes at the other ends of its edges.
+  void connect(const std::set<node_id>& started) const;
   /// Groups have left, each at a step: tells the nodes at the other ends of their edges that nothing flows there from that batch on, but for those
   /// of `gone`, the groups that have left by now.
   void leave(const std::map<group_id, int64_t>& leaving, const std::set<group_id>& gone, int32_t attempt) const;

@@ -36,7 +36,7 @@ class evaluation_control final : public job_control {
 
 void evaluator_state::on_evaluate(const evaluate_at& x) {
   current = x;
-  started = self->clock().now();
+  began = self->clock().now();
   totals.emplace(options.outputs, options.metrics);
   running = true;
   stopped = false;
@@ -49,11 +49,16 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
     return finish(loaded.error());
   if (current.shown)
     at = {current.which.step, current.which.iteration};
-  if (!nodes.started())
-    nodes.start(*self, options.nodes);
-  nodes.begin_attempt(++attempt);
   show();
   until = 0;
+  nodes.start(++attempt);
+  waiting.await_nodes();
+}
+
+void evaluator_state::on_started(const started& x) {
+  if (!nodes.on(x) || !running)
+    return;
+  nodes.begin_attempt();
   if (calls_hooks() && !begin_hooks())
     return;
   if (stopped)
@@ -82,7 +87,7 @@ bool evaluator_state::show_batch(const step_values& batch) {
 
 bool evaluator_state::show_hooks(fact x) {
   evaluation_control control{stopped};
-  x.news.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
+  x.news.seconds = std::chrono::duration<double>(self->clock().now() - began).count();
   auto thrown = hooks.show(x, control);
   if (thrown.empty())
     return true;
@@ -132,7 +137,7 @@ int64_t evaluator_state::ahead() const {
 
 void evaluator_state::extend(int64_t reached) {
   until = std::min(limit().value_or(INT64_MAX), reached + ahead());
-  nodes.grant(attempt, until);
+  nodes.grant(until);
   waiting.await(reached);
 }
 
@@ -223,7 +228,7 @@ void evaluator_state::finish(std::optional<error> cause) {
       cause->source = options.name;
     result.cause = std::move(*cause);
   }
-  result.seconds = std::chrono::duration<double>(self->clock().now() - started).count();
+  result.seconds = std::chrono::duration<double>(self->clock().now() - began).count();
   result.checkpoint = current.prefix;
   result.evaluation = current.evaluation;
   if (calls_hooks())
@@ -261,6 +266,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   state.self = self;
   state.options = std::move(options);
   state.asker = std::move(asker);
+  state.nodes = sub_plan{*self, state.options.nodes};
   state.waiting.start(self, state.options.name, "evaluated", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (!state.nodes.has(x.source))
@@ -270,6 +276,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
       state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
   });
   return {
+    [&state](const started& x) { state.on_started(x); },
     [&state](const evaluate_at& x) {
       if (!state.running)
         state.on_evaluate(x);

@@ -13,7 +13,7 @@ namespace troupe {
 struct evaluator_options {
   std::string name = "evaluator";
   int32_t index = 0;                            ///< Its number among the evaluators of the job, for the board.
-  std::shared_ptr<crew> nodes;
+  driven_nodes nodes;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
   std::shared_ptr<parameter_store> parameters;  ///< The evaluator's own store; its replica is the only reader.
@@ -30,12 +30,9 @@ struct evaluator_options {
   std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };
 
-/// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`.
+/// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`. It runs once its nodes have been started, which
+/// are kept for the next one.
 struct evaluator_state {
-  evaluator_state() = default;
-  evaluator_state(const evaluator_state&) = delete;
-  ~evaluator_state() { nodes.send_home(); }
-
   static inline const char* name = "evaluator";
   evaluator_actor::stateful_pointer<evaluator_state> self = nullptr;
   evaluator_options options;
@@ -53,10 +50,11 @@ struct evaluator_state {
   hook_roll hooks;
   size_t loss_at = 0;                           ///< The loss among the outputs of a batch.
   bool stopped = false;                         ///< A hook has ended the evaluation at the batch that it was shown; the nodes still make what was granted.
-  caf::actor_clock::time_point started{};
+  caf::actor_clock::time_point began{};
 
   void on_evaluate(const evaluate_at& x);
   expected<void> load();
+  void on_started(const started& x);
   void on_state_part(const state_part& x);
   std::optional<int64_t> limit() const;         ///< On the number of batches.
   int64_t ahead() const;                        ///< Batches that are granted beyond those that were handled.

@@ -25,10 +25,20 @@ void predictor_state::on_pull(const pull& x) {
       return finish(loaded.error());
     loaded->lease.reset();  // The whole checkpoint is in memory.
     options.board->loaded(std::move(*loaded));
-    nodes.start(*self, options.nodes);
-    nodes.begin_attempt(only_attempt);
+    nodes.start(only_attempt);
+    waiting.await_nodes();
   }
-  nodes.grant(only_attempt, until);
+  if (nodes.awaits_nodes())
+    return;
+  nodes.grant(until);
+  wait();
+}
+
+void predictor_state::on_started(const started& x) {
+  if (!nodes.on(x))
+    return;
+  nodes.begin_attempt();
+  nodes.grant(until);
   wait();
 }
 
@@ -57,12 +67,14 @@ predictor_actor::behavior_type predictor(predictor_actor::stateful_pointer<predi
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
+  state.nodes = sub_plan{*self, state.options.nodes};
   state.waiting.start(self, state.options.name, "predicted", state.options.silence_max);
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (state.nodes.has(x.source))
       state.finish(error{errc::aborted, "a node of the prediction ended: " + describe(x.reason), {}, state.options.name});
   });
   return {
+    [&state](const started& x) { state.on_started(x); },
     [&state](const pull& x) { state.on_pull(x); },
     [&state](const progress& x) { state.on_progress(x); },
     [&state](const stream_end& x) {

@@ -8,7 +8,7 @@ namespace troupe {
 
 struct predictor_options {
   std::string name = "predictor";
-  std::shared_ptr<crew> nodes;
+  driven_nodes nodes;
   std::shared_ptr<prediction_board> board;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables.
@@ -22,10 +22,6 @@ struct predictor_options {
 /// idle → running → gone. The horizon is the room of the consumer. Nothing happens before it has any, no node reads or
 /// computes past it, and a slow consumer delays all nodes without a deadline.
 struct predictor_state {
-  predictor_state() = default;
-  predictor_state(const predictor_state&) = delete;
-  ~predictor_state() { nodes.send_home(); }
-
   static inline const char* name = "predictor";
   predictor_actor::stateful_pointer<predictor_state> self = nullptr;
   predictor_options options;
@@ -36,6 +32,7 @@ struct predictor_state {
   sub_plan_wait<predictor_actor::stateful_pointer<predictor_state>> waiting;
 
   void on_pull(const pull& x);
+  void on_started(const started& x);
   void on_progress(const progress& x);
   void wait();                  ///< Waits for the next batch, if one was requested.
   void finish(std::optional<error> cause);

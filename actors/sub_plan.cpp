@@ -1,5 +1,7 @@
 #include "actors/sub_plan.hpp"
 
+#include "actors/connections.hpp"
+
 #include <caf/local_actor.hpp>
 #include <caf/send.hpp>
 
@@ -13,42 +15,49 @@ constexpr std::array roles{role::infeed, role::replica, role::outfeed};
 
 }  // namespace
 
-template <class Handle, class M>
-void sub_plan::tell(const Handle& node, M message) const {
-  caf::send_as(caf::actor_cast<caf::actor>(driver_), node, std::move(message));
+sub_plan::sub_plan(caf::local_actor& driver, driven_nodes of) : driver_(&driver), of_(std::move(of)), agents_(driver, of_) {}
+
+/// As the driver, so that its messages and those that connect the nodes arrive in order.
+template <role R, class M>
+void sub_plan::tell_all(const M& message) const {
+  for (const auto& node : nodes_.all<R>())
+    caf::send_as(caf::actor_cast<caf::actor>(driver_), node, message);
 }
 
-void sub_plan::start(caf::local_actor& driver, std::shared_ptr<crew> from) {
-  driver_ = &driver;
-  crew_ = std::move(from);
-  nodes_ = start_all(*crew_, driver);
+void sub_plan::start(int32_t attempt) {
+  attempt_ = attempt;
+  if (nodes_.empty())
+    nodes_ = roster{members_of(*of_.plan, of_.driver)};
+  std::vector<node_id> missing;
+  for (const auto& m : nodes_.members())
+    if (!m.handle)
+      missing.push_back(m.id);
+  agents_.start(attempt, *of_.plan, missing);
 }
 
-void sub_plan::begin_attempt(int32_t attempt) const {
-  const begin news{attempt, 0, {}};
-  for (const auto& drain : nodes_.all<role::outfeed>())
-    tell(drain, news);
-  for (const auto& worker : nodes_.all<role::replica>())
-    tell(worker, news);
-  for (const auto& source : nodes_.all<role::infeed>())
-    tell(source, news);
+bool sub_plan::on(const started& x) {
+  if (!agents_.on(x, nodes_) || agents_.awaited())
+    return false;
+  neighbourhood{*driver_, *of_.plan, nodes_}.connect(agents_.newest());
+  return true;
 }
 
-void sub_plan::grant(int32_t attempt, int64_t until) const {
-  for (const auto& source : nodes_.all<role::infeed>())
-    tell(source, run{attempt, until, {}});
-  for (const auto& worker : nodes_.all<role::replica>())
-    tell(worker, run{attempt, until, {}});
+void sub_plan::begin_attempt() const {
+  const begin news{attempt_, 0, {}};
+  tell_all<role::outfeed>(news);
+  tell_all<role::replica>(news);
+  tell_all<role::infeed>(news);
 }
 
-void sub_plan::ask(caf::local_actor& driver, uint64_t number) const {
-  const auto from = caf::actor_cast<standing_sink_actor>(&driver);
-  for (const auto& source : nodes_.all<role::infeed>())
-    caf::send_as(from, source, probe{number});
-  for (const auto& worker : nodes_.all<role::replica>())
-    caf::send_as(from, worker, probe{number});
-  for (const auto& drain : nodes_.all<role::outfeed>())
-    caf::send_as(from, drain, probe{number});
+void sub_plan::grant(int64_t until) const {
+  tell_all<role::infeed>(run{attempt_, until, {}});
+  tell_all<role::replica>(run{attempt_, until, {}});
+}
+
+void sub_plan::ask(uint64_t number) const {
+  tell_all<role::infeed>(probe{number});
+  tell_all<role::replica>(probe{number});
+  tell_all<role::outfeed>(probe{number});
 }
 
 std::vector<std::string> sub_plan::names() const {
@@ -60,10 +69,14 @@ std::vector<std::string> sub_plan::names() const {
 }
 
 void sub_plan::send_home() {
+  std::vector<node_id> all;
   for (const auto what : roles)
     for (const auto& m : nodes_.members())
       if (m.what == what)
-        crew_->end(m.id);
+        all.push_back(m.id);
+  agents_.give_up();
+  if (!all.empty())
+    agents_.end(all);
   nodes_ = {};
 }
 

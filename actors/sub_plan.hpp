@@ -2,7 +2,7 @@
 // alone.
 #pragma once
 
-#include "actors/crew.hpp"
+#include "actors/agents.hpp"
 
 #include <caf/fwd.hpp>
 
@@ -10,27 +10,36 @@ namespace troupe {
 
 class sub_plan {
  public:
-  bool started() const { return !nodes_.empty(); }
-  /// Starts and connects the nodes of `from`; `driver` monitors them and hears of progress.
-  void start(caf::local_actor& driver, std::shared_ptr<crew> from);
-  /// A new attempt, from the beginning of the data.
-  void begin_attempt(int32_t attempt) const;
-  void grant(int32_t attempt, int64_t until) const;
-  bool has(const caf::actor_addr& node) const { return nodes_.find(node) != nullptr; }
+  sub_plan() = default;
+  /// Nothing is started yet. `driver` outlives this.
+  sub_plan(caf::local_actor& driver, driven_nodes of);
+
+  /// A new attempt: asks for the nodes that are not there, which `driver` monitors and which report to it.
+  void start(int32_t attempt);
+  /// True: the nodes of the newest attempt are there, and connected.
+  bool on(const started& x);
+  bool awaits_nodes() const { return agents_.awaited(); }
+  std::string agents_awaited() const { return agents_.names_of_awaited(); }
+  /// From the beginning of the data.
+  void begin_attempt() const;
+  void grant(int64_t until) const;
+  /// The address is that of a node, or of an agent.
+  bool has(const caf::actor_addr& node) const { return nodes_.find(node) != nullptr || !agents_.name_of(node).empty(); }
   /// Asks each node where it stands; `driver` gets the answers, each with one of these names.
-  void ask(caf::local_actor& driver, uint64_t number) const;
+  void ask(uint64_t number) const;
   std::vector<std::string> names() const;
   /// Ends the nodes; a later `start` makes new ones.
   void send_home();
 
  private:
-  /// Sends as the driver, so that its messages and those that connect the nodes arrive in order.
-  template <class Handle, class M>
-  void tell(const Handle& node, M message) const;
+  template <role R, class M>
+  void tell_all(const M& message) const;
 
-  caf::local_actor* driver_ = nullptr;  ///< It owns this.
-  std::shared_ptr<crew> crew_;
+  caf::local_actor* driver_ = nullptr;
+  driven_nodes of_;
+  agents agents_;
   roster nodes_;
+  int32_t attempt_ = 0;
 };
 
 }  // namespace troupe

@@ -20,7 +20,12 @@ class sub_plan_wait {
     driver_ = std::move(driver);
     outcome_ = std::move(outcome);
     silence_max_ = silence_max;
-    waiting_.start(self, waits{2, waits::period_for({silence_max})});
+    waiting_.start(self, waits{3, waits::period_for({silence_max})});
+  }
+  /// Begins the wait for the nodes.
+  void await_nodes() {
+    disarm();
+    waiting_.arm(kind::nodes, silence_max_);
   }
   /// Begins the wait for the next batch, in place of the one before.
   void await(int64_t batch) {
@@ -33,10 +38,13 @@ class sub_plan_wait {
   std::optional<error> on(const deadline& x, const sub_plan& nodes) {
     constexpr std::chrono::milliseconds answers_max{30'000};
     const auto over = waiting_.on(x);
+    if (over == kind::nodes)
+      return error{errc::deadline_exceeded, "the nodes were not started within " + std::to_string(silence_max_.count() / 1000) + " s, waiting for "
+                                              + nodes.agents_awaited(), {}, driver_};
     if (over == kind::answers)
       return silent();
     if (over == kind::batch) {
-      nodes.ask(*self_, whereabouts_.begin(nodes.names()));
+      nodes.ask(whereabouts_.begin(nodes.names()));
       waiting_.arm(kind::answers, std::min(silence_max_, answers_max));
     }
     return {};
@@ -46,7 +54,7 @@ class sub_plan_wait {
   }
 
  private:
-  enum class kind : int32_t { batch, answers };
+  enum class kind : int32_t { nodes, batch, answers };
   error silent() const {
     return {errc::deadline_exceeded, "batch " + std::to_string(batch_) + " was not " + outcome_ + " within " + std::to_string(silence_max_.count() / 1000)
                                        + " s: " + whereabouts_.text(), {}, driver_};

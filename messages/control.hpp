@@ -162,22 +162,24 @@ typename Inspector::result_type inspect(Inspector& f, leave& x) {
   return f(caf::meta::type_name("leave"), x.attempt, x.edge, x.step);
 }
 
+/// CAF reads the elements of a list into variables that it does not initialise.
+struct named_node {
+  node_id id{};
+  friend bool operator==(const named_node&, const named_node&) = default;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, named_node& x) {
+  return f(caf::meta::type_name("named_node"), x.id);
+}
+
 /// To the outfeed and the checkpoint writer: the group of these replicas has left. Nothing more is awaited of their reports, and nothing of
 /// them belongs to a snapshot of `first_state` or of a later state, whose books have these properties.
 struct departed {
-  struct replica {  // CAF reads the elements of a list into variables that it does not initialise.
-    node_id id{};
-    friend bool operator==(const replica&, const replica&) = default;
-  };
   int32_t attempt = 0;
   int64_t first_state = 0;
-  std::vector<replica> replicas;
+  std::vector<named_node> replicas;
   std::map<std::string, std::string> properties = {};
 };
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, departed::replica& x) {
-  return f(caf::meta::type_name("departed::replica"), x.id);
-}
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, departed& x) {
   return f(caf::meta::type_name("departed"), x.attempt, x.first_state, x.replicas, x.properties);

@@ -24,6 +24,7 @@ struct answered;
 struct applied;
 struct apply_rule;
 struct begin;
+struct cancel;
 struct connect_parts;
 struct connect_reader;
 struct connect_records;
@@ -31,6 +32,7 @@ struct connect_reducer;
 struct connect_reports;
 struct connect_source;
 struct deadline;
+struct end_nodes;
 struct evaluate_at;
 struct fact;
 struct finish_log;
@@ -54,6 +56,7 @@ struct scale_rate;
 struct settle;
 struct show_state;
 struct stand_in;
+struct start_nodes;
 struct stop;
 struct unlease;
 
@@ -78,6 +81,7 @@ struct save_failed;
 struct late_properties;
 struct late_properties_kept;
 struct standing;
+struct started;
 struct state_shown;
 struct state_taken;
 
@@ -93,6 +97,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::apply_rule))
   CAF_ADD_TYPE_ID(troupe, (troupe::begin))
   CAF_ADD_TYPE_ID(troupe, (troupe::block))
+  CAF_ADD_TYPE_ID(troupe, (troupe::cancel))
   CAF_ADD_TYPE_ID(troupe, (troupe::committed))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_parts))
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_reader))
@@ -102,6 +107,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::connect_source))
   CAF_ADD_TYPE_ID(troupe, (troupe::deadline))
   CAF_ADD_TYPE_ID(troupe, (troupe::departed))
+  CAF_ADD_TYPE_ID(troupe, (troupe::end_nodes))
   CAF_ADD_TYPE_ID(troupe, (troupe::end_of_data))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluate_at))
   CAF_ADD_TYPE_ID(troupe, (troupe::evaluated))
@@ -150,6 +156,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::snapshot_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::stand_in))
   CAF_ADD_TYPE_ID(troupe, (troupe::standing))
+  CAF_ADD_TYPE_ID(troupe, (troupe::start_nodes))
+  CAF_ADD_TYPE_ID(troupe, (troupe::started))
   CAF_ADD_TYPE_ID(troupe, (troupe::state_part))
   CAF_ADD_TYPE_ID(troupe, (troupe::state_taken))
   CAF_ADD_TYPE_ID(troupe, (troupe::stop))

@@ -2,6 +2,7 @@
 // message compiles all of that again, which is most of what there is to compile in an actor. A message that is not listed works as well.
 #pragma once
 
+#include "messages/agents.hpp"
 #include "messages/block.hpp"
 #include "messages/control.hpp"
 #include "messages/evaluation.hpp"
@@ -19,14 +20,14 @@
 #define TROUPE_EACH_OF_DATA(f) \
   f(block) f(end_of_data) f(gradient_part) f(gradient_sum) f(record) f(snapshot_part) f(state_part) f(step_report) f(stream_end)
 #define TROUPE_EACH_CONTROL(f) \
-  f(abandon) f(all_applied) f(answered) f(applied) f(apply_rule) f(begin) f(connect_parts) f(connect_reader) f(connect_records) f(connect_reducer) \
-  f(connect_reports) f(connect_source) f(deadline) f(evaluate_at) f(fact) f(finish_log) f(flush) f(halt) f(hooks_ended) f(hooks_ready) \
+  f(abandon) f(all_applied) f(answered) f(applied) f(apply_rule) f(begin) f(cancel) f(connect_parts) f(connect_reader) f(connect_records) f(connect_reducer) \
+  f(connect_reports) f(connect_source) f(deadline) f(end_nodes) f(evaluate_at) f(fact) f(finish_log) f(flush) f(halt) f(hooks_ended) f(hooks_ready) \
   f(leave) f(name_missing) f(note) f(probe) f(proceed) f(pull) f(record_credit) f(request) f(restore) f(retire) f(rewind) f(run) \
-  f(scale_rate) f(settle) f(show_state) f(stand_in) f(stop) f(unlease)
+  f(scale_rate) f(settle) f(show_state) f(stand_in) f(start_nodes) f(stop) f(unlease)
 #define TROUPE_EACH_FACT(f) \
   f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure) f(flushed) f(gone) f(halted) f(input_failed) f(input_warned) \
   f(late_properties) f(late_properties_kept) f(log_replaced) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
-  f(standing) f(state_shown) f(state_taken)
+  f(standing) f(started) f(state_shown) f(state_taken)
 
 // A message by itself, one in a mailbox, and a value of whose type only the number is known.
 #define TROUPE_INSTANCES(which, message) \

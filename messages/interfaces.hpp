@@ -7,6 +7,7 @@
 //                                        └── snapshot_part ──► checkpoint_writer        └── evaluate_at ─► evaluator
 #pragma once
 
+#include "messages/agents.hpp"
 #include "messages/block.hpp"
 #include "messages/control.hpp"
 #include "messages/evaluation.hpp"
@@ -23,6 +24,11 @@
 namespace troupe {
 
 // -- roles --------------------------------------------------------------------------------
+
+using agent_actor = caf::typed_actor<
+  caf::reacts_to<start_nodes>,    // A new attempt of the sender, and who is to be started for it; answered by `started`.
+  caf::reacts_to<end_nodes>,      // These nodes end.
+  caf::reacts_to<cancel>>;        // Nodes inside a step or a read are interrupted.
 
 using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<begin>,          // A new attempt: begin at its step, from its position.
@@ -89,6 +95,7 @@ using summary_writer_actor = part_sink_actor::extend<  // A part is passed on on
   caf::reacts_to<finish_log>>;    // Close the file, then end.
 
 using evaluator_actor = caf::typed_actor<
+  caf::reacts_to<started>,        // The nodes of its sub-plan.
   caf::reacts_to<evaluate_at>,    // Evaluate one checkpoint, or the state that was sent before; answered by `evaluated`.
   caf::reacts_to<state_part>,     // A part of that state; answered by `state_taken`.
   caf::reacts_to<export_at>,      // Run the exporters on one; answered by `exported`.
@@ -100,6 +107,7 @@ using evaluator_actor = caf::typed_actor<
   caf::reacts_to<deadline>>;      // To itself.
 
 using predictor_actor = credit_source_actor::extend<  // The consumer of its predictions sends `pull`.
+  caf::reacts_to<started>,        // The nodes of its sub-plan.
   caf::reacts_to<progress>,       // The sub-plan's replicas reached a state.
   caf::reacts_to<stream_end>,     // The sub-plan's data ended, or could not be read.
   caf::reacts_to<standing>,       // A node's answer to `probe`.
@@ -108,7 +116,16 @@ using predictor_actor = credit_source_actor::extend<  // The consumer of its pre
 using callbacks_actor = caf::typed_actor<
   caf::reacts_to<fact>>;          // An event or the values of a step, in step order.
 
+/// The driver of an evaluation without training.
+using lone_evaluation_actor = caf::typed_actor<
+  caf::reacts_to<started>,        // The evaluator, and the writer of its event file.
+  caf::reacts_to<evaluated>,      // The result, or why there is none.
+  caf::reacts_to<failure>,        // The event file could not be written.
+  caf::reacts_to<log_replaced>,   // It was lost, and has a successor.
+  caf::reacts_to<record_credit>>; // Ignored: an evaluation has a few records.
+
 using chief_actor = caf::typed_actor<
+  caf::reacts_to<started>,        // Nodes have been started for an attempt.
   caf::reacts_to<restored>,       // The parameter store is filled.
   caf::reacts_to<progress>,       // All replicas reached a state.
   caf::reacts_to<stream_end>,     // The data ended at that state, or a step could not be made.

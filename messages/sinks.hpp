@@ -23,6 +23,9 @@ using part_sink_actor = caf::typed_actor<
   caf::reacts_to<snapshot_part>,  // One part of the snapshot at its step.
   caf::reacts_to<gone>>;          // No further part of that node follows.
 
+using starting_sink_actor = caf::typed_actor<
+  caf::reacts_to<started>>;       // The nodes that a driver has asked for.
+
 using standing_sink_actor = caf::typed_actor<
   caf::reacts_to<standing>>;      // A node's answer to `probe`.
 

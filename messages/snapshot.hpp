@@ -208,7 +208,7 @@ typename Inspector::result_type inspect(Inspector& f, state_taken& x) {
 struct show_state {
   int32_t attempt = 0;
   int64_t step = 0;
-  std::vector<departed::replica> replicas;
+  std::vector<named_node> replicas;
   std::vector<state_owner> readers;
 };
 template <class Inspector>

@@ -315,14 +315,14 @@ class plan_check {
   }
 
   /// Blocks and arenas are lent, and what the chief, its outfeed and its summary writer say of one another has to come in the order in which it was
-  /// said (docs/actors.md, "Three rules rely on more").
+  /// said (docs/actors.md, "Three rules rely on more"). An evaluator or a predictor writes to the store of its replica.
   expected<void> places() const {
     for (const auto& n : data_.nodes) {
-      const auto* chief = plan_.find(n.driver);
+      const auto* driver = plan_.find(n.driver);
       const bool relies = n.what == role::outfeed || n.what == role::summary_writer;
-      if (relies && chief && chief->what == role::chief && chief->place != n.place)
-        return refuse(named(n) + " is at place " + std::to_string(n.place) + " and " + named(*chief) + " at " + std::to_string(chief->place)
-                      + ": they rely on the order of one another's messages, and have to be at one place");
+      if (driver && driver->place != n.place && (relies || driver->what != role::chief))
+        return refuse(named(n) + " is at place " + std::to_string(n.place) + " and " + named(*driver) + " at " + std::to_string(driver->place)
+                      + ": they share memory or rely on the order of one another's messages, and have to be at one place");
     }
     for (const auto& e : data_.edges)
       if (e.kind == edge_kind::data && plan_.at(e.from).place != plan_.at(e.to).place)

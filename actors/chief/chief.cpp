@@ -18,11 +18,32 @@ static void end_at_once(chief_state& c);
 
 // -- starting ------------------------------------------------------------------------------
 
-static void start_crew(chief_state& c) {
+void start_nodes_of(chief_state& c, const std::vector<node_id>& who) {
+  c.agents.start(c.attempt, c.plan(), who);
+  c.arm(chief_wait::nodes, c.options.deadlines.start);
+}
+
+static void start_all(chief_state& c) {
   c.origin.began = c.self->clock().now();
-  c.nodes = start_all(*c.options.nodes, *c.self);
+  c.nodes = roster{members_of(c.plan(), c.options.nodes.driver)};
+  c.agents = troupe::agents{*c.self, c.options.nodes};
   c.horizon = c.fresh_horizon();
-  restore_state(c);
+  std::vector<node_id> all;
+  for (const auto& m : c.nodes.members())
+    all.push_back(m.id);
+  start_nodes_of(c, all);
+}
+
+/// They are connected also where the attempt has failed meanwhile: the next one keeps them.
+static void on_started(chief_state& c, const started& x) {
+  if (!c.agents.on(x, c.nodes) || c.agents.awaited())
+    return;
+  c.disarm(chief_wait::nodes);
+  if (c.ending.failing() == failing::replacing)
+    return save_with_new_writer(c);
+  c.around().connect(c.agents.newest());
+  if (c.ending.causes.empty())
+    restore_state(c);
 }
 
 /// The replicas of a group share its store, and none of them is in a step: the first one owns it until all begin. A group that was
@@ -335,9 +356,10 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     on_down(state, x);
     state.advance();
   });
-  start_crew(state);
+  start_all(state);
   state.advance();
   return {
+    hears(state, on_started),
     hears(state, on_restored),
     hears(state, on_progress),
     hears(state, on_stream_end),

@@ -5,7 +5,7 @@
 //      └───────────────────────┴──────── failure ─────────┴────────────────────────┴──────► ending ──all gone──► finished
 //                              ▲                                                  │                                failed
 //                              └───restored─── recovering ◄──can be cured, halted─┘
-//   starting:   the crew is up, the checkpoint writer sends the newest checkpoint to the owners of the parameter stores
+//   starting:   agents start the nodes, then the checkpoint writer sends the newest checkpoint to the owners of the parameter stores
 //   restoring:  hooks begin and state their needs
 //   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
 //   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
@@ -13,12 +13,13 @@
 //   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):
 //               the delay of the budget, then dead nodes are started anew and the newest commit is restored; on to restoring
 //   ending:     first (phase::closing) event files are closed, and hooks return from what they were told; then hooks see the end,
-//               the crew is ended, and (phase::leaving) its downs are counted
+//               the nodes are ended, and (phase::leaving) its downs are counted
 //
 // Its parts are plain data with decisions as functions, tested without an actor (docs/actors.md lists them). Handlers turn messages
 // into calls of the parts, `advance` turns what these decide into messages; both are free functions by subject (chief_subjects.hpp).
 #pragma once
 
+#include "actors/agents.hpp"
 #include "actors/chief/attempt_books.hpp"
 #include "actors/chief/chief_waits.hpp"
 #include "actors/chief/deadlines.hpp"
@@ -32,7 +33,7 @@
 #include "actors/chief/recovery.hpp"
 #include "actors/chief/results.hpp"
 #include "actors/chief/rule_questions.hpp"
-#include "actors/crew.hpp"
+#include "actors/connections.hpp"
 #include "actors/inquiry.hpp"
 #include "actors/job_board.hpp"
 #include "actors/wait_timer.hpp"
@@ -42,7 +43,7 @@ namespace troupe {
 struct chief_options {
   node_id id{};
   std::string name = "chief";
-  std::shared_ptr<crew> nodes;
+  driven_nodes nodes;
   std::shared_ptr<job_board> board;
   std::optional<int64_t> max_steps;             ///< The absolute step of the end.
   std::optional<int64_t> steps;                 ///< Relative to the restored step; with both, the earlier end counts.
@@ -71,6 +72,7 @@ struct chief_state : attempt_books {
 
   // -- parts that outlive an attempt ----------------------------------------------------
   roster nodes;
+  troupe::agents agents;                        ///< Those that start and end them.
   troupe::evaluations evaluations;
   troupe::judgements judgements;
   rule_questions questions;                     ///< Predicates of rules that evaluators are asked.
@@ -130,9 +132,8 @@ struct chief_state : attempt_books {
       if (m.what == role::replica && m.handle && !groups.has_left(m.group))
         self->send(caf::actor_cast<replica_actor>(m.handle), message);
   }
-  /// Starts a node in the place of one that has ended.
-  void restart(node_id id);
-  neighbourhood around() { return {*self, options.nodes->plan(), nodes}; }
+  const checked_plan& plan() const { return *options.nodes.plan; }
+  neighbourhood around() { return {*self, plan(), nodes}; }
   troupe::horizon fresh_horizon() const;
 
   void warn(int64_t step, std::string text);

@@ -24,7 +24,7 @@ static bool take_round(chief_state& c) {
   any |= tell_idle_hooks(c);                                      // Before the horizon, which counts what hooks have not answered.
   any |= extend(c);                                               // After all gates: what the lines above do may close one.
   any |= drain_further(c);                                        // An end waits for everything above.
-  any |= tell_end_when_closed(c);                                 // The last two are the steps of the end itself.
+  any |= end_with_nodes(c) || tell_end_when_closed(c);            // The last two are the steps of the end itself.
   any |= finish_when_gone(c);
   return any;
 }

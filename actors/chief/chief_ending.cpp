@@ -16,6 +16,8 @@ static void flush_then_settle(chief_state& c);
 static uint64_t number_of_flush(const chief_state& c);
 static void settle_saves(chief_state& c);
 static void replace_writer(chief_state& c, error cause);
+static void save_last(chief_state& c);
+static void on_agent_down(chief_state& c, const std::string& agent, const caf::error& reason);
 
 // -- failures -----------------------------------------------------------------------------------
 
@@ -45,7 +47,7 @@ void on_failure(chief_state& c, const failure& x) {
 /// Training goes on without that evaluation.
 static void go_on_without_evaluator(chief_state& c, size_t which, const error& cause) {
   if (const auto id = c.nodes.nth(role::evaluator, which)->id; c.evaluator(which)) {  // One that hangs ends when it handles messages again.
-    c.options.nodes->end(id);
+    c.agents.end({id});
     c.nodes.ended(id);
   }
   lose_evaluator(c, which);
@@ -81,8 +83,11 @@ void on_input_warned(chief_state& c, const input_warned& x) {
 
 void on_down(chief_state& c, const caf::down_msg& x) {
   const auto* found = c.nodes.find(x.source);
-  if (!found)
+  if (!found) {
+    if (const auto agent = c.agents.name_of(x.source); !agent.empty())
+      on_agent_down(c, agent, x.reason);
     return;
+  }
   const member who = *found;
   const auto place = c.nodes.place_of(who.id);
   c.nodes.ended(who.id);
@@ -132,13 +137,22 @@ void on_down(chief_state& c, const caf::down_msg& x) {
   respond(c, who.what, trouble::dies, std::move(cause), place);
 }
 
+/// The nodes of its place end with it, and no other attempt can begin.
+static void on_agent_down(chief_state& c, const std::string& agent, const caf::error& reason) {
+  c.agents.give_up();
+  c.disarm(chief_wait::nodes);
+  c.ending.causes.add(error{category_of(reason), agent + " ended: " + describe(reason), {}, agent, c.horizon.reached()}, cure::none);
+  if (!c.ends() && !c.flushing())
+    settle_saves(c);
+}
+
 /// No later step can be made, so that no later state can be saved. Reports that the outfeed holds may name the cause; they
 /// are flushed before any decision.
 static void flush_then_settle(chief_state& c) {
   if (c.ending.failing() == failing::settling || c.flushing())
     return;
   c.waiting.thaw();  // Also in a pause: the deadlines of a failing attempt run.
-  c.options.nodes->cancel_steps();
+  c.agents.interrupt(cancel::work);
   if (!c.outfeed())
     return settle_saves(c);
   flush_outfeed(c);
@@ -184,7 +198,7 @@ static void settle_saves(chief_state& c) {
   stop_listening(c);
   c.waiting.thaw();
   const bool trained = c.trains();
-  c.options.nodes->cancel_steps();
+  c.agents.interrupt(cancel::work);
   for (const auto w : {chief_wait::start, chief_wait::reports, chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
                        chief_wait::news, chief_wait::cut, chief_wait::answers})
     c.disarm(w);
@@ -251,6 +265,11 @@ void fail_after_save(chief_state& c, error cause) {
     return c.now == chief_phase::recovering ? end(c) : void();
   if (!c.trains())
     return end(c);
+  save_last(c);
+}
+
+/// The state at the horizon, which is healthy; then the job ends.
+static void save_last(chief_state& c) {
   c.ending.fails_by(failing::saving);
   stop_listening(c);
   c.waiting.thaw();
@@ -272,18 +291,23 @@ static void replace_writer(chief_state& c, error cause) {
     c.ending.causes.add(std::move(cause), cure::none);
     return end(c);  // No writer can save any more.
   }
-  const auto id = c.nodes.id_of(role::checkpoint_writer);
-  c.restart(id);
+  c.ending.causes.add(std::move(cause), cure::none);
+  c.ending.fails_by(failing::replacing);
+  c.saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
+  c.disarm(chief_wait::commit);
+  start_nodes_of(c, {c.nodes.id_of(role::checkpoint_writer)});
+}
+
+void save_with_new_writer(chief_state& c) {
   c.self->send(c.writer(), stand_in{c.attempt, c.options.stored});  // Sent before any part.
   for (const auto& [group, how] : c.groups.left())
     c.self->send(c.writer(), departed_of(c, group));
   for (const auto& m : c.nodes.members())  // The old writer was told, or may not have been.
     if (!m.handle && (m.what == role::infeed || m.what == role::replica))
       c.self->send(c.writer(), gone{c.attempt, m.id});
-  c.around().connect(id);
-  c.saves.cancel_all();  // Their parts were lost with the old writer; the last save replaces them.
-  c.disarm(chief_wait::commit);
-  fail_after_save(c, std::move(cause));
+  c.around().connect(c.agents.newest());
+  c.saves.cancel_all();
+  save_last(c);
 }
 
 }  // namespace troupe

@@ -1,6 +1,7 @@
 // The chief's evaluations, what follows from them, and the exporters that run after them.
 #include "actors/chief/chief_subjects.hpp"
 #include "actors/chief/decisions.hpp"
+#include "actors/evaluation_records.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/planted.hpp"

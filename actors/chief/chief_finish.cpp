@@ -12,9 +12,14 @@ namespace troupe {
 
 static std::map<std::string, double> last_metrics(const chief_state& c);
 
+/// Nodes that are being started are waited for: they hold files, and hooks among them see the end.
 void end(chief_state& c) {
   if (c.ends())
     return;
+  if (c.agents.awaited()) {
+    c.ending.awaits_nodes = true;
+    return;
+  }
   go_on(c);
   publish_commits(c);
   c.saves.count_held();
@@ -25,6 +30,13 @@ void end(chief_state& c) {
   c.tell_all<role::summary_writer>(finish_log{});  // Summary writers end by themselves once all records are written.
   c.tell_all<role::eval_summary_writer>(finish_log{});
   c.arm(chief_wait::logs, c.options.deadlines.stop);
+}
+
+bool end_with_nodes(chief_state& c) {
+  if (c.ends() || !c.ending.awaits_nodes || c.agents.awaited())
+    return false;
+  end(c);
+  return true;
 }
 
 /// While event files are closed, their writers count: one that died has not written all. The end of the hooks counts until they have seen it.
@@ -88,11 +100,13 @@ void send_home(chief_state& c) {
   if (c.now >= chief_phase::leaving)
     return;
   c.now = chief_phase::leaving;
+  std::vector<node_id> all;
   for (const auto what : ending_order())
     for (const auto& m : c.nodes.members())
       if (m.what == what)
-        c.options.nodes->end(m.id);
-  c.options.nodes->cancel();  // The results of long steps and reads in progress are not needed.
+        all.push_back(m.id);
+  c.agents.end(all);
+  c.agents.interrupt(cancel::all);  // The results of long steps and reads in progress are not needed.
   c.waiting.disarm_all();
   c.arm(chief_wait::gone, c.options.deadlines.stop);
 }

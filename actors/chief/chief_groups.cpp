@@ -28,7 +28,8 @@ bool lose_group(chief_state& c, const stream_end& x) {
     return true;  // It says its end again, to another receiver of reports.
   if (x.kind != end_kind::failed || c.ending.state() >= end_state::ended || !c.groups.leaves_for(who->group, x.cause))
     return false;
-  if (!c.ending.causes.empty() && c.ending.failing() != failing::saving)
+  const bool saves = c.ending.failing() == failing::saving || c.ending.failing() == failing::replacing;
+  if (!c.ending.causes.empty() && !saves)
     return true;  // The attempt fails for another cause, and where another one follows, that comes to this step again.
   const auto leaving = c.groups.leave_at(x.step, who->group, x.cause);
   for (const auto group : leaving)

@@ -4,7 +4,7 @@
 //                                                                                                          │  │
 //        begin_attempt ◄── back_off ◄── recover ◄───────────────── recovery::decide ───────────────────────┘  └──► end
 //              │
-//              └── dead nodes start anew ── restore{attempt + 1} ──► checkpoint writer ── restored ──► begin, as at the start
+//              └── start_nodes, of those that are dead ──► agents ── started ──► restore{attempt + 1} ──► checkpoint writer ── restored ──► begin
 #include "actors/chief/chief_subjects.hpp"
 
 #include "words/planted.hpp"
@@ -92,29 +92,18 @@ void begin_attempt(chief_state& c) {
   c.facts.begin_attempt();
   c.questions.begin_attempt();
   c.listening.begin_attempt();
-  c.options.nodes->begin_attempt();
   std::vector<node_id> dead;
   for (const auto& m : c.nodes.members())
     if (!m.handle && row_of(m.what).is_halted && !(row_of(m.what).in_group && c.groups.is_dropped(m.group)))
       dead.push_back(m.id);
-  for (const auto id : dead) {
-    c.restart(id);
-    c.around().connect(id);
-  }
-  restore_state(c);
+  start_nodes_of(c, dead);
   if (planted(planted_fault::timer_survives))
     c.arm(chief_wait::back_off, std::chrono::seconds{1});
 }
 
-/// Starts a node in the place of one that has ended.
-void chief_state::restart(node_id id) {
-  auto handle = options.nodes->start(id, caf::actor_cast<caf::strong_actor_ptr>(self));
-  self->monitor(caf::actor_cast<caf::actor>(handle));
-  nodes.started(id, std::move(handle));
-}
-
 troupe::horizon chief_state::fresh_horizon() const {
-  return troupe::horizon{{options.checkpoints, options.save_steps, summaries() ? std::optional{options.summary_steps} : std::nullopt}};
+  const bool records = nodes.count(role::summary_writer) > 0;  // Also while it is being started.
+  return troupe::horizon{{options.checkpoints, options.save_steps, records ? std::optional{options.summary_steps} : std::nullopt}};
 }
 
 }  // namespace troupe

@@ -31,7 +31,7 @@ void on_request(chief_state& c, const request& x) {
   go_on(c);
   if (x.what == request::abort) {
     c.ending.causes.abort(error{errc::cancelled, "the job was aborted", {}, c.options.name, c.horizon.reached()});
-    c.options.nodes->cancel();
+    c.agents.interrupt(cancel::all);
     return end(c);
   }
   c.ending.because(x.by_signal ? end_cause::signal : end_cause::stop);
@@ -108,6 +108,10 @@ void on_deadline(chief_state& c, const deadline& x) {
 
 static void is_over(chief_state& c, chief_wait w) {
   switch (w) {
+    case chief_wait::nodes:
+      c.ending.causes.add(c.waited_for(w, c.options.name), cure::none);
+      c.agents.give_up();
+      return end(c);
     case chief_wait::start:
       return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
     case chief_wait::next_save:
@@ -150,7 +154,7 @@ static void is_over(chief_state& c, chief_wait w) {
         c.tell_all<role::infeed>(stop{c.attempt});
       else
         c.tell_all<role::replica>(stop{c.attempt});
-      return c.options.nodes->cancel_reads();
+      return c.agents.interrupt(cancel::reads);
     case chief_wait::hooks:
       if (!c.ends())
         return respond(c, role::callbacks, trouble::hangs, c.waited_for(w, "callbacks"));
@@ -173,6 +177,7 @@ static std::string text_of(const chief_state& c, chief_wait w) {
   const auto step = [](std::optional<int64_t> s) { return std::to_string(s.value_or(0)); };
   const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
   switch (w) {
+    case chief_wait::nodes: return c.agents.names_of_awaited() + " to start the nodes";
     case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
     case chief_wait::commit: return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);
     case chief_wait::hooks:

@@ -147,6 +147,8 @@ void release(chief_state& c, checkpoint_id id) {
 }
 
 void on_save_failed(chief_state& c, const save_failed& x) {
+  if (c.ending.fails() && !c.saves.is_placed(x.step))
+    return;  // Of a state that the failed attempt did not reach: its parts came after the saves beyond the failed step were given up.
   c.saves.failed(x.step);
   c.gates.open(gate_kind::commit, x.step);
   c.disarm(chief_wait::commit);

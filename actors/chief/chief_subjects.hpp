@@ -7,6 +7,8 @@
 namespace troupe {
 
 // -- chief.cpp: starting and restoring
+/// Begins an attempt: has the agents start these nodes; answered by `started`.
+void start_nodes_of(chief_state& c, const std::vector<node_id>& who);
 /// Has the checkpoint writer fill the parameter stores; answered by `restored`.
 void restore_state(chief_state& c);
 bool begin_when_ready(chief_state& c);
@@ -110,10 +112,13 @@ void conclude(chief_state& c);
 void give_up_saves(chief_state& c);
 /// The model is healthy: its state is saved once more, then the job ends.
 void fail_after_save(chief_state& c, error cause);
+/// The new checkpoint writer is there: the last save is made with it.
+void save_with_new_writer(chief_state& c);
 
 // -- chief_finish.cpp: the end, for those who hear of it, and the last waits
 /// Nothing is awaited any more but the end itself.
 void end(chief_state& c);
+bool end_with_nodes(chief_state& c);
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason);
 bool tell_end_when_closed(chief_state& c);
 void tell_end(chief_state& c, bool to_hooks);

@@ -23,7 +23,7 @@ static bool commits_are_gates(const chief_state& c) {
 }
 
 bool extend(chief_state& c) {
-  if (c.now != chief_phase::training || c.wishes.pause || c.verdicts.holds())
+  if (c.now != chief_phase::training || c.wishes.pause || c.verdicts.holds() || c.ending.fails())
     return false;
   // Facts without a watch have no mark in advance; they hold the horizon while more facts than the window, and more than
   // one, are unanswered.

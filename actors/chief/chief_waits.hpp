@@ -8,6 +8,7 @@
 namespace troupe {
 
 enum class chief_wait : int32_t {
+  nodes,       ///< Agents start nodes.
   start,       ///< The checkpoint writer loads the newest checkpoint.
   reports,     ///< Reports of the next step.
   answers,     ///< Answers to an inquiry, after a silence.

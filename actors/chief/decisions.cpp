@@ -1,8 +1,5 @@
 #include "actors/chief/decisions.hpp"
 
-#include "compute/engine/metric_summaries.hpp"
-#include "storage/encodings/utf8.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -54,14 +51,6 @@ expected<void> check_positions(const std::string& prefix, const std::map<std::st
               prefix + " has the data positions of " + std::to_string(found) + (found == 1 ? " infeed" : " infeeds") + ", the job has "
                 + std::to_string(infeeds) + (missing.empty() ? "" : " (" + missing + " is missing)")
                 + ": its data would begin anew or be read twice; go on with as many hosts as before, or train into another directory");
-}
-
-std::vector<record> evaluation_records(const evaluated& x) {
-  record metrics{.step = x.id.step, .values = summaries_of(x.metrics, x.arrays)};
-  if (x.checkpoint.empty())
-    return {std::move(metrics)};
-  record of{.step = x.id.step, .values = {{.what = summary_value::kind::text, .tag = "checkpoint_path", .text = as_utf8(x.checkpoint)}}};
-  return {std::move(metrics), std::move(of)};
 }
 
 bool evaluation_due(std::optional<double> seconds_since_last, double throttle_secs, bool at_the_end) {

@@ -1,9 +1,7 @@
 // Decisions of the chief, as plain functions on plain data.
 #pragma once
 
-#include "messages/evaluation.hpp"
 #include "messages/snapshot.hpp"
-#include "messages/summary.hpp"
 
 #include <troupe/hook.hpp>
 
@@ -37,8 +35,5 @@ expected<void> check_origin(std::optional<checkpoint_id> planned_from, const res
 /// failed_precondition if a checkpoint of an interrupted job lacks the position of an infeed, or has one of an unknown
 /// infeed.
 expected<void> check_positions(const std::string& prefix, const std::map<std::string, std::string>& positions, int32_t infeeds);
-
-/// The records of an evaluation: its metrics without global_step, and the path of its checkpoint, if there is one.
-std::vector<record> evaluation_records(const evaluated& x);
 
 }  // namespace troupe

@@ -5,6 +5,8 @@ namespace troupe {
 drain_next next_of_draining(const ending& how, const horizon& ahead, const saves& saving, const evaluations& evaluating, const gates& closed,
                             const drain_situation& s) {
   const bool silent = ahead.idle() && !s.facts_expected;  // No further report follows.
+  if (how.failing() == failing::replacing)
+    return drain_next::wait;
   if (s.flushing)
     return drain_next::wait;  // A node has died: what is decided about that comes first.
   if (how.fails()) {  // Only the saves and the reports of finished steps are awaited.

@@ -11,8 +11,9 @@ namespace troupe {
 /// The response to a failure that is under way.
 enum class failing : uint8_t {
   no,
-  saving,    ///< The model is healthy: its state at the horizon is saved, then the job ends.
-  settling,  ///< No later step can be made: saves that the checkpoint writer can still complete are awaited.
+  replacing,  ///< A new checkpoint writer is started for the last save: `saving` follows.
+  saving,     ///< The model is healthy: its state at the horizon is saved, then the job ends.
+  settling,   ///< No later step can be made: saves that the checkpoint writer can still complete are awaited.
 };
 
 /// Why a job ends before its goal, and makes no other attempt; a later one in this list takes the place of an earlier one.
@@ -49,6 +50,7 @@ class ending {
   std::optional<error> announced = {};  ///< An infeed's failure at a step that has not been reached.
   std::string remark = {};              ///< Why the job ended, if it ended otherwise than requested.
   std::set<node_id> halting = {};       ///< Nodes that were told to halt, and neither answered nor ended.
+  bool awaits_nodes = false;            ///< The end follows once nodes that are being started are there.
   uint32_t flushes = 0;                 ///< How often the outfeed was asked in this attempt for what it holds.
 
  private:

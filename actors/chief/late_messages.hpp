@@ -18,6 +18,7 @@ struct lateness {
 /// A row for each message of a chief but its own deadlines; one without a row does not compile.
 template <class M>
 constexpr lateness lateness_of() = delete;
+template <> constexpr lateness lateness_of<started>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<restored>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<progress>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<stream_end>() { return {late::dropped, late::dropped}; }

@@ -32,7 +32,7 @@ struct infeed_options {
   bool ends_steps = false;                     ///< A `stop` ends all groups at this infeed's step, not at a replica's.
   int64_t block_bytes_max = *row_of(edge_kind::data).credit.bytes;  ///< A block holds no more, or one batch.
   std::chrono::milliseconds block_time_max{20};  ///< A block that has been filled for so long is sent.
-  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();  ///< Shared with the crew: frees a read that blocks.
+  std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();  ///< Shared with the agent: frees a read that blocks.
 };
 
 /// Reads the source in step order, never past the horizon or the credit.

@@ -57,7 +57,7 @@ void checkpoint_writer_state::on_departed(const departed& x) {
   if (x.attempt != attempt)
     return;
   for (auto& part : parts)
-    if (std::find(x.replicas.begin(), x.replicas.end(), departed::replica{part.id}) != x.replicas.end())
+    if (std::find(x.replicas.begin(), x.replicas.end(), named_node{part.id}) != x.replicas.end())
       part.until = std::min(part.until, x.first_state);
   departures.push_back(x);
   finish_complete();

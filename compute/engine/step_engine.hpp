@@ -125,7 +125,7 @@ struct program_engine_options {
   bool recompute = false;                     ///< As program_options.
   measuring measure = measuring::never;       ///< As program_options.
   std::vector<std::string> expose = {};       ///< As program_options.
-  std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the crew: ends a long step.
+  std::shared_ptr<std::atomic<bool>> cancel;  ///< Shared with the agent: ends a long step.
 };
 /// Plans the graph for `batch_rows` rows. invalid_argument as `program::plan`; key_missing for an input that is not delivered.
 expected<std::unique_ptr<step_engine>> make_program_engine(program_engine_options options);

@@ -20,7 +20,7 @@ replica_options replica_options_of(const prepared_job& job, const plan_node& nod
 outfeed_options outfeed_options_of(const prepared_job& job, const plan_node& node);
 checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, const plan_node& node);
 summary_writer_options summary_writer_options_of(const prepared_job& job, const plan_node& node);
-/// The caller adds the crew.
+/// The caller adds the nodes.
 evaluator_options evaluator_options_of(const prepared_job& job, const plan_node& node);
 predictor_options predictor_options_of(const prepared_job& job, const plan_node& node);
 chief_options chief_options_of(const prepared_job& job, const plan_node& node);

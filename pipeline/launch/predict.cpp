@@ -3,8 +3,7 @@
 
 #include "actors/exit_reason.hpp"
 #include "actors/predictor.hpp"
-#include "pipeline/launch/job_crew.hpp"
-#include "pipeline/launch/job_world.hpp"
+#include "pipeline/launch/agent.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -18,10 +17,11 @@ class launched_prediction final : public running_prediction {
  public:
   launched_prediction(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
     : running_prediction(job->prediction().batches_ahead, [listener = world->listener()] { listener->changed(); }),
-      job_(std::move(job)), world_(std::move(world)) {
-    world_->tell_time_and_host(*job_);
-    job_->predictions = queue();
-    predictor_ = start_head<predictor_actor>(*make_crew(*world_, job_, no_node), role::predictor);
+      deadlines_(job->basis().deadlines), world_(std::move(world)) {
+    world_->tell_time_and_host(*job);
+    job->predictions = queue();
+    nodes_.emplace(*world_, std::move(job));
+    predictor_ = nodes_->start_head<predictor_actor>(role::predictor);
     // A predictor that dies, without a thread or by a defect, does not leave the consumer waiting.
     predictor_->attach_functor([queue = queue()](const caf::error& reason) {
       queue->ended(error{category_of(reason), "the predictor ended: " + describe(reason)});
@@ -30,12 +30,12 @@ class launched_prediction final : public running_prediction {
 
   ~launched_prediction() override {
     cancel();
-    world_->end(job_->basis().deadlines.stop);
+    world_->end(deadlines_.stop);
   }
 
   void cancel() override {
     running_prediction::cancel();
-    job_->switch_of(role::predictor).all();
+    nodes_->interrupt();
     caf::anon_send_exit(predictor_, caf::exit_reason::user_shutdown);
   }
 
@@ -43,11 +43,12 @@ class launched_prediction final : public running_prediction {
   void ask(int64_t until) override { caf::anon_send(predictor_, pull{.until_step = until}); }
   /// The predictor has a deadline of its own; this one covers a predictor that a disk or a model blocks.
   bool wait() override {
-    return world_->wait_until([this] { return queue()->ready(); }, job_->basis().deadlines.silence + 2 * job_->basis().deadlines.stop);
+    return world_->wait_until([this] { return queue()->ready(); }, deadlines_.silence + 2 * deadlines_.stop);
   }
 
-  std::shared_ptr<prepared_job> job_;
+  chief_deadlines deadlines_;
   std::shared_ptr<job_world> world_;
+  std::optional<launched_nodes> nodes_;
   predictor_actor predictor_;
 };
 

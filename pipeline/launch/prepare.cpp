@@ -21,11 +21,6 @@ prepared_program& prepared_job::in(mode m) {
   return programs.at(static_cast<size_t>(p - plan->programs.begin()));
 }
 
-crew_switch& prepared_job::switch_of(role driver) {
-  const auto head = std::find_if(plan->nodes.begin(), plan->nodes.end(), [driver](const plan_node& n) { return n.what == driver; });
-  return switches.at(head->id);
-}
-
 namespace {
 
 /// Opens a dataset and determines the structure and batch size of its elements, which planning needs. An input that cannot

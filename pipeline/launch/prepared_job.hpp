@@ -39,16 +39,16 @@ struct prepared_program {
   bool measures = false;                              ///< It has metrics of training.
 };
 
-/// Interrupts the nodes of one driver from outside.
-struct crew_switch {
+/// Interrupts the nodes of one driver.
+struct node_switch {
   std::shared_ptr<std::atomic<bool>> cancel = std::make_shared<std::atomic<bool>>(false);  ///< Cancels a long step.
   std::shared_ptr<stop_switch> stop = std::make_shared<stop_switch>();                     ///< Cancels a read that blocks.
-  void all() {
+  void all() const {
     cancel->store(true);
     stop->request_stop();
   }
   /// No node is inside a step or a read.
-  void renew() {
+  void renew() const {
     stop->renew();
     cancel->store(false);
   }
@@ -70,7 +70,7 @@ struct prepared_job {
   std::vector<prepared_program> programs;       ///< In the plan's order.
   std::vector<evaluation_history> histories = {};  ///< Evaluations of earlier runs, in the order of the job's, where a rule or the result looks at them.
   std::vector<std::vector<group_id>> evaluated_groups = {};  ///< Those whose variables an evaluation beside training loads, in the order of the job's.
-  std::map<node_id, crew_switch> switches;      ///< By driver.
+  std::map<node_id, node_switch> switches;      ///< By driver.
   double wall_offset = 0;                       ///< Seconds since the epoch when the actors' clock stood at 0; set by the launcher.
   std::string host = "simulated";               ///< The host in the names of event files; set by the launcher.
   std::shared_ptr<directory_claim> claim = std::make_shared<directory_claim>();  ///< The claim on the model directory.
@@ -88,8 +88,6 @@ struct prepared_job {
   const prepared_program& in(mode m) const { return const_cast<prepared_job*>(this)->in(m); }
   /// The program of the replicas that an evaluator or a predictor drives.
   const prepared_program& driven_by(node_id driver) const { return programs[*plan.all(role::replica, driver).at(0)->program]; }
-  /// The switch of the nodes that this role drives.
-  crew_switch& switch_of(role driver);
 };
 
 /// The layouts of the groups that train.

@@ -2,8 +2,7 @@
 #include "pipeline/launch/launcher.hpp"
 
 #include "actors/exit_reason.hpp"
-#include "pipeline/launch/job_crew.hpp"
-#include "pipeline/launch/job_world.hpp"
+#include "pipeline/launch/agent.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -40,7 +39,7 @@ class board final : public job_board {
     }
     listener_->changed();
   }
-  /// Ends the crew of a chief that died, which only a defect or lack of memory can cause.
+  /// Ends the nodes of a chief that died, which only a defect or lack of memory can cause.
   void chief_ended(const caf::error& reason) {
     if (has_result())
       return;
@@ -86,7 +85,7 @@ class launched_job final : public running_job {
       board_(std::make_shared<board>(world_->listener(), names_of_evaluations(*job))) {
     world_->tell_time_and_host(*job);
     job->board = board_;
-    chief_ = start_head<chief_actor>(*make_crew(*world_, std::move(job), no_node), role::chief);
+    chief_ = launched_nodes{*world_, std::move(job)}.start_head<chief_actor>(role::chief);
     // Threads that wait for the job get a result even if the chief dies.
     chief_->attach_functor([board = board_](const caf::error& reason) { board->chief_ended(reason); });
   }

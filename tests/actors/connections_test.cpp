@@ -35,6 +35,12 @@ struct neighbours : simulation {
   caf::scoped_actor driver{system};
   neighbourhood around{*driver.ptr(), plan, all};
 
+  std::set<node_id> everyone() const {
+    std::set<node_id> ids;
+    for (const auto& m : all.members())
+      ids.insert(m.id);
+    return ids;
+  }
   node& named(const std::string& name) {
     const auto n = std::find_if(plan->nodes.begin(), plan->nodes.end(), [&](const plan_node& x) { return x.name == name; });
     REQUIRE(n != plan->nodes.end());
@@ -45,7 +51,7 @@ struct neighbours : simulation {
 }  // namespace
 
 TEST_CASE_FIXTURE(neighbours, "each node learns of the nodes at the other ends of its edges, each edge once") {
-  around.connect();
+  around.connect(everyone());
   run();
   CHECK(named("feed").count<connect_reader>() == 6);
   CHECK(named("feed").count<connect_parts>() == 1);
@@ -65,7 +71,7 @@ TEST_CASE_FIXTURE(neighbours, "a node in the place of another is told to its nei
     return std::find_if(plan->nodes.begin(), plan->nodes.end(), [&](const plan_node& x) { return x.name == name; })->id;
   };
   all.ended(id_of("b/replica/0"));
-  around.connect(id_of("mixture/replica/0"));
+  around.connect({id_of("mixture/replica/0")});
   run();
   CHECK(named("mixture/replica/0").count<connect_source>() == 2);
   CHECK(named("feed").count<connect_reader>() == 1);

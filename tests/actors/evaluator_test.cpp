@@ -2,7 +2,7 @@
 
 #include "actors/writers/checkpoint_loading.hpp"
 #include "storage/files/memory_file_system.hpp"
-#include "support/crew_of_recorders.hpp"
+#include "support/recorded_nodes.hpp"
 #include "tests/support/checkpoint_ids.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace troupe::test {
 namespace {
 
 struct evaluator_alone : simulation {
-  std::shared_ptr<crew_of_recorders> nodes = std::make_shared<crew_of_recorders>(*this);
+  std::shared_ptr<recorded_nodes> nodes = std::make_shared<recorded_nodes>(*this);
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<parameter_store> parameters;
   recorder<evaluated> asker = record<evaluated>();
@@ -25,7 +25,7 @@ struct evaluator_alone : simulation {
     graph g;
     g.variable({.name = "v", .dims = {2}, .initial = init::ones()});
     parameters = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
-    options = {.nodes = nodes, .files = disk, .parameters = parameters,
+    options = {.nodes = nodes->driven, .files = disk, .parameters = parameters,
                .outputs = {{}, {program_output::kind::metric_sum, "accuracy"}, {program_output::kind::metric_sum, "accuracy", 0, 1}},
                .metrics = functions_of({{"accuracy", ratio_metric{}}})};
   }
@@ -253,7 +253,7 @@ TEST_CASE_FIXTURE(evaluator_alone, "an evaluation whose process stood still for 
   CHECK(asker.last<evaluated>().ok);
 }
 
-TEST_CASE_FIXTURE(evaluator_alone, "the death of a node is the end of that evaluation, and the next one has a new crew") {
+TEST_CASE_FIXTURE(evaluator_alone, "the death of a node is the end of that evaluation, and the next one has new nodes") {
   options.steps = 1;
   start();
   evaluate();

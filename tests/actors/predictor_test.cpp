@@ -1,7 +1,7 @@
 #include "actors/predictor.hpp"
 
 #include "storage/files/memory_file_system.hpp"
-#include "support/crew_of_recorders.hpp"
+#include "support/recorded_nodes.hpp"
 #include "tests/support/has.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ struct board_of_records final : prediction_board {
 };
 
 struct predictor_alone : simulation {
-  std::shared_ptr<crew_of_recorders> nodes = std::make_shared<crew_of_recorders>(*this, "predictor");
+  std::shared_ptr<recorded_nodes> nodes = std::make_shared<recorded_nodes>(*this, role::predictor);
   std::shared_ptr<board_of_records> board = std::make_shared<board_of_records>();
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<parameter_store> parameters;
@@ -33,7 +33,7 @@ struct predictor_alone : simulation {
     graph g;
     g.variable({.name = "v", .dims = {2}, .initial = init::ones()});
     parameters = *parameter_store::create(*parameter_layout::of(g, std::nullopt), 1);
-    options = {.nodes = nodes, .board = board, .files = disk, .parameters = parameters};
+    options = {.nodes = nodes->driven, .board = board, .files = disk, .parameters = parameters};
   }
   void start() { seer = spawn(predictor, options); }
   void ask(int64_t until) { tell(seer, pull{.until_step = until}); }
@@ -134,17 +134,6 @@ TEST_CASE_FIXTURE(predictor_alone, "the death of a node is an end that says of w
   CHECK(board->ends[0]->category == errc::aborted);
   CHECK(has(board->ends[0]->message, "it was killed"));
   CHECK(gone());
-}
-
-TEST_CASE_FIXTURE(predictor_alone, "[DF-63] a predictor that is sent away takes its nodes with it") {
-  start();
-  ask(8);
-  batches(0, 3);
-  caf::anon_send_exit(seer, caf::exit_reason::user_shutdown);
-  run();
-  CHECK(gone());
-  for (auto* all : {&nodes->sources, &nodes->workers, &nodes->drains})
-    CHECK(all->at(0).handle()->getf(caf::abstract_actor::is_terminated_flag));
 }
 
 }  // namespace troupe::test

@@ -128,7 +128,7 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     CHECK(lines_found(includes_against_the_arrows, "compute/graph/x.cpp", text) == "1 2 3");
     CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", text) == "");
     CHECK(lines_found(includes_against_the_arrows, "models/x.cpp", text) == "");
-    CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", "#include \"actors/chief/chief.hpp\"\n#include \"actors/crew.hpp\"\n") == "1 2");
+    CHECK(lines_found(includes_against_the_arrows, "actors/steps/x.cpp", "#include \"actors/chief/chief.hpp\"\n#include \"actors/agents.hpp\"\n") == "1 2");
     CHECK(lines_found(includes_against_the_arrows, "inspection/x.cpp", "#include \"pipeline/plan/jobs.hpp\"\n#include \"pipeline/launch/launcher.hpp\"\n")
           == "2");
   }

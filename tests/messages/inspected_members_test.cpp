@@ -51,6 +51,7 @@ template <> constexpr size_t taken_apart<connect_records> = 1;
 template <> constexpr size_t taken_apart<connect_reducer> = 1;
 template <> constexpr size_t taken_apart<connect_reports> = 1;
 template <> constexpr size_t taken_apart<connect_source> = 1;
+template <> constexpr size_t taken_apart<started::node> = 1;
 template <> constexpr size_t taken_apart<state_owner> = 1;
 
 template <class T>
@@ -82,8 +83,8 @@ TEST_CASE("the inspection of a message shows every member") {
   CHECK(checked > 60);
   CHECK(check_type<mark>() + check_type<step_values>() + check_type<variable_piece>() + check_type<recorded_step>() + check_type<measured_steps>()
           + check_type<loss_point>() + check_type<state_owner>() + check_type<checkpoint_choice>() + check_type<checkpoint_id>() + check_type<error>()
-          + check_type<job_event>() + check_type<need>() + check_type<departed::replica>()
-        == 13);
+          + check_type<job_event>() + check_type<need>() + check_type<named_node>() + check_type<started::node>()
+        == 14);
 }
 
 }  // namespace troupe::test

@@ -36,6 +36,7 @@ template <> answered sample(simulation&) { return {59, 40, true}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> apply_rule sample(simulation&) { return {119, 120, {{121, {{"loss", 0.5}}}, {122, {{"loss", 0.25}, {"accuracy", 1}}}}}; }
 template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}, 0.5}; }
+template <> cancel sample(simulation&) { return {5_node, cancel::work}; }
 template <> block sample(simulation&) {
   return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
                               tensor::of<double>({1}, {1e-300}), tensor::of<int32_t>({1}, {-7}), tensor::zeros(dtype::float32, {0, 4})}};
@@ -48,6 +49,9 @@ template <> connect_records sample(simulation& world) { return {world.record<rec
 template <> connect_reports sample(simulation& world) { return {world.record<step_report, stream_end>().as<report_sink_actor>()}; }
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
+template <> started sample(simulation& world) { return {132, 1, {{12_node, world.record<pull>().address()}}}; }
+template <> end_nodes sample(simulation&) { return {{{7_node}, {8_node}}}; }
+template <> start_nodes sample(simulation&) { return {131, 9_node, {{10_node}, {11_node}}}; }
 template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}, {{"left/b", "12 nan_loss: x"}}}; }
 template <> end_of_data sample(simulation&) { return {7, 2_edge, 35, trouble(), end_kind::failed}; }
 template <> evaluate_at sample(simulation&) { return {8, {36, 86}, "/m/model.ckpt-36-iteration-86", 102, 103, true}; }

@@ -131,7 +131,7 @@ TEST_CASE("[SUP-7] recovering says whether there was a checkpoint: before the fi
   small_job_options o{.max_steps = 20, .recovers = 10};
   simulated_job job{prepare_small(o), 3};
   SUBCASE("without") {
-    REQUIRE(job.crank());
+    REQUIRE(job.crank_until([&] { return job.node("replica/0") != nullptr; }));
     REQUIRE(job.kill("replica/0"));
     REQUIRE(result_of(job));
     const auto recovered = events_of(job, kind::recovered);

@@ -195,6 +195,12 @@ TEST_CASE("a plan that cannot be is refused, and the error names the node or the
     named(p, "summary_writer").place = 1;
     CHECK(says(p, {"'summary_writer' is at place 1 and 'chief' at 0"}));
   }
+  SUBCASE("a node of an evaluator at another place than the evaluator") {
+    p = *make_plan({.program = "m", .dataset = "d", .evaluations = {{"", "e"}}});
+    for (const auto* name : {"evaluator/infeed/0", "evaluator/replica/0", "evaluator/outfeed"})
+      named(p, name).place = 1;
+    CHECK(says(p, {"'evaluator/infeed/0' is at place 1 and 'evaluator' at 0", "share memory"}));
+  }
   SUBCASE("data from place to place") {
     named(p, "feed").place = 1;
     CHECK(says(p, {"edge 0 (feed.data => ", "from place 1 to 0", "lent memory"}));

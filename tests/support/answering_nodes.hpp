@@ -32,7 +32,7 @@ struct answering_nodes : chief_alone {
   int64_t stride = last_step;                 ///< Steps that are made between two looks.
   std::set<role> silent;                      ///< Nodes of these roles answer nothing while they are in here.
 
-  bool alive(node_id id) { return !crew->nodes.at(id).address()->get()->getf(caf::abstract_actor::is_terminated_flag); }
+  bool alive(node_id id) { return !agent->nodes.at(id).address()->get()->getf(caf::abstract_actor::is_terminated_flag); }
   bool alive(role what) { return alive(number_of(what)); }
   /// The messages of this type which the living node has not answered.
   template <class M>
@@ -42,7 +42,7 @@ struct answering_nodes : chief_alone {
   /// The same, also if it is silent.
   template <class M>
   std::vector<M> fresh(role what) {
-    auto& node = crew->nodes.at(number_of(what));
+    auto& node = agent->nodes.at(number_of(what));
     auto& seen = answered_[{node.address()->id(), caf::type_id<M>::value}];
     const auto& all = node.template all<M>();
     std::vector<M> since(all.begin() + static_cast<std::ptrdiff_t>(seen), all.end());

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "actors/chief/chief.hpp"
-#include "support/simulation.hpp"
+#include "support/fake_agent.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 namespace troupe::test {
 
@@ -23,43 +25,75 @@ struct shown_job final : job_board {
   std::optional<expected<train_result>> result;
 };
 
-/// Has a recorder for every node, which accepts every message of a chief.
-struct crew_of_stand_ins final : crew {
-  using stand_in = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, restore, troupe::stand_in, abandon,
-                            name_missing, settle, unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note,
-                            troupe::record, finish_log, fact, show_state, scale_rate>;
-  explicit crew_of_stand_ins(simulation& w) : world(w) {}
+/// Accepts every message of a chief to one of its nodes.
+using stand_in_node = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, connect_reader, connect_source,
+                               connect_reducer, connect_records, leave, restore, troupe::stand_in, abandon, name_missing, settle, unlease, late_properties,
+                               snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note, troupe::record, finish_log, fact, show_state,
+                               scale_rate>;
 
-  std::vector<member> members() const override { return listed; }
-  const checked_plan& plan() const override { return without_edges; }
-  caf::strong_actor_ptr start(node_id id, const caf::strong_actor_ptr&) override {
-    started.push_back(id);
-    nodes.insert_or_assign(id, world.keep(stand_in{world.system}));
-    return nodes.at(id).address();
+/// Starts a stand-in for every node.
+struct agent_of_stand_ins : fake_agent {
+  explicit agent_of_stand_ins(simulation& w) : world(w) {
+    make = [this](node_id id) {
+      nodes.insert_or_assign(id, world.keep(stand_in_node{world.system}));
+      return nodes.at(id).address();
+    };
   }
-  void end(node_id id) override { caf::anon_send_exit(nodes.at(id).address(), caf::exit_reason::user_shutdown); }
-  void cancel() override { ++cancelled; }
-  void cancel_reads() override { ++reads_cancelled; }
-  void cancel_steps() override { ++cancelled; }
-  void begin_attempt() override { ++attempts_begun; }
 
   simulation& world;
-  std::vector<member> listed;
-  checked_plan without_edges;             ///< What connects nodes is tested by itself (connections_test).
-  std::map<node_id, stand_in> nodes;      ///< The newest of each.
-  std::vector<node_id> started;
-  int cancelled = 0, reads_cancelled = 0, attempts_begun = 0;
+  std::vector<member> listed;                ///< The nodes of the plan.
+  std::map<node_id, stand_in_node> nodes;    ///< The newest of each.
 };
+
+/// A plan with these nodes and a chief. Its programs are of evaluation, so that it needs no reducer.
+inline std::shared_ptr<const checked_plan> plan_of(const std::vector<member>& listed, node_id chief) {
+  job_plan p;
+  std::map<group_id, std::pair<size_t, int32_t>> programs;  // The program of each group, and its replicas so far.
+  std::map<role, int32_t> counts;
+  std::set<std::string> names;
+  const std::vector<std::string> data{std::string{data_port}};
+  const auto feed = std::find_if(listed.begin(), listed.end(), [](const member& m) { return m.what == role::infeed; });
+  p.datasets.push_back({"d", mode::evaluate});
+  for (const auto& m : listed) {
+    auto& n = p.nodes.emplace_back(plan_node{.id = m.id, .what = m.what, .name = m.name, .driver = chief, .group = m.group, .index = counts[m.what]++});
+    if (!names.insert(n.name).second)
+      n.name += "/" + std::to_string(static_cast<int32_t>(m.id));
+    if (m.what == role::infeed) {
+      n.dataset = 0;
+      if (m.id == feed->id)
+        n.out_ports = data;
+    }
+    if (m.what == role::replica) {
+      const auto [program, added] = programs.try_emplace(m.group, p.programs.size(), 0);
+      if (added)
+        p.programs.push_back({"m", mode::evaluate, m.group});
+      n.program = program->second.first;
+      n.index = program->second.second++;
+      n.in_ports = data;
+      p.edges.push_back({.id = edge_id{static_cast<int32_t>(p.edges.size())}, .from = feed->id, .to = m.id, .how = divide::broadcast});
+    }
+  }
+  p.nodes.push_back({.id = chief, .what = role::chief, .name = "chief"});
+  add_service_edges(p, counts.contains(role::checkpoint_writer));
+  auto checked = checked_plan::of(std::move(p));
+  REQUIRE_MESSAGE(checked, (checked ? "" : to_string(checked.error())));
+  return std::make_shared<checked_plan>(std::move(*checked));
+}
+
+/// What a replica hears, which is connected before anything else.
+template <class... Ms>
+std::vector<caf::type_id_t> after_connecting() {
+  return order_of<connect_reports, connect_parts, connect_source, Ms...>();
+}
 
 /// One replica and one infeed; saves every 10 steps unless told otherwise.
 struct chief_alone : simulation {
-  std::shared_ptr<crew_of_stand_ins> crew = std::make_shared<crew_of_stand_ins>(*this);
+  std::shared_ptr<agent_of_stand_ins> agent = std::make_shared<agent_of_stand_ins>(*this);
   std::shared_ptr<shown_job> board = std::make_shared<shown_job>();
   chief_options options;
   chief_actor boss;
 
   chief_alone() {
-    options.nodes = crew;
     options.board = board;
     options.max_steps = 100;
     options.save_steps = 10;
@@ -72,23 +106,25 @@ struct chief_alone : simulation {
       add(what);
   }
   void add(role what) {
-    crew->listed.push_back({node_id{static_cast<int32_t>(crew->listed.size())}, what, {}, std::string{to_string(what)}});
+    agent->listed.push_back({node_id{static_cast<int32_t>(agent->listed.size())}, what, {}, std::string{to_string(what)}});
   }
   bool has(role what) const {
-    return std::any_of(crew->listed.begin(), crew->listed.end(), [what](const member& m) { return m.what == what; });
+    return std::any_of(agent->listed.begin(), agent->listed.end(), [what](const member& m) { return m.what == what; });
   }
   /// The number of the first node of a role.
   node_id number_of(role what) const {
-    return std::find_if(crew->listed.begin(), crew->listed.end(), [what](const member& m) { return m.what == what; })->id;
+    return std::find_if(agent->listed.begin(), agent->listed.end(), [what](const member& m) { return m.what == what; })->id;
   }
-  crew_of_stand_ins::stand_in& nth(role what, size_t n) {
-    const auto m = std::find_if(crew->listed.begin(), crew->listed.end(), [&](const member& x) { return x.what == what && n-- == 0; });
-    REQUIRE(m != crew->listed.end());
-    return crew->nodes.at(m->id);
+  stand_in_node& nth(role what, size_t n) {
+    const auto m = std::find_if(agent->listed.begin(), agent->listed.end(), [&](const member& x) { return x.what == what && n-- == 0; });
+    REQUIRE(m != agent->listed.end());
+    return agent->nodes.at(m->id);
   }
-  crew_of_stand_ins::stand_in& node(role what) { return nth(what, 0); }
+  stand_in_node& node(role what) { return nth(what, 0); }
 
   void start() {
+    options.id = node_id{1000};
+    options.nodes = {options.id, plan_of(agent->listed, options.id), {{0, spawn_agent(*this, *agent)}}};
     boss = spawn(chief, options);
     run();
   }

@@ -18,10 +18,51 @@ TEST_CASE_FIXTURE(chief_alone, "a failure of nobody, and credit of a node that w
 
 TEST_CASE_FIXTURE(chief_alone, "starting: the nodes of the plan are started in its order, and the newest checkpoint is asked for") {
   start();
-  CHECK(crew->started == std::vector<node_id>{0_node, 1_node, 2_node, 3_node});
+  CHECK(agent->started == std::vector<node_id>{0_node, 1_node, 2_node, 3_node});
   CHECK(node(role::checkpoint_writer).order() == order_of<restore>());
   CHECK(phase() == shown_phase::starting);
-  CHECK(node(role::replica).order().empty());
+  CHECK(node(role::replica).order() == after_connecting<>());
+}
+
+TEST_CASE_FIXTURE(chief_alone, "a job whose agent does not start its nodes in time fails, and the error names the agent") {
+  agent->answers = false;
+  start();
+  CHECK(node(role::checkpoint_writer).count<restore>() == 0);
+  let_pass(options.deadlines.start + std::chrono::seconds{1});
+  let_pass(options.deadlines.stop + std::chrono::seconds{5});
+  REQUIRE(board->result);
+  REQUIRE_FALSE(board->result->has_value());
+  CHECK(board->result->error().category == errc::deadline_exceeded);
+  CHECK(test::has(board->result->error().message, "waited too long for agent to start the nodes"));
+}
+
+TEST_CASE_FIXTURE(chief_alone, "an abort while nodes are being started ends the job once they are there, and they end with it") {
+  agent->answers = false;
+  start();
+  tell(boss, request{request::abort});
+  CHECK_FALSE(board->result);
+  troupe::started late{1, 0, {}};
+  for (const auto& [id, node] : agent->newest)
+    late.nodes.push_back({id, node});
+  tell(boss, late);
+  REQUIRE(board->result);
+  CHECK(board->result->error().category == errc::cancelled);
+  CHECK(agent->newest.empty());
+  CHECK(node(role::checkpoint_writer).count<restore>() == 0);
+}
+
+TEST_CASE_FIXTURE(chief_alone, "the death of an agent ends the job, and no other attempt is made") {
+  options.recovery = {.attempts_max = 5, .first_delay_secs = 1};
+  train();
+  caf::anon_send_exit(options.nodes.agents.at(0), caf::exit_reason::kill);
+  run();
+  for (const auto what : {role::infeed, role::replica, role::outfeed, role::checkpoint_writer})
+    kill(what);
+  let_pass(options.deadlines.stop + options.deadlines.save);
+  REQUIRE(board->result);
+  REQUIRE_FALSE(board->result->has_value());
+  CHECK(test::has(board->result->error().message, "agent ended"));
+  CHECK(agent->attempts_begun() == 0);
 }
 
 TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begins where the checkpoint stands, and hooks begin before the first grant") {
@@ -29,12 +70,12 @@ TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begi
   start();
   tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
   CHECK(node(role::outfeed).last<begin>().step == 20);
-  CHECK(node(role::replica).order() == order_of<begin>());
+  CHECK_MESSAGE(node(role::replica).order() == after_connecting<begin>(), "whoever begins knows its neighbours");
   CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "here");
   CHECK(node(role::callbacks).last<fact>().what == fact::begin_at);
   answer_hooks();
   CHECK(phase() == shown_phase::training);
-  CHECK(node(role::replica).order() == order_of<begin, troupe::run, troupe::run>());
+  CHECK(node(role::replica).order() == after_connecting<begin, troupe::run, troupe::run>());
   CHECK_MESSAGE(marked(mark_snapshot) == std::vector<int64_t>{20}, "a resumed job lists again what it came from");
 }
 
@@ -126,7 +167,7 @@ TEST_CASE_FIXTURE(chief_alone, "ending: hooks see the end before anyone is sent 
   reach(2);
   tell(boss, request{request::abort});
   CHECK(node(role::callbacks).last<fact>().what == fact::end_at);
-  CHECK(crew->cancelled == 1);
+  CHECK(agent->cancelled == 1);
   CHECK_FALSE(board->result);
   SUBCASE("they go") {
     answer_hooks();

@@ -71,12 +71,6 @@ TEST_CASE("a cancellation is the cause only where there is nothing else") {
   CHECK(root_cause(std::vector{aborted, unavailable}).message == "four");
 }
 
-TEST_CASE("the checkpoint of an evaluation is told as text, whatever bytes its path has") {
-  const auto records = evaluation_records({.id = {3}, .checkpoint = "/runs/\xff/model.ckpt-3"});
-  REQUIRE(records.size() == 2);
-  CHECK(records[1].values.at(0).text == "/runs/\xef\xbf\xbd/model.ckpt-3");
-}
-
 TEST_CASE("of several errors of one weight the earliest is the cause") {
   const error first{errc::nan_loss, "a"}, second{errc::data_loss, "b"};
   CHECK(root_cause(std::vector{first, second}).message == "a");

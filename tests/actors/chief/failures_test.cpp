@@ -114,7 +114,7 @@ struct failing_chief : chief_alone {
   // How each response becomes visible.
   bool saved_last() { return !marked(mark_end | mark_snapshot).empty(); }
   bool settled() { return node(role::checkpoint_writer).count<settle>() > 0 || board->result || node(role::summary_writer).count<finish_log>() > 0; }
-  int writers_started() const { return static_cast<int>(std::count(crew->started.begin(), crew->started.end(), 0_node)); }
+  int writers_started() const { return static_cast<int>(std::count(agent->started.begin(), agent->started.end(), 0_node)); }
 };
 
 std::string line_of(const failure_rule& r) {
@@ -148,7 +148,7 @@ TEST_CASE("every row of the failure table is what a chief does") {
         case response::settle_and_fail:
         case response::recover_or_fail:  // Without a budget.
           CHECK_FALSE(c.saved_last());
-          CHECK(c.crew->cancelled > 0);
+          CHECK(c.agent->cancelled > 0);
           CHECK(c.settled());
           break;
         case response::by_policy:

@@ -8,9 +8,9 @@ namespace {
 /// Node 2 is the replica of the first group, nodes 4 and 5 those of group b; the job stands at step 19.
 struct chief_of_groups : chief_alone {
   chief_of_groups() {
-    crew->listed[2].name = "a/replica/0";
+    agent->listed[2].name = "a/replica/0";
     for (int32_t r = 0; r < 2; ++r)
-      crew->listed.push_back({node_id{4 + r}, role::replica, group_id{1}, "b/replica/" + std::to_string(r)});
+      agent->listed.push_back({node_id{4 + r}, role::replica, group_id{1}, "b/replica/" + std::to_string(r)});
     options.groups = {{group_id{0}, "a"}, {group_id{1}, "b", leaves_on::numbers_and_death}};
   }
   void go_to_19() {
@@ -37,13 +37,13 @@ struct chief_of_groups : chief_alone {
 
 TEST_CASE_FIXTURE(chief_of_groups, "a group whose numbers are not finite leaves its edges, reports and snapshots, and training goes on") {
   go_to_19();
-  const auto runs_of_b = crew->nodes.at(4_node).count<troupe::run>();
+  const auto runs_of_b = agent->nodes.at(4_node).count<troupe::run>();
   fail_b();
   CHECK(phase() == job_progress::phase::training);
   for (const auto what : {role::outfeed, role::checkpoint_writer}) {
     REQUIRE(node(what).count<departed>() == 1);
     CHECK(node(what).last<departed>().first_state == 20);
-    CHECK(node(what).last<departed>().replicas == std::vector<departed::replica>{{4_node}, {5_node}});
+    CHECK(node(what).last<departed>().replicas == std::vector<named_node>{{4_node}, {5_node}});
   }
   CHECK(books().contains("left/b"));
   CHECK(board->warned());
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group whose numbers are not finite leaves 
   reach(20);
   reach(40);
   CHECK(node(role::replica).last<troupe::run>().until > 40);
-  CHECK_MESSAGE(crew->nodes.at(4_node).count<troupe::run>() == runs_of_b, "no horizon is told to those who have left");
+  CHECK_MESSAGE(agent->nodes.at(4_node).count<troupe::run>() == runs_of_b, "no horizon is told to those who have left");
   reached_so_far = 40;
   committed_so_far = {0, 10};
   let_finish();
@@ -62,18 +62,18 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group whose numbers are not finite leaves 
 }
 
 TEST_CASE_FIXTURE(chief_of_groups, "a group that falls with another is gone with it at once, in the same books, and hears nothing") {
-  crew->listed.push_back({6_node, role::replica, group_id{2}, "c/replica/0"});
+  agent->listed.push_back({6_node, role::replica, group_id{2}, "c/replica/0"});
   options.groups.push_back({group_id{2}, "c", leaves_on::never, {group_id{1}}});
   go_to_19();
-  const auto runs_of_c = crew->nodes.at(6_node).count<troupe::run>();
+  const auto runs_of_c = agent->nodes.at(6_node).count<troupe::run>();
   fail_b();
   CHECK(node(role::outfeed).count<departed>() == 2);
-  CHECK(node(role::checkpoint_writer).last<departed>().replicas == std::vector<departed::replica>{{6_node}});
+  CHECK(node(role::checkpoint_writer).last<departed>().replicas == std::vector<named_node>{{6_node}});
   CHECK(books().contains("left/b"));
   CHECK(books().at("left/c") == "19 cancelled: it falls with group 'b'");
   reach(20);
   reach(40);
-  CHECK(crew->nodes.at(6_node).count<troupe::run>() == runs_of_c);
+  CHECK(agent->nodes.at(6_node).count<troupe::run>() == runs_of_c);
 }
 
 TEST_CASE_FIXTURE(chief_of_groups, "once the last group has left the job fails with the first cause, whichever group is shown first") {
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "an evaluation of a group that has left ends 
   add(role::evaluator);
   add(role::evaluator);
   options.evaluations = {{.name = "of b", .throttle_secs = 0, .groups = {group_id{1}}}, {.name = "of a", .throttle_secs = 0, .groups = {group_id{0}}}};
-  crew->listed[crew->listed.size() - 1].name = "evaluator/a";
+  agent->listed[agent->listed.size() - 1].name = "evaluator/a";
   train();
   commit(0);
   const auto evaluate = [&](size_t which, int64_t step) { 
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group that had left when the checkpoint wa
   start();
   tell(boss, restored{1, true, {30}, "/m/model.ckpt-30", {{"infeed/0", "batch 30"}}, {{"left/b", "12 nan_loss: the loss is not finite"}}, {}});
   CHECK(node(role::replica).count<begin>() == 1);
-  CHECK(crew->nodes.at(4_node).count<begin>() == 0);
+  CHECK(agent->nodes.at(4_node).count<begin>() == 0);
   CHECK(node(role::checkpoint_writer).last<departed>().first_state == 13);
   CHECK(books().contains("left/b"));
 }
@@ -152,8 +152,8 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group retires where the plan says, in ever
   options.groups[1].retires_at = 40;
   train();
   for (const auto id : {4_node, 5_node}) {
-    REQUIRE(crew->nodes.at(id).count<retire>() == 1);
-    CHECK(crew->nodes.at(id).last<retire>().step == 40);
+    REQUIRE(agent->nodes.at(id).count<retire>() == 1);
+    CHECK(agent->nodes.at(id).last<retire>().step == 40);
   }
   CHECK(node(role::replica).count<retire>() == 0);
 }

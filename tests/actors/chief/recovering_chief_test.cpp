@@ -61,13 +61,13 @@ TEST_CASE_FIXTURE(recovering_chief, "draining to recovering: nobody is asked to 
   answer_flush();
   CHECK(phase() == shown_phase::recovering);
   CHECK(events_of(job_event::kind::recovering) == std::vector<int64_t>{12});
-  CHECK((crew->started == node_ids{0_node, 1_node, 2_node, 3_node}));
+  CHECK((agent->started == node_ids{0_node, 1_node, 2_node, 3_node}));
   let_pass(std::chrono::milliseconds{800});
   CHECK_FALSE(restores());
   let_pass(std::chrono::milliseconds{700});
   CHECK(restores());
-  CHECK(crew->attempts_begun == 1);
-  CHECK_MESSAGE((crew->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node}), "only the replica starts anew");
+  CHECK(agent->attempts_begun() == 1);
+  CHECK_MESSAGE((agent->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node}), "only the replica starts anew");
 }
 
 TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyone begins the next attempt at the commit, which is listed again") {
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyo
     CHECK(node(what).last<begin>().step == 10);
   }
   CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "batch 10");
-  CHECK(node(role::replica).order() == order_of<begin, troupe::run, troupe::run>());
+  CHECK(node(role::replica).order() == after_connecting<begin, troupe::run, troupe::run>());
   CHECK((node(role::replica).all<troupe::run>().front().marks == std::vector<mark>{{10, mark_snapshot}}));
   CHECK(events_of(job_event::kind::recovered) == std::vector<int64_t>{10});
   CHECK(events_of(job_event::kind::started) == std::vector<int64_t>{0});
@@ -147,7 +147,7 @@ TEST_CASE_FIXTURE(recovering_chief, "late news that no attempt can cure ends the
   REQUIRE(board->result);
   CHECK(board->result->error().category == errc::nan_loss);
   CHECK(events_of(job_event::kind::recovering).empty());
-  CHECK(crew->attempts_begun == 0);
+  CHECK(agent->attempts_begun() == 0);
 }
 
 TEST_CASE_FIXTURE(recovering_chief, "a node that is not halted within the stop deadline is named, and no attempt begins") {
@@ -162,7 +162,7 @@ TEST_CASE_FIXTURE(recovering_chief, "a node that is not halted within the stop d
   const auto& notes = board->result->error().notes;
   const std::string named = "infeed did not end its step or its read within 3000 ms";
   CHECK(std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return test::has(n, named); }));
-  CHECK(crew->attempts_begun == 0);
+  CHECK(agent->attempts_begun() == 0);
 }
 
 TEST_CASE_FIXTURE(recovering_chief, "a writer, an outfeed or a hook that dies during the delay ends the job") {
@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(recovering_chief, "a writer, an outfeed or a hook that dies du
   let_pass(std::chrono::seconds{10});
   REQUIRE(board->result);
   CHECK(board->result->error().category == errc::aborted);
-  CHECK(crew->attempts_begun == 0);
+  CHECK(agent->attempts_begun() == 0);
 }
 
 TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is started anew with the others, at no further cost") {
@@ -181,7 +181,7 @@ TEST_CASE_FIXTURE(recovering_chief, "a node that dies during the delay is starte
   kill(role::infeed);
   let_pass(std::chrono::seconds{2});
   CHECK(restores());
-  CHECK((crew->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node}));
+  CHECK((agent->started == node_ids{0_node, 1_node, 2_node, 3_node, 2_node, 3_node}));
   CHECK(events_of(job_event::kind::recovering).size() == 1);
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("training goes on only once the hooks have heard that the job has reco
   c.restore_at_10();
   CHECK(c.phase() == shown_phase::recovering);
   CHECK(c.node(role::callbacks).last<fact>().news.what == job_event::kind::recovered);
-  CHECK(c.node(role::replica).order() == order_of<begin>());
+  CHECK(c.node(role::replica).order() == after_connecting<begin>());
   c.answer_hooks();
   CHECK(c.phase() == shown_phase::training);
   CHECK(c.node(role::replica).count<troupe::run>() > 0);

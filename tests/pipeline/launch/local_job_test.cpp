@@ -1,7 +1,7 @@
 // Jobs on real threads: they behave as in the simulation, and failures end in time.
 #include "pipeline/launch/launcher.hpp"
 
-#include "pipeline/launch/job_crew.hpp"
+#include "pipeline/launch/node_maker.hpp"
 #include "pipeline/launch/local_world.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
@@ -114,15 +114,15 @@ TEST_CASE("actors that work for long have threads of their own, the reducer too"
   REQUIRE(system);
   const auto prepared = prepare_small({.replicas = 2});
   local_world world{std::move(*system)};
-  const auto crew = make_crew(world, prepared, prepared->plan.find(role::chief, no_node)->id);
+  node_maker maker{world, prepared};
   const auto has_thread = [&](role what) {
-    const auto node = start_head<caf::actor>(*crew, what);
-    return caf::actor_cast<caf::abstract_actor*>(node)->getf(caf::abstract_actor::is_detached_flag);
+    const auto node = maker.start(*prepared->plan.find(what, prepared->plan.find(role::chief, no_node)->id), {}, {});
+    const bool detached = node->get()->getf(caf::abstract_actor::is_detached_flag);
+    caf::anon_send_exit(node, caf::exit_reason::user_shutdown);
+    return detached;
   };
   CHECK(has_thread(role::reducer));
   CHECK(has_thread(role::replica));
-  for (const auto& m : crew->members())
-    crew->end(m.id);
 }
 
 TEST_CASE("an abort frees a replica that is inside a long step, and the job ends in time") {
@@ -135,7 +135,7 @@ TEST_CASE("an abort frees a replica that is inside a long step, and the job ends
   const auto prepared = prepare_small(o);
   std::function<step_status()> work;
   SUBCASE("one that looks at the cancel flag ends with it") {
-    work = [&, cancel = prepared->switch_of(role::chief).cancel] {
+    work = [&, cancel = prepared->switches.at(prepared->plan.find(role::chief, no_node)->id).cancel] {
       entered();
       const auto end = std::chrono::steady_clock::now() + soon;
       while (!*cancel && std::chrono::steady_clock::now() < end)

@@ -1,0 +1,100 @@
+#include "pipeline/launch/node_maker.hpp"
+
+#include "actors/steps/reducer.hpp"
+#include "actors/steps/replica.hpp"
+#include "pipeline/launch/node_options.hpp"
+#include "words/planted.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+using engine_maker = std::function<expected<std::unique_ptr<step_engine>>()>;
+
+/// A replica in the place of one that has ended: it makes an engine of its own, on its own thread, as planning takes time.
+replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_pointer<replica_state> self, const engine_maker& make,
+                                                     replica_options options) {
+  auto engine = make();
+  if (!engine) {
+    self->quit(to_reason(engine.error()));
+    return replica_actor::behavior_type::make_empty_behavior();
+  }
+  options.engine = std::move(*engine);
+  return replica(self, std::move(options));
+}
+
+}  // namespace
+
+node_maker::node_maker(job_world& world, std::shared_ptr<prepared_job> job)
+  : system_(world.system()), how_{world.threads(), world.messages()}, listener_(world.listener()), job_(std::move(job)) {}
+
+caf::strong_actor_ptr node_maker::start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents) {
+  if (!started_once_.insert(n.id).second)
+    forget_memory_of(n);
+  auto handle = spawn(n, driver, agents);
+  listener_->started(n.name, handle);
+  return handle;
+}
+
+/// A node that has ended may have left it half-done, or be inside it still: the next one makes its own.
+void node_maker::forget_memory_of(const plan_node& n) {
+  if (n.what == role::replica && !planted(planted_fault::engine_handed_on))
+    job_->programs[*n.program].engines[static_cast<size_t>(n.index)].reset();
+}
+
+template <class F, class... Ts>
+caf::strong_actor_ptr node_maker::as_node(const plan_node& n, F f, Ts&&... xs) {
+  const spawn_options how{how_.own_thread && row_of(n.what).has_thread, how_.messages};
+  return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how, f, std::forward<Ts>(xs)...));
+}
+
+caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents) {
+  const driven_nodes own{n.id, {job_, &job_->plan}, agents};
+  switch (n.what) {
+    case role::infeed: {
+      const bool trains = job_->plan->datasets[*n.dataset].mode == mode::train;
+      return as_node(n, infeed, infeed_options_of(job_, n), trains ? caf::actor_cast<input_listener_actor>(driver) : input_listener_actor{});
+    }
+    case role::replica: {
+      auto options = replica_options_of(*job_, n);
+      if (options.engine)
+        return as_node(n, replica, std::move(options));
+      engine_maker make = [make = job_->programs[*n.program].make_engine, n] { return make(n); };
+      return as_node(n, replica_with_own_engine, std::move(make), std::move(options));
+    }
+    case role::reducer: return as_node(n, reducer, reducer_options{n.id, reduction_of(n.group)});
+    case role::outfeed: return as_node(n, outfeed, outfeed_options_of(*job_, n), caf::actor_cast<progress_sink_actor>(driver));
+    case role::checkpoint_writer: return as_node(n, checkpoint_writer, checkpoint_writer_options_of(*job_, n), caf::actor_cast<commit_sink_actor>(driver));
+    case role::summary_writer:
+    case role::eval_summary_writer: return as_node(n, summary_writer, summary_writer_options_of(*job_, n), caf::actor_cast<log_listener_actor>(driver));
+    case role::callbacks: return as_node(n, callbacks, callbacks_options_of(*job_, n), caf::actor_cast<hook_listener_actor>(driver));
+    case role::evaluator: {
+      auto options = evaluator_options_of(*job_, n);
+      options.nodes = own;
+      return as_node(n, evaluator, std::move(options), caf::actor_cast<evaluation_sink_actor>(driver));
+    }
+    case role::predictor: {
+      auto options = predictor_options_of(*job_, n);
+      options.nodes = own;
+      return as_node(n, predictor, std::move(options));
+    }
+    case role::chief: {
+      auto options = chief_options_of(*job_, n);
+      options.nodes = own;
+      return as_node(n, chief, std::move(options));
+    }
+  }
+  return {};
+}
+
+std::shared_ptr<gradient_reduction> node_maker::reduction_of(group_id group) const {
+  for (size_t p = 0; p < job_->programs.size(); ++p)
+    if (job_->plan->programs[p].group == group && job_->plan->programs[p].mode == mode::train)
+      return job_->programs[p].reduction;
+  return {};
+}
+
+}  // namespace troupe

@@ -1,0 +1,35 @@
+// Makes actors of the nodes of a prepared job.
+#pragma once
+
+#include "actors/agents.hpp"
+#include "pipeline/launch/job_world.hpp"
+#include "pipeline/launch/prepared_job.hpp"
+#include "pipeline/launch/spawn.hpp"
+
+#include <set>
+
+namespace troupe {
+
+/// Used by one thread at a time.
+class node_maker {
+ public:
+  node_maker(job_world& world, std::shared_ptr<prepared_job> job);
+
+  /// Starts a node, which reports to `driver`, or one in its place, with an engine of its own. Nodes that drive others start those through `agents`.
+  caf::strong_actor_ptr start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents);
+
+ private:
+  template <class F, class... Ts>
+  caf::strong_actor_ptr as_node(const plan_node& n, F f, Ts&&... xs);
+  caf::strong_actor_ptr spawn(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents);
+  void forget_memory_of(const plan_node& n);
+  std::shared_ptr<gradient_reduction> reduction_of(group_id group) const;
+
+  caf::actor_system& system_;  // Not the world: a driver that is left behind outlives it.
+  spawn_options how_;
+  std::shared_ptr<job_listener> listener_;
+  std::shared_ptr<prepared_job> job_;
+  std::set<node_id> started_once_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,52 @@
+// An agent whose nodes are made by a test: the neighbour of a driver under test.
+#pragma once
+
+#include "messages/interfaces.hpp"
+#include "support/simulation.hpp"
+
+#include <functional>
+
+namespace troupe::test {
+
+struct fake_agent {
+  std::function<caf::strong_actor_ptr(node_id)> make;
+  std::map<node_id, caf::strong_actor_ptr> newest = {};
+  std::vector<node_id> started = {};
+  std::vector<start_nodes> asked = {};
+  bool answers = true;               ///< False: it starts the nodes, and its answer does not come.
+  int reads_cancelled = 0, cancelled = 0;
+
+  int attempts_begun() const {
+    int32_t last = 1;
+    for (const auto& x : asked)
+      last = std::max(last, x.attempt);
+    return last - 1;
+  }
+};
+
+/// `of` outlives the actor.
+inline agent_actor spawn_agent(simulation& world, fake_agent& of) {
+  return world.spawn([&of](agent_actor::pointer self) {
+    return agent_actor::behavior_type{
+      [&of, self](const start_nodes& x) {
+        of.asked.push_back(x);
+        troupe::started answer{x.attempt, 0, {}};
+        for (const auto& [id] : x.nodes) {
+          of.started.push_back(id);
+          of.newest[id] = of.make(id);
+          answer.nodes.push_back({id, of.newest[id]});
+        }
+        if (of.answers)
+          self->send(caf::actor_cast<starting_sink_actor>(self->current_sender()), std::move(answer));
+      },
+      [&of](const end_nodes& x) {
+        for (const auto& [id] : x.nodes)
+          if (const auto node = of.newest.extract(id))
+            caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);
+      },
+      [&of](const cancel& x) { ++(x.kind == cancel::reads ? of.reads_cancelled : of.cancelled); },
+    };
+  });
+}
+
+}  // namespace troupe::test
