@@ -29,7 +29,7 @@ void agents::tell(const agent_actor& to, M message) const {
 
 void agents::start(int32_t attempt, const checked_plan& plan, const std::vector<node_id>& nodes) {
   attempt_ = attempt;
-  newest_.clear();
+  newcomers_.clear();
   for (const auto& [place, agent] : by_place_) {
     start_nodes news{attempt, number_, {}};
     for (const auto id : nodes)
@@ -46,14 +46,26 @@ bool agents::on(const started& x, roster& nodes) {
   for (const auto& n : x.nodes) {
     driver_->monitor(caf::actor_cast<caf::actor>(n.handle));
     nodes.started(n.id, n.handle);
-    newest_.insert(n.id);
+    newcomers_.insert(n.id);
   }
   return true;
 }
 
+void agents::ask_to_prepare(int32_t attempt, const newest& books) {
+  attempt_ = attempt;
+  for (const auto& [place, agent] : by_place_) {
+    preparing_.insert(place);
+    tell(agent, prepare_plan{attempt, books});
+  }
+}
+
+bool agents::on(const prepared& x) {
+  return x.attempt == attempt_ && preparing_.erase(x.place) > 0;
+}
+
 std::string agents::names_of_awaited() const {
   std::string all;
-  for (const auto place : awaited_)
+  for (const auto place : awaited_.empty() ? preparing_ : awaited_)
     all += (all.empty() ? "" : ", ") + agent_name(place);
   return all;
 }

@@ -34,12 +34,20 @@ class agents {
   bool on(const started& x, roster& nodes);
   /// Answers are on their way.
   bool awaited() const noexcept { return !awaited_.empty(); }
+  /// Has another plan prepared at every place.
+  void ask_to_prepare(int32_t attempt, const newest& books);
+  /// False: the answer is not awaited.
+  bool on(const prepared& x);
+  bool prepares() const noexcept { return !preparing_.empty(); }
   /// No answer is awaited any more.
-  void give_up() { awaited_.clear(); }
-  /// "agent", or "agent/1" at another place than the first; those whose answers are awaited.
+  void give_up() {
+    awaited_.clear();
+    preparing_.clear();
+  }
+  /// Of those whose answers are awaited: "agent, agent/1".
   std::string names_of_awaited() const;
   /// Those that the newest answers have brought.
-  const std::set<node_id>& newest() const noexcept { return newest_; }
+  const std::set<node_id>& newcomers() const noexcept { return newcomers_; }
 
   void end(const std::vector<node_id>& nodes) const;
   void interrupt(enum cancel::what kind) const;
@@ -54,8 +62,8 @@ class agents {
   node_id number_{};
   std::map<int32_t, agent_actor> by_place_;
   int32_t attempt_ = 0;
-  std::set<int32_t> awaited_;           ///< Places.
-  std::set<node_id> newest_;
+  std::set<int32_t> awaited_, preparing_;  ///< Places.
+  std::set<node_id> newcomers_;
 };
 
 /// "agent", "agent/1".

@@ -71,10 +71,11 @@ callbacks_actor::behavior_type callbacks(callbacks_actor::stateful_pointer<callb
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  state.hooks = hook_roll{state.options.hooks, state.options.outputs, state.options.observed};
+  state.hooks = hook_roll{state.options.hooks};
   state.listeners = listener_roll{state.options.listeners};
   state.driver = std::move(driver);
   return {
+    [&state](const name_values& x) { state.hooks.name(x); },
     [&state](const fact& x) { state.on_fact(x); },
   };
 }

@@ -40,7 +40,7 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
   totals.emplace(options.outputs, options.metrics);
   running = true;
   stopped = false;
-  hooks = hook_roll{options.hooks, {"loss"}};
+  hooks = hook_roll{options.hooks, {{"loss"}, {}}};
   loss_at = static_cast<size_t>(std::find_if(options.outputs.begin(), options.outputs.end(), [](const program_output& o) {
                                   return o.what == program_output::kind::loss;
                                 }) - options.outputs.begin());

@@ -15,8 +15,7 @@ bool wants(const std::vector<need>& needs, int64_t step) {
 
 }  // namespace
 
-hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs, std::vector<std::string> observed)
-  : outputs_(std::move(outputs)), observed_(std::move(observed)) {
+hook_roll::hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names) : names_(std::move(names)) {
   for (auto& h : hooks)
     hooks_.push_back({std::move(h), false, {}});
 }
@@ -37,10 +36,10 @@ std::string hook_roll::name_of(const entry& h) const {
 
 void hook_roll::check_values(const entry& h, std::vector<error>& wrong) const {
   for (const auto& value : h.needs.values) {
-    if (std::find(observed_.begin(), observed_.end(), value) != observed_.end())
+    if (std::find(names_.observed.begin(), names_.observed.end(), value) != names_.observed.end())
       continue;
     std::string known;
-    for (const auto& name : observed_)
+    for (const auto& name : names_.observed)
       known.append(known.empty() ? "'" : ", '").append(name).append("'");
     wrong.push_back(error{errc::invalid_argument, name_of(h) + " asks for the value '" + value + "', and the model observes "
                                                     + (known.empty() ? "nothing (graph::observe)" : known)});
@@ -53,11 +52,11 @@ void hook_roll::show_step(const fact& x, job_control& job, std::vector<error>& t
     if (!h.begun || !(wants(h.needs.steps, x.at) || (x.last && h.needs.last)))
       continue;
     step_facts facts{x.at, x.news.seconds, {}};
-    for (size_t i = 0; i < std::min(outputs_.size(), values.size()); ++i)
-      facts.values[outputs_[i]] = values[i];
-    for (size_t i = 0; i < observed_.size() && outputs_.size() + i < values.size(); ++i)
-      if (std::find(h.needs.values.begin(), h.needs.values.end(), observed_[i]) != h.needs.values.end())
-        facts.values[observed_[i]] = values[outputs_.size() + i];
+    for (size_t i = 0; i < std::min(names_.outputs.size(), values.size()); ++i)
+      facts.values[names_.outputs[i]] = values[i];
+    for (size_t i = 0; i < names_.observed.size() && names_.outputs.size() + i < values.size(); ++i)
+      if (std::find(h.needs.values.begin(), h.needs.values.end(), names_.observed[i]) != h.needs.values.end())
+        facts.values[names_.observed[i]] = values[names_.outputs.size() + i];
     tell(h, "on_step()", thrown, [&](hook& who) { who.on_step(facts, job); });
   }
 }

@@ -10,9 +10,10 @@ namespace troupe {
 class hook_roll {
  public:
   hook_roll() = default;
-  /// No hook is null. `outputs` are the names of the first values in a step's facts, which every hook sees; `observed` those of the
-  /// others.
-  hook_roll(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs, std::vector<std::string> observed = {});
+  /// No hook is null.
+  explicit hook_roll(std::vector<std::shared_ptr<hook>> hooks, name_values names = {});
+  /// Of the values in the facts that follow: first the outputs, then what is observed.
+  void name(name_values names) { names_ = std::move(names); }
 
   bool empty() const noexcept { return hooks_.empty(); }
   /// These return the exceptions of the hooks, in the order of the calls: "an exception left end() of hooks[1]
@@ -47,7 +48,7 @@ class hook_roll {
   std::string name_of(const entry& h) const;
 
   std::vector<entry> hooks_;
-  std::vector<std::string> outputs_, observed_;
+  name_values names_;
 };
 
 }  // namespace troupe

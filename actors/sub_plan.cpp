@@ -38,7 +38,7 @@ void sub_plan::start(int32_t attempt) {
 bool sub_plan::on(const started& x) {
   if (!agents_.on(x, nodes_) || agents_.awaited())
     return false;
-  neighbourhood{*driver_, *of_.plan, nodes_}.connect(agents_.newest());
+  neighbourhood{*driver_, *of_.plan, nodes_}.connect(agents_.newcomers());
   return true;
 }
 

@@ -1,7 +1,8 @@
-// Messages between drivers and agents. An agent starts, interrupts and ends the nodes of one place for their drivers.
+// Messages between drivers and agents. An agent starts, interrupts and ends the nodes of one place for their drivers, and prepares other plans.
 #pragma once
 
-#include "messages/control.hpp"
+#include "messages/snapshot.hpp"
+#include "plan/attempt_plan.hpp"
 
 #include <caf/actor_control_block.hpp>
 
@@ -61,6 +62,28 @@ struct cancel {
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, cancel& x) {
   return f(caf::meta::type_name("cancel"), x.driver, x.kind);
+}
+
+/// The job goes on from these books, which want another plan: make it, and the engines and programs of the agent's place. Answered by `prepared`.
+struct prepare_plan {
+  int32_t attempt = 0;
+  newest books;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, prepare_plan& x) {
+  return f(caf::meta::type_name("prepare_plan"), x.attempt, x.books);
+}
+
+/// Nodes that are started from now on are those of `plan`, or `cause` says why there is none. The plan goes by pointer: agents are of one process.
+struct prepared {
+  int32_t attempt = 0;
+  int32_t place = 0;
+  error cause = {};
+  std::shared_ptr<const attempt_plan> plan = {};  ///< Null: there is none.
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, prepared& x) {
+  return f(caf::meta::type_name("prepared"), x.attempt, x.place, x.cause);
 }
 
 }  // namespace troupe

@@ -42,7 +42,10 @@ struct hooks_ended;
 struct hooks_ready;
 struct leave;
 struct name_missing;
+struct name_newest;
+struct name_values;
 struct note;
+struct prepare_plan;
 struct probe;
 struct proceed;
 struct pull;
@@ -73,6 +76,8 @@ struct halted;
 struct input_failed;
 struct input_warned;
 struct log_replaced;
+struct newest;
+struct prepared;
 struct progress;
 struct released;
 struct restored;
@@ -130,7 +135,12 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::leave))
   CAF_ADD_TYPE_ID(troupe, (troupe::log_replaced))
   CAF_ADD_TYPE_ID(troupe, (troupe::name_missing))
+  CAF_ADD_TYPE_ID(troupe, (troupe::name_newest))
+  CAF_ADD_TYPE_ID(troupe, (troupe::name_values))
+  CAF_ADD_TYPE_ID(troupe, (troupe::newest))
   CAF_ADD_TYPE_ID(troupe, (troupe::note))
+  CAF_ADD_TYPE_ID(troupe, (troupe::prepare_plan))
+  CAF_ADD_TYPE_ID(troupe, (troupe::prepared))
   CAF_ADD_TYPE_ID(troupe, (troupe::probe))
   CAF_ADD_TYPE_ID(troupe, (troupe::proceed))
   CAF_ADD_TYPE_ID(troupe, (troupe::progress))

@@ -22,11 +22,12 @@
 #define TROUPE_EACH_CONTROL(f) \
   f(abandon) f(all_applied) f(answered) f(applied) f(apply_rule) f(begin) f(cancel) f(connect_parts) f(connect_reader) f(connect_records) f(connect_reducer) \
   f(connect_reports) f(connect_source) f(deadline) f(end_nodes) f(evaluate_at) f(fact) f(finish_log) f(flush) f(halt) f(hooks_ended) f(hooks_ready) \
-  f(leave) f(name_missing) f(note) f(probe) f(proceed) f(pull) f(record_credit) f(request) f(restore) f(retire) f(rewind) f(run) \
+  f(leave) f(name_missing) f(name_newest) f(name_values) f(note) f(prepare_plan) f(probe) f(proceed) f(pull) \
+  f(record_credit) f(request) f(restore) f(retire) f(rewind) f(run) \
   f(scale_rate) f(settle) f(show_state) f(stand_in) f(start_nodes) f(stop) f(unlease)
 #define TROUPE_EACH_FACT(f) \
   f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure) f(flushed) f(gone) f(halted) f(input_failed) f(input_warned) \
-  f(late_properties) f(late_properties_kept) f(log_replaced) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
+  f(late_properties) f(late_properties_kept) f(log_replaced) f(newest) f(prepared) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
   f(standing) f(started) f(state_shown) f(state_taken)
 
 // A message by itself, one in a mailbox, and a value of whose type only the number is known.

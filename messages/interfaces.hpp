@@ -28,7 +28,12 @@ namespace troupe {
 using agent_actor = caf::typed_actor<
   caf::reacts_to<start_nodes>,    // A new attempt of the sender, and who is to be started for it; answered by `started`.
   caf::reacts_to<end_nodes>,      // These nodes end.
-  caf::reacts_to<cancel>>;        // Nodes inside a step or a read are interrupted.
+  caf::reacts_to<cancel>,         // Nodes inside a step or a read are interrupted.
+  caf::reacts_to<prepare_plan>,        // The next attempt has another plan; answered by `prepared`.
+  caf::reacts_to<prepared>>;      // The answer of its preparer, which it passes on.
+
+using preparer_actor = caf::typed_actor<
+  caf::reacts_to<prepare_plan>>;       // Make the plan that these books want; answered by `prepared`.
 
 using infeed_actor = credit_source_actor::extend<
   caf::reacts_to<begin>,          // A new attempt: begin at its step, from its position.
@@ -77,6 +82,7 @@ using outfeed_actor = report_sink_actor::extend<
 
 using checkpoint_writer_actor = part_sink_actor::extend<
   caf::reacts_to<restore>,        // Open the directory and send its newest whole checkpoint to the owners of the stores.
+  caf::reacts_to<name_newest>,    // Which commit is the newest? Answered by `newest`.
   caf::reacts_to<state_taken>,    // An owner has written a part of it.
   caf::reacts_to<departed>,       // A group has left: later snapshots are complete without it.
   caf::reacts_to<stand_in>,       // Open it and load nothing, in place of a writer that died.
@@ -114,6 +120,7 @@ using predictor_actor = credit_source_actor::extend<  // The consumer of its pre
   caf::reacts_to<deadline>>;      // To itself.
 
 using callbacks_actor = caf::typed_actor<
+  caf::reacts_to<name_values>,    // The names of what the facts that follow show.
   caf::reacts_to<fact>>;          // An event or the values of a step, in step order.
 
 /// The driver of an evaluation without training.
@@ -126,6 +133,8 @@ using lone_evaluation_actor = caf::typed_actor<
 
 using chief_actor = caf::typed_actor<
   caf::reacts_to<started>,        // Nodes have been started for an attempt.
+  caf::reacts_to<prepared>,       // Another plan is there, or there is none.
+  caf::reacts_to<newest>,         // The newest commit, or that it wants another plan.
   caf::reacts_to<restored>,       // The parameter store is filled.
   caf::reacts_to<progress>,       // All replicas reached a state.
   caf::reacts_to<stream_end>,     // The data ended at that state, or a step could not be made.

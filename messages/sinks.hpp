@@ -26,6 +26,9 @@ using part_sink_actor = caf::typed_actor<
 using starting_sink_actor = caf::typed_actor<
   caf::reacts_to<started>>;       // The nodes that a driver has asked for.
 
+using preparation_sink_actor = caf::typed_actor<
+  caf::reacts_to<prepared>>;      // Another plan is there, or there is none.
+
 using standing_sink_actor = caf::typed_actor<
   caf::reacts_to<standing>>;      // A node's answer to `probe`.
 
@@ -70,6 +73,7 @@ using log_listener_actor = failure_sink_actor::extend<
 
 using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<restored>,       // The parameter stores are filled.
+  caf::reacts_to<newest>,         // They are not, as the newest commit wants another plan; or it was asked for.
   caf::reacts_to<committed>,      // A snapshot is durable.
   caf::reacts_to<late_properties_kept>,   // A verdict is durable.
   caf::reacts_to<state_shown>,    // A snapshot has been sent to its reader.

@@ -131,6 +131,28 @@ typename Inspector::result_type inspect(Inspector& f, settle& x) {
   return f(caf::meta::type_name("settle"), x.attempt, x.steps);
 }
 
+/// From the chief: which is the newest whole commit? Answered by `newest`.
+struct name_newest {
+  int32_t attempt = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, name_newest& x) {
+  return f(caf::meta::type_name("name_newest"), x.attempt);
+}
+
+/// The books of the newest whole commit: the answer, and what follows in place of `restored` where that commit wants another plan.
+struct newest {
+  int32_t attempt = 0;
+  bool found = false;
+  checkpoint_id id;
+  std::string prefix;
+  std::map<std::string, std::string> blobs, properties;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, newest& x) {
+  return f(caf::meta::type_name("newest"), x.attempt, x.found, x.id, x.prefix, x.blobs, x.properties);
+}
+
 /// The evaluation of the checkpoint is over, or will not be made: its lease ends, and retention may delete it.
 struct unlease {
   checkpoint_id id;
@@ -153,8 +175,22 @@ typename Inspector::result_type inspect(Inspector& f, stored_part& x) {
   return f(caf::meta::type_name("stored_part"), x.id, x.name);
 }
 template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, plan_iteration& x) {
+  auto begins_at = x.begins_at.value_or(-1), ends_at = x.ends_at.value_or(-1);
+  auto load = [&]() -> caf::error {
+    x.begins_at = begins_at < 0 ? std::nullopt : std::optional{begins_at};
+    x.ends_at = ends_at < 0 ? std::nullopt : std::optional{ends_at};
+    return caf::none;
+  };
+  return f(caf::meta::type_name("plan_iteration"), x.number, begins_at, ends_at, caf::meta::load_callback(load));
+}
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, stored_growth& x) {
+  return f(caf::meta::type_name("stored_growth"), x.fresh, x.dropped, x.renamed);
+}
+template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, stored_plan& x) {
-  return f(caf::meta::type_name("stored_plan"), x.iteration, x.parts, x.groups);
+  return f(caf::meta::type_name("stored_plan"), x.iteration, x.one_of_several, x.growth, x.parts, x.groups);
 }
 
 /// Who writes the parameter store of a group while its state is restored.

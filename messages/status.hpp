@@ -30,6 +30,16 @@ typename Inspector::result_type inspect(Inspector& f, job_event& x) {
            x.metrics, x.arrays, x.text, of_checkpoint, checkpoint, failed, failure, x.attempt, x.evaluation, caf::meta::load_callback(load));
 }
 
+/// To the callbacks, before the facts of an attempt: the names of the values that its facts show. Every hook sees the outputs; the observed ones are
+/// seen by hooks that ask for them.
+struct name_values {
+  std::vector<std::string> outputs, observed;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, name_values& x) {
+  return f(caf::meta::type_name("name_values"), x.outputs, x.observed);
+}
+
 /// To the callbacks, in step order: an event, or the values of a step that a hook needs.
 struct fact {
   /// saving: state `at` has been reached, and will not be committed before this is answered.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace troupe {
@@ -40,7 +41,7 @@ class plan_check {
     if (ok)
       check.plan_.index();
     for (const auto part : {&plan_check::nodes, &plan_check::ends, &plan_check::ports, &plan_check::divisions, &plan_check::company, &plan_check::cycles,
-                            &plan_check::parts, &plan_check::groups, &plan_check::places})
+                            &plan_check::parts, &plan_check::groups, &plan_check::places, &plan_check::iteration})
       ok = ok ? (check.*part)() : ok;
     if (!ok)
       return fail(ok.error());
@@ -331,9 +332,39 @@ class plan_check {
     return {};
   }
 
+  /// The next iteration begins from the commit of the last state.
+  expected<void> iteration() const {
+    const auto& i = data_.iteration;
+    const auto name = "iteration " + std::to_string(i.number);
+    if (i.number < 0 || (i.number > 0) != i.begins_at.has_value())
+      return refuse(name + (i.begins_at ? " begins at a state, and the first one is 0" : " does not say at which state it begins"));
+    if (i.ends_at && *i.ends_at <= i.begins_at.value_or(0))
+      return refuse(name + " ends at state " + std::to_string(*i.ends_at) + " and begins at state " + std::to_string(i.begins_at.value_or(0)));
+    if ((i.ends_at || i.number > 0) && !plan_.saves())
+      return refuse(name + " is one of several, and nothing is saved: the next one begins from a checkpoint");
+    return {};
+  }
+
   checked_plan plan_;
   const job_plan& data_;
 };
+
+expected<void> check_successor(const checked_plan& now, const checked_plan& next) {
+  const auto lives_on = [](const plan_node& n, const checked_plan& in) {
+    const auto* driver = in.find(n.driver);
+    return row_of(n.what).outlives_iteration && (n.what == role::chief || (driver && driver->what == role::chief));
+  };
+  for (const auto& [from, to, which] : {std::tuple{&now, &next, "next"}, std::tuple{&next, &now, "present"}})
+    for (const auto& n : (*from)->nodes) {
+      if (!lives_on(n, *from))
+        continue;
+      const auto* same = to->find(n.id);
+      if (!same || same->what != n.what || same->name != n.name || same->driver != n.driver || same->place != n.place)
+        return refuse(named(n) + " lives on from iteration to iteration, and the " + which + " plan has "
+                      + (same ? named(*same) + ", " + an(same->what) + "," : "nobody") + " under its number");
+    }
+  return {};
+}
 
 expected<checked_plan> checked_plan::of(job_plan p) { return plan_check::of(std::move(p)); }
 

@@ -59,4 +59,8 @@ class checked_plan {
   nodes parts_;
 };
 
+/// invalid_argument naming a node of a role that outlives an iteration which the other plan has not under the same number, with the same name, driver and
+/// place: it is the same actor.
+expected<void> check_successor(const checked_plan& now, const checked_plan& next);
+
 }  // namespace troupe

@@ -100,6 +100,9 @@ std::string to_text(const job_plan& p) {
     if (g.retires_at)
       text.append("group ").append(g.name).append(": retires at step ").append(std::to_string(*g.retires_at)).append("\n");
   }
+  if (const auto& i = p.iteration; i != plan_iteration{})
+    text.append("iteration ").append(std::to_string(i.number)).append(i.begins_at ? ": from state " + std::to_string(*i.begins_at) : ":")
+      .append(i.ends_at ? " to state " + std::to_string(*i.ends_at) : "").append("\n");
   text += "snapshot:";
   for (const auto& n : p.nodes)
     if (row_of(n.what).makes_part

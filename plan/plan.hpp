@@ -7,6 +7,7 @@
 
 #include "plan/edge_kinds.hpp"
 #include "plan/plan_group.hpp"
+#include "words/plan_iteration.hpp"
 
 #include <troupe/error.hpp>
 #include <troupe/model.hpp>
@@ -82,6 +83,7 @@ struct job_plan {
   std::vector<plan_dataset> datasets;
   std::vector<plan_node> nodes;
   std::vector<plan_edge> edges;
+  plan_iteration iteration = {};              ///< Of a job that grows from one plan into the next while it runs.
   friend bool operator==(const job_plan&, const job_plan&) = default;
 };
 

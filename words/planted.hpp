@@ -33,6 +33,10 @@ enum class planted_fault : uint8_t {
   record_without_room,   ///< The outfeed sends records for which its summary writer has no room.
   event_forgotten,       ///< The chief does not ask its parts what follows from an answer of the hooks.
   zeros_after_fall,      ///< A group that falls with another is told that the other has left, and goes on with zeros.
+  begin_before_connect,  ///< The chief connects nodes of a later attempt only after they have begun it.
+  old_iteration_accepted,  ///< The checkpoint writer restores a commit of an iteration that wants another plan.
+  planned_end_is_death,  ///< The chief takes the end of nodes whose iteration ends for their death.
+  growth_spends_budget,  ///< Growth counts as an attempt.
   ends,                  ///< Nodes end where the environment says (`ends_here`).
 };
 

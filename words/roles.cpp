@@ -20,18 +20,18 @@ constexpr std::array rows{
   role_row{.what = role::reducer, .name = "reducer", .drivers = chief_alone, .starts = 5, .ends = 3, .is_halted = true, .in_group = true,
            .dies = recover_or_fail, .hangs = settle_and_fail},
   role_row{.what = role::outfeed, .name = "outfeed", .drivers = any_driver, .starts = 4, .ends = 4, .dies = save_and_fail, .hangs = settle_and_fail},
-  role_row{.what = role::checkpoint_writer, .name = "checkpoint_writer", .drivers = chief_alone, .starts = 1, .ends = 7,
+  role_row{.what = role::checkpoint_writer, .name = "checkpoint_writer", .drivers = chief_alone, .starts = 1, .ends = 7, .outlives_iteration = true,
            .dies = replace_and_fail, .hangs = settle_and_fail, .throws = recover_or_fail},
-  role_row{.what = role::summary_writer, .name = "summary_writer", .drivers = chief_alone, .starts = 2, .ends = by_itself,
+  role_row{.what = role::summary_writer, .name = "summary_writer", .drivers = chief_alone, .starts = 2, .ends = by_itself, .outlives_iteration = true,
            .dies = save_and_fail, .hangs = settle_and_fail, .throws = save_and_fail},
   role_row{.what = role::eval_summary_writer, .name = "summary_writer", .drivers = chief_alone | launcher_alone, .starts = 3, .ends = by_itself,
-           .dies = save_and_fail, .hangs = save_and_fail, .throws = save_and_fail},
+           .outlives_iteration = true, .dies = save_and_fail, .hangs = save_and_fail, .throws = save_and_fail},
   role_row{.what = role::evaluator, .name = "evaluator", .drivers = chief_alone | launcher_alone, .starts = 8, .ends = 5,
            .dies = by_policy, .hangs = by_policy, .throws = by_policy},
   role_row{.what = role::predictor, .name = "predictor", .drivers = launcher_alone, .starts = 10, .ends = 8},
-  role_row{.what = role::callbacks, .name = "callbacks", .drivers = chief_alone, .starts = 9, .ends = 6,
+  role_row{.what = role::callbacks, .name = "callbacks", .drivers = chief_alone, .starts = 9, .ends = 6, .outlives_iteration = true,
            .dies = save_and_fail, .hangs = save_and_fail, .throws = save_and_fail},
-  role_row{.what = role::chief, .name = "chief", .drivers = launcher_alone, .has_thread = false, .starts = 11, .ends = 9, .makes_part = true},
+  role_row{.what = role::chief, .name = "chief", .drivers = launcher_alone, .has_thread = false, .starts = 11, .ends = 9, .makes_part = true, .outlives_iteration = true},
 };
 
 static_assert(are_in_order(rows));

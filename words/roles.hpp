@@ -84,6 +84,7 @@ struct role_row {
   bool is_halted = false;        ///< It stops where an attempt fails, and is started anew for the next one if it has ended.
   bool in_group = false;         ///< It is of one group, and leaves with it.
   bool makes_part = false;       ///< A snapshot has a part of it.
+  bool outlives_iteration = false;  ///< Of a chief or a chief itself: where one plan grows into the next, it stays the same actor.
   /// The responses of a chief; none: it cannot happen, or is answered otherwise.
   std::optional<response> dies = {}, hangs = {}, throws = {};
 

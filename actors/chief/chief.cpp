@@ -41,7 +41,10 @@ static void on_started(chief_state& c, const started& x) {
   c.disarm(chief_wait::nodes);
   if (c.ending.failing() == failing::replacing)
     return save_with_new_writer(c);
-  c.around().connect(c.agents.newest());
+  if (!planted(planted_fault::begin_before_connect) || c.attempt == 1)
+    c.around().connect(c.agents.newcomers());
+  if (c.attempt == 1 && c.callbacks())
+    c.self->send(c.callbacks(), c.options.values);
   if (c.ending.causes.empty())
     restore_state(c);
 }
@@ -50,6 +53,8 @@ static void on_started(chief_state& c, const started& x) {
 /// dropped has no owner.
 void restore_state(chief_state& c) {
   restore news{c.attempt, {}, c.options.stored};
+  if (auto& ends_at = news.of.iteration.ends_at; ends_at && !c.iteration_ends_at(*ends_at))
+    ends_at.reset();  // The job ends there, and no other plan is wanted.
   const auto has_owner = [&](group_id group) {
     return std::any_of(news.owners.begin(), news.owners.end(), [group](const state_owner& o) { return o.group == group; });
   };
@@ -60,14 +65,19 @@ void restore_state(chief_state& c) {
   c.arm(chief_wait::start, c.options.deadlines.start);
 }
 
+error nothing_left(const chief_state& c) {
+  return {errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(c.told.saved.value_or(checkpoint_id{}))
+                             + ": it cannot go on", {}, c.options.name};
+}
+
 static void on_restored(chief_state& c, const restored& x) {
   if (!c.waiting.armed(chief_wait::start) || c.flushing())
     return;  // Nobody waits for it any more: a node has died meanwhile.
   c.disarm(chief_wait::start);
   if (!x.found && c.told.saved)
-    return fail_after_save(c, error{errc::not_found, "no checkpoint is left, and the job had saved one at step " + to_string(*c.told.saved)
-                                                    + ": it cannot go on", {}, c.options.name});
-  if (auto same = check_origin(c.options.planned_from, x); !same && !c.origin.known)
+    return fail_after_save(c, nothing_left(c));
+  const bool any_plan_will_do = c.options.stored.one_of_several && x.found;  // Its own has been made, if it wants another one than was planned first.
+  if (auto same = check_origin(c.options.planned_from, x); !same && !c.origin.known && !any_plan_will_do)
     return fail_now(c, same.error());
   c.now = chief_phase::restoring;
   if (c.told.saved && c.told.saved->step > x.id.step)
@@ -85,7 +95,10 @@ static void on_restored(chief_state& c, const restored& x) {
   // commit has finished there.
   const auto finished = x.properties.find("finished");
   c.verdicts.books_name(x.id.step, c.judgements.begin(x.id.step, x.properties));
+  const bool is_grown = x.found && x.id.iteration < c.options.stored.iteration.number;
   c.evaluations.begin(x.id);
+  if (is_grown)
+    c.evaluations.pass_over({x.id.step, c.options.stored.iteration.number});  // It is what was evaluated last, and has new members beside it.
   const bool has_finished = finished != x.properties.end() && finished->second == "true";
   const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id;
   c.saves.start_from(x);
@@ -99,13 +112,13 @@ static void on_restored(chief_state& c, const restored& x) {
   const auto other_rate = c.rates.begin(x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr));
   const begin news{c.attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
   c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
-  c.groups.restore(x.id.step, x.properties);
+  c.groups.restore(x.id.step, is_grown ? std::map<std::string, std::string>{} : x.properties);  // Whoever has left was of the iteration before.
   c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);
   c.tell_all<role::infeed>(news);
   begin_groups(c);
-  if (c.attempt > 1)
+  if (c.attempt > 1 && !c.growth.by_plan)
     c.publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = c.attempt});
   if (!c.groups.any_remains())
@@ -124,6 +137,11 @@ static void on_restored(chief_state& c, const restored& x) {
 }
 
 std::optional<int64_t> chief_state::goal() const {
+  const auto ends_at = options.stored.iteration.ends_at;
+  return ends_at && iteration_ends_at(*ends_at) ? ends_at : job_goal();
+}
+
+std::optional<int64_t> chief_state::job_goal() const {
   std::optional<int64_t> goal = options.max_steps;
   if (options.steps) {
     int64_t end = 0;
@@ -143,7 +161,10 @@ bool begin_when_ready(chief_state& c) {
 }
 
 static void begin_training(chief_state& c) {
+  if (planted(planted_fault::begin_before_connect))
+    c.around().connect(c.agents.newcomers());
   c.now = chief_phase::training;
+  c.growth = {};
   if (c.wishes.pause)
     c.waiting.freeze();
   const auto end_at = c.horizon.end();
@@ -154,7 +175,7 @@ static void begin_training(chief_state& c) {
     how = "resumed from " + c.saves.prefix()
           + (nothing_left ? "" : c.origin.data_anew ? "; the data begin anew, as the job had finished" : "; the data go on where they stood");
   if (first)
-    c.publish({.what = job_event::kind::started, .step = c.origin.start_step, .max_steps = end_at, .text = std::move(how)});
+    c.publish({.what = job_event::kind::started, .step = c.origin.start_step, .max_steps = c.shown_end(), .text = std::move(how)});
   for (const auto& w : std::exchange(c.told.later, {}))
     if (c.told.warnings.insert(w).second)
       c.warn(c.horizon.began_at(), w);
@@ -215,101 +236,8 @@ static void end_at_once(chief_state& c) {
   c.evaluations.offer_last(*c.saves.last_commit());
 }
 
-// -- facts and status ---------------------------------------------------------------------------
-
-std::chrono::nanoseconds chief_state::now_ns() const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(self->clock().now() - origin.began);
-}
-
-double chief_state::seconds() const {
-  return std::chrono::duration<double>(now_ns()).count();
-}
-
-void chief_state::warn(int64_t step, std::string text) {
-  publish({.what = job_event::kind::warning, .step = step, .text = std::move(text)});
-}
-
 static void on_log_replaced(chief_state& c, const log_replaced& x) {
   c.warn(c.horizon.reached(), x.text);
-}
-
-uint64_t chief_state::publish(job_event e) {
-  e.seconds = seconds();
-  show_status();  // Whoever sees the event finds a status that is as new.
-  options.board->event(e);
-  if (!callbacks())
-    return 0;
-  if (e.what == job_event::kind::progress) {
-    facts.progress.add(std::move(e));
-    constexpr int64_t behind_max = 8;
-    if (facts.unanswered() < std::min(behind_max, facts.size()))
-      tell_progress();
-    return 0;
-  }
-  tell_progress();
-  const bool held = (e.what == job_event::kind::saved && gates.holds().saved) || (e.what == job_event::kind::evaluated && gates.holds().evaluated);
-  fact f;
-  f.what = fact::event;
-  f.at = e.step;
-  f.news = std::move(e);
-  const auto step = f.at;
-  const auto number = tell(std::move(f));
-  if (held && !ends()) {
-    gates.hold_fact(number, step);
-    facts.hold(number, step);
-  }
-  return number;
-}
-
-bool chief_state::tell_progress() {
-  auto e = callbacks() ? facts.progress.take() : std::nullopt;
-  if (!e)
-    return false;
-  fact f;
-  f.what = fact::event;
-  f.at = e->step;
-  f.news = std::move(*e);
-  tell(std::move(f));
-  return true;
-}
-
-uint64_t chief_state::tell(fact f, std::optional<int64_t> watch) {
-  const auto number = f.number = facts.told(now_ns(), watch);
-  if (f.gate) {
-    gates.asked(f.at);
-    facts.hold(number, f.at);
-  }
-  self->send(callbacks(), std::move(f));
-  return number;
-}
-
-double chief_state::steps_per_second() const {
-  const double each = horizon.pace().seconds_per_step();
-  return each > 0 ? 1 / each : 0;
-}
-
-/// To the board only what it does not know.
-void chief_state::show_status() {
-  // A later attempt restores as part of recovering.
-  const auto seen = attempt > 1 && now == chief_phase::restoring ? job_progress::phase::recovering : shown(now);
-  bool news = !told.status;
-  auto& known = told.status ? *told.status : told.status.emplace();
-  const auto set = [&news](auto& to, const auto& value) {
-    if (to != value) {
-      to = value;
-      news = true;
-    }
-  };
-  set(known.now, seen);
-  set(known.step, horizon.reached());
-  set(known.max_steps, horizon.end());
-  set(known.loss, results.losses.mean);
-  set(known.steps_per_second, steps_per_second());
-  set(known.committed_step, saves.last_commit().value_or(checkpoint_id{-1}).step);
-  set(known.evaluations, results.metrics);
-  set(known.paused, wishes.pause);
-  if (news)
-    options.board->status(known);
 }
 
 namespace {
@@ -360,6 +288,8 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.advance();
   return {
     hears(state, on_started),
+    hears(state, on_prepared),
+    hears(state, on_newest),
     hears(state, on_restored),
     hears(state, on_progress),
     hears(state, on_stream_end),

@@ -24,6 +24,7 @@
 #include "actors/chief/chief_waits.hpp"
 #include "actors/chief/deadlines.hpp"
 #include "actors/chief/groups.hpp"
+#include "actors/chief/growth.hpp"
 #include "actors/chief/hook_facts.hpp"
 #include "actors/chief/judgements.hpp"
 #include "actors/chief/learning_rates.hpp"
@@ -59,8 +60,12 @@ struct chief_options {
   judgement_settings judged = {};
   std::optional<double> max_secs = {};          ///< The job stops, and can go on, after training for so long.
   std::vector<plan_group> groups = {};          ///< Those of the plan.
+  name_values values = {};                      ///< Those that hooks are shown.
   recovery_options recovery = {};
   chief_deadlines deadlines;
+
+  /// What depends on the plan is that of `next`.
+  void use(const attempt_plan& next);
 };
 
 /// The books of the job, and those of its attempt, which a new attempt replaces.
@@ -82,6 +87,7 @@ struct chief_state : attempt_books {
   listeners listening;                          ///< Saving listeners.
   learning_rates rates;
   troupe::recovery recovery;
+  troupe::growth growth;                        ///< From one plan to the next.
   inquiry whereabouts;                          ///< The inquiry after a silence.
   job_origin origin;
   told_facts told;
@@ -105,8 +111,12 @@ struct chief_state : attempt_books {
   bool trains() const { return now == chief_phase::training || now == chief_phase::draining; }
   bool flushing() const { return waiting.armed(chief_wait::flush); }
   bool may_recover() const;
-  /// The state of the end by `max_steps` and `steps`, where they say one.
+  /// The state of the end by `max_steps` and `steps`, where they say one; the last state of the iteration, where that comes first.
+  std::optional<int64_t> job_goal() const;
   std::optional<int64_t> goal() const;
+  /// The end as users see it: that of the job.
+  std::optional<int64_t> shown_end() const { return horizon.end() && iteration_ends_at(*horizon.end()) ? job_goal() : horizon.end(); }
+  bool iteration_ends_at(int64_t step) const;
   bool ends_by_rule_at(int64_t step) const;
   bool evaluations_are_gates() const;
   std::optional<group_id> group_to_drop() const;

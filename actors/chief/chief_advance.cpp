@@ -20,7 +20,7 @@ static bool take_round(chief_state& c) {
   any |= fail_as_announced(c);                                    // After what was reached is told, before anything else begins.
   any |= !c.ends() && evaluate_checkpoints(c);                    // Before shown states: results come in the order of states.
   any |= evaluate_shown(c);                                       // Before an attempt that waits until no evaluator reads a state.
-  any |= begin_delayed_attempt(c);                                // Alone in its phase.
+  any |= begin_delayed_attempt(c) || prepare_when_gone(c);        // Each is alone in its phase.
   any |= tell_idle_hooks(c);                                      // Before the horizon, which counts what hooks have not answered.
   any |= extend(c);                                               // After all gates: what the lines above do may close one.
   any |= drain_further(c);                                        // An end waits for everything above.

@@ -91,6 +91,8 @@ void on_down(chief_state& c, const caf::down_msg& x) {
   const member who = *found;
   const auto place = c.nodes.place_of(who.id);
   c.nodes.ended(who.id);
+  if (c.growth.leaving.erase(who.id) > 0)
+    return;
   c.ending.halting.erase(who.id);
   if (row_of(who.what).is_halted && c.waiting.armed(chief_wait::back_off))
     return;
@@ -102,7 +104,8 @@ void on_down(chief_state& c, const caf::down_msg& x) {
       send_home(c);
     return;
   }
-  const bool restores = c.now == chief_phase::starting || c.now == chief_phase::recovering;  // The next attempt may begin where it had not left.
+  // The next attempt may begin where it had not left.
+  const bool restores = c.now == chief_phase::starting || c.now == chief_phase::recovering || c.now == chief_phase::growing;
   if (row_of(who.what).in_group && c.groups.has_left(who.group) && (!restores || c.groups.is_dropped(who.group)))
     return c.self->send(c.writer(), gone{c.attempt, who.id});  // Nobody waits for it, but for its parts of states before it left.
   switch (who.what) {
@@ -140,7 +143,8 @@ void on_down(chief_state& c, const caf::down_msg& x) {
 /// The nodes of its place end with it, and no other attempt can begin.
 static void on_agent_down(chief_state& c, const std::string& agent, const caf::error& reason) {
   c.agents.give_up();
-  c.disarm(chief_wait::nodes);
+  for (const auto w : {chief_wait::nodes, chief_wait::preparation})
+    c.disarm(w);
   c.ending.causes.add(error{category_of(reason), agent + " ended: " + describe(reason), {}, agent, c.horizon.reached()}, cure::none);
   if (!c.ends() && !c.flushing())
     settle_saves(c);
@@ -305,7 +309,7 @@ void save_with_new_writer(chief_state& c) {
   for (const auto& m : c.nodes.members())  // The old writer was told, or may not have been.
     if (!m.handle && (m.what == role::infeed || m.what == role::replica))
       c.self->send(c.writer(), gone{c.attempt, m.id});
-  c.around().connect(c.agents.newest());
+  c.around().connect(c.agents.newcomers());
   c.saves.cancel_all();
   save_last(c);
 }

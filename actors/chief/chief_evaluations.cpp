@@ -82,7 +82,7 @@ bool evaluate_shown(chief_state& c) {
   if (!c.showing.step() || c.horizon.reached() < *c.showing.step() || !c.trains() || c.ending.fails())
     return false;
   bool news = false;
-  const checkpoint_id state{*c.showing.step(), c.options.stored.iteration};
+  const checkpoint_id state{*c.showing.step(), c.options.stored.iteration.number};
   for (size_t i = 0; i < c.evaluations.size(); ++i) {
     auto& schedule = c.evaluations.at(i);
     const bool possible = c.evaluator(i) && c.evaluations.takes_part(i, state.step) && c.ending.cause() != end_cause::signal
@@ -266,7 +266,7 @@ bool exports_at_end(const chief_state& c) {
   bool any = false;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     any = any || (c.evaluations.settings(i).exports_at_end && c.evaluator(i) && c.saves.last_commit() && c.evaluations.at(i).last() == c.saves.last_commit());
-  return any && c.horizon.end_is_final() && (c.judgements.has_ended() || c.judgements.ended_before() || (c.goal() && *c.horizon.end() >= *c.goal()));
+  return any && c.horizon.end_is_final() && (c.judgements.has_ended() || c.judgements.ended_before() || (c.job_goal() && *c.horizon.end() >= *c.job_goal()));
 }
 
 /// The checkpoint is not leased any more, but the newest is never deleted, and the best one is exempt.

@@ -63,7 +63,7 @@ bool tell_end_when_closed(chief_state& c) {
 void tell_end(chief_state& c, bool to_hooks) {
   c.now = chief_phase::ending;
   const auto reached = c.horizon.reached();
-  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = c.horizon.end(), .loss = c.results.losses.mean,
+  job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = c.shown_end(), .loss = c.results.losses.mean,
                  .metrics = last_metrics(c), .arrays = c.results.arrays, .text = c.remark()};
   if (!c.ending.causes.empty()) {
     for (const auto& earlier : c.recovery.earlier())

@@ -71,9 +71,6 @@ bool begin_delayed_attempt(chief_state& c) {
 }
 
 void begin_attempt(chief_state& c) {
-  for (const auto id : c.saves.held())
-    c.self->send(c.writer(), unlease{id});
-  const auto stood_at = c.horizon.reached();
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     if (auto& schedule = c.evaluations.at(i); schedule.shows()) {
       if (schedule.is_asked()) {
@@ -85,13 +82,8 @@ void begin_attempt(chief_state& c) {
     }
   if (c.recovery.delayed())
     return;  // An evaluator reads the state that it was sent, and would get another one over it.
-  static_cast<attempt_books&>(c) = attempt_books{.attempt = c.attempt + 1};
-  c.horizon = c.fresh_horizon();
-  c.horizon.begin(stood_at, c.goal());  // For whoever asks before the commit is loaded.
-  c.gates.begin_attempt();
-  c.facts.begin_attempt();
-  c.questions.begin_attempt();
-  c.listening.begin_attempt();
+  begin_books(c);
+  c.growth = {};
   std::vector<node_id> dead;
   for (const auto& m : c.nodes.members())
     if (!m.handle && row_of(m.what).is_halted && !(row_of(m.what).in_group && c.groups.is_dropped(m.group)))
@@ -99,6 +91,19 @@ void begin_attempt(chief_state& c) {
   start_nodes_of(c, dead);
   if (planted(planted_fault::timer_survives))
     c.arm(chief_wait::back_off, std::chrono::seconds{1});
+}
+
+void begin_books(chief_state& c) {
+  for (const auto id : c.saves.held())
+    c.self->send(c.writer(), unlease{id});
+  const auto stood_at = c.horizon.reached();
+  static_cast<attempt_books&>(c) = attempt_books{.attempt = c.attempt + 1};
+  c.horizon = c.fresh_horizon();
+  c.horizon.begin(stood_at, c.goal());  // For whoever asks before the commit is loaded.
+  c.gates.begin_attempt();
+  c.facts.begin_attempt();
+  c.questions.begin_attempt();
+  c.listening.begin_attempt();
 }
 
 troupe::horizon chief_state::fresh_horizon() const {

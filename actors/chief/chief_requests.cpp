@@ -61,7 +61,7 @@ static void scale_rates(chief_state& c, double factor) {
     set_rate(c, from, all);
   c.warn(step, "from step " + std::to_string(step) + " on learning rates are multiplied by "
                + shortest_text(static_cast<float>(c.rates.at(step))));  // Without the last digits of products such as 0.1 · 0.1.
-  const checkpoint_id here{step, c.options.stored.iteration};
+  const checkpoint_id here{step, c.options.stored.iteration.number};
   if (c.saves.last_commit() == here)
     keep_rates(c, here);
   else if (c.saves.is_placed(step) || c.saves.is_settled(here))
@@ -109,9 +109,12 @@ void on_deadline(chief_state& c, const deadline& x) {
 static void is_over(chief_state& c, chief_wait w) {
   switch (w) {
     case chief_wait::nodes:
+    case chief_wait::leave:
+    case chief_wait::preparation:
       c.ending.causes.add(c.waited_for(w, c.options.name), cure::none);
       c.agents.give_up();
       return end(c);
+    case chief_wait::newest:
     case chief_wait::start:
       return respond(c, role::checkpoint_writer, trouble::hangs, c.waited_for(w, c.options.name));
     case chief_wait::next_save:
@@ -178,6 +181,11 @@ static std::string text_of(const chief_state& c, chief_wait w) {
   const auto of = [](std::optional<checkpoint_id> id) { return to_string(id.value_or(checkpoint_id{})); };
   switch (w) {
     case chief_wait::nodes: return c.agents.names_of_awaited() + " to start the nodes";
+    case chief_wait::preparation: return "the preparer of " + c.agents.names_of_awaited() + " to make the plan of iteration "
+                                         + std::to_string(c.options.stored.iteration.number + 1);
+    case chief_wait::leave: return "the nodes of iteration " + std::to_string(c.options.stored.iteration.number) + " to end: "
+                                   + joined(c.growth.leaving, ", ", [&c](node_id id) { return c.plan().at(id).name; });
+    case chief_wait::newest: return "the checkpoint writer to name the newest checkpoint";
     case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
     case chief_wait::commit: return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);
     case chief_wait::hooks:

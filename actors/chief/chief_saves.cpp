@@ -16,7 +16,7 @@ static void deal_with(chief_state& c, const committed& x, bool is_new);
 // -- saves --------------------------------------------------------------------------------------
 
 void place_save(chief_state& c, int64_t step) {
-  const checkpoint_id id{step, c.options.stored.iteration};
+  const checkpoint_id id{step, c.options.stored.iteration.number};
   const bool shown = c.gates.holds().saved && c.told.saved != id;
   const bool evaluated = c.evaluations_are_gates() && step != c.origin.start_step
                          && (!c.evaluations.was_offered(id) || c.evaluations.hold(id, c.gates.holds().evaluated));
@@ -32,7 +32,7 @@ void place_save(chief_state& c, int64_t step) {
 /// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
 /// no save, and a failing job does not wait for them.
 static void pass_books(chief_state& c, int64_t step) {
-  if (!c.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration})
+  if (!c.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration.number})
     return send_books(c, step);
   c.tell_progress();
   fact f;
@@ -56,13 +56,13 @@ void stop_listening(chief_state& c) {
 void send_books(chief_state& c, int64_t step) {
   snapshot_part books{c.attempt, step, c.options.id};
   books.properties["first_step"] = std::to_string(c.origin.first_step);
-  books.properties["finished"] = c.horizon.end_is_final() && c.horizon.end() == step ? "true" : "false";
+  books.properties["finished"] = c.horizon.end_is_final() && c.horizon.end() == step && !c.iteration_ends_at(step) ? "true" : "false";
   if (const double factor = c.rates.at(step); factor != 1)
     books.properties.emplace(rate_factor_property, shortest_text(factor));
   const bool ends_here = c.ends_by_rule_at(step);
   books.properties.merge(c.judgements.books(ends_here));
   c.verdicts.books_name(step, c.judgements.best());
-  if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration})
+  if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration.number})
     c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
   c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(books));
 }

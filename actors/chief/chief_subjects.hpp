@@ -11,6 +11,8 @@ namespace troupe {
 void start_nodes_of(chief_state& c, const std::vector<node_id>& who);
 /// Has the checkpoint writer fill the parameter stores; answered by `restored`.
 void restore_state(chief_state& c);
+/// The error where no checkpoint is left of those that the job has saved.
+error nothing_left(const chief_state& c);
 bool begin_when_ready(chief_state& c);
 
 // -- chief_training.cpp: horizon, marks, reports, hooks, the end in sight
@@ -35,6 +37,15 @@ void on_hooks_ended(chief_state& c, const hooks_ended& x);
 /// No step is granted past `at`, which is marked as the end. `is_final`: the job has finished there.
 void drain(chief_state& c, int64_t at, bool is_final);
 bool drain_further(chief_state& c);
+
+// -- chief_growth.cpp: from one plan to the next
+bool grows(const chief_state& c);
+void grow(chief_state& c);
+void on_newest(chief_state& c, const newest& x);
+bool prepare_when_gone(chief_state& c);
+void on_prepared(chief_state& c, const prepared& x);
+/// The chief's books of the plan become those of another one.
+void adopt(chief_state& c, const attempt_plan& next);
 
 // -- chief_saves.cpp
 /// The state is marked to be saved: closes its gate, and sends its books now or once it is reached.
@@ -133,5 +144,7 @@ void on_unhalted(chief_state& c);
 void recover(chief_state& c, error cause, std::chrono::milliseconds delay);
 bool begin_delayed_attempt(chief_state& c);
 void begin_attempt(chief_state& c);
+/// The books of the attempt that has ended make place for those of the next one.
+void begin_books(chief_state& c);
 
 }  // namespace troupe

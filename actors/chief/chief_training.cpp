@@ -60,7 +60,7 @@ void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
 
 void mark_here(chief_state& c, uint8_t kinds) {
   const auto here = c.horizon.until();
-  if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.stored.iteration}))
+  if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.stored.iteration.number}))
     kinds &= static_cast<uint8_t>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !c.saves.is_placed(here))
     place_save(c, here);
@@ -81,7 +81,7 @@ void on_progress(chief_state& c, const progress& x) {
   if (further)
     c.results.losses = x.loss;
   for (const auto& point : x.logged) {
-    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = c.horizon.end(), .loss = point.mean};
+    job_event e{.what = job_event::kind::progress, .step = point.step, .max_steps = c.shown_end(), .loss = point.mean};
     e.steps_per_second = c.steps_per_second();
     e.metrics = point.metrics;
     e.arrays = point.arrays;
@@ -198,7 +198,7 @@ void on_stream_end(chief_state& c, const stream_end& x) {
   c.horizon.cut_at(x.step, !stopped);
   end_silence(c);
   publish_commits(c);  // Before one of them is placed anew.
-  if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.stored.iteration}))
+  if (c.options.checkpoints && !c.saves.is_settled({x.step, c.options.stored.iteration.number}))
     place_save(c, x.step);  // Books for an earlier mark there do not say yet that this is the end.
   c.disarm(chief_wait::commit);
 }
@@ -269,7 +269,7 @@ bool drain_further(chief_state& c) {
       if (!c.waiting.armed(chief_wait::verdict))
         c.arm(chief_wait::verdict, c.options.deadlines.save);
       return false;
-    case drain_next::end: c.ending.fails() ? conclude(c) : end(c); break;
+    case drain_next::end: c.ending.fails() ? conclude(c) : grows(c) ? grow(c) : end(c); break;
   }
   return true;
 }

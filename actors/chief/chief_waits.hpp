@@ -10,6 +10,9 @@ namespace troupe {
 enum class chief_wait : int32_t {
   nodes,       ///< Agents start nodes.
   start,       ///< The checkpoint writer loads the newest checkpoint.
+  newest,      ///< The checkpoint writer names the newest checkpoint.
+  leave,       ///< The nodes of an iteration end with it.
+  preparation,  ///< Agents prepare another plan.
   reports,     ///< Reports of the next step.
   answers,     ///< Answers to an inquiry, after a silence.
   commit,      ///< The commit of the oldest pending save.

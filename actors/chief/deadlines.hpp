@@ -7,6 +7,7 @@ namespace troupe {
 
 struct chief_deadlines {
   std::chrono::milliseconds start{120'000};     ///< Until the newest checkpoint is loaded, and until hooks have begun.
+  std::chrono::milliseconds preparation{600'000};  ///< Of another plan, for which user code builds models.
   std::chrono::milliseconds silence{600'000};   ///< Between two reports while steps are granted.
   std::chrono::milliseconds save{600'000};      ///< From reaching a snapshot's step to its commit.
   std::chrono::milliseconds evaluation{24 * 3'600'000};  ///< For one evaluation; its own silence is bounded by the evaluator.

@@ -20,6 +20,11 @@ void evaluations::begin(checkpoint_id id) {
   }
 }
 
+void evaluations::evaluate_groups(const std::vector<std::vector<group_id>>& groups) {
+  for (size_t i = 0; i < std::min(all_.size(), groups.size()); ++i)
+    all_[i].settings.groups = groups[i];
+}
+
 std::vector<size_t> evaluations::leave(group_id group, int64_t first) {
   std::vector<size_t> ended;
   for (size_t i = 0; i < all_.size(); ++i) {

@@ -38,6 +38,11 @@ class evaluations {
 
   /// An attempt begins at this checkpoint: later states are made and offered again, with all groups until one has left.
   void begin(checkpoint_id id);
+  /// That state is evaluated by nobody: an iteration begins with it.
+  void pass_over(checkpoint_id id) { offered_ = id; }
+  /// The groups whose variables each evaluates, of another plan.
+  void evaluate_groups(const std::vector<std::vector<group_id>>& groups);
+  bool is_lost(size_t which) const { return which < all_.size() && all_[which].lost; }
   /// States from `first` on are without that group. Returns the evaluations that take no part in them for the first time.
   std::vector<size_t> leave(group_id group, int64_t first);
   /// Whether an evaluation is made of that state.

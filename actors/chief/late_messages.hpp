@@ -19,6 +19,8 @@ struct lateness {
 template <class M>
 constexpr lateness lateness_of() = delete;
 template <> constexpr lateness lateness_of<started>() { return {late::dropped, late::dropped}; }
+template <> constexpr lateness lateness_of<prepared>() { return {late::dropped, late::dropped}; }
+template <> constexpr lateness lateness_of<newest>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<restored>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<progress>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<stream_end>() { return {late::dropped, late::dropped}; }

@@ -1,17 +1,20 @@
-// The phases of a chief, drawn in chief.hpp. Users see all except `closing`, `ending` and `leaving`.
+// The phases of a chief, drawn in chief.hpp. Users see all except `growing`, `preparing`, `closing`, `ending` and `leaving`.
 #pragma once
 
 #include <troupe/job.hpp>
 
 namespace troupe {
 
-enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, closing, ending, leaving, finished, failed };
+enum class chief_phase : uint8_t { starting, restoring, training, draining, recovering, growing, preparing, closing, ending, leaving, finished, failed };
 
-/// The phase that a job's progress shows: `closing`, `ending` and `leaving`, in which all is done but what follows an end, are shown as draining.
+/// The phase that a job's progress shows: from one plan to the next it trains;
+/// `closing`, `ending` and `leaving`, in which all is done but what follows an end, are shown as draining.
 constexpr job_progress::phase shown(chief_phase p) noexcept {
   switch (p) {
     case chief_phase::starting: return job_progress::phase::starting;
     case chief_phase::restoring: return job_progress::phase::restoring;
+    case chief_phase::growing:
+    case chief_phase::preparing:
     case chief_phase::training: return job_progress::phase::training;
     case chief_phase::draining:
     case chief_phase::closing:

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace troupe {
 
@@ -101,6 +102,22 @@ expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, 
     return fail(std::move(e));
   }
   return {};
+}
+
+expected<void> check_growth(stored_groups groups, const stored_growth& growth, const checkpoint_info& from) {
+  std::vector<stored_group> before{groups.begin(), groups.end()};
+  std::set<std::tuple<std::string, dtype, std::vector<int64_t>>> taken;
+  for (auto& g : before) {
+    std::erase_if(g.entries, [&](const stored_entry& e) { return growth.is_fresh(e.name); });
+    for (auto& e : g.entries)
+      e.name = growth.before(e.name);
+    std::erase_if(g.entries, [&](const stored_entry& e) {  // Several may begin as one, where they are alike.
+      return !taken.emplace(e.name, e.type, e.dims).second;
+    });
+  }
+  auto kept = checkpoint_info{.id = from.id, .prefix = from.prefix, .tensors = from.tensors};
+  std::erase_if(kept.tensors, [&](const auto& t) { return growth.drops(t.name); });
+  return check_tensors(before, kept, true);
 }
 
 expected<void> load_into(const std::shared_ptr<parameter_store>& store, checkpoint_reader& from) {

@@ -32,6 +32,9 @@ std::vector<component> wanted_tensors(stored_groups groups);
 /// groups.
 expected<void> check_tensors(stored_groups groups, const checkpoint_info& from, bool exact);
 
+/// The same for the state that an iteration grows from: what is fresh is not there, what is renamed has its old name, and what is dropped may be there.
+expected<void> check_growth(stored_groups groups, const stored_growth& growth, const checkpoint_info& from);
+
 /// Reads every tensor that the store has a place for into its arena 0; moving averages replace their variables where the
 /// layout says so. Names, shapes and dtypes are checked first, so that where they differ nothing changes; where a tensor is damaged, the
 /// arena is of no use.

@@ -2,6 +2,7 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
 #include "actors/writers/resumed_properties.hpp"
+#include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -24,10 +25,27 @@ void checkpoint_writer_state::on_restore(const restore& x) {
   send_newest(std::move(owners));
 }
 
+static newest books_of(int32_t attempt, const checkpoint_info& of) {
+  return {attempt, true, of.id, of.prefix, of.blobs, of.properties};
+}
+
+void checkpoint_writer_state::on_name_newest(const name_newest& x) {
+  if (std::exchange(attempt, x.attempt) != x.attempt)
+    damaged.clear();
+  if (auto opened = open(); !opened)
+    return fail_with(opened.error());
+  auto found = store->read_newest(damaged);
+  if (!found && found.error().category != errc::not_found)
+    return fail_with(found.error());
+  self->send(driver, found ? books_of(x.attempt, (*found)->info()) : troupe::newest{x.attempt});
+}
+
 void checkpoint_writer_state::send_newest(state_owners owners) {
   auto loaded = load(owners);
   if (!loaded)
     return fail_with(loaded.error());
+  if (const auto* other = std::get_if<troupe::newest>(&loaded->news))
+    return self->send(driver, *other);
   sending = std::move(*loaded);
   std::get<restored>(sending->news).attempt = attempt;
   sending->owners = std::move(owners);
@@ -79,18 +97,25 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::load(const 
   if (!found)
     return fail(found.error());
   const auto& content = (*found)->info();
+  const auto& span = stored.iteration;
+  if (stored.one_of_several && !span.goes_on_from(content.id) && !planted(planted_fault::old_iteration_accepted))
+    return transfer{books_of(attempt, content), {}, {}};
   // A commit of an earlier iteration at this step would be verified in place of being written, and be the newest with its old values.
-  if (content.id.iteration > stored.iteration)
+  if (content.id.iteration > span.number)
     return fail(errc::failed_precondition, content.prefix + " is of iteration " + std::to_string(content.id.iteration)
-                                             + " of a search, and this job of iteration " + std::to_string(stored.iteration)
+                                             + " of a search, and this job of iteration " + std::to_string(span.number)
                                              + ": go on with the search, or train into another directory");
-  const auto there = groups_in(content.properties);
-  if (auto same = check_tensors(there, content, true); !same)
+  const bool grows = stored.one_of_several && content.id.iteration < span.number;
+  const auto there = grows ? stored.groups : groups_in(content.properties);  // Whoever has left is of the iteration before.
+  auto same = grows ? check_growth(there, stored.growth, content) : check_tensors(there, content, true);
+  if (!same)
     return fail(same.error());
   auto warnings = (*found)->warnings;
   for (auto& difference : differences_in_arithmetic(content.properties, options.properties))
     warnings.push_back(std::move(difference));
   restored news{attempt, true, content.id, content.prefix, content.blobs, content.properties, std::move(warnings)};
+  if (grows)
+    return transfer{std::move(news), {owned(there), std::move(*found), stored.growth, options.seed, options.part_bytes_max}, {}};
   return transfer{std::move(news), {owned(there), std::move(*found), options.part_bytes_max}, {}};
 }
 

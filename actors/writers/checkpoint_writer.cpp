@@ -10,7 +10,8 @@
 namespace troupe {
 
 void checkpoint_writer_state::begin_attempt(int32_t number, const stored_plan& of) {
-  attempt = number;
+  if (std::exchange(attempt, number) != number)
+    damaged.clear();  // An attempt restores again where the newest commit has turned out to be damaged, and an older one wants another plan.
   stored = of;
   parts.clear();
   for (const auto& part : stored.parts)
@@ -23,7 +24,6 @@ void checkpoint_writer_state::begin_attempt(int32_t number, const stored_plan& o
   settling = false;
   sending.reset();
   parts_sent = 0;
-  damaged.clear();
   shown.clear();
   readers_of.clear();
 }
@@ -105,7 +105,7 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
 
 void checkpoint_writer_state::finish(int64_t step) {
   auto node = snapshots.extract(step);
-  const checkpoint_id id{step, stored.iteration};
+  const checkpoint_id id{step, stored.iteration.number};
   auto result = commit(id, node.mapped());
   newest = std::max(newest.value_or(step), step);
   let_go(step, node.mapped());
@@ -236,6 +236,7 @@ checkpoint_writer_actor::behavior_type checkpoint_writer(
   return {
     [&state](const snapshot_part& x) { state.on_part(x, caf::actor_cast<arena_owner_actor>(state.self->current_sender())); },
     [&state](const restore& x) { state.on_restore(x); },
+    [&state](const name_newest& x) { state.on_name_newest(x); },
     [&state](const state_taken& x) { state.on_state_taken(x); },
     [&state](const stand_in& x) { state.on_stand_in(x); },
     [&state](const departed& x) { state.on_departed(x); },

@@ -65,7 +65,7 @@ struct checkpoint_writer_state {
   /// A state that is on its way to the owners of parameter stores.
   using state_owners = std::map<group_id, std::vector<state_owner_actor>>;
   struct transfer {
-    std::variant<restored, state_shown> news;  ///< For the chief, once all parts are taken.
+    std::variant<restored, troupe::newest, state_shown> news;  ///< For the chief, once all parts are taken.
     state_parts parts;                         ///< Those that are not sent yet.
     state_owners owners;
     pending from = {};                         ///< The memory that they are in, where it is lent.
@@ -78,6 +78,7 @@ struct checkpoint_writer_state {
   std::map<int64_t, show_state> readers_of;    ///<   and those.
 
   void on_restore(const restore& x);
+  void on_name_newest(const name_newest& x);
   void on_stand_in(const stand_in& x);
   void begin_attempt(int32_t number, const stored_plan& of);
   void fail_with(error cause);

@@ -1,6 +1,7 @@
 #include "actors/writers/state_parts.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace troupe {
 
@@ -19,14 +20,26 @@ state_parts::state_parts(stored_groups groups, uint64_t seed, std::vector<named_
 }
 
 state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes)
-  : reader_(std::move(from)), part_bytes_(part_bytes) {
+  : state_parts(groups, std::move(from), {}, 0, part_bytes) {
+  initial_.clear();
+}
+
+state_parts::state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth, uint64_t seed, int64_t part_bytes)
+  : reader_(std::move(from)), part_bytes_(part_bytes), seed_(seed) {
+  std::multimap<std::string, run> places;
+  for (const auto& group : groups) {
+    initial_.push_back(group.group);
+    for (const auto& e : group.entries)
+      if (!growth.is_fresh(e.name))
+        places.emplace(growth.before(e.name), run{group.group, {e.name, {}, 0, e.trainable, {}}});
+  }
   for (const auto& t : reader_->info().tensors) {
-    auto& place = places_.emplace_back();
-    for (const auto& group : groups)
-      if (const auto* entry = find_entry(group, t.name)) {
-        const auto extents = t.dims.extents();
-        place = {group.group, {t.name, {extents.begin(), extents.end()}, 0, entry->trainable, {}}};
-      }
+    auto& all = places_.emplace_back();
+    const auto extents = t.dims.extents();
+    for (auto [at, end] = places.equal_range(t.name); at != end; ++at) {
+      all.push_back(std::move(at->second));
+      all.back().piece.dims = {extents.begin(), extents.end()};
+    }
   }
 }
 
@@ -39,20 +52,22 @@ expected<std::optional<state_parts::addressed>> state_parts::next() {
   constexpr int64_t element_max = 8;
   std::optional<addressed> one;
   for (int64_t room = part_bytes_; !one || room >= element_max;) {
-    auto found = held_ ? std::exchange(held_, std::nullopt) : next_run(room);
-    if (!found)
-      return fail(std::move(found.error()));
-    auto& next = *found;
-    if (!next)
-      break;
-    if (one && next->to != one->to) {
-      held_ = std::move(next);
-      break;
+    if (held_.empty()) {
+      auto found = next_run(room);
+      if (!found)
+        return fail(std::move(found.error()));
+      if (!*found)
+        break;
+      held_.push_front(std::move(**found));
     }
+    if (one && held_.front().to != one->to)
+      break;
+    auto next = std::move(held_.front());
+    held_.pop_front();
     if (!one)
-      one.emplace(addressed{next->to, {}});
-    room -= next->piece.elements.byte_size();
-    one->part.pieces.push_back(std::move(next->piece));
+      one.emplace(addressed{next.to, {}});
+    room -= next.piece.elements.byte_size();
+    one->part.pieces.push_back(std::move(next.piece));
   }
   return one;
 }
@@ -85,11 +100,16 @@ expected<std::optional<state_parts::run>> state_parts::read_run(int64_t bytes) {
       return fail(std::move(read.error()));
     if (!*read)
       return std::nullopt;
-    auto& [index, first, elements] = **read;
-    if (auto made = places_[index]) {
-      made->piece.first = first;
-      made->piece.elements = std::move(elements);
-      return made;
+    const auto& [index, first, elements] = **read;
+    for (auto made : places_[index]) {
+      made.piece.first = first;
+      made.piece.elements = elements;
+      held_.push_back(std::move(made));
+    }
+    if (!held_.empty()) {
+      auto one = std::move(held_.front());
+      held_.pop_front();
+      return one;
     }
   }
 }

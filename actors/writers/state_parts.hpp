@@ -24,6 +24,9 @@ class state_parts {
   /// The same of a checkpoint, which is read as parts are asked for.
   state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, int64_t part_bytes = bytes_max);
 
+  /// The same of the state that an iteration grows from: initial values of all groups, and over them what goes on.
+  state_parts(stored_groups groups, std::unique_ptr<checkpoint_reader> from, const stored_growth& growth, uint64_t seed, int64_t part_bytes = bytes_max);
+
   struct addressed {
     group_id to{};
     state_part part;  ///< Its attempt and number are the sender's.
@@ -49,11 +52,11 @@ class state_parts {
   std::deque<whole> left_;           ///< Tensors of which a run is not yet sent,
   int64_t first_ = 0;                ///< the first one from this element on.
   std::unique_ptr<checkpoint_reader> reader_;    ///< Or the checkpoint that is read,
-  std::vector<std::optional<run>> places_ = {};  ///< and where each of its tensors goes, as a run without elements.
-  std::optional<run> held_;          ///< It is for another group than the part that it was asked for.
+  std::vector<std::vector<run>> places_ = {};    ///< and where each of its tensors goes, as runs without elements.
+  std::deque<run> held_;             ///< They are for other groups than the part that they were asked for, or of one tensor for several places.
   int64_t part_bytes_ = bytes_max;
-  std::deque<group_id> initial_;     ///< Groups that get initial values.
   uint64_t seed_ = 0;
+  std::deque<group_id> initial_;     ///< Groups that get initial values.
 };
 
 }  // namespace troupe

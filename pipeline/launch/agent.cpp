@@ -25,6 +25,8 @@ struct agent_state {
   ~agent_state() {
     for (const auto& [id, node] : nodes)
       caf::anon_send_exit(node.handle, caf::exit_reason::user_shutdown);
+    if (preparer)
+      caf::anon_send_exit(preparer, caf::exit_reason::user_shutdown);
   }
 
   static inline const char* name = "agent";
@@ -36,9 +38,15 @@ struct agent_state {
   agent_options options;
   std::map<node_id, started_node> nodes;   ///< The newest of each that was started and not ended.
   std::map<caf::actor_addr, node_id> drivers;
+  preparer_actor preparer;                 ///< Null until another plan is wanted.
+  std::shared_ptr<std::shared_ptr<prepared_job>> next = std::make_shared<std::shared_ptr<prepared_job>>();
+  std::optional<std::pair<int32_t, caf::strong_actor_ptr>> asked = {};  ///< The attempt that another plan is prepared for, and who wants it.
 
   void on_start(const start_nodes& x);
   void end(node_id id);
+  void on_prepare(const prepare_plan& x);
+  void on_prepared(prepared x);
+  void on_down(const caf::down_msg& x);
   void on_driver_gone(const caf::actor_addr& who);
   /// Also those that its nodes drive, where these are wanted.
   void interrupt(node_id driver, uint8_t kind);
@@ -63,6 +71,34 @@ void agent_state::on_start(const start_nodes& x) {
 void agent_state::end(node_id id) {
   if (const auto node = nodes.extract(id))
     caf::anon_send_exit(node.mapped().handle, caf::exit_reason::user_shutdown);
+}
+
+void agent_state::on_prepare(const prepare_plan& x) {
+  if (!preparer) {
+    preparer = options.maker->start_preparer({.place = options.place, .next = next, .asker = self});
+    self->monitor(preparer);
+  }
+  asked.emplace(x.attempt, self->current_sender());
+  self->send(preparer, x);
+}
+
+/// Nodes that are there already stay those of their plan.
+void agent_state::on_prepared(prepared x) {
+  if (!asked || asked->first != x.attempt)
+    return;
+  if (x.plan) {
+    options.job = std::exchange(*next, nullptr);
+    options.maker->use(options.job);
+  }
+  self->send(caf::actor_cast<preparation_sink_actor>(std::exchange(asked, std::nullopt)->second), std::move(x));
+}
+
+void agent_state::on_down(const caf::down_msg& x) {
+  if (!preparer || x.source != preparer.address())
+    return on_driver_gone(x.source);
+  preparer = nullptr;
+  if (asked)
+    on_prepared({asked->first, options.place, error{category_of(x.reason), "the preparer ended: " + describe(x.reason), {}, preparer_state::name}});
 }
 
 void agent_state::on_driver_gone(const caf::actor_addr& who) {
@@ -95,7 +131,7 @@ agent_actor::behavior_type agent(agent_actor::stateful_pointer<agent_state> self
   auto& state = self->state;
   state.self = self;
   state.options = std::move(options);
-  self->set_down_handler([&state](const caf::down_msg& x) { state.on_driver_gone(x.source); });
+  self->set_down_handler([&state](const caf::down_msg& x) { state.on_down(x); });
   return {
     [&state](const start_nodes& x) { state.on_start(x); },
     [&state](const end_nodes& x) {
@@ -103,6 +139,8 @@ agent_actor::behavior_type agent(agent_actor::stateful_pointer<agent_state> self
         state.end(id);
     },
     [&state](const cancel& x) { state.interrupt(x.driver, x.kind); },
+    [&state](const prepare_plan& x) { state.on_prepare(x); },
+    [&state](const prepared& x) { state.on_prepared(x); },
   };
 }
 

@@ -31,6 +31,11 @@ replica_actor::behavior_type replica_with_own_engine(replica_actor::stateful_poi
 node_maker::node_maker(job_world& world, std::shared_ptr<prepared_job> job)
   : system_(world.system()), how_{world.threads(), world.messages()}, listener_(world.listener()), job_(std::move(job)) {}
 
+void node_maker::use(std::shared_ptr<prepared_job> job) {
+  job_ = std::move(job);
+  started_once_.clear();
+}
+
 caf::strong_actor_ptr node_maker::start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents) {
   if (!started_once_.insert(n.id).second)
     forget_memory_of(n);
@@ -49,6 +54,14 @@ template <class F, class... Ts>
 caf::strong_actor_ptr node_maker::as_node(const plan_node& n, F f, Ts&&... xs) {
   const spawn_options how{how_.own_thread && row_of(n.what).has_thread, how_.messages};
   return caf::actor_cast<caf::strong_actor_ptr>(spawn_actor(system_, how, f, std::forward<Ts>(xs)...));
+}
+
+preparer_actor node_maker::start_preparer(preparer_options options) {
+  const spawn_options how{how_.own_thread, how_.messages};
+  options.first = job_;
+  auto handle = spawn_actor(system_, how, preparer, std::move(options));
+  listener_->started(preparer_state::name, caf::actor_cast<caf::strong_actor_ptr>(handle));
+  return handle;
 }
 
 caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents) {
@@ -84,6 +97,7 @@ caf::strong_actor_ptr node_maker::spawn(const plan_node& n, const caf::strong_ac
     case role::chief: {
       auto options = chief_options_of(*job_, n);
       options.nodes = own;
+      options.use(attempt_plan_of(job_));
       return as_node(n, chief, std::move(options));
     }
   }

@@ -4,6 +4,7 @@
 #include "actors/agents.hpp"
 #include "pipeline/launch/job_world.hpp"
 #include "pipeline/launch/prepared_job.hpp"
+#include "pipeline/launch/preparer.hpp"
 #include "pipeline/launch/spawn.hpp"
 
 #include <set>
@@ -15,8 +16,11 @@ class node_maker {
  public:
   node_maker(job_world& world, std::shared_ptr<prepared_job> job);
 
+  /// Nodes are those of that job from now on.
+  void use(std::shared_ptr<prepared_job> job);
   /// Starts a node, which reports to `driver`, or one in its place, with an engine of its own. Nodes that drive others start those through `agents`.
   caf::strong_actor_ptr start(const plan_node& n, const caf::strong_actor_ptr& driver, const std::map<int32_t, agent_actor>& agents);
+  preparer_actor start_preparer(preparer_options options);
 
  private:
   template <class F, class... Ts>

@@ -189,6 +189,24 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   return options;
 }
 
+attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job) {
+  attempt_plan made{{job, &job->plan}, {.iteration = job->plan->iteration, .one_of_several = job->training().planner != nullptr, .growth = job->growth}};
+  for (const auto* part : job->plan.parts())
+    made.stored.parts.push_back({part->id, part->name});
+  for (const auto& group : layouts_of(*job))
+    made.stored.groups.push_back(stored_of(*group.layout, group.group, group.name));
+  made.evaluated_groups = job->evaluated_groups;
+  const auto chief = job->plan.find(role::chief, no_node)->id;
+  for (const auto program : job->plan.reported_by(chief)) {
+    const auto group = reported_group_of(*job, program, chief);
+    for (const auto& o : group.outputs)
+      made.outputs.push_back(group.prefixed(to_string(o)));
+    for (const auto& o : group.observables)
+      made.observed.push_back(group.prefixed(o.name));
+  }
+  return made;
+}
+
 chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   const auto& training = job.training();
   const auto& config = training.basis.config;
@@ -200,21 +218,15 @@ chief_options chief_options_of(const prepared_job& job, const plan_node& node) {
   options.steps = training.steps;
   options.checkpoints = job.plan.saves();
   options.directory = config.model_dir.value_or("");
-  for (const auto* part : job.plan.parts())
-    options.stored.parts.push_back({part->id, part->name});
-  for (const auto& group : layouts_of(job))
-    options.stored.groups.push_back(stored_of(*group.layout, group.group, group.name));
   options.save_steps = config.save_steps;
   options.save_secs = config.save_secs;
-  options.groups = job.plan->groups;
   if (job.books)
     options.planned_from = job.books->id;
-  options.stops_at_infeeds = node.stops_at_infeeds;
   options.summary_steps = config.summary_steps;
   for (size_t i = 0; i < training.evaluations.size(); ++i) {
     const auto& e = training.evaluations[i];
     options.evaluations.push_back({e.data.name, e.throttle_secs, e.start_delay_secs, e.sanity_batches, e.every_steps, e.when,
-                                   e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end, job.evaluated_groups[i]});
+                                   e.on_evaluator_failure, e.exports != nullptr, e.exports_at_end});
   }
   options.judged = {training.stop_early, training.keep_best, {}};
   for (size_t i = 0; i < job.histories.size(); ++i)
@@ -233,13 +245,6 @@ callbacks_options callbacks_options_of(const prepared_job& job, const plan_node&
   options.listeners = training.saving_listeners;
   options.log = training.log;
   options.turns = training.turns;
-  for (const auto program : job.plan.reported_by(node.driver)) {
-    const auto group = reported_group_of(job, program, node.driver);
-    for (const auto& o : group.outputs)
-      options.outputs.push_back(group.prefixed(to_string(o)));
-    for (const auto& o : group.observables)
-      options.observed.push_back(group.prefixed(o.name));
-  }
   return options;
 }
 

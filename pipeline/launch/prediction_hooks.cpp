@@ -20,7 +20,7 @@ struct prediction_hooks::impl final : job_control {
 };
 
 prediction_hooks::prediction_hooks(std::vector<std::shared_ptr<hook>> hooks, std::vector<std::string> outputs)
-  : impl_(std::make_unique<impl>(hook_roll{std::move(hooks), std::move(outputs)})) {}
+  : impl_(std::make_unique<impl>(hook_roll{std::move(hooks), {std::move(outputs), {}}})) {}
 
 prediction_hooks::~prediction_hooks() = default;
 

@@ -290,10 +290,11 @@ expected<void> check_start(const prepared_job& job) {
 }
 
 /// What cannot be resumed is refused before a model is planned; the checkpoint writer refuses it too, if it comes in between.
-expected<void> check_books(const job_books& books) {
-  if (books && books->id.iteration > 0)
+expected<void> check_books(const job_books& books, const plan_iteration& planned) {
+  if (books && books->id.iteration > planned.number)
     return fail(errc::failed_precondition, books->prefix + " is of iteration " + std::to_string(books->id.iteration)
-                                             + " of a search, and this job of iteration 0: go on with the search, or train into another directory");
+                                             + " of a search, and this job of iteration " + std::to_string(planned.number)
+                                             + ": go on with the search, or train into another directory");
   return {};
 }
 
@@ -338,11 +339,12 @@ expected<std::shared_ptr<prepared_job>> prepare(any_job settled, planned_job pla
     return fail(errc::invalid_argument, "the plan lists " + std::to_string((*plan)->programs.size()) + " programs and "
                                           + std::to_string((*plan)->datasets.size()) + " datasets; " + std::to_string(planned.resources.models.size())
                                           + " models and " + std::to_string(planned.resources.datasets.size()) + " datasets came with it");
-  if (auto possible = check_books(planned.books); !possible)
+  if (auto possible = check_books(planned.books, (*plan)->iteration); !possible)
     return fail(possible.error());
   auto job = std::make_shared<prepared_job>(prepared_job{.job = std::move(settled)});
   job->plan = std::move(*plan);
   job->books = std::move(planned.books);
+  job->growth = std::move(planned.growth);
   if (const auto& settings = job->basis().start)
     job->start = std::make_shared<start_values>(job->basis().files, *settings);
   job->switches[no_node];

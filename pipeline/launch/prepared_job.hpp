@@ -8,7 +8,7 @@
 #include "compute/engine/gradient_reduction.hpp"
 #include "compute/engine/step_engine.hpp"
 #include "pipeline/plan/jobs.hpp"
-#include "plan/checked_plan.hpp"
+#include "plan/attempt_plan.hpp"
 #include "storage/files/directory_claim.hpp"
 #include "words/stop_switch.hpp"
 
@@ -65,6 +65,7 @@ struct prepared_job {
   any_job job;
   checked_plan plan;
   job_books books = {};                         ///< Of the checkpoint that the job was planned from; the checkpoint writer may find another one.
+  stored_growth growth = {};                    ///< How its first state comes from the last one of the iteration before.
   std::shared_ptr<start_values> start = {};     ///< What variables begin with where there is no checkpoint; null: initial values.
   std::vector<prepared_dataset> datasets;       ///< In the plan's order.
   std::vector<prepared_program> programs;       ///< In the plan's order.
@@ -77,6 +78,13 @@ struct prepared_job {
   std::shared_ptr<job_board> board;             ///< The board of training; set by the launcher.
   std::shared_ptr<prediction_board> predictions;  ///< The board of a prediction; set by the launcher.
 
+  /// It follows `before`: the same clock, host, boards and claim.
+  void share_with(const prepared_job& before) {
+    wall_offset = before.wall_offset;
+    host = before.host;
+    claim = before.claim;
+    board = before.board;
+  }
   const job_basis& basis() const noexcept { return basis_of(job); }
   /// The caller knows that the job is of that kind.
   const training_job& training() const { return std::get<training_job>(job); }
@@ -90,6 +98,8 @@ struct prepared_job {
   const prepared_program& driven_by(node_id driver) const { return programs[*plan.all(role::replica, driver).at(0)->program]; }
 };
 
+/// The plan, with what a chief has to know of its models.
+attempt_plan attempt_plan_of(const std::shared_ptr<const prepared_job>& job);
 /// The layouts of the groups that train.
 std::vector<group_layout> layouts_of(const prepared_job& job);
 /// The components that an edge carries, by row; its source must be prepared.

@@ -2,6 +2,7 @@
 
 #include "input/streams/open_input.hpp"
 #include "pipeline/plan/make_plan.hpp"
+#include "words/guarded.hpp"
 
 namespace troupe {
 
@@ -63,11 +64,17 @@ expected<job_books> books_of(const any_job& job) {
 }
 
 expected<planned_job> plan_of(const any_job& job, job_books books) {
+  if (const auto* training = std::get_if<training_job>(&job); training && training->planner) {
+    auto planned = guarded("the planner", [&] { return training->planner(books); });
+    if (planned)
+      planned->books = std::move(books);
+    return planned;
+  }
   const auto& basis = basis_of(job);
   planning p{{.checkpoints = basis.config.saves(), .program = basis.source->name}, {}, basis.source};
   return std::visit([&p](const auto& j) { return p.add(j); }, job)
     .and_then([&p] { return make_plan(p.options); })
-    .map([&](job_plan plan) { return planned_job{std::move(plan), std::move(p.resources), std::move(books)}; });
+    .map([&](job_plan plan) { return planned_job{std::move(plan), std::move(p.resources), {}, std::move(books)}; });
 }
 
 }  // namespace troupe

@@ -9,10 +9,12 @@
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/file_system.hpp"
 #include "words/settled_config.hpp"
+#include "words/stored_plan.hpp"
 
 #include <troupe/estimator.hpp>
 #include <troupe/hook.hpp>
 
+#include <functional>
 #include <variant>
 
 namespace troupe {
@@ -50,6 +52,13 @@ struct evaluation_policy {
   failure_policy on_evaluator_failure = failure_policy::fail;
 };
 
+struct planned_job;
+/// The books of the checkpoint from which a training will begin: step, iteration, properties, positions. No tensor is read for them.
+using job_books = std::optional<checkpoint_info>;
+/// Makes the plan that a job's books want, with its resources. Called before the job starts, and again on a thread of its own whenever the newest
+/// checkpoint wants another plan than the present one (`plan_iteration::goes_on_from`).
+using job_planner = std::function<expected<planned_job>(const job_books&)>;
+
 /// A checkpoint in a directory that need not be the model's.
 struct stored_checkpoint {
   std::string directory;
@@ -65,6 +74,7 @@ struct training_job {
   std::vector<stop_rule> stop_early = {};
   std::optional<troupe::keep_best> keep_best = {};
   std::optional<double> max_secs = {};
+  job_planner planner = {};            ///< Null: the job has one plan, that of its model.
   std::vector<std::shared_ptr<hook>> hooks = {};
   std::vector<std::shared_ptr<saving_listener>> saving_listeners = {};
   std::shared_ptr<hook> log = {};      ///< Receives events on the callbacks' own thread; may be null.
@@ -96,12 +106,11 @@ struct plan_resources {
   std::vector<std::shared_ptr<const model>> models;
   std::vector<dataset> datasets;
 };
-/// The books of the checkpoint from which a training will begin: step, iteration, properties, positions. No tensor is read for them.
-using job_books = std::optional<checkpoint_info>;
 
 struct planned_job {
   job_plan plan;
   plan_resources resources;
+  stored_growth growth = {};           ///< How its first state comes from the last one of the iteration before; of no meaning for iteration 0.
   job_books books = {};                ///< Those from which the plan was made; absent: none were looked at, or there were none.
 };
 
@@ -110,8 +119,8 @@ struct planned_job {
 /// failed_precondition naming what is no directory, or may not be read.
 expected<job_books> books_of(const any_job& job);
 
-/// Makes the plan of a job of one model, with its resources. The plan of a search depends on the books; this one carries them.
-/// invalid_argument as for `make_plan`.
+/// Makes the plan of a job, with its resources: that of its planner, or of one model, which carries the books.
+/// invalid_argument as for `make_plan`; the errors of the planner, also what it throws.
 expected<planned_job> plan_of(const any_job& job, job_books books = {});
 
 }  // namespace troupe

@@ -58,7 +58,8 @@ struct callbacks_alone : simulation {
     second->holds.evaluated = true;
   }
   void start(int64_t step = 0) {
-    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss", "accuracy/total"}}, chief.as<hook_listener_actor>());
+    hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}}, chief.as<hook_listener_actor>());
+    tell(hooks, name_values{{"loss", "accuracy/total"}, {}});
     tell(hooks, fact{.what = fact::begin_at, .at = step});
   }
   void reach(int64_t step, bool gate = false, uint64_t number = 0) {
@@ -282,7 +283,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "hooks that are called no more and so do not 
 
 TEST_CASE_FIXTURE(callbacks_alone, "the log hears of every event before the hooks do, and of nothing else") {
   const auto log = std::make_shared<spy>();
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .outputs = {"loss"}, .log = log}, chief.as<hook_listener_actor>());
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first}, .log = log}, chief.as<hook_listener_actor>());
+  tell(hooks, name_values{{"loss"}, {}});
   first->calls_too = &log->calls;
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   reach(5);
@@ -304,7 +306,8 @@ TEST_CASE_FIXTURE(callbacks_alone, "an exception that leaves the log is a failur
 TEST_CASE_FIXTURE(callbacks_alone, "hooks are called where the turns say, and answers follow the call") {
   int posted = 0;
   auto turns = std::make_shared<hook_turns>([&](hook_turns::task task) { ++posted; task(); }, std::chrono::minutes{1});
-  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .outputs = {"loss"}, .turns = turns}, chief.as<hook_listener_actor>());
+  hooks = spawn(callbacks, callbacks_options{.hooks = {first, second}, .turns = turns}, chief.as<hook_listener_actor>());
+  tell(hooks, name_values{{"loss"}, {}});
   tell(hooks, fact{.what = fact::begin_at, .at = 0});
   reach(7, true);
   CHECK(posted == 2);

@@ -84,7 +84,8 @@ TEST_CASE("the inspection of a message shows every member") {
   CHECK(check_type<mark>() + check_type<step_values>() + check_type<variable_piece>() + check_type<recorded_step>() + check_type<measured_steps>()
           + check_type<loss_point>() + check_type<state_owner>() + check_type<checkpoint_choice>() + check_type<checkpoint_id>() + check_type<error>()
           + check_type<job_event>() + check_type<need>() + check_type<named_node>() + check_type<started::node>()
-        == 14);
+          + check_type<plan_iteration>() + check_type<stored_growth>()
+        == 16);
 }
 
 }  // namespace troupe::test

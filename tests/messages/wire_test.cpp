@@ -24,7 +24,7 @@ tensor floats() {
 step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}, {{floats()}, {}}}; }
 
 stored_plan a_stored_plan() {
-  return {3, {{4_node, "replica/0"}}, {{1_group, "a", {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}}};
+  return {{3, 40, 50}, true, {{"b/"}, {"c/kernel"}, {{"d/", "a/"}}}, {{4_node, "replica/0"}}, {{1_group, "a", {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}}};
 }
 
 template <class M>
@@ -50,6 +50,11 @@ template <> connect_reports sample(simulation& world) { return {world.record<ste
 template <> connect_source sample(simulation& world) { return {7_edge, world.record<pull>().as<credit_source_actor>()}; }
 template <> deadline sample(simulation&) { return {uint64_t{1} << 40, 3}; }
 template <> started sample(simulation& world) { return {132, 1, {{12_node, world.record<pull>().address()}}}; }
+template <> name_newest sample(simulation&) { return {133}; }
+template <> name_values sample(simulation&) { return {{"loss", "b/loss"}, {"norm"}}; }
+template <> newest sample(simulation&) { return {134, true, {135, 2}, "/m/model.ckpt-135", {{"infeed/0", "x"}}, {{"finished", "false"}}}; }
+template <> prepare_plan sample(simulation& world) { return {136, sample<newest>(world)}; }
+template <> prepared sample(simulation&) { return {137, 1, trouble()}; }
 template <> end_nodes sample(simulation&) { return {{{7_node}, {8_node}}}; }
 template <> start_nodes sample(simulation&) { return {131, 9_node, {{10_node}, {11_node}}}; }
 template <> departed sample(simulation&) { return {91, 92, {{3_node}, {4_node}}, {{"left/b", "12 nan_loss: x"}}}; }
@@ -181,6 +186,9 @@ auto fields(const T& x) {
     return std::tie(a, b, c, d, e, g, h, i, j, k);
   }
 }
+
+/// Its plan goes by pointer: agents are of one process.
+auto fields(const prepared& x) { return std::tie(x.attempt, x.place, x.cause); }
 
 bool same(const tensor& a, const tensor& b) { return a == b; }
 bool same(const job_event& a, const job_event& b) {

@@ -27,9 +27,9 @@ struct shown_job final : job_board {
 
 /// Accepts every message of a chief to one of its nodes.
 using stand_in_node = recorder<begin, departed, retire, troupe::run, rewind, halt, stop, probe, connect_parts, connect_reports, connect_reader, connect_source,
-                               connect_reducer, connect_records, leave, restore, troupe::stand_in, abandon, name_missing, settle, unlease, late_properties,
-                               snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note, troupe::record, finish_log, fact, show_state,
-                               scale_rate>;
+                               connect_reducer, connect_records, leave, restore, troupe::stand_in, abandon, name_missing, name_newest, name_values, settle,
+                               unlease, late_properties, snapshot_part, gone, flush, evaluate_at, export_at, apply_rule, request, note, troupe::record,
+                               finish_log, fact, show_state, scale_rate>;
 
 /// Starts a stand-in for every node.
 struct agent_of_stand_ins : fake_agent {

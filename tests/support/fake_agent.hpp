@@ -13,6 +13,7 @@ struct fake_agent {
   std::map<node_id, caf::strong_actor_ptr> newest = {};
   std::vector<node_id> started = {};
   std::vector<start_nodes> asked = {};
+  std::vector<prepare_plan> plans_wanted = {};
   bool answers = true;               ///< False: it starts the nodes, and its answer does not come.
   int reads_cancelled = 0, cancelled = 0;
 
@@ -44,6 +45,8 @@ inline agent_actor spawn_agent(simulation& world, fake_agent& of) {
           if (const auto node = of.newest.extract(id))
             caf::anon_send_exit(node.mapped(), caf::exit_reason::user_shutdown);
       },
+      [&of](const prepare_plan& x) { of.plans_wanted.push_back(x); },
+      [](const prepared&) {},
       [&of](const cancel& x) { ++(x.kind == cancel::reads ? of.reads_cancelled : of.cancelled); },
     };
   });

@@ -28,8 +28,12 @@ struct hand_written {
     resources.datasets.push_back(d);
     return plan.datasets.size() - 1;
   }
+  /// Whoever lives on from plan to plan has a number of its role.
   plan_node& node(role what, std::string name) {
-    const auto id = node_id{static_cast<int32_t>(plan.nodes.size() + 1)};
+    const auto same = std::count_if(plan.nodes.begin(), plan.nodes.end(), [what](const plan_node& n) { return n.what == what; });
+    const auto number = row_of(what).outlives_iteration ? 1'000 + 100 * static_cast<int32_t>(what) + static_cast<int32_t>(same)
+                                                       : static_cast<int32_t>(plan.nodes.size() + 1);
+    const auto id = node_id{number};
     plan.nodes.push_back({.id = id, .what = what, .name = std::move(name), .driver = 0_node});
     return plan.nodes.back();
   }

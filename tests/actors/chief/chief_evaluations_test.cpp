@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(chief_alone, "no report is awaited while training waits for an
 TEST_CASE_FIXTURE(chief_alone, "a job that grew a model commits it at the step that it came from, as news, and names its iteration") {
   add(role::evaluator);
   options.evaluations = {{.throttle_secs = 0}};
-  options.stored.iteration = 1;
+  options.stored.iteration.number = 1;
   start();
   tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
   CHECK(marked(mark_snapshot) == std::vector<int64_t>{20});

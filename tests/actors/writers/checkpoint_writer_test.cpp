@@ -223,7 +223,7 @@ TEST_CASE_FIXTURE(writer_alone, "a grown state at the step of the last commit is
   save(10);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
-  stored.iteration = 1;
+  stored.iteration.number = 1;
   start();
   CHECK(chief.last<restored>().id == checkpoint_id{10});
   CHECK(all_values() == small);
@@ -253,12 +253,12 @@ TEST_CASE_FIXTURE(writer_alone, "a grown state at the step of the last commit is
 }
 
 TEST_CASE_FIXTURE(writer_alone, "a checkpoint of a later iteration than the job's is refused, and nothing is loaded") {
-  stored.iteration = 2;
+  stored.iteration.number = 2;
   start();
   save(10);
   anon_send_exit(writer, caf::exit_reason::user_shutdown);
   run();
-  stored.iteration = 1;
+  stored.iteration.number = 1;
   start();
   REQUIRE(chief.count<failure>() == 1);
   CHECK(chief.last<failure>().what.category == errc::failed_precondition);
@@ -274,12 +274,12 @@ TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved
     files = faulty_file_system::around(disk);
     options.files = files;
     options.store = {.keep_checkpoint_max = 1};
-    stored.iteration = 0;
+    stored.iteration.number = 0;
     start();
     save(10);
     anon_send_exit(writer, caf::exit_reason::user_shutdown);
     run();
-    stored.iteration = 1;
+    stored.iteration.number = 1;
     start();
     files->fail_after(calls);
     const auto before = chief.count<committed>();
@@ -299,7 +299,7 @@ TEST_CASE_FIXTURE(writer_alone, "a kill at any call while a grown state is saved
 TEST_CASE_FIXTURE(writer_alone, "an iteration's lease is its own") {
   options.store.keep_checkpoint_max = 1;
   options.lease_commits = true;
-  stored.iteration = 2;
+  stored.iteration.number = 2;
   start();
   const auto kept = [&] { return disk->info("/m/model.ckpt-1-iteration-2.manifest.json").has_value(); };
   save(1);

@@ -4,6 +4,7 @@
 #include "words/planted.hpp"
 
 #include "pipeline/random_faults/checks.hpp"
+#include "pipeline/random_faults/growth_faults.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,8 +20,16 @@ struct planted_row {
   planted_fault fault;
   const char* name;
   uint64_t seed;  ///< The first seed whose story shows it.
-  recipe (*draw)(uint64_t seed) = draw_recipe;
+  std::vector<finding> (*play_seed)(uint64_t seed) = [](uint64_t of) { return judge(play(draw_recipe(of))); };
 };
+
+std::vector<finding> group_story(uint64_t seed) { return judge(play(draw_group_recipe(seed))); }
+std::vector<finding> growth_story(uint64_t seed) {
+  std::vector<finding> all;
+  for (auto& text : findings_of(draw_growth(seed)))
+    all.push_back({"growth", std::move(text)});
+  return all;
+}
 
 constexpr planted_row rows[] = {
   {planted_fault::lost_halted, "lost_halted", 2},
@@ -39,7 +48,11 @@ constexpr planted_row rows[] = {
   {planted_fault::saves_unbounded, "saves_unbounded", 156},
   {planted_fault::record_without_room, "record_without_room", 660},
   {planted_fault::event_forgotten, "event_forgotten", 2},
-  {planted_fault::zeros_after_fall, "zeros_after_fall", 1, draw_group_recipe},
+  {planted_fault::zeros_after_fall, "zeros_after_fall", 1, group_story},
+  {planted_fault::begin_before_connect, "begin_before_connect", 30},
+  {planted_fault::old_iteration_accepted, "old_iteration_accepted", 14, growth_story},
+  {planted_fault::planned_end_is_death, "planned_end_is_death", 2, growth_story},
+  {planted_fault::growth_spends_budget, "growth_spends_budget", 127, growth_story},
 };
 
 /// Plants a fault for as long as it lives.
@@ -50,11 +63,9 @@ struct plant {
 };
 
 std::vector<finding> findings(const planted_row& row, uint64_t seed, planted_fault f) {
-  const auto story = [&] {
-    const plant it{f};
-    return play(row.draw(seed));
-  }();
-  return judge(story);
+  learn_undisturbed_growth(draw_growth(seed));
+  const plant it{f};
+  return row.play_seed(seed);
 }
 
 std::string to_text(const std::vector<finding>& all) {

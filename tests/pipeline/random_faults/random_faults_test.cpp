@@ -7,9 +7,12 @@
 //   TROUPE_TIMED_SEEDS=20000 ./dev test 'timed faults'    in place of 300
 //   TROUPE_GROUP_SEED=123 ./dev test 'group faults'      in a job of several groups,
 //   TROUPE_GROUP_SEEDS=20000 ./dev test 'group faults'    in place of 300
+//   TROUPE_GROWTH_SEED=123 ./dev test 'growth faults'    in a job that grows from one plan into the next,
+//   TROUPE_GROWTH_SEEDS=20000 ./dev test 'growth faults'  in place of 300
 //
 // With one seed, TROUPE_MESSAGES_TO=FILE writes every message to a file.
 #include "pipeline/random_faults/checks.hpp"
+#include "pipeline/random_faults/growth_faults.hpp"
 
 #include <doctest/doctest.h>
 
@@ -106,6 +109,18 @@ TEST_CASE("timed faults do no more where turns and messages take time, links are
 
 TEST_CASE("group faults do no more in a job of several groups, of which some leave and some fall with them") {
   run({"group faults", draw_group_recipe, "TROUPE_GROUP_SEED", "TROUPE_GROUP_FIRST", "TROUPE_GROUP_SEEDS", 300});
+}
+
+TEST_CASE("growth faults: whatever happens while a job grows, it ends in the bits of an undisturbed one, or another process does") {
+  const auto one = from_environment("TROUPE_GROWTH_SEED");
+  const uint64_t first = one.value_or(from_environment("TROUPE_GROWTH_FIRST").value_or(1));
+  const uint64_t seeds = one ? 1 : from_environment("TROUPE_GROWTH_SEEDS").value_or(300);
+  for (uint64_t seed = first; seed < first + seeds; ++seed) {
+    const auto recipe = draw_growth(seed);
+    const auto wrong = findings_of(recipe);
+    CHECK_MESSAGE(wrong.empty(), to_text(recipe) << ": " << (wrong.empty() ? "" : wrong.front())
+                                                 << "\nagain: TROUPE_GROWTH_SEED=" << seed << " ./dev test 'growth faults'");
+  }
 }
 
 TEST_CASE("random faults of one seed take the same turns twice") {

@@ -1,0 +1,170 @@
+#include "pipeline/random_faults/growth_faults.hpp"
+
+#include "actors/chief/decisions.hpp"
+#include "pipeline/random_faults/dice.hpp"
+#include "storage/files/faulty_file_system.hpp"
+#include "support/growing_job.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace troupe::test::random_faults {
+
+namespace {
+
+constexpr int64_t processes_max = 6;
+
+const checkpoint_content& undisturbed(int64_t replicas, bool evaluates) {
+  static std::map<std::pair<int64_t, bool>, checkpoint_content> known;
+  auto& found = known[{replicas, evaluates}];
+  if (found.tensors.empty()) {
+    growing_options j;
+    j.o.replicas = replicas;
+    j.o.evaluates = evaluates;
+    simulated_job job{prepare_growing(j), 1};
+    const auto result = job.wait(std::chrono::hours{2});
+    if (!result || !*result)
+      throw std::runtime_error("the undisturbed job failed");
+    found = newest_checkpoint(j.o.files).content;
+  }
+  return found;
+}
+
+/// Halves the data files of the newest commits.
+void damage_newest(file_system& disk, int64_t count) {
+  auto names = disk.list("/run");
+  if (!names)
+    return;
+  std::vector<std::string> data;
+  for (const auto& entry : *names)
+    if (entry.name.starts_with("model.ckpt-") && entry.name.ends_with(".safetensors"))
+      data.push_back(entry.name);
+  const auto number = [](const std::string& name) { return std::strtoll(name.c_str() + std::string_view{"model.ckpt-"}.size(), nullptr, 10); };
+  std::sort(data.begin(), data.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair{number(a), a.size()} < std::pair{number(b), b.size()};  // An iteration's name is longer.
+  });
+  for (int64_t i = 0; i < count && !data.empty(); ++i, data.pop_back()) {
+    auto content = read_file(disk, join_path("/run", data.back()));
+    if (!content || content->empty())
+      continue;
+    (*content)[content->size() - 1] ^= 1;
+    static_cast<void>(write_file_atomically(disk, "/run", data.back(), *content));
+  }
+}
+
+bool in(growth_trouble what, std::initializer_list<growth_trouble> all) { return std::find(all.begin(), all.end(), what) != all.end(); }
+
+/// One process. Absent: it was killed.
+std::optional<expected<train_result>> run_once(const growth_recipe& r, const std::shared_ptr<memory_disk>& disk, int64_t process, std::vector<std::string>& wrong) {
+  const bool disturbed = process == 0;
+  const auto faulty = faulty_file_system::around(disk);
+  growing_options j;
+  j.o.files = faulty;
+  j.o.replicas = r.replicas;
+  j.o.evaluates = r.evaluates;
+  j.o.recovers = r.attempts;
+  int plans = 0;
+  j.on_plan = [&](int64_t) {
+    if (disturbed && r.what == growth_trouble::planner && ++plans == 2)
+      throw std::runtime_error("a planner's trouble");
+  };
+  auto prepared = prepare(growing_job(j));
+  if (!prepared)
+    return expected<train_result>{fail(prepared.error())};
+  simulated_job job{std::move(*prepared), r.seed + static_cast<uint64_t>(process)};
+  if (disturbed) {
+    job.crank_until([&] { return job.progress().step >= r.from || job.ended(); });
+    if (r.what == growth_trouble::disk)
+      faulty->fail_after(r.turns, r.seed % 2 == 0);
+    else
+      for (int64_t i = 0; i < r.turns && !job.ended(); ++i)
+        job.crank();
+    if (in(r.what, {growth_trouble::process, growth_trouble::damage}))
+      return std::nullopt;
+    if (r.what == growth_trouble::dies)
+      job.kill(r.node);
+    else if (r.what == growth_trouble::throws)
+      job.throw_in(r.node);
+    else if (r.what == growth_trouble::hangs)
+      job.hang(r.node);
+  }
+  auto result = job.wait(std::chrono::hours{48});
+  if (!result) {
+    wrong.push_back("there is no end");
+    return expected<train_result>{fail(errc::deadline_exceeded, "there is no end")};
+  }
+  if (const auto left = job.left(); !left.empty())
+    wrong.push_back("left behind: " + left.front());
+  if (!disturbed && !steps_of(job.events(), job_event::kind::recovering).empty())
+    wrong.push_back("it recovered, and nothing had failed");
+  for (const auto& e : job.events())
+    if (e.what == job_event::kind::warning && e.text.find(forgotten_text) != std::string::npos)
+      wrong.push_back(e.text);
+  return result;
+}
+
+}  // namespace
+
+growth_recipe draw_growth(uint64_t seed) {
+  dice d{seed};
+  growth_recipe r{.seed = seed};
+  using enum growth_trouble;
+  r.what = d.of({process, process, dies, dies, throws, hangs, disk, planner, damage, damage});
+  r.replicas = d.in_percent(30) ? 2 : 1;
+  r.evaluates = d.in_percent(40);
+  r.from = d.between(17, 21);
+  r.turns = r.what == disk ? d.between(0, 120) : d.between(0, r.replicas * 700);
+  r.damaged = d.between(1, 2);
+  r.attempts = d.between(1, 3);
+  r.node = d.of<const char*>({"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks", "outfeed", "feed", "a/replica/0", "b/replica/0",
+                              "c/replica/0", "d/replica/0", "mixture/replica/0", "feed", "mixture/replica/0", "a/replica/0"});
+  if (r.what == hangs && r.node == "chief")
+    r.node = "agent";  // Nobody waits for a chief but the user.
+  return r;
+}
+
+std::string to_text(const growth_recipe& r) {
+  static constexpr std::array names{"the process is killed", "dies", "throws", "hangs", "the disk fails", "the planner throws", "commits are damaged"};
+  std::string text = "growth " + std::to_string(r.seed) + ": " + names[static_cast<size_t>(r.what)];
+  if (in(r.what, {growth_trouble::dies, growth_trouble::throws, growth_trouble::hangs}))
+    text += " (" + r.node + ")";
+  return text + " after " + std::to_string(r.turns) + " from state " + std::to_string(r.from) + ", replicas " + std::to_string(r.replicas)
+         + (r.evaluates ? ", evaluates" : "") + ", attempts " + std::to_string(r.attempts)
+         + (r.what == growth_trouble::damage ? ", commits " + std::to_string(r.damaged) : "");
+}
+
+void learn_undisturbed_growth(const growth_recipe& r) { undisturbed(r.replicas, r.evaluates); }
+
+std::vector<std::string> findings_of(const growth_recipe& r) {
+  std::vector<std::string> wrong;
+  const auto disk = memory_disk::make();
+  for (int64_t process = 0;; ++process) {
+    if (process == processes_max) {
+      wrong.push_back("no end in " + std::to_string(processes_max) + " processes");
+      break;
+    }
+    const auto result = run_once(r, disk, process, wrong);
+    if (!wrong.empty())
+      break;
+    if (!result && r.what == growth_trouble::damage)
+      damage_newest(*disk, r.damaged);
+    if (!result)
+      continue;
+    if (*result) {
+      if ((*result)->global_step != 40)
+        wrong.push_back("it ended at step " + std::to_string((*result)->global_step));
+      else if (!same_state(newest_checkpoint(disk).content, undisturbed(r.replicas, r.evaluates)))
+        wrong.push_back("it ended in other bits");
+      break;
+    }
+    const auto why = to_string(result->error());
+    const bool cured = in(r.what, {growth_trouble::dies}) && (r.node == "feed" || r.node.find("/replica/") != std::string::npos);
+    if (process > 0 || cured)
+      wrong.push_back("it failed: " + why);
+    else if (r.what == growth_trouble::planner && why.find("a planner's trouble") == std::string::npos)
+      wrong.push_back("the error does not name the planner's: " + why);
+  }
+  return wrong;
+}
+
+}  // namespace troupe::test::random_faults
