@@ -11,7 +11,8 @@
 namespace troupe {
 
 /// Flags of the actions when state `step` is reached.
-enum mark_kind : uint8_t {
+using mark_kinds = uint16_t;
+enum mark_kind : mark_kinds {
   mark_snapshot = 1,  ///< The state is sent to the checkpoint writer.
   mark_watch = 2,     ///< The values of the step that leads to it are reported.
   mark_end = 4,       ///< Nothing follows.
@@ -22,7 +23,7 @@ enum mark_kind : uint8_t {
 
 struct mark {
   int64_t step = 0;
-  uint8_t kinds = 0;
+  mark_kinds kinds = 0;
   friend bool operator==(const mark&, const mark&) = default;
 };
 template <class Inspector>
@@ -30,7 +31,7 @@ typename Inspector::result_type inspect(Inspector& f, mark& x) {
   return f(caf::meta::type_name("mark"), x.step, x.kinds);
 }
 
-/// A new attempt: all nodes begin at state `step`. `positions` are iterator positions by infeed name, and learning rates are multiplied by
+/// A new attempt: all nodes begin at state `step`. `positions` has the iterator position of an infeed under its key, and learning rates are multiplied by
 /// `rate_factor`.
 struct begin {
   int32_t attempt = 0;

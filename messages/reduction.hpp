@@ -11,7 +11,7 @@ struct gradient_part {
   int32_t attempt = 0;
   int64_t step = 0;
   int32_t replica = 0;
-  uint32_t status = 0;
+  step_status status = step_status::ok;
   tensor gradient;
   error cause;  ///< The reason when the status is not ok.
 };
@@ -24,7 +24,7 @@ typename Inspector::result_type inspect(Inspector& f, gradient_part& x) {
 struct gradient_sum {
   int32_t attempt = 0;
   int64_t step = 0;
-  uint32_t status = 0;
+  step_status status = step_status::ok;
   tensor gradient;
   error cause;
 };

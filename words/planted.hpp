@@ -36,6 +36,7 @@ enum class planted_fault : uint8_t {
   begin_before_connect,  ///< The chief connects nodes of a later attempt only after they have begun it.
   old_iteration_accepted,  ///< The checkpoint writer restores a commit of an iteration that wants another plan.
   planned_end_is_death,  ///< The chief takes the end of nodes whose iteration ends for their death.
+  plan_of_before,        ///< An agent starts nodes of the plan that the one which it has prepared follows.
   growth_spends_budget,  ///< Growth counts as an attempt.
   ends,                  ///< Nodes end where the environment says (`ends_here`).
 };

@@ -70,6 +70,18 @@ error nothing_left(const chief_state& c) {
                              + ": it cannot go on", {}, c.options.name};
 }
 
+/// Each at its own position, or at the beginning where it has none.
+static void begin_infeeds(chief_state& c, int64_t step, const std::map<std::string, std::string>& positions) {
+  for (const auto& m : c.nodes.members()) {
+    if (m.what != role::infeed || !m.handle)
+      continue;
+    begin news{c.attempt, step};
+    if (const auto own = positions.find(position_key(c.plan().at(m.id).index)); own != positions.end())
+      news.positions.insert(*own);
+    c.self->send(caf::actor_cast<infeed_actor>(m.handle), std::move(news));
+  }
+}
+
 static void on_restored(chief_state& c, const restored& x) {
   if (!c.waiting.armed(chief_wait::start) || c.flushing())
     return;  // Nobody waits for it any more: a node has died meanwhile.
@@ -110,15 +122,14 @@ static void on_restored(chief_state& c, const restored& x) {
       return fail_now(c, known.error());
   const auto factor = x.properties.find(std::string{rate_factor_property});
   const auto other_rate = c.rates.begin(x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr));
-  const begin news{c.attempt, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs};
   c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   c.groups.restore(x.id.step, is_grown ? std::map<std::string, std::string>{} : x.properties);  // Whoever has left was of the iteration before.
   c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);
-  c.tell_all<role::infeed>(news);
+  begin_infeeds(c, x.id.step, data_anew ? std::map<std::string, std::string>{} : x.blobs);
   begin_groups(c);
-  if (c.attempt > 1 && !c.growth.by_plan)
+  if (c.attempt > 1 && !c.next.growth.by_plan)
     c.publish({.what = job_event::kind::recovered, .step = x.id.step, .text = x.prefix,
              .checkpoint = x.found ? std::optional{x.id} : std::nullopt, .attempt = c.attempt});
   if (!c.groups.any_remains())
@@ -164,7 +175,7 @@ static void begin_training(chief_state& c) {
   if (planted(planted_fault::begin_before_connect))
     c.around().connect(c.agents.newcomers());
   c.now = chief_phase::training;
-  c.growth = {};
+  c.next.growth = {};
   if (c.wishes.pause)
     c.waiting.freeze();
   const auto end_at = c.horizon.end();
@@ -277,7 +288,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
   state.evaluations = evaluations{state.options.evaluations};
   state.judgements = troupe::judgements{state.options.judged};
   state.groups = groups{state.options.groups};
-  state.recovery = recovery{state.options.recovery};
+  state.next.recovery = recovery{state.options.recovery};
   state.waiting.start(self, waits{chief_wait_kinds(state.evaluations.size()), waits::period_for({limits.start, limits.silence, limits.save, limits.evaluation,
                                                                               limits.hooks, limits.stop, limits.cut, state.save_period()})});
   self->set_down_handler([&state](const caf::down_msg& x) {

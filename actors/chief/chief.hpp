@@ -24,14 +24,12 @@
 #include "actors/chief/chief_waits.hpp"
 #include "actors/chief/deadlines.hpp"
 #include "actors/chief/groups.hpp"
-#include "actors/chief/growth.hpp"
 #include "actors/chief/hook_facts.hpp"
 #include "actors/chief/judgements.hpp"
 #include "actors/chief/learning_rates.hpp"
-#include "actors/chief/listeners.hpp"
+#include "actors/chief/next_attempt.hpp"
 #include "actors/chief/origin.hpp"
 #include "actors/chief/phase.hpp"
-#include "actors/chief/recovery.hpp"
 #include "actors/chief/results.hpp"
 #include "actors/chief/rule_questions.hpp"
 #include "actors/connections.hpp"
@@ -84,10 +82,8 @@ struct chief_state : attempt_books {
   troupe::gates gates;
   troupe::groups groups;                        ///< What has left is restored with each attempt.
   hook_facts facts;                             ///< What hooks are told, and how far they are behind.
-  listeners listening;                          ///< Saving listeners.
   learning_rates rates;
-  troupe::recovery recovery;
-  troupe::growth growth;                        ///< From one plan to the next.
+  next_attempt next;                            ///< How the next attempt comes about.
   inquiry whereabouts;                          ///< The inquiry after a silence.
   job_origin origin;
   told_facts told;

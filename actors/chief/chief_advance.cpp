@@ -40,9 +40,9 @@ static void set_waits(chief_state& c) {
   const auto& limits = c.options.deadlines;
   // The oldest save, once its step is reached; after a failure, any. Listeners hear of it before.
   const bool save_awaited = c.trains() && c.saves.is_awaited(c.horizon.reached(), c.ending.fails());
-  if (save_awaited && !c.listening.hear_any_saving() && !c.waiting.armed(chief_wait::commit))
+  if (save_awaited && !c.facts.listening.hear_any_saving() && !c.waiting.armed(chief_wait::commit))
     c.saves.begin_wait();
-  set(chief_wait::commit, save_awaited && (!c.listening.hear_any_saving() || c.waiting.armed(chief_wait::commit)), limits.save);
+  set(chief_wait::commit, save_awaited && (!c.facts.listening.hear_any_saving() || c.waiting.armed(chief_wait::commit)), limits.save);
   const bool reports_awaited = c.trains() && !c.ending.fails() && (!c.horizon.idle() || c.facts.expects());
   if (!reports_awaited)
     end_silence(c);

@@ -91,7 +91,7 @@ void on_down(chief_state& c, const caf::down_msg& x) {
   const member who = *found;
   const auto place = c.nodes.place_of(who.id);
   c.nodes.ended(who.id);
-  if (c.growth.leaving.erase(who.id) > 0)
+  if (c.next.growth.leaving.erase(who.id) > 0)
     return;
   c.ending.halting.erase(who.id);
   if (row_of(who.what).is_halted && c.waiting.armed(chief_wait::back_off))
@@ -234,7 +234,7 @@ void conclude(chief_state& c) {
     return end(c);
   const auto& causes = c.ending.causes;
   auto cause = causes.root();
-  const auto verdict = c.recovery.decide({cause, causes.curable(), causes.has_kill(), c.horizon.reached(), c.options.checkpoints, c.ending.stops()});
+  const auto verdict = c.next.recovery.decide({cause, causes.curable(), causes.has_kill(), c.horizon.reached(), c.options.checkpoints, c.ending.stops()});
   if (verdict.recovers)
     return recover(c, std::move(cause), verdict.delay);
   if (const auto group = c.group_to_drop()) {

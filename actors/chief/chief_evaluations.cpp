@@ -73,7 +73,7 @@ void on_state_shown(chief_state& c, const state_shown& x) {
 
 /// Whether a checkpoint of a state up to `step` may still come to be evaluated.
 static bool commits_come_up_to(const chief_state& c, int64_t step) {
-  return (c.saves.any() && c.saves.oldest() <= step) || c.saves.any_held() || c.listening.hear_any_commit();
+  return (c.saves.any() && c.saves.oldest() <= step) || c.saves.any_held() || c.facts.listening.hear_any_commit();
 }
 
 /// Results come in the order of states. Evaluators get the state once it is reached and all of them are done with checkpoints up to there, unless

@@ -79,7 +79,7 @@ double chief_state::steps_per_second() const {
 void chief_state::show_status() {
   // A later attempt restores as part of recovering.
   const bool restores_again = attempt > 1 && now == chief_phase::restoring;
-  const auto seen = !restores_again ? shown(now) : growth.by_plan ? job_progress::phase::training : job_progress::phase::recovering;
+  const auto seen = !restores_again ? shown(now) : next.growth.by_plan ? job_progress::phase::training : job_progress::phase::recovering;
   bool news = !told.status;
   auto& known = told.status ? *told.status : told.status.emplace();
   const auto set = [&news](auto& to, const auto& value) {

@@ -66,7 +66,7 @@ void tell_end(chief_state& c, bool to_hooks) {
   job_event last{.what = job_event::kind::finished, .step = reached, .max_steps = c.shown_end(), .loss = c.results.losses.mean,
                  .metrics = last_metrics(c), .arrays = c.results.arrays, .text = c.remark()};
   if (!c.ending.causes.empty()) {
-    for (const auto& earlier : c.recovery.earlier())
+    for (const auto& earlier : c.next.recovery.earlier())
       c.ending.causes.note(earlier);
     if (auto of_groups = c.groups.text(); !of_groups.empty())
       c.ending.causes.note(std::move(of_groups));

@@ -34,9 +34,9 @@ bool grows(const chief_state& c) {
 /// All that the end of an iteration awaits is there: its last state is committed, evaluated and told.
 void grow(chief_state& c) {
   begin_books(c);
-  c.growth = {.by_plan = true};
+  c.next.growth = {.by_plan = true};
   if (planted(planted_fault::growth_spends_budget))
-    c.recovery.decide({.cause = error{errc::aborted, "growth"}, .step = c.horizon.reached()});
+    c.next.recovery.decide({.cause = error{errc::aborted, "growth"}, .step = c.horizon.reached()});
   c.self->send(c.writer(), name_newest{c.attempt});
   c.arm(chief_wait::newest, c.options.deadlines.start);
   end_iteration(c);
@@ -57,7 +57,7 @@ static void end_iteration(chief_state& c) {
       if (m.what == what && m.handle && !lives_on(m))
         ids.push_back(m.id);
   if (!planted(planted_fault::planned_end_is_death))
-    c.growth.leaving.insert(ids.begin(), ids.end());
+    c.next.growth.leaving.insert(ids.begin(), ids.end());
   c.agents.end(ids);
   c.agents.interrupt(cancel::all);
   c.arm(chief_wait::leave, c.options.deadlines.stop);
@@ -71,16 +71,16 @@ void on_newest(chief_state& c, const newest& x) {
   c.disarm(chief_wait::start);
   if (!x.found)
     return fail_after_save(c, nothing_left(c));
-  c.growth.books = x;
+  c.next.growth.books = x;
   if (!asked)
     end_iteration(c);
 }
 
 bool prepare_when_gone(chief_state& c) {
-  if (c.now != chief_phase::growing || !c.growth.books || !c.growth.leaving.empty() || !c.ending.causes.empty())
+  if (c.now != chief_phase::growing || !c.next.growth.books || !c.next.growth.leaving.empty() || !c.ending.causes.empty())
     return false;
   c.disarm(chief_wait::leave);
-  const auto books = *std::exchange(c.growth.books, std::nullopt);
+  const auto books = *std::exchange(c.next.growth.books, std::nullopt);
   if (c.options.stored.iteration.goes_on_from(books.id)) {  // The commit that would end the iteration is damaged: an older one is the newest.
     start_missing(c);
     return true;

@@ -17,7 +17,7 @@ namespace troupe {
 /// Whether the failed attempt is worth to be ended with care, as another one may follow. Late news may change that.
 bool chief_state::may_recover() const {
   const bool possible = options.checkpoints && writer() && !ending.stops() && !ending.causes.aborted();
-  return possible && ((recovery.enabled() && ending.causes.curable()) || group_to_drop());
+  return possible && ((next.recovery.enabled() && ending.causes.curable()) || group_to_drop());
 }
 
 void halt_all(chief_state& c) {
@@ -60,12 +60,12 @@ void recover(chief_state& c, error cause, std::chrono::milliseconds delay) {
 
 /// An evaluator has read the state that it was sent in the last attempt.
 bool begin_delayed_attempt(chief_state& c) {
-  if (c.ends() || !c.recovery.delayed())
+  if (c.ends() || !c.next.recovery.delayed())
     return false;
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     if (c.evaluations.at(i).shows() && c.evaluations.at(i).is_asked())
       return false;
-  c.recovery.take_delayed();
+  c.next.recovery.take_delayed();
   begin_attempt(c);
   return true;
 }
@@ -74,16 +74,16 @@ void begin_attempt(chief_state& c) {
   for (size_t i = 0; i < c.evaluations.size(); ++i)
     if (auto& schedule = c.evaluations.at(i); schedule.shows()) {
       if (schedule.is_asked()) {
-        c.recovery.delay();
+        c.next.recovery.delay();
       } else {
         schedule.end();
         c.disarm(evaluation_wait(i));
       }
     }
-  if (c.recovery.delayed())
+  if (c.next.recovery.delayed())
     return;  // An evaluator reads the state that it was sent, and would get another one over it.
   begin_books(c);
-  c.growth = {};
+  c.next.growth = {};
   std::vector<node_id> dead;
   for (const auto& m : c.nodes.members())
     if (!m.handle && row_of(m.what).is_halted && !(row_of(m.what).in_group && c.groups.is_dropped(m.group)))
@@ -103,7 +103,7 @@ void begin_books(chief_state& c) {
   c.gates.begin_attempt();
   c.facts.begin_attempt();
   c.questions.begin_attempt();
-  c.listening.begin_attempt();
+  c.facts.listening.begin_attempt();
 }
 
 troupe::horizon chief_state::fresh_horizon() const {

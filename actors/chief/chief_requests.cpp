@@ -35,7 +35,7 @@ void on_request(chief_state& c, const request& x) {
     return end(c);
   }
   c.ending.because(x.by_signal ? end_cause::signal : end_cause::stop);
-  if (c.waiting.armed(chief_wait::back_off) || c.recovery.take_delayed()) {
+  if (c.waiting.armed(chief_wait::back_off) || c.next.recovery.take_delayed()) {
     c.ending.causes.note("a stop was requested before the next attempt began");
     return end(c);
   }
@@ -184,7 +184,7 @@ static std::string text_of(const chief_state& c, chief_wait w) {
     case chief_wait::preparation: return "the preparer of " + c.agents.names_of_awaited() + " to make the plan of iteration "
                                          + std::to_string(c.options.stored.iteration.number + 1);
     case chief_wait::leave: return "the nodes of iteration " + std::to_string(c.options.stored.iteration.number) + " to end: "
-                                   + joined(c.growth.leaving, ", ", [&c](node_id id) { return c.plan().at(id).name; });
+                                   + joined(c.next.growth.leaving, ", ", [&c](node_id id) { return c.plan().at(id).name; });
     case chief_wait::newest: return "the checkpoint writer to name the newest checkpoint";
     case chief_wait::start: return "the checkpoint writer to restore the newest checkpoint to the replicas";
     case chief_wait::commit: return "the commit of step " + step(c.saves.any() ? std::optional{c.saves.oldest()} : std::nullopt);

@@ -23,7 +23,7 @@ void place_save(chief_state& c, int64_t step) {
   const bool checked = step == c.origin.start_step && checks_evaluations(c);
   if (c.options.checkpoints && (shown || evaluated || checked))
     c.gates.close(gate_kind::commit, step);
-  const bool books_wait = (books_can_wait(c) || (c.listening.any() && !c.ending.fails())) && step > c.horizon.reached();
+  const bool books_wait = (books_can_wait(c) || (c.facts.listening.any() && !c.ending.fails())) && step > c.horizon.reached();
   c.saves.place(step, books_wait);
   if (!books_wait)
     pass_books(c, step);
@@ -32,22 +32,22 @@ void place_save(chief_state& c, int64_t step) {
 /// Listeners hear of a save before it can be committed: no snapshot is complete without its books. A checkpoint that is only listed again is
 /// no save, and a failing job does not wait for them.
 static void pass_books(chief_state& c, int64_t step) {
-  if (!c.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration.number})
+  if (!c.facts.listening.any() || !c.callbacks() || c.ending.fails() || c.told.saved == checkpoint_id{step, c.options.stored.iteration.number})
     return send_books(c, step);
   c.tell_progress();
   fact f;
   f.what = fact::saving;
   f.at = step;
   const auto number = c.tell(std::move(f));
-  c.listening.hear_saving(number, step);
+  c.facts.listening.hear_saving(number, step);
   c.gates.hold_fact(number, step);
 }
 
 /// The attempt fails: neither books nor commits wait for listeners any more.
 void stop_listening(chief_state& c) {
-  for (const auto& [number, step] : c.listening.take_savings())
+  for (const auto& [number, step] : c.facts.listening.take_savings())
     send_books(c, step);
-  for (const auto& [number, commit] : c.listening.take_commits())
+  for (const auto& [number, commit] : c.facts.listening.take_commits())
     offer(c, commit, true);
 }
 
@@ -82,7 +82,7 @@ bool send_books_up_to(chief_state& c, int64_t step) {
 
 void on_committed(chief_state& c, const committed& x) {
   c.saves.committed(x);
-  c.recovery.committed(x.id.step);
+  c.next.recovery.committed(x.id.step);
   c.disarm(chief_wait::commit);
 }
 
@@ -111,8 +111,8 @@ static void deal_with(chief_state& c, const committed& x, bool is_new) {
     keep_rates(c, x.id);
   if (c.saves.take_wish() && c.now == chief_phase::training)
     mark_here(c, mark_snapshot);
-  if (c.listening.any() && number > 0 && !c.ending.fails() && !c.ends())
-    c.listening.hear_commit(number, x);
+  if (c.facts.listening.any() && number > 0 && !c.ending.fails() && !c.ends())
+    c.facts.listening.hear_commit(number, x);
   else
     offer(c, x, is_new);
 }

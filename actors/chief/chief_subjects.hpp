@@ -21,7 +21,7 @@ bool extend(chief_state& c);
 /// Tells everyone the horizon and its marks.
 void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks);
 /// Marks the state at the horizon, where nobody has passed it.
-void mark_here(chief_state& c, uint8_t kinds);
+void mark_here(chief_state& c, mark_kinds kinds);
 void on_progress(chief_state& c, const progress& x);
 /// Something was heard: the next report has the whole patience again.
 void end_silence(chief_state& c);

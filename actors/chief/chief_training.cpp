@@ -58,10 +58,10 @@ void grant_up_to(chief_state& c, int64_t until, std::vector<mark> marks) {
   c.tell_replicas(news);
 }
 
-void mark_here(chief_state& c, uint8_t kinds) {
+void mark_here(chief_state& c, mark_kinds kinds) {
   const auto here = c.horizon.until();
   if ((kinds & mark_snapshot) != 0 && c.saves.is_settled({here, c.options.stored.iteration.number}))
-    kinds &= static_cast<uint8_t>(~mark_snapshot);
+    kinds &= static_cast<mark_kinds>(~mark_snapshot);
   if ((kinds & mark_snapshot) != 0 && !c.saves.is_placed(here))
     place_save(c, here);
   if ((kinds & mark_end) != 0 && c.gates.shows_last() && !c.gates.shows(here) && c.callbacks() && !c.ending.fails()) {
@@ -213,8 +213,8 @@ static void dealt_with(chief_state& c, uint64_t number) {
 
 void on_hooks_ready(chief_state& c, const hooks_ready& x) {
   dealt_with(c, x.number);
-  c.listening.begin(x.listens);
-  c.gates.set_needs(x.steps, {x.holds.saved || c.listening.any(), x.holds.evaluated}, x.observes, x.last);
+  c.facts.listening.begin(x.listens);
+  c.gates.set_needs(x.steps, {x.holds.saved || c.facts.listening.any(), x.holds.evaluated}, x.observes, x.last);
 }
 
 void on_answered(chief_state& c, const answered& x) {
@@ -223,9 +223,9 @@ void on_answered(chief_state& c, const answered& x) {
     c.gates.answered(x.step);
   if (c.ends())
     return;
-  if (const auto saved = c.listening.heard_saving(x.number))
+  if (const auto saved = c.facts.listening.heard_saving(x.number))
     send_books(c, *saved);
-  if (const auto commit = c.listening.heard_commit(x.number))
+  if (const auto commit = c.facts.listening.heard_commit(x.number))
     offer(c, *commit, true);
 }
 
@@ -239,7 +239,7 @@ void on_hooks_ended(chief_state& c, const hooks_ended& x) {
 void drain(chief_state& c, int64_t at, bool is_final) {
   c.now = chief_phase::draining;
   c.horizon.end_at(at, is_final);
-  mark_here(c, static_cast<uint8_t>((c.options.checkpoints ? mark_snapshot : 0) | mark_end));
+  mark_here(c, static_cast<mark_kinds>((c.options.checkpoints ? mark_snapshot : 0) | mark_end));
 }
 
 bool drain_further(chief_state& c) {
@@ -248,7 +248,7 @@ bool drain_further(chief_state& c) {
   const drain_situation s{.start_step = c.origin.start_step,
                           .evaluates = c.evaluations.any(),
                           .outfeed = c.outfeed() != nullptr,
-                          .facts_expected = c.facts.expects() || c.listening.hear_any_commit() || c.verdicts.holds(),
+                          .facts_expected = c.facts.expects() || c.facts.listening.hear_any_commit() || c.verdicts.holds(),
                           .flushing = c.flushing(),
                           .halting = c.may_recover() && !c.ending.halting.empty(),
                           .exports = exports_at_end(c),

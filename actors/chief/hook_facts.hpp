@@ -3,12 +3,14 @@
 
 #include "actors/chief/fact_window.hpp"
 #include "actors/chief/held_progress.hpp"
+#include "actors/chief/listeners.hpp"
 
 namespace troupe {
 
 class hook_facts : public fact_window {
  public:
   held_progress progress;  ///< Sent when the hooks have caught up.
+  listeners listening;     ///< Saving listeners.
 
   /// A fact that hooks hold was sent, which is of this state; it may be of an attempt that has failed.
   void hold(uint64_t number, int64_t step) { held_ = {number, step}; }

@@ -54,8 +54,8 @@ bool horizon::far_ahead(int64_t step, size_t saves) const {
   return every && step % *every == 0 && step / *every - reached_ / *every > records_max;
 }
 
-uint8_t horizon::marks_at(int64_t step, const gates& closed) const {
-  uint8_t kinds = 0;
+mark_kinds horizon::marks_at(int64_t step, const gates& closed) const {
+  mark_kinds kinds = 0;
   if (options_.checkpoints && (end_ == step || next_save(step - 1) == step))
     kinds |= mark_snapshot;
   if (end_ == step)
@@ -75,7 +75,7 @@ grant horizon::next(const gates& closed, const room& there) const {
   for (int64_t step = until_; step < target;) {
     step = std::min({target, next_save(step), step < there.evaluated ? there.evaluated : INT64_MAX,
                      options_.summary_steps ? next_multiple(step, options_.summary_steps) : INT64_MAX, closed.next_shown(step)});
-    uint8_t kinds = marks_at(step, closed);
+    mark_kinds kinds = marks_at(step, closed);
     if (step == there.evaluated && (kinds & mark_snapshot) == 0)
       kinds |= mark_show;
     if (far_ahead(step, saves) || ((kinds & mark_watch) != 0 && shown-- == 0)) {

@@ -61,7 +61,7 @@ class horizon {
   /// a mark for which there is no room. If its `until` is not above the horizon, there is no grant.
   grant next(const gates& closed, const room& there) const;
   /// The marks at state `step`, as mark_kind flags; 0: none.
-  uint8_t marks_at(int64_t step, const gates& closed) const;
+  mark_kinds marks_at(int64_t step, const gates& closed) const;
   /// The first multiple of save_steps after `step`; INT64_MAX: none.
   int64_t next_save(int64_t step) const;
 

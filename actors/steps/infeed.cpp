@@ -257,7 +257,7 @@ expected<void> infeed_state::reach() {
   const auto m = marks.find(step);
   if (m == marks.end() || ended)
     return {};
-  const uint8_t kinds = m->second;
+  const mark_kinds kinds = m->second;
   marks.erase(marks.begin(), std::next(m));
   if ((kinds & mark_snapshot) == 0)
     return {};

@@ -14,12 +14,12 @@ namespace {
 /// Whether `x` is reported rather than `than`, where several replicas sent errors for a step; among equals the lowest
 /// replica's is.
 bool outranks(const gradient_part& x, const gradient_part& than) {
-  if (x.status == 0 || than.status == 0)
-    return x.status != 0;
-  const auto fails = [](const gradient_part& p) { return end_kind_of(static_cast<step_status>(p.status)) == end_kind::failed; };
+  if (x.status == step_status::ok || than.status == step_status::ok)
+    return x.status != step_status::ok;
+  const auto fails = [](const gradient_part& p) { return end_kind_of(p.status) == end_kind::failed; };
   if (fails(x) != fails(than))  // A step that one replica cancelled is no end of the data, which another one came to: this step may be made again.
     return fails(x);
-  return severity_of(static_cast<step_status>(x.status)) > severity_of(static_cast<step_status>(than.status));
+  return severity_of(x.status) > severity_of(than.status);
 }
 
 /// Names the first variable whose gradient is not finite, and the replica whose part of it is not.
@@ -36,9 +36,9 @@ std::vector<std::string> notes_on(const parameter_layout& layout, const std::vec
 
 /// Checks that the part can be added to the others; its error names the part.
 gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
-  if (x.status != 0 || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
+  if (x.status != step_status::ok || (x.gradient.type() == dtype::uint8 && x.gradient.byte_size() == layout.gradient_bytes()))
     return x;
-  gradient_part refused{x.attempt, x.step, x.replica, static_cast<uint32_t>(step_status::bad_input)};
+  gradient_part refused{x.attempt, x.step, x.replica, step_status::bad_input};
   refused.cause = error{errc::invalid_argument, "replica/" + std::to_string(x.replica) + " sent a gradient of "
                                                   + std::to_string(x.gradient.byte_size())
                                                   + " bytes as " + std::string{to_string(x.gradient.type())} + ", and the model's has "
@@ -51,7 +51,7 @@ gradient_part checked(const gradient_part& x, const parameter_layout& layout) {
 void reducer_state::on_part(const gradient_part& x) {
   const auto from = caf::actor_cast<replica_actor>(self->current_sender());
   if (!is_replica(x.replica)) {
-    self->send(from, gradient_sum{x.attempt, x.step, static_cast<uint32_t>(step_status::bad_input), {},
+    self->send(from, gradient_sum{x.attempt, x.step, step_status::bad_input, {},
                                   error{errc::invalid_argument, "a gradient came from replica/" + std::to_string(x.replica) + ", and the job has "
                                                                   + std::to_string(options.sums->replicas()) + " replicas, from replica/0 on",
                                         {}, "reducer", x.step}});
@@ -89,7 +89,7 @@ gradient_sum reducer_state::reduce() {
   const gradient_part* worst = &parts.front();
   gradients.clear();
   for (const auto& p : parts) {
-    sum.status |= p.status;
+    sum.status = sum.status | p.status;
     if (outranks(p, *worst))
       worst = &p;
     gradients.push_back(p.gradient);
@@ -98,12 +98,12 @@ gradient_sum reducer_state::reduce() {
   for (const auto& p : parts)
     if (&p != worst && worst->cause.category == errc::nan_loss && p.cause.category == errc::nan_loss)
       sum.cause.notes.push_back("so it was on " + p.cause.source + ": " + p.cause.message);
-  if (sum.status != 0)
+  if (sum.status != step_status::ok)
     return sum;
   const auto& layout = options.sums->layout();
   sum.gradient = options.sums->sum(gradients);
   if (!is_finite(layout, {0, layout.gradient_bytes()}, sum.gradient.data())) {
-    sum.status = static_cast<uint32_t>(step_status::not_finite);
+    sum.status = step_status::not_finite;
     sum.cause = error{errc::nan_loss, "the reduced gradient is not finite", notes_on(layout, gradients, sum.gradient), "reducer", step};
     sum.gradient = {};
   }

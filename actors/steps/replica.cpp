@@ -50,7 +50,7 @@ void replica_state::on_end(const end_of_data& x) {
 void replica_state::on_sum(const gradient_sum& x) {
   if (x.attempt != attempt || x.step != step || waiting != wait::sum)
     return;
-  if (const auto status = static_cast<step_status>(x.status); status != step_status::ok) {
+  if (const auto status = x.status; status != step_status::ok) {
     waiting = wait::none;
     return stop_at(status, x.cause);
   }
@@ -172,10 +172,10 @@ void replica_state::fire() {
   target = trains() && moves() ? 1 - current : current;
   if (options.replicas > 1 && trains()) {
     waiting = wait::sum;
-    self->send(peers.reducer, gradient_part{attempt, step, options.index, static_cast<uint32_t>(status),
+    self->send(peers.reducer, gradient_part{attempt, step, options.index, status,
                                             status == step_status::ok ? engine.gradient() : tensor{}, cause});
     if (planted(planted_fault::gradient_ahead))
-      self->send(peers.reducer, gradient_part{attempt, step + 1, options.index, 0, tensor{}, {}});
+      self->send(peers.reducer, gradient_part{attempt, step + 1, options.index, step_status::ok, tensor{}, {}});
     return;
   }
   if (status != step_status::ok)
@@ -241,7 +241,7 @@ void replica_state::finish_step() {
       feeds.clear();
       block_done = true;
     }
-  const uint8_t kinds = take_marks();
+  const mark_kinds kinds = take_marks();
   collect(kinds);
   serve(kinds);
   if (block_done || kinds != 0)
@@ -251,7 +251,7 @@ void replica_state::finish_step() {
 }
 
 void replica_state::reach() {
-  const uint8_t kinds = take_marks();
+  const mark_kinds kinds = take_marks();
   if (kinds == 0)
     return;
   collect(kinds);
@@ -264,12 +264,12 @@ uint8_t replica_state::take_marks() {
     marks.erase(marks.begin());
   if (marks.empty() || marks.begin()->first != step)
     return 0;
-  const uint8_t kinds = marks.begin()->second;
+  const mark_kinds kinds = marks.begin()->second;
   marks.erase(marks.begin());
   return kinds;
 }
 
-void replica_state::collect(uint8_t kinds) {
+void replica_state::collect(mark_kinds kinds) {
   if ((kinds & mark_summary) != 0 && std::exchange(has_records, false))
     pending.recorded.push_back({step, options.engine->recorded(current)});
   if ((kinds & mark_watch) != 0 && last_watch != step) {
@@ -287,7 +287,7 @@ void replica_state::collect(uint8_t kinds) {
 
 /// Called before the report: once a state has been reported, the checkpoint writer has the parts of all replicas for
 /// it.
-void replica_state::serve(uint8_t kinds) {
+void replica_state::serve(mark_kinds kinds) {
   if ((kinds & mark_snapshot) != 0)
     lend();
   if ((kinds & mark_show) != 0 && peers.parts)

@@ -158,8 +158,8 @@ struct replica_state {
   void finish_step();           ///< Step `step` is applied everywhere.
   void reach();                 ///< Serves the mark, if any, at state `step`.
   uint8_t take_marks();         ///< The marks of state `step`; removes them.
-  void collect(uint8_t kinds);  ///< Adds values and records to the next report.
-  void serve(uint8_t kinds);    ///< Serves the marks snapshot and end.
+  void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
+  void serve(mark_kinds kinds);    ///< Serves the marks snapshot and end.
   void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.
   void stop_at(step_status status, error cause);
   void send_report();

@@ -1,6 +1,7 @@
 #include "pipeline/launch/agent.hpp"
 
 #include "pipeline/launch/node_maker.hpp"
+#include "words/planted.hpp"
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
@@ -86,7 +87,7 @@ void agent_state::on_prepare(const prepare_plan& x) {
 void agent_state::on_prepared(prepared x) {
   if (!asked || asked->first != x.attempt)
     return;
-  if (x.plan) {
+  if (x.plan && !planted(planted_fault::plan_of_before)) {
     options.job = std::exchange(*next, nullptr);
     options.maker->use(options.job);
   }

@@ -24,7 +24,8 @@ tensor floats() {
 step_values some_values() { return {9, {floats(), tensor::scalar<int64_t>(-3)}, {{floats()}, {}}}; }
 
 stored_plan a_stored_plan() {
-  return {{3, 40, 50}, true, {{"b/"}, {"c/kernel"}, {{"d/", "a/"}}}, {{4_node, "replica/0"}}, {{1_group, "a", {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}}};
+  return {{3, 40, 50}, true, {{"b/"}, {"c/kernel"}, {{"d/", "a/"}}}, {{4_node, "replica/0"}},
+          {{1_group, "a", {{"a/kernel", dtype::float32, {2, 3}, true, false}, {"a/kernel/Adam", dtype::int32, {2}, false, true}}}}};
 }
 
 template <class M>
@@ -75,8 +76,8 @@ template <> failure sample(simulation&) { return {10, node_id{6}, trouble()}; }
 template <> flush sample(simulation&) { return {11}; }
 template <> flushed sample(simulation&) { return {12}; }
 template <> gone sample(simulation&) { return {61, 1_node}; }
-template <> gradient_part sample(simulation&) { return {13, 40, 2, 5, floats(), trouble()}; }
-template <> gradient_sum sample(simulation&) { return {14, 41, 6, floats(), trouble()}; }
+template <> gradient_part sample(simulation&) { return {13, 40, 2, step_status::not_finite | step_status::ended, floats(), trouble()}; }
+template <> gradient_sum sample(simulation&) { return {14, 41, step_status::bad_input, floats(), trouble()}; }
 template <> halt sample(simulation&) { return {62}; }
 template <> hooks_ended sample(simulation&) { return {80}; }
 template <> hooks_ready sample(simulation&) { return {81, {{1, 2, true}, {3, 0, false}}, {true, true}, true, true, true}; }

@@ -172,7 +172,7 @@ struct chief_alone : simulation {
   }
   int64_t granted() { return node(role::replica).last<troupe::run>().until; }
   /// The marks of these kinds in all grants so far.
-  std::vector<int64_t> marked(uint8_t kinds) {
+  std::vector<int64_t> marked(mark_kinds kinds) {
     std::vector<int64_t> steps;
     for (const auto& r : node(role::replica).all<troupe::run>())
       for (const auto& m : r.marks)

@@ -8,7 +8,7 @@ namespace {
 
 using steps = std::vector<int64_t>;
 
-steps marked(const grant& g, uint8_t kind) {
+steps marked(const grant& g, mark_kinds kind) {
   steps at;
   for (const auto& m : g.marks)
     if ((m.kinds & kind) != 0)

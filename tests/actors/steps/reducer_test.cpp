@@ -30,10 +30,10 @@ struct reducer_of_four : simulation {
     return tensor::copy_of(dtype::uint8, {layout->gradient_bytes()}, std::as_bytes(std::span{all}));
   }
   void part(int32_t r, float value, int64_t step = 0, int32_t attempt = 1) {
-    tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{attempt, step, r, 0, gradient(value), {}});
+    tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{attempt, step, r, step_status::ok, gradient(value), {}});
   }
   void part(int32_t r, step_status status, error cause = {}) {
-    tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{1, 0, r, static_cast<uint32_t>(status), {}, std::move(cause)});
+    tell_as(replicas[static_cast<size_t>(r)].handle(), sums, gradient_part{1, 0, r, status, {}, std::move(cause)});
   }
   void done(int32_t r, int64_t step = 0) { tell_as(replicas[static_cast<size_t>(r)].handle(), sums, applied{1, step, r}); }
   static float first(const gradient_sum& s) { return *reinterpret_cast<const float*>(s.gradient.data()); }
@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "gradients are added by the fixed pairwise tr
     REQUIRE(r.count<gradient_sum>() == 1);
     CHECK(first(r.last<gradient_sum>()) == tree);
     CHECK(reinterpret_cast<const float*>(r.last<gradient_sum>().gradient.data())[1] == 4);
-    CHECK(r.last<gradient_sum>().status == 0);
+    CHECK(r.last<gradient_sum>().status == step_status::ok);
     CHECK(r.last<gradient_sum>().step == 0);
     CHECK(r.last<gradient_sum>().attempt == 1);
   }
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its caus
     part(1, step_status::ended, ended);
     part(2, 1);
     part(3, 1);
-    CHECK(replicas[2].last<gradient_sum>().status == static_cast<uint32_t>(step_status::ended));
+    CHECK(replicas[2].last<gradient_sum>().status == step_status::ended);
     CHECK(replicas[2].last<gradient_sum>().cause == ended);
   }
   SUBCASE("a value that is not finite outranks an end") {
@@ -145,7 +145,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "the status is that of all replicas, its caus
     part(2, step_status::bad_input, bad);
     part(3, step_status::cancelled, {errc::cancelled, "cancelled"});
     CHECK(replicas[0].last<gradient_sum>().cause == bad);
-    CHECK(replicas[0].last<gradient_sum>().status == (1u | 2u | 4u | 8u));
+    CHECK(replicas[0].last<gradient_sum>().status == (step_status::not_finite | step_status::cancelled | step_status::ended | step_status::bad_input));
   }
   SUBCASE("of two of one kind the lower replica's is told") {
     part(3, step_status::not_finite, {errc::nan_loss, "on three", {}, "replica/3"});
@@ -178,11 +178,11 @@ TEST_CASE_FIXTURE(reducer_of_four, "a part of a replica that there is not is ref
     part(r, 1);
   for (const int32_t stranger : {-1, 4, 1 << 30}) {
     auto from = record<gradient_sum, all_applied>();
-    tell_as(from.handle(), sums, gradient_part{9, 7, stranger, 0, gradient(1), {}});
+    tell_as(from.handle(), sums, gradient_part{9, 7, stranger, step_status::ok, gradient(1), {}});
     tell_as(from.handle(), sums, applied{1, 0, stranger});
     REQUIRE(from.count<gradient_sum>() == 1);
     const auto& answer = from.last<gradient_sum>();
-    CHECK(answer.status == static_cast<uint32_t>(step_status::bad_input));
+    CHECK(answer.status == step_status::bad_input);
     CHECK(answer.step == 7);
     CHECK(answer.attempt == 9);
     CHECK(answer.cause == error{errc::invalid_argument, "a gradient came from replica/" + std::to_string(stranger)
@@ -206,10 +206,10 @@ TEST_CASE_FIXTURE(reducer_of_four, "word of an applied step that was never summe
 TEST_CASE_FIXTURE(reducer_of_four, "a gradient of another size ends the step with who sent it and both sizes") {
   for (int32_t r : {0, 1, 3})
     part(r, 1);
-  tell_as(replicas[2].handle(), sums, gradient_part{1, 0, 2, 0, tensor::zeros(dtype::uint8, {12}), {}});
+  tell_as(replicas[2].handle(), sums, gradient_part{1, 0, 2, step_status::ok, tensor::zeros(dtype::uint8, {12}), {}});
   for (auto& r : replicas) {
     REQUIRE(r.count<gradient_sum>() == 1);
-    CHECK(r.last<gradient_sum>().status == static_cast<uint32_t>(step_status::bad_input));
+    CHECK(r.last<gradient_sum>().status == step_status::bad_input);
     CHECK(r.last<gradient_sum>().cause == error{errc::invalid_argument, "replica/2 sent a gradient of 12 bytes as uint8, and the model's has 64 as uint8",
                                                 {}, "reducer", 0});
     CHECK(r.last<gradient_sum>().gradient.elements() == 0);
@@ -219,7 +219,7 @@ TEST_CASE_FIXTURE(reducer_of_four, "a gradient of another size ends the step wit
 TEST_CASE_FIXTURE(reducer_of_four, "a sum that is not finite is told as such") {
   for (int32_t r : {0, 1, 2, 3})
     part(r, 3e38f);
-  CHECK(replicas[3].last<gradient_sum>().status == static_cast<uint32_t>(step_status::not_finite));
+  CHECK(replicas[3].last<gradient_sum>().status == step_status::not_finite);
   CHECK(replicas[3].last<gradient_sum>().cause.category == errc::nan_loss);
   CHECK(replicas[3].last<gradient_sum>().cause.step == 0);
 }

@@ -52,6 +52,7 @@ constexpr planted_row rows[] = {
   {planted_fault::begin_before_connect, "begin_before_connect", 30},
   {planted_fault::old_iteration_accepted, "old_iteration_accepted", 14, growth_story},
   {planted_fault::planned_end_is_death, "planned_end_is_death", 2, growth_story},
+  {planted_fault::plan_of_before, "plan_of_before", 2, growth_story},
   {planted_fault::growth_spends_budget, "growth_spends_budget", 127, growth_story},
 };
 
