@@ -91,11 +91,11 @@ struct prepared_job {
   const prediction_job& prediction() const { return std::get<prediction_job>(job); }
   /// The data of an evaluation, alone or beside training, by the number of its evaluator.
   const evaluation_data& evaluation(int32_t which) const;
-  /// The first program of that mode; the plan has one.
+  /// The first program of that mode. Throws broken_invariant where the plan has none.
   prepared_program& in(mode m);
   const prepared_program& in(mode m) const { return const_cast<prepared_job*>(this)->in(m); }
   /// The program of the replicas that an evaluator or a predictor drives.
-  const prepared_program& driven_by(node_id driver) const { return programs[*plan.all(role::replica, driver).at(0)->program]; }
+  const prepared_program& driven_by(node_id driver) const;
 };
 
 /// The plan, with what a chief has to know of its models.

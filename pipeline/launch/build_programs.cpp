@@ -1,0 +1,208 @@
+#include "pipeline/launch/build_programs.hpp"
+
+#include "compute/graph/graph.hpp"
+#include "compute/graph/model_graph.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+std::vector<group_layout> layouts_of(const prepared_job& job) {
+  std::vector<group_layout> all;
+  for (size_t p = 0; p < job.programs.size(); ++p)
+    if (const auto& program = job.plan->programs[p]; program.mode == mode::train)
+      all.push_back({program.group, {job.programs[p].parameters, &job.programs[p].parameters->layout()}, job.plan.group(program.group).name});
+  return all;
+}
+
+std::vector<component> carried_by(const prepared_job& job, const plan_edge& edge) {
+  const auto& source = job.plan.at(edge.from);
+  if (source.dataset)
+    return job.datasets[*source.dataset].element.components();
+  const auto port = std::find(source.out_ports.begin(), source.out_ports.end(), edge.out) - source.out_ports.begin();
+  auto c = job.programs[*source.program].exposed[static_cast<size_t>(port)];
+  c.name = edge.in;
+  return {c};
+}
+
+namespace {
+
+/// Rows that an edge carries for one step.
+expected<int64_t> rows_by(const prepared_job& job, const plan_edge& e, const std::vector<int64_t>& rows_of_programs) {
+  const auto& plan = job.plan;
+  const auto& source = plan.at(e.from);
+  if (source.program)
+    return rows_of_programs[*source.program];
+  const auto rows = job.datasets[*source.dataset].batch_rows;
+  if (e.how != divide::split)
+    return rows;
+  const auto& others = plan.edges_from(e.from);
+  const auto readers = std::count_if(others.begin(), others.end(), [&](const plan_edge* other) { return plan.at(other->to).group == plan.at(e.to).group; });
+  if (rows % readers != 0)
+    return fail(errc::invalid_argument, "a batch of " + std::to_string(rows) + " rows cannot be split evenly among " + std::to_string(readers)
+                                          + " replicas");
+  return rows / readers;
+}
+
+/// The input of one replica of a program, of all its ports together.
+struct fed {
+  element_spec element;
+  std::vector<component> delivered;  ///< In the order of the ports.
+  int64_t rows = 0;                  ///< Rows of one step.
+};
+
+expected<fed> feeds_of(const prepared_job& job, const plan_node& replica, const std::vector<int64_t>& rows_of_programs) {
+  fed all;
+  for (const auto* e : job.plan.edges_to(replica.id)) {
+    const auto rows = rows_by(job, *e, rows_of_programs);
+    if (!rows)
+      return fail(rows.error());
+    if (all.rows != 0 && *rows != all.rows)
+      return fail(errc::invalid_argument, "'" + replica.name + "' is fed " + std::to_string(all.rows) + " rows a step, and '"
+                                            + job.plan.at(e->from).name + "." + e->out + "' has " + std::to_string(*rows) + " for it");
+    all.rows = *rows;
+    auto carried = carried_by(job, *e);
+    for (const auto& c : carried)
+      if (std::any_of(all.delivered.begin(), all.delivered.end(), [&](const component& other) { return other.name == c.name; }))
+        return fail(errc::invalid_argument, "'" + replica.name + "' is fed '" + c.name + "' by two of its ports");
+    const auto& source = job.plan.at(e->from);
+    const auto element = source.dataset ? job.datasets[*source.dataset].element : element_spec{carried, {}};
+    all.element.features.insert(all.element.features.end(), element.features.begin(), element.features.end());
+    all.element.labels.insert(all.element.labels.end(), element.labels.begin(), element.labels.end());
+    all.delivered.insert(all.delivered.end(), std::make_move_iterator(carried.begin()), std::make_move_iterator(carried.end()));
+  }
+  std::sort(all.element.features.begin(), all.element.features.end(), [](const component& a, const component& b) { return a.name < b.name; });
+  return all;
+}
+
+/// Whether the programs whose outputs this program reads have been prepared; there is no cycle.
+bool is_ready(const prepared_job& job, size_t program, const std::vector<int64_t>& rows_of_programs) {
+  for (const auto* e : job.plan.edges_to(job.plan.replicas_of(program).front()->id))
+    if (const auto& source = job.plan.at(e->from); source.program && rows_of_programs[*source.program] == 0)
+      return false;
+  return true;
+}
+
+/// Tells a warm start which variables the model trains, and freezes those that it takes, where that is wanted.
+expected<void> begin_with(start_values& start, graph& g, mode m) {
+  bool any = false, left = false;
+  for (auto& v : g.internals().variables) {
+    if (!v.options.trainable)
+      continue;
+    start.add_trainable(v.options.name);
+    any = true;
+    if (m == mode::train && start.freezes() && start.takes(v.options.name))
+      v.options.trainable = false;
+    left = left || v.options.trainable;
+  }
+  return !any || left ? expected<void>{} : fail(errc::invalid_argument, "warm_start.freeze: every trainable variable is taken, and none is left to train");
+}
+
+/// The graphs that were built for a job: a model function is called once for each mode and structure of the data.
+class built_graphs {
+ public:
+  /// `start`, which may be null, is told of its variables.
+  expected<std::shared_ptr<const model_graph>> get(const std::shared_ptr<const model>& source, const element_spec& element, mode m, start_values* start) {
+    for (const auto& b : all_)
+      if (b.source == source && b.m == m && b.element == element)
+        return b.graph;
+    auto graph = build_graph(*source, element, m);
+    if (!graph)
+      return fail(graph.error());
+    if (auto left = start ? begin_with(*start, (*graph)->g, m) : expected<void>{}; !left)
+      return fail(left.error());
+    return all_.emplace_back(built{source, element, m, std::move(*graph)}).graph;
+  }
+
+ private:
+  struct built {
+    std::shared_ptr<const model> source;
+    element_spec element;
+    mode m;
+    std::shared_ptr<const model_graph> graph;
+  };
+  std::vector<built> all_;
+};
+
+/// The threads of each replica of a program. Those of the same mode run at the same time: the groups of a search with their replicas.
+shared_threads threads_of(const prepared_job& job, const plan_program& of) {
+  if (const auto given = job.basis().config.intra_op_threads; given > 0)
+    return {given, false};
+  const auto beside = std::count_if(job.plan->nodes.begin(), job.plan->nodes.end(), [&](const plan_node& n) {
+    return n.what == role::replica && job.plan->programs[*n.program].mode == of.mode;
+  });
+  return {std::max(1, job.basis().processors / static_cast<int32_t>(beside)), true};
+}
+
+expected<prepared_program> plan_program_of(prepared_job& job, size_t number, std::shared_ptr<const model> source, std::vector<int64_t>& rows_of_programs,
+                                           built_graphs& graphs) {
+  const auto& config = job.basis().config;
+  const auto& planned = job.plan->programs[number];
+  const auto& replicas = job.plan.replicas_of(number);
+  const auto in = feeds_of(job, *replicas.front(), rows_of_programs);
+  if (!in)
+    return fail(in.error());
+  rows_of_programs[number] = in->rows;
+  const auto count = static_cast<int32_t>(replicas.size());
+  const auto shards = planned.mode == mode::train ? config.gradient_shards : 1;
+  const auto refused = std::make_shared<std::optional<error>>();
+  if (planned.mode == mode::predict)
+    source = std::make_shared<const model>(choose_predictions(source, job.prediction().choice, in->rows, refused));
+  const auto graph = graphs.get(source, in->element, planned.mode, job.start.get());
+  if (!graph)
+    return fail(refused->value_or(graph.error()));  // The error itself, without the source line that the graph adds.
+  const auto& built = *graph;
+  auto layout = layout_of(*built);
+  if (!layout)
+    return fail(layout.error());
+  auto store = parameter_store::create(std::move(*layout), planned.mode == mode::train && job.plan.saves() ? 2 : 1);
+  if (!store)
+    return fail(store.error());
+  prepared_program program{.parameters = *store};
+  const program_engine_options for_all{built, in->delivered, program.parameters, 0, count, shards, in->rows, config.seed,
+                                       threads_of(job, planned), config.recompute, planned.mode == mode::train ? measuring_of(config) : measuring::never, {},
+                                       job.switches.at(replicas.front()->driver).cancel};
+  program.make_engine = [for_all](const plan_node& replica) {
+    auto options = for_all;
+    options.replica = replica.index;
+    options.expose = replica.out_ports;
+    return make_program_engine(std::move(options));
+  };
+  for (const auto* n : replicas) {
+    auto engine = program.make_engine(*n);
+    if (!engine)
+      return fail(engine.error());
+    program.engines.push_back(std::move(*engine));
+  }
+  const auto exposed = program.engines.front()->exposed();
+  program.exposed.assign(exposed.begin(), exposed.end());
+  program.measures = !program.engines.front()->measured().empty();
+  if (count > 1 && planned.mode == mode::train) {
+    auto sums = gradient_reduction::plan({program.parameters, &program.parameters->layout()}, count);
+    if (!sums)
+      return fail(sums.error());
+    program.reduction = std::make_shared<gradient_reduction>(std::move(*sums));
+  }
+  return program;
+}
+
+}  // namespace
+
+/// A program is built after those whose outputs it reads.
+expected<void> build_programs(prepared_job& job, const std::vector<std::shared_ptr<const model>>& models) {
+  std::vector<int64_t> rows_of_programs(models.size());
+  job.programs.resize(models.size());
+  built_graphs graphs;
+  for (size_t built = 0; built < models.size();)
+    for (size_t p = 0; p < models.size(); ++p)
+      if (rows_of_programs[p] == 0 && is_ready(job, p, rows_of_programs)) {
+        auto program = plan_program_of(job, p, models[p], rows_of_programs, graphs);
+        if (!program)
+          return fail(program.error());
+        job.programs[p] = std::move(*program);
+        ++built;
+      }
+  return {};
+}
+
+}  // namespace troupe

@@ -1,0 +1,115 @@
+#include "pipeline/launch/check_prepared.hpp"
+
+#include "storage/examination/examination.hpp"
+#include "words/text.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace troupe {
+
+namespace {
+
+/// The groups by the names of their variables, which need to differ, since a checkpoint stores all of them by name.
+expected<std::map<std::string, group_id>> variable_owners(const prepared_job& job) {
+  std::map<std::string, group_id> owners;
+  for (const auto& group : layouts_of(job))
+    for (const auto& e : group.layout->entries())
+      if (const auto [owner, added] = owners.emplace(e.name, group.group); !added)
+        return fail(errc::invalid_argument, "variable '" + e.name + "' is of two groups, '" + job.plan.group(owner->second).name + "' and '" + group.name
+                                              + "': build each model in a scope of its own");
+  return owners;
+}
+
+/// The groups whose variables each evaluation beside training loads.
+expected<void> find_evaluated_groups(prepared_job& job, const std::map<std::string, group_id>& owners) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  const auto* chief = job.plan.find(role::chief, no_node);
+  if (!training || !chief)
+    return {};
+  const auto& evaluators = job.plan.all(role::evaluator, chief->id);
+  if (evaluators.size() != training->evaluations.size())
+    return fail(errc::invalid_argument, "the plan lists " + std::to_string(evaluators.size()) + " evaluators, and the job has "
+                                          + std::to_string(training->evaluations.size()) + " evaluations: it needs one for each");
+  for (const auto* node : evaluators) {
+    std::set<group_id> found;
+    for (const auto& e : job.driven_by(node->id).parameters->layout().entries())
+      if (const auto owner = owners.find(e.name); owner != owners.end())
+        found.insert(owner->second);
+    job.evaluated_groups.emplace_back(found.begin(), found.end());
+  }
+  return {};
+}
+
+/// The names of the metrics of an evaluation.
+std::vector<std::string> metrics_of(const prepared_job& job, size_t which) {
+  const auto& node = *job.plan.all(role::evaluator, job.plan.find(role::chief, no_node)->id)[which];
+  std::vector<std::string> names{"global_step", "loss"};
+  for (const auto& o : job.driven_by(node.id).engines.front()->outputs())
+    if (o.what == program_output::kind::metric_sum && std::find(names.begin(), names.end(), o.name) == names.end())
+      names.push_back(o.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// invalid_argument where `who` asks for an evaluation or a metric that the job has not.
+expected<void> check_metric(const prepared_job& job, const std::string& who, const std::string& evaluation, const std::optional<std::string>& metric) {
+  const auto& all = job.training().evaluations;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const evaluation_policy& e) { return e.data.name == evaluation; });
+  if (found == all.end())
+    return fail(errc::invalid_argument, who + " needs an evaluation" + (evaluation.empty() ? " without a name" : " named '" + evaluation + "'") + "; there "
+                                          + (all.empty() ? "is none" : "are: " + joined(all, ", ", [](const evaluation_policy& e) {
+                                              return e.data.name.empty() ? "one without a name" : "'" + e.data.name + "'";
+                                            })));
+  const auto names = metrics_of(job, static_cast<size_t>(found - all.begin()));
+  if (metric && std::find(names.begin(), names.end(), *metric) == names.end())
+    return fail(errc::invalid_argument, who + " asks for the metric '" + *metric + "', which the evaluation does not have; it has " + joined(names));
+  return {};
+}
+
+expected<void> check_judgements(const prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training)
+    return {};
+  for (const auto& rule : training->stop_early) {
+    const auto metric = rule.what == stop_rule::kind::predicate ? std::nullopt : std::optional{rule.metric};
+    if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric); !possible)
+      return possible;
+  }
+  return training->keep_best ? check_metric(job, "keep_best", training->keep_best->evaluation, training->keep_best->metric) : expected<void>{};
+}
+
+/// What earlier runs of the job have left of its evaluations: for rules, for the best checkpoint, and so that a finished job evaluates nothing again.
+expected<void> read_histories(prepared_job& job) {
+  const auto* training = std::get_if<training_job>(&job.job);
+  if (!training)
+    return {};
+  const bool needed = !training->stop_early.empty() || (training->keep_best && training->keep_best->restore_best);
+  const bool finished = job.books && training->max_steps && job.books->id.step >= *training->max_steps;
+  for (size_t i = 0; (needed || finished) && i < training->evaluations.size(); ++i) {
+    auto history = read_evaluations(*job.basis().files, join_path(*job.basis().config.model_dir, training->evaluations[i].data.folder()));
+    if (!history && needed)
+      return fail(history.error());
+    job.histories.push_back(history ? std::move(*history) : evaluation_history{});
+  }
+  return {};
+}
+
+/// A training that will begin anew learns before it does what is wrong with its warm start.
+expected<void> check_start(const prepared_job& job) {
+  if (!job.start || job.books || !std::holds_alternative<training_job>(job.job))
+    return {};
+  return job.start->check(layouts_of(job));
+}
+
+}  // namespace
+
+expected<void> check_prepared(prepared_job& job) {
+  return variable_owners(job)
+    .and_then([&](const auto& owners) { return find_evaluated_groups(job, owners); })
+    .and_then([&] { return check_start(job); })
+    .and_then([&] { return check_judgements(job); })
+    .and_then([&] { return read_histories(job); });
+}
+
+}  // namespace troupe
