@@ -31,7 +31,8 @@ constexpr std::array rows{
   role_row{.what = role::predictor, .name = "predictor", .drivers = launcher_alone, .starts = 10, .ends = 8},
   role_row{.what = role::callbacks, .name = "callbacks", .drivers = chief_alone, .starts = 9, .ends = 6, .outlives_iteration = true,
            .dies = save_and_fail, .hangs = save_and_fail, .throws = save_and_fail},
-  role_row{.what = role::chief, .name = "chief", .drivers = launcher_alone, .has_thread = false, .starts = 11, .ends = 9, .makes_part = true, .outlives_iteration = true},
+  role_row{.what = role::chief, .name = "chief", .drivers = launcher_alone, .has_thread = false, .starts = 11, .ends = 9, .makes_part = true,
+           .outlives_iteration = true},
 };
 
 static_assert(are_in_order(rows));

@@ -23,7 +23,7 @@ void on_request(chief_state& c, const request& x) {
   if (x.what == request::save) {
     if (c.options.checkpoints && c.now == chief_phase::training && c.saves.may_save_now())
       mark_here(c, mark_snapshot);
-    c.wishes.save = c.wishes.save || c.now == chief_phase::restoring || c.now == chief_phase::recovering;
+    c.wishes.save = c.wishes.save || (!c.trains() && !c.ends() && c.now != chief_phase::starting);
     return;
   }
   if (x.what == request::scale_rate)

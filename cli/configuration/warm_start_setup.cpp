@@ -67,13 +67,13 @@ expected<std::optional<warm_start_settings>> make_warm_start(const settings& giv
   given.read_fields(table, made);
   return read_names(given, made)
     .and_then([&] { return read_vocabularies(given, made); })
-    .and_then([&] { return validate(made); })
-    .map([&] { return std::optional{std::move(made)}; })
-    .map_error([&](error e) {
-      if (e.message.starts_with(table))
+    .and_then([&] {
+      return validate(made).map_error([&](error e) {
         e.message = given.origin(from) + e.message;
-      return e;
-    });
+        return e;
+      });
+    })
+    .map([&] { return std::optional{std::move(made)}; });
 }
 
 }  // namespace troupe::cli

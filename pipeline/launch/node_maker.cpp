@@ -58,7 +58,7 @@ caf::strong_actor_ptr node_maker::as_node(const plan_node& n, F f, Ts&&... xs) {
 
 preparer_actor node_maker::start_preparer(preparer_options options) {
   const spawn_options how{how_.own_thread, how_.messages};
-  options.first = job_;
+  options.present = job_;
   auto handle = spawn_actor(system_, how, preparer, std::move(options));
   listener_->started(preparer_state::name, caf::actor_cast<caf::strong_actor_ptr>(handle));
   return handle;

@@ -134,8 +134,12 @@ checkpoint_writer_options checkpoint_writer_options_of(const prepared_job& job, 
   options.wall_offset = job.wall_offset;
   options.lease_commits = job.plan.find(role::evaluator, node.driver) != nullptr;
   options.seed = config.seed;
-  if (job.start)
-    options.start = [start = job.start, layouts = layouts_of(job)](uint64_t seed) { return start->read(layouts, seed); };
+  if (job.start) {
+    auto layouts = layouts_of(job);
+    for (auto& of_group : layouts)  // Copies, as a checkpoint writer outlives the stores of a plan that grows into another one.
+      of_group.layout = std::make_shared<parameter_layout>(*of_group.layout);
+    options.start = [start = job.start, layouts = std::move(layouts)](uint64_t seed) { return start->read(layouts, seed); };
+  }
   options.properties = {{"model", job.basis().source->name}, {"cpu_level", TROUPE_CPU_LEVEL}, {"numerics_version", std::to_string(numerics_version)},
                         {"gradient_shards", std::to_string(config.gradient_shards)}, {"replicas", std::to_string(config.replicas)},
                         {"seed", std::to_string(config.seed)}};

@@ -36,10 +36,11 @@ preparer_actor::behavior_type preparer(preparer_actor::stateful_pointer<preparer
   return {
     [self, &state](const prepare_plan& x) {
       auto& of = state.options;
-      auto made = make_next(*of.first, x.books);
+      auto made = make_next(*of.present, x.books);
       prepared answer{x.attempt, of.place};
       if (made) {
         *of.next = *made;
+        of.present = *made;
         answer.plan = std::make_shared<attempt_plan>(attempt_plan_of(*made));
       } else {
         answer.cause = std::move(made.error());

@@ -9,7 +9,7 @@ namespace troupe {
 
 struct preparer_options {
   int32_t place = 0;
-  std::shared_ptr<const prepared_job> first;         ///< The present one; its settings, boards and claims are those of the job.
+  std::shared_ptr<const prepared_job> present;       ///< Its settings, boards and claims are those of the job; it is let go once there is a next one.
   /// Where the next one is put before `prepared` is sent; whoever hears of it takes it.
   std::shared_ptr<std::shared_ptr<prepared_job>> next;
   agent_actor asker;

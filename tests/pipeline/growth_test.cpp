@@ -136,6 +136,17 @@ TEST_CASE("a job grows on threads, with two replicas, to the bits of one in simu
   }
 }
 
+TEST_CASE("a plan that a job has grown out of is let go, with its stores and engines") {
+  growing_options j;
+  auto prepared = prepare_growing(j);
+  const std::weak_ptr<prepared_job> before = prepared;
+  const std::weak_ptr<parameter_store> store = prepared->programs.front().parameters;
+  simulated_job job{std::move(prepared), 1};
+  REQUIRE(job.crank_until([&] { return job.progress().step >= 30; }));
+  CHECK(before.expired());
+  CHECK(store.expired());
+}
+
 TEST_CASE("a planner that fails, or makes a plan that cannot follow, ends the job with an error that says so, and its last commit stands") {
   growing_options j;
   std::string says;

@@ -384,7 +384,8 @@ TEST_CASE("a plan can follow another one if whoever lives on is the same node in
   CHECK(check_successor(now, plan([](job_plan& p) { named(p, "a/replica/0").name = "c/replica/0"; })));
   const auto refused = check_successor(now, plan([](job_plan& p) { named(p, "checkpoint_writer").name = "another"; }));
   REQUIRE_FALSE(refused);
-  CHECK(has(refused.error().message, "'checkpoint_writer' lives on from iteration to iteration, and the next plan has 'another', a checkpoint_writer, under its number"));
+  CHECK(has(refused.error().message, "'checkpoint_writer' lives on from iteration to iteration, and the next plan has "
+                                      "'another', a checkpoint_writer, under its number"));
   const auto placed = check_successor(plan([](job_plan& p) { named(p, "checkpoint_writer").place = 1; }), now);
   CHECK_FALSE(placed);
 }

@@ -55,7 +55,8 @@ void damage_newest(file_system& disk, int64_t count) {
 bool in(growth_trouble what, std::initializer_list<growth_trouble> all) { return std::find(all.begin(), all.end(), what) != all.end(); }
 
 /// One process. Absent: it was killed.
-std::optional<expected<train_result>> run_once(const growth_recipe& r, const std::shared_ptr<memory_disk>& disk, int64_t process, std::vector<std::string>& wrong) {
+std::optional<expected<train_result>> run_once(const growth_recipe& r, const std::shared_ptr<memory_disk>& disk, int64_t process,
+                                               std::vector<std::string>& wrong) {
   const bool disturbed = process == 0;
   const auto faulty = faulty_file_system::around(disk);
   growing_options j;
