@@ -336,7 +336,7 @@ class plan_check {
   expected<void> iteration() const {
     const auto& i = data_.iteration;
     const auto name = "iteration " + std::to_string(i.number);
-    if (i.number < 0 || (i.number > 0) != i.begins_at.has_value())
+    if (i.number < 0 || (i.number > 0) != i.begins_at.has_value() || i.begins_at.value_or(0) < 0)
       return refuse(name + (i.begins_at ? " begins at a state, and the first one is 0" : " does not say at which state it begins"));
     if (i.ends_at && *i.ends_at <= i.begins_at.value_or(0))
       return refuse(name + " ends at state " + std::to_string(*i.ends_at) + " and begins at state " + std::to_string(i.begins_at.value_or(0)));

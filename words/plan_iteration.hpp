@@ -15,7 +15,7 @@ struct plan_iteration {
 
   /// Whether a job whose newest commit is `id` goes on with this plan. A commit of iteration t at its last state wants plan t + 1.
   bool goes_on_from(checkpoint_id id) const noexcept {
-    return id.iteration == number ? !ends_at || id.step < *ends_at : id.iteration + 1 == number && begins_at == id.step;
+    return id.iteration == number ? !ends_at || id.step < *ends_at : id.iteration == number - 1 && begins_at == id.step;
   }
   friend bool operator==(const plan_iteration&, const plan_iteration&) = default;
 };

@@ -8,6 +8,7 @@
 //   starting:   agents start the nodes, then the checkpoint writer sends the newest checkpoint to the owners of the parameter stores
 //   restoring:  hooks begin and state their needs
 //   training:   the horizon is extended ahead of the reports; marks are placed; commits, evaluations, gates are followed
+//   growing, preparing: from the end of an iteration, once all is saved and evaluated, to the restoration of the next plan (chief_growth.cpp)
 //   draining:   the end is fixed and marked; nothing is granted past it; the last save and evaluation are awaited
 //               after a failure: a last save of a healthy model (failing::saving), or pending saves (::settling)
 //   recovering: after a failure that a new attempt can cure, once everyone is halted (in draining, failing::settling):

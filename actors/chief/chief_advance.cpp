@@ -20,7 +20,7 @@ static bool take_round(chief_state& c) {
   any |= fail_as_announced(c);                                    // After what was reached is told, before anything else begins.
   any |= !c.ends() && evaluate_checkpoints(c);                    // Before shown states: results come in the order of states.
   any |= evaluate_shown(c);                                       // Before an attempt that waits until no evaluator reads a state.
-  any |= begin_delayed_attempt(c) || prepare_when_gone(c);        // Each is alone in its phase.
+  any |= begin_delayed_attempt(c) || go_on_when_gone(c);          // Each is alone in its phase.
   any |= tell_idle_hooks(c);                                      // Before the horizon, which counts what hooks have not answered.
   any |= extend(c);                                               // After all gates: what the lines above do may close one.
   any |= drain_further(c);                                        // An end waits for everything above.
@@ -48,6 +48,7 @@ static void set_waits(chief_state& c) {
     end_silence(c);
   else if (!c.waiting.armed(chief_wait::answers))
     set(chief_wait::reports, true, limits.silence);
+  set(chief_wait::leave, !c.ends() && !c.next.growth.leaving.empty(), limits.stop);
   // After a stop, the time in which granted steps may still be made is limited: the input may have become slower.
   const bool ends_soon = c.ending.failing() == failing::saving || (c.ending.stops() && !c.ending.fails());
   set(chief_wait::cut, c.now == chief_phase::draining && ends_soon && !c.horizon.idle() && c.ending.state() == end_state::open, limits.cut);

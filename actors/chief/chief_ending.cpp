@@ -91,9 +91,9 @@ void on_down(chief_state& c, const caf::down_msg& x) {
   const member who = *found;
   const auto place = c.nodes.place_of(who.id);
   c.nodes.ended(who.id);
+  c.ending.halting.erase(who.id);
   if (c.next.growth.leaving.erase(who.id) > 0)
     return;
-  c.ending.halting.erase(who.id);
   if (row_of(who.what).is_halted && c.waiting.armed(chief_wait::back_off))
     return;
   error cause{category_of(x.reason), who.name + " ended: " + describe(x.reason), {}, who.name, c.horizon.reached()};
@@ -203,7 +203,8 @@ static void settle_saves(chief_state& c) {
   c.waiting.thaw();
   const bool trained = c.trains();
   c.agents.interrupt(cancel::work);
-  for (const auto w : {chief_wait::start, chief_wait::reports, chief_wait::commit, chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
+  for (const auto w : {chief_wait::start, chief_wait::newest, chief_wait::preparation, chief_wait::reports, chief_wait::commit,
+                       chief_wait::hooks, chief_wait::next_save, chief_wait::flush,
                        chief_wait::news, chief_wait::cut, chief_wait::answers})
     c.disarm(w);
   if (!c.may_recover()) {

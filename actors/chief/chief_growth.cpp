@@ -19,7 +19,6 @@
 namespace troupe {
 
 static void end_iteration(chief_state& c);
-static void start_missing(chief_state& c);
 
 /// Whether another iteration follows at that state: none does where the job ends there anyhow.
 bool chief_state::iteration_ends_at(int64_t step) const {
@@ -60,7 +59,6 @@ static void end_iteration(chief_state& c) {
     c.next.growth.leaving.insert(ids.begin(), ids.end());
   c.agents.end(ids);
   c.agents.interrupt(cancel::all);
-  c.arm(chief_wait::leave, c.options.deadlines.stop);
 }
 
 void on_newest(chief_state& c, const newest& x) {
@@ -76,11 +74,17 @@ void on_newest(chief_state& c, const newest& x) {
     end_iteration(c);
 }
 
-bool prepare_when_gone(chief_state& c) {
-  if (c.now != chief_phase::growing || !c.next.growth.books || !c.next.growth.leaving.empty() || !c.ending.causes.empty())
+bool go_on_when_gone(chief_state& c) {
+  auto& growth = c.next.growth;
+  if (c.ends() || !growth.leaving.empty() || !c.ending.causes.empty())
     return false;
-  c.disarm(chief_wait::leave);
-  const auto books = *std::exchange(c.next.growth.books, std::nullopt);
+  if (std::exchange(growth.starts, false)) {
+    start_missing(c);
+    return true;
+  }
+  if (c.now != chief_phase::growing || !growth.books)
+    return false;
+  const auto books = *std::exchange(growth.books, std::nullopt);
   if (c.options.stored.iteration.goes_on_from(books.id)) {  // The commit that would end the iteration is damaged: an older one is the newest.
     start_missing(c);
     return true;
@@ -103,6 +107,7 @@ void on_prepared(chief_state& c, const prepared& x) {
     return;
   c.disarm(chief_wait::preparation);
   adopt(c, *x.plan);
+  c.now = chief_phase::growing;
   start_missing(c);
 }
 
@@ -129,12 +134,14 @@ void adopt(chief_state& c, const attempt_plan& next) {
   c.self->send(c.callbacks(), c.options.values);
 }
 
-static void start_missing(chief_state& c) {
-  c.now = chief_phase::growing;
+void start_missing(chief_state& c) {
   std::vector<node_id> missing;
-  for (const auto& m : c.nodes.members())
-    if (!m.handle && !(m.what == role::evaluator && c.evaluations.is_lost(c.nodes.place_of(m.id))))
+  for (const auto& m : c.nodes.members()) {
+    const bool is_lost = m.what == role::evaluator && c.evaluations.is_lost(c.nodes.place_of(m.id));
+    const bool is_dropped = row_of(m.what).in_group && c.groups.is_dropped(m.group);
+    if (!m.handle && !is_lost && !is_dropped)
       missing.push_back(m.id);
+  }
   start_nodes_of(c, missing);
 }
 

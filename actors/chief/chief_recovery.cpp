@@ -83,12 +83,8 @@ void begin_attempt(chief_state& c) {
   if (c.next.recovery.delayed())
     return;  // An evaluator reads the state that it was sent, and would get another one over it.
   begin_books(c);
-  c.next.growth = {};
-  std::vector<node_id> dead;
-  for (const auto& m : c.nodes.members())
-    if (!m.handle && row_of(m.what).is_halted && !(row_of(m.what).in_group && c.groups.is_dropped(m.group)))
-      dead.push_back(m.id);
-  start_nodes_of(c, dead);
+  c.next.growth = {.leaving = std::move(c.next.growth.leaving)};
+  c.next.growth.starts = true;  // Once whoever was to end with an iteration has ended.
   if (planted(planted_fault::timer_survives))
     c.arm(chief_wait::back_off, std::chrono::seconds{1});
 }

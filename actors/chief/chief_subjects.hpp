@@ -42,7 +42,10 @@ bool drain_further(chief_state& c);
 bool grows(const chief_state& c);
 void grow(chief_state& c);
 void on_newest(chief_state& c, const newest& x);
-bool prepare_when_gone(chief_state& c);
+/// The nodes of an iteration have ended with it, or with an attempt that failed meanwhile.
+bool go_on_when_gone(chief_state& c);
+/// Begins an attempt with the nodes of the plan: starts those that are not there, but for dropped groups and lost evaluations.
+void start_missing(chief_state& c);
 void on_prepared(chief_state& c, const prepared& x);
 /// The chief's books of the plan become those of another one.
 void adopt(chief_state& c, const attempt_plan& next);

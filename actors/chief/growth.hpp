@@ -13,9 +13,9 @@ namespace troupe {
 
 struct growth {
   bool by_plan = false;                 ///< The attempt follows the end of an iteration, and no failure.
-  bool awaits_end = false;              ///< The nodes of the iteration that ends have been told so.
   std::optional<newest> books = {};     ///< Those that want another plan.
-  std::set<node_id> leaving = {};       ///< Nodes that have been ended: what they leave behind is no failure.
+  std::set<node_id> leaving = {};       ///< Nodes that were told to end, and whose end is no failure,
+  bool starts = false;                  ///<   and whether an attempt of the present plan begins once they have ended.
 };
 
 }  // namespace troupe

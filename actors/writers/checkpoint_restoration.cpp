@@ -34,6 +34,8 @@ void checkpoint_writer_state::on_name_newest(const name_newest& x) {
     damaged.clear();
   if (auto opened = open(); !opened)
     return fail_with(opened.error());
+  if (!store)
+    return self->send(driver, troupe::newest{x.attempt});
   auto found = store->read_newest(damaged);
   if (!found && found.error().category != errc::not_found)
     return fail_with(found.error());

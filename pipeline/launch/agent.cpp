@@ -55,6 +55,8 @@ struct agent_state {
 
 void agent_state::on_start(const start_nodes& x) {
   const auto driver = self->current_sender();
+  if (!driver || !options.job->switches.contains(x.driver))
+    return;  // From outside, or from a driver of the plan before, which has ended.
   const auto address = driver->get()->address();
   if (drivers.emplace(address, x.driver).second)
     self->monitor(caf::actor_cast<caf::actor>(driver));
@@ -118,10 +120,13 @@ void agent_state::on_driver_gone(const caf::actor_addr& who) {
 
 void agent_state::interrupt(node_id driver, uint8_t kind) {
   const auto& job = *options.job;
-  if (const auto& nodes_of = job.switches.at(driver); kind == cancel::reads)
-    nodes_of.stop->request_stop();
+  const auto found = job.switches.find(driver);
+  if (found == job.switches.end())
+    return;  // A driver of the plan before.
+  if (kind == cancel::reads)
+    found->second.stop->request_stop();
   else
-    nodes_of.all();
+    found->second.all();
   if (kind == cancel::all)
     for (const auto& n : job.plan->nodes)
       if (n.driver == driver && job.switches.contains(n.id))

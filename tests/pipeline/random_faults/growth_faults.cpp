@@ -77,6 +77,8 @@ std::optional<expected<train_result>> run_once(const growth_recipe& r, const std
     job.crank_until([&] { return job.progress().step >= r.from || job.ended(); });
     if (r.what == growth_trouble::disk)
       faulty->fail_after(r.turns, r.seed % 2 == 0);
+    else if (r.what == growth_trouble::outage)
+      faulty->inject({.nth = r.turns + 1, .category = errc::unavailable, .reason = "the file server does not answer", .path_contains = "/run/model.ckpt"});
     else
       for (int64_t i = 0; i < r.turns && !job.ended(); ++i)
         job.crank();
@@ -110,11 +112,12 @@ growth_recipe draw_growth(uint64_t seed) {
   dice d{seed};
   growth_recipe r{.seed = seed};
   using enum growth_trouble;
-  r.what = d.of({process, process, dies, dies, throws, hangs, disk, planner, damage, damage});
+  r.what = d.of({process, process, dies, dies, throws, hangs, disk, outage, planner, damage, damage});
   r.replicas = d.in_percent(30) ? 2 : 1;
   r.evaluates = d.in_percent(40);
   r.from = d.between(17, 21);
-  r.turns = r.what == disk ? d.between(0, 120) : d.between(0, r.replicas * 700);
+  r.evaluates = r.evaluates && r.what != outage;  // An evaluation that cannot read its checkpoint ends the job.
+  r.turns = r.what == disk || r.what == outage ? d.between(0, 120) : d.between(0, r.replicas * 700);
   r.damaged = d.between(1, 2);
   r.attempts = d.between(1, 3);
   r.node = d.of<const char*>({"agent", "preparer", "chief", "checkpoint_writer", "summary_writer", "callbacks", "outfeed", "feed", "a/replica/0", "b/replica/0",
@@ -125,7 +128,8 @@ growth_recipe draw_growth(uint64_t seed) {
 }
 
 std::string to_text(const growth_recipe& r) {
-  static constexpr std::array names{"the process is killed", "dies", "throws", "hangs", "the disk fails", "the planner throws", "commits are damaged"};
+  static constexpr std::array names{"the process is killed", "dies", "throws", "hangs", "the disk fails", "a file call fails", "the planner throws",
+                                    "commits are damaged"};
   std::string text = "growth " + std::to_string(r.seed) + ": " + names[static_cast<size_t>(r.what)];
   if (in(r.what, {growth_trouble::dies, growth_trouble::throws, growth_trouble::hangs}))
     text += " (" + r.node + ")";
@@ -159,7 +163,8 @@ std::vector<std::string> findings_of(const growth_recipe& r) {
       break;
     }
     const auto why = to_string(result->error());
-    const bool cured = in(r.what, {growth_trouble::dies}) && (r.node == "feed" || r.node.find("/replica/") != std::string::npos);
+    const bool cured = r.what == growth_trouble::outage
+                       || (r.what == growth_trouble::dies && (r.node == "feed" || r.node.find("/replica/") != std::string::npos));
     if (process > 0 || cured)
       wrong.push_back("it failed: " + why);
     else if (r.what == growth_trouble::planner && why.find("a planner's trouble") == std::string::npos)

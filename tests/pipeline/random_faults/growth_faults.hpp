@@ -14,6 +14,7 @@ enum class growth_trouble : uint8_t {
   throws,
   hangs,     ///< For good.
   disk,      ///< Every file call from that one on fails; then the process is killed.
+  outage,    ///< One file call of a checkpoint is `unavailable`.
   planner,   ///< The planner throws.
   damage,    ///< The process is killed, and the newest commits are damaged.
 };
