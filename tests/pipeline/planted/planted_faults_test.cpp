@@ -53,7 +53,7 @@ constexpr planted_row rows[] = {
   {planted_fault::old_iteration_accepted, "old_iteration_accepted", 14, growth_story},
   {planted_fault::planned_end_is_death, "planned_end_is_death", 2, growth_story},
   {planted_fault::plan_of_before, "plan_of_before", 2, growth_story},
-  {planted_fault::growth_spends_budget, "growth_spends_budget", 127, growth_story},
+  {planted_fault::growth_spends_budget, "growth_spends_budget", 40, growth_story},
 };
 
 /// Plants a fault for as long as it lives.
