@@ -78,9 +78,9 @@ void agents::end(const std::vector<node_id>& nodes) const {
     tell(agent, news);
 }
 
-void agents::interrupt(enum cancel::what kind) const {
+void agents::interrupt(enum cancel::kind what) const {
   for (const auto& [place, agent] : by_place_)
-    tell(agent, cancel{number_, kind});
+    tell(agent, cancel{number_, what});
 }
 
 std::string agents::name_of(const caf::actor_addr& address) const {

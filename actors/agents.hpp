@@ -50,7 +50,7 @@ class agents {
   const std::set<node_id>& newcomers() const noexcept { return newcomers_; }
 
   void end(const std::vector<node_id>& nodes) const;
-  void interrupt(enum cancel::what kind) const;
+  void interrupt(enum cancel::kind what) const;
   /// The name of the agent with that address; empty: it is of none.
   std::string name_of(const caf::actor_addr& address) const;
 

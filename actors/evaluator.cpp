@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t ahead_max = 4096;
 /// The same with hooks, one of which may end the evaluation at any batch.
 constexpr int64_t ahead_of_hooks_max = 16;
+/// Between two messages to the driver that tell how far the evaluation is; it bounds them.
+constexpr std::chrono::milliseconds told_every{100};
 
 /// What a hook may ask of an evaluation.
 class evaluation_control final : public job_control {
@@ -36,7 +38,7 @@ class evaluation_control final : public job_control {
 
 void evaluator_state::on_evaluate(const evaluate_at& x) {
   current = x;
-  began = self->clock().now();
+  began = told = self->clock().now();
   totals.emplace(options.outputs, options.metrics);
   running = true;
   stopped = false;
@@ -49,7 +51,6 @@ void evaluator_state::on_evaluate(const evaluate_at& x) {
     return finish(loaded.error());
   if (current.shown)
     at = {current.which.step, current.which.iteration};
-  show();
   until = 0;
   nodes.start(++attempt);
   waiting.await_nodes();
@@ -151,7 +152,7 @@ void evaluator_state::on_progress(const progress& x) {
     if (calls_hooks() && !show_batch(step))
       return;
   }
-  show();
+  tell_batches();
   if (const auto end = stopped ? until : limit(); end && x.step >= *end)
     finish({});
   else if (!stopped && x.step + ahead() / 2 >= until)
@@ -202,14 +203,16 @@ void evaluator_state::on_rule(const apply_rule& x) {
   self->send(asker, std::move(answer));
 }
 
-void evaluator_state::show() const {
-  if (options.board)
-    options.board->evaluating(options.index, running ? std::optional{at.step} : std::nullopt, running ? totals->batches() : 0);
+void evaluator_state::tell_batches() {
+  const auto now = self->clock().now();
+  if (now - told < told_every)
+    return;
+  told = now;
+  self->send(asker, batches_evaluated{current.attempt, at, current.evaluation, totals->batches()});
 }
 
 void evaluator_state::finish(std::optional<error> cause) {
   running = false;
-  show();
   lease.reset();
   waiting.disarm();
   evaluated result{current.attempt, at, !cause, {}, totals->batches()};

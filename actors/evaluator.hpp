@@ -3,7 +3,6 @@
 
 #include "actors/exporting.hpp"
 #include "actors/hook_roll.hpp"
-#include "actors/job_board.hpp"
 #include "actors/sub_plan_wait.hpp"
 #include "actors/writers/checkpoint_loading.hpp"
 #include "compute/engine/metric_totals.hpp"
@@ -12,7 +11,6 @@ namespace troupe {
 
 struct evaluator_options {
   std::string name = "evaluator";
-  int32_t index = 0;                            ///< Its number among the evaluators of the job, for the board.
   driven_nodes nodes;
   std::shared_ptr<file_system> files;
   std::string directory;                        ///< Empty: freshly initialised variables are evaluated.
@@ -27,7 +25,6 @@ struct evaluator_options {
   std::vector<stop_rule> rules = {};            ///< Those of the job: predicates are asked here, on this actor's own thread.
   exporting exports = {};                       ///< Null: there are no exporters.
   double wall_offset = 0;                       ///< Unix time, in seconds, at which the actor clock was 0; exports are named by it.
-  std::shared_ptr<job_board> board;             ///< Shows the progress of an evaluation to other threads; may be null.
 };
 
 /// idle → loading → running → idle. One evaluation at a time; its result is one `evaluated`. It runs once its nodes have been started, which
@@ -50,7 +47,7 @@ struct evaluator_state {
   hook_roll hooks;
   size_t loss_at = 0;                           ///< The loss among the outputs of a batch.
   bool stopped = false;                         ///< A hook has ended the evaluation at the batch that it was shown; the nodes still make what was granted.
-  caf::actor_clock::time_point began{};
+  caf::actor_clock::time_point began{}, told{};  ///< When the evaluation began, and when its driver last heard how far it is.
 
   void on_evaluate(const evaluate_at& x);
   expected<void> load();
@@ -70,7 +67,7 @@ struct evaluator_state {
   void end_hooks(evaluated& result);
   bool calls_hooks() const { return !hooks.empty() && current.batches < 0; }
   void finish(std::optional<error> cause);
-  void show() const;
+  void tell_batches();                          ///< Now and then, to its driver.
 };
 
 evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evaluator_state> self, evaluator_options options,

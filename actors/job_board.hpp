@@ -1,4 +1,4 @@
-// The board of a job: shows its state to threads outside. Written by the chief and the evaluator, read by any thread.
+// The board of a job: shows its state to threads outside. Written by the chief, read by any thread.
 #pragma once
 
 #include <troupe/job.hpp>
@@ -11,10 +11,6 @@ class job_board {
   virtual ~job_board() = default;
   virtual void status(const job_progress& now) = 0;
   virtual void event(const job_event& what) = 0;
-  /// Called by evaluator `which`: the step that it evaluates and the number of batches done; nothing between evaluations.
-  virtual void evaluating(int32_t which, std::optional<int64_t> step, int64_t batches) {
-    static_cast<void>(which), static_cast<void>(step), static_cast<void>(batches);
-  }
   /// The last call: every actor of the job except the chief has ended, or its name is in the error's notes.
   virtual void finished(expected<train_result> result) = 0;
 };

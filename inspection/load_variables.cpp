@@ -1,7 +1,7 @@
 // Variables of checkpoints as tensors, without a job.
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
-#include "words/book_properties.hpp"
+#include "words/checkpoint_books.hpp"
 
 #include <troupe/checkpoints.hpp>
 
@@ -41,11 +41,10 @@ expected<std::string> best_checkpoint(const std::string& directory) {
   const auto newest = (*store)->inspect_newest();
   if (!newest)
     return fail(newest.error());
-  const auto best = newest->properties.find(std::string{best_property});
-  const auto id = best == newest->properties.end() ? std::nullopt : parse_checkpoint_id(best->second);
-  if (!id)
+  const auto best = read_books(newest->properties).best;
+  if (!best)
     return fail(errc::not_found, directory + " has no best checkpoint: its job was not told to keep one (keep_best), or has not evaluated one yet");
-  return join_path(directory, checkpoint_name(*id));
+  return join_path(directory, checkpoint_name(best->id));
 }
 
 expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step) {

@@ -51,17 +51,17 @@ typename Inspector::result_type inspect(Inspector& f, end_nodes& x) {
 
 /// Interrupts nodes of that driver, until it sends `start_nodes` again.
 struct cancel {
-  enum what : uint8_t {
+  enum kind : uint8_t {
     reads = 1,  ///< Those that are inside a read that blocks.
     work = 2,   ///< Also those that are inside a long step.
     all = 3,    ///< Also those that its own nodes drive.
   };
   node_id driver{};
-  uint8_t kind = all;
+  uint8_t what = all;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, cancel& x) {
-  return f(caf::meta::type_name("cancel"), x.driver, x.kind);
+  return f(caf::meta::type_name("cancel"), x.driver, x.what);
 }
 
 /// The job goes on from these books, which want another plan: make it, and the engines and programs of the agent's place. Answered by `prepared`.

@@ -31,17 +31,23 @@ typename Inspector::result_type inspect(Inspector& f, mark& x) {
   return f(caf::meta::type_name("mark"), x.step, x.kinds);
 }
 
-/// A new attempt: all nodes begin at state `step`. `positions` has the iterator position of an infeed under its key, and learning rates are multiplied by
+/// A new attempt: all nodes begin at state `step`. An infeed begins at `position` of its dataset, or at the beginning; learning rates are multiplied by
 /// `rate_factor`.
 struct begin {
   int32_t attempt = 0;
   int64_t step = 0;
-  std::map<std::string, std::string> positions;
+  std::optional<std::string> position = {};
   double rate_factor = 1;
 };
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, begin& x) {
-  return f(caf::meta::type_name("begin"), x.attempt, x.step, x.positions, x.rate_factor);
+  bool has_position = x.position.has_value();
+  auto position = x.position.value_or("");
+  auto load = [&]() -> caf::error {
+    x.position = has_position ? std::optional{position} : std::nullopt;
+    return caf::none;
+  };
+  return f(caf::meta::type_name("begin"), x.attempt, x.step, has_position, position, x.rate_factor, caf::meta::load_callback(load));
 }
 
 /// The horizon: no node reads, computes or sends past `until`, which only grows within an attempt, until the data end or a stop cuts it

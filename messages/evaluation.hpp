@@ -21,6 +21,18 @@ typename Inspector::result_type inspect(Inspector& f, evaluate_at& x) {
   return f(caf::meta::type_name("evaluate_at"), x.attempt, x.which, x.prefix, x.evaluation, x.batches, x.shown);
 }
 
+/// An evaluation is under way, and so many of its batches are done. Told at most ten times a second.
+struct batches_evaluated {
+  int32_t attempt = 0;
+  checkpoint_id id;
+  int32_t evaluation = 0;
+  int64_t batches = 0;
+};
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, batches_evaluated& x) {
+  return f(caf::meta::type_name("batches_evaluated"), x.attempt, x.id, x.evaluation, x.batches);
+}
+
 /// Run the exporters of an evaluation on a committed checkpoint, which is held meanwhile. Answered by `exported`.
 struct export_at {
   int32_t attempt = 0;

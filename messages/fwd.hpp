@@ -64,6 +64,7 @@ struct stop;
 struct unlease;
 
 // -- facts ---------------------------------------------------------------------------
+struct batches_evaluated;
 struct committed;
 struct departed;
 struct evaluated;
@@ -100,6 +101,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe, caf::first_custom_type_id + 2000)
   CAF_ADD_TYPE_ID(troupe, (troupe::answered))
   CAF_ADD_TYPE_ID(troupe, (troupe::applied))
   CAF_ADD_TYPE_ID(troupe, (troupe::apply_rule))
+  CAF_ADD_TYPE_ID(troupe, (troupe::batches_evaluated))
   CAF_ADD_TYPE_ID(troupe, (troupe::begin))
   CAF_ADD_TYPE_ID(troupe, (troupe::block))
   CAF_ADD_TYPE_ID(troupe, (troupe::cancel))

@@ -26,7 +26,7 @@
   f(record_credit) f(request) f(restore) f(retire) f(rewind) f(run) \
   f(scale_rate) f(settle) f(show_state) f(stand_in) f(start_nodes) f(stop) f(unlease)
 #define TROUPE_EACH_FACT(f) \
-  f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure) f(flushed) f(gone) f(halted) f(input_failed) f(input_warned) \
+  f(batches_evaluated) f(committed) f(departed) f(evaluated) f(export_at) f(exported) f(failure) f(flushed) f(gone) f(halted) f(input_failed) f(input_warned) \
   f(late_properties) f(late_properties_kept) f(log_replaced) f(newest) f(prepared) f(progress) f(released) f(restored) f(rule_applied) f(save_failed) \
   f(standing) f(started) f(state_shown) f(state_taken)
 

@@ -126,6 +126,7 @@ using callbacks_actor = caf::typed_actor<
 /// The driver of an evaluation without training.
 using lone_evaluation_actor = caf::typed_actor<
   caf::reacts_to<started>,        // The evaluator, and the writer of its event file.
+  caf::reacts_to<batches_evaluated>,  // Ignored: nobody is shown how far an evaluation alone is.
   caf::reacts_to<evaluated>,      // The result, or why there is none.
   caf::reacts_to<failure>,        // The event file could not be written.
   caf::reacts_to<log_replaced>,   // It was lost, and has a successor.
@@ -150,6 +151,7 @@ using chief_actor = caf::typed_actor<
   caf::reacts_to<late_properties_kept>,   // A verdict on a checkpoint is durable.
   caf::reacts_to<state_shown>,    // A snapshot has been sent to its reader.
   caf::reacts_to<save_failed>,    // A snapshot will not be committed.
+  caf::reacts_to<batches_evaluated>,  // How far an evaluation is.
   caf::reacts_to<evaluated>,      // An evaluation ended.
   caf::reacts_to<exported>,       // The exporters of an evaluation have run.
   caf::reacts_to<rule_applied>,   // A predicate of a rule has answered.

@@ -80,6 +80,7 @@ using commit_sink_actor = failure_sink_actor::extend<
   caf::reacts_to<save_failed>>;   // A snapshot will not be committed.
 
 using evaluation_sink_actor = caf::typed_actor<
+  caf::reacts_to<batches_evaluated>,  // How far one is.
   caf::reacts_to<evaluated>,      // An evaluation ended.
   caf::reacts_to<exported>,       // Its exporters have run.
   caf::reacts_to<rule_applied>>;  // A predicate has answered.

@@ -16,9 +16,6 @@ typename Inspector::result_type inspect(Inspector& f, variable_piece& x) {
 inline constexpr std::string_view position_prefix = "infeed/";
 inline std::string position_key(int32_t infeed) { return std::string{position_prefix} + std::to_string(infeed); }
 
-/// The property of a checkpoint that is without the variables of a group, as the group had left: "12 nan_loss: ...", its step and the reason.
-inline std::string departure_key(const std::string& group) { return "left/" + group; }
-
 /// One part of the snapshot of state `step`: a replica's slice, an infeed's position or the chief's books.
 struct snapshot_part {
   int32_t attempt = 0;

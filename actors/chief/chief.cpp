@@ -3,7 +3,7 @@
 #include "actors/chief/decisions.hpp"
 #include "actors/chief/late_messages.hpp"
 #include "actors/exit_reason.hpp"
-#include "words/book_properties.hpp"
+#include "words/checkpoint_books.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -77,7 +77,7 @@ static void begin_infeeds(chief_state& c, int64_t step, const std::map<std::stri
       continue;
     begin news{c.attempt, step};
     if (const auto own = positions.find(position_key(c.plan().at(m.id).index)); own != positions.end())
-      news.positions.insert(*own);
+      news.position = own->second;
     c.self->send(caf::actor_cast<infeed_actor>(m.handle), std::move(news));
   }
 }
@@ -92,26 +92,25 @@ static void on_restored(chief_state& c, const restored& x) {
   if (auto same = check_origin(c.options.planned_from, x); !same && !c.origin.known && !any_plan_will_do)
     return fail_now(c, same.error());
   c.now = chief_phase::restoring;
+  const auto books = read_books(x.properties);
   if (c.told.saved && c.told.saved->step > x.id.step)
     c.told.saved = x.id;  // Newer commits are damaged or gone, and will be made again.
   if (!std::exchange(c.origin.known, true)) {
-    c.origin.start_step = c.origin.first_step = x.id.step;
+    c.origin.start_step = x.id.step;
     if (x.found)
       c.told.saved = c.origin.came_from = x.id;
-    else if (const auto taken = x.properties.find("warm_start"); taken != x.properties.end())
-      c.origin.warm_start = taken->second;
-    if (const auto books = x.properties.find("first_step"); books != x.properties.end())
-      c.origin.first_step = std::strtoll(books->second.c_str(), nullptr, 10);
+    else
+      c.origin.warm_start = books.warm_start;
+    c.origin.first_step = books.first_step.value_or(x.id.step);
   }
   // A finished job begins its data anew; an interrupted one continues at its positions. A job that recovers to its own last
   // commit has finished there.
-  const auto finished = x.properties.find("finished");
-  c.verdicts.books_name(x.id.step, c.judgements.begin(x.id.step, x.properties));
+  c.verdicts.books_name(x.id.step, c.judgements.begin(x.id.step, books));
   const bool is_grown = x.found && x.id.iteration < c.options.stored.iteration.number;
   c.evaluations.begin(x.id);
   if (is_grown)
     c.evaluations.pass_over({x.id.step, c.options.stored.iteration.number});  // It is what was evaluated last, and has new members beside it.
-  const bool has_finished = finished != x.properties.end() && finished->second == "true";
+  const bool has_finished = books.finished.value_or(false);
   const bool data_anew = c.origin.data_anew = has_finished && c.origin.came_from == x.id;
   c.saves.start_from(x);
   c.facts.progress.begin(x.id.step);
@@ -120,10 +119,9 @@ static void on_restored(chief_state& c, const restored& x) {
   if (x.found && !data_anew)
     if (auto known = check_positions(x.prefix, x.blobs, static_cast<int32_t>(c.nodes.count(role::infeed))); !known)
       return fail_now(c, known.error());
-  const auto factor = x.properties.find(std::string{rate_factor_property});
-  const auto other_rate = c.rates.begin(x.id.step, factor == x.properties.end() ? 1 : std::strtod(factor->second.c_str(), nullptr));
+  const auto other_rate = c.rates.begin(x.id.step, books.rate_factor.value_or(1));
   c.self->send(c.outfeed(), begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
-  c.groups.restore(x.id.step, is_grown ? std::map<std::string, std::string>{} : x.properties);  // Whoever has left was of the iteration before.
+  c.groups.restore(x.id.step, is_grown ? checkpoint_books{} : books);  // Whoever has left was of the iteration before.
   c.tell_replicas(begin{c.attempt, x.id.step, {}, c.rates.at(x.id.step)});
   if (other_rate)
     set_rate(c, x.id.step, *other_rate);
@@ -316,6 +314,7 @@ chief_actor::behavior_type chief(chief_actor::stateful_pointer<chief_state> self
     hears(state, on_save_failed),
     hears(state, on_late_properties_kept),
     hears(state, on_state_shown),
+    hears(state, on_batches_evaluated),
     hears(state, on_evaluated),
     hears(state, on_exported),
     hears(state, on_rule_applied),

@@ -175,6 +175,11 @@ std::string chief_state::prefix_of(checkpoint_id id) const {
   return join_path(options.directory, checkpoint_name(id));
 }
 
+void on_batches_evaluated(chief_state& c, const batches_evaluated& x) {
+  if (const auto which = static_cast<size_t>(x.evaluation); which < c.evaluations.size())
+    c.evaluations.at(which).reach(x.id, x.batches);
+}
+
 void on_evaluated(chief_state& c, const evaluated& x) {
   const auto which = static_cast<size_t>(x.evaluation);
   if (which >= c.evaluations.size() || c.questions.hold_result_of(which))
@@ -309,7 +314,6 @@ void lose_evaluator(chief_state& c, size_t which) {
   c.disarm(room_wait(which));
   c.disarm(rule_wait(which));
   c.questions.drop(which);
-  c.options.board->evaluating(static_cast<int32_t>(which), std::nullopt, 0);
   const bool shown = c.evaluations.at(which).shows();
   for (const auto id : c.evaluations.lose(which))
     if (!shown)

@@ -95,6 +95,7 @@ void chief_state::show_status() {
   set(known.steps_per_second, steps_per_second());
   set(known.committed_step, saves.last_commit().value_or(checkpoint_id{-1}).step);
   set(known.evaluations, results.metrics);
+  set(known.evaluating, evaluations.under_way());
   set(known.paused, wishes.pause);
   if (news)
     options.board->status(known);

@@ -11,7 +11,7 @@ static std::vector<std::string> tell_departed(chief_state& c, const std::vector<
 static void warn_once(chief_state& c, int64_t step, const std::string& text);
 
 departed departed_of(const chief_state& c, group_id group) {
-  departed news{c.attempt, c.groups.left().at(group).first_state, {}, c.groups.book_of(group)};
+  departed news{c.attempt, c.groups.left().at(group).first_state, {}, write_books(c.groups.book_of(group))};
   for (const auto& m : c.nodes.members())
     if (m.what == role::replica && m.group == group)
       news.replicas.push_back({m.id});

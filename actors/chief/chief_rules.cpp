@@ -1,6 +1,6 @@
 // The rules by which evaluations end a job, and who is asked them.
 #include "actors/chief/chief_subjects.hpp"
-#include "words/book_properties.hpp"
+#include "words/checkpoint_books.hpp"
 #include "words/text.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -59,11 +59,12 @@ void tell_verdict(chief_state& c, checkpoint_id id) {
   const bool ends_here = c.ends_by_rule_at(id.step);
   if (ends_here)
     c.arm(chief_wait::verdict, c.options.deadlines.save);
-  auto found = c.judgements.books(ends_here);
+  checkpoint_books books;
+  c.judgements.enter(books, ends_here);
   if (const double factor = c.rates.at(id.step); factor != 1 || c.rates.says(id.step))
-    found.emplace(rate_factor_property, shortest_text(factor));  // Also 1, which takes the place of another one.
+    books.rate_factor = factor;  // Also 1, which takes the place of another one.
   c.verdicts.sent();
-  c.self->send(c.writer(), late_properties{c.attempt, id, std::move(found)});
+  c.self->send(c.writer(), late_properties{c.attempt, id, write_books(books)});
 }
 
 void on_late_properties_kept(chief_state& c, const late_properties_kept& x) {

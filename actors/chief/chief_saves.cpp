@@ -1,6 +1,6 @@
 // The chief's saves.
 #include "actors/chief/chief_subjects.hpp"
-#include "words/book_properties.hpp"
+#include "words/checkpoint_books.hpp"
 #include "words/text.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -54,17 +54,18 @@ void stop_listening(chief_state& c) {
 /// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
 /// and writes them before it passes the books on: a committed step is never summarised again.
 void send_books(chief_state& c, int64_t step) {
-  snapshot_part books{c.attempt, step, c.options.id};
-  books.properties["first_step"] = std::to_string(c.origin.first_step);
-  books.properties["finished"] = c.horizon.end_is_final() && c.horizon.end() == step && !c.iteration_ends_at(step) ? "true" : "false";
-  if (const double factor = c.rates.at(step); factor != 1)
-    books.properties.emplace(rate_factor_property, shortest_text(factor));
   const bool ends_here = c.ends_by_rule_at(step);
-  books.properties.merge(c.judgements.books(ends_here));
+  checkpoint_books books{.first_step = c.origin.first_step,
+                         .finished = c.horizon.end_is_final() && c.horizon.end() == step && !c.iteration_ends_at(step)};
+  if (const double factor = c.rates.at(step); factor != 1)
+    books.rate_factor = factor;
+  c.judgements.enter(books, ends_here);
   c.verdicts.books_name(step, c.judgements.best());
   if (ends_here && c.saves.last_commit() != checkpoint_id{step, c.options.stored.iteration.number})
     c.verdicts.end_is_said();  // A checkpoint that is only listed again keeps the books that it has.
-  c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(books));
+  snapshot_part part{c.attempt, step, c.options.id};
+  part.properties = write_books(books);
+  c.self->send(c.summaries() ? part_sink_actor{c.summaries()} : part_sink_actor{c.writer()}, std::move(part));
 }
 
 /// Where books follow the summaries of their state, also after a failure: a job that goes on from this save makes no summary

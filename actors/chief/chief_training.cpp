@@ -1,6 +1,7 @@
 // The chief while it trains and drains: the horizon, its marks, the reports, and the end in sight.
 #include "actors/chief/chief_subjects.hpp"
 
+#include "words/expect.hpp"
 #include "words/planted.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -77,6 +78,7 @@ void mark_here(chief_state& c, mark_kinds kinds) {
 void on_progress(chief_state& c, const progress& x) {
   if (!c.trains())
     return;
+  expect(x.step <= c.horizon.until(), "a state beyond the horizon was reached");
   const bool further = c.horizon.reach(c.now_ns(), x.step, x.block_steps);
   if (further)
     c.results.losses = x.loss;

@@ -57,6 +57,12 @@ class evaluation_schedule {
   void begin_export(checkpoint_id id) { exporting_ = id; }
   bool exports() const noexcept { return exporting_.has_value(); }
   std::optional<checkpoint_id> end_export() { return std::exchange(exporting_, std::nullopt); }
+  /// So many batches of that evaluation are done.
+  void reach(checkpoint_id id, int64_t batches) {
+    if (running_ == id)
+      batches_ = std::max(batches_, batches);
+  }
+  int64_t batches() const noexcept { return batches_; }  ///< Of the running evaluation, as far as it is known.
   /// The waiting checkpoint is not evaluated.
   void drop_waiting() { waiting_.reset(); }
   /// The running evaluation has ended. Returns its checkpoint; absent: none was running.
@@ -68,6 +74,7 @@ class evaluation_schedule {
   /// The evaluator is lost. Returns the checkpoint of the running evaluation, whose outcome is unknown.
   std::optional<checkpoint_id> lose() {
     checks_ = shows_ = false;
+    batches_ = 0;
     return std::exchange(running_, std::nullopt);
   }
   /// After a stop by signal: whether to cancel the running evaluation; true only once.
@@ -83,6 +90,7 @@ class evaluation_schedule {
   std::optional<checkpoint_id> waiting_, running_, last_, exporting_;
   std::optional<nanoseconds> began_;  ///< When the newest one began.
   bool cancelled_ = false, checks_ = false, shows_ = false, asked_ = false;
+  int64_t batches_ = 0;
   int64_t records_ = 0;
   int64_t room_ = record_window;
 };

@@ -89,6 +89,14 @@ bool evaluations::hold(checkpoint_id id, bool held) const {
   });
 }
 
+std::vector<evaluation_progress> evaluations::under_way() const {
+  std::vector<evaluation_progress> all;
+  for (const auto& [settings, schedule, lost, until] : all_)
+    if (const auto id = schedule.running(); id && (!schedule.shows() || schedule.is_asked()))
+      all.push_back({settings.name, id->step, schedule.batches()});
+  return all;
+}
+
 bool evaluations::idle() const {
   return std::all_of(all_.begin(), all_.end(), [](const evaluation& e) { return e.schedule.idle(); });
 }

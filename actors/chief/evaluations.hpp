@@ -5,6 +5,7 @@
 #include "actors/chief/evaluation_schedule.hpp"
 
 #include <troupe/estimator.hpp>
+#include <troupe/job.hpp>
 
 namespace troupe {
 
@@ -61,6 +62,8 @@ class evaluations {
   bool concern(checkpoint_id id) const;
   /// The same for those that training waits for, and for checks.
   bool hold(checkpoint_id id, bool held) const;
+  /// Those that their evaluators were asked for and have not finished, in order.
+  std::vector<evaluation_progress> under_way() const;
   /// No checkpoint waits, and no evaluation runs.
   bool idle() const;
   /// All of them have evaluated it, with or without an error.

@@ -73,22 +73,20 @@ void groups::drop(group_id id, const error& cause) {
   dropped_.emplace(id, to_string(cause));
 }
 
-void groups::restore(int64_t step, const std::map<std::string, std::string>& properties) {
+void groups::restore(int64_t step, const checkpoint_books& books) {
   left_.clear();
   for (const auto& p : policies_)
-    if (const auto book = properties.find(departure_key(p.name)); book != properties.end()) {
-      char* rest = nullptr;
-      const int64_t left_at = std::strtoll(book->second.c_str(), &rest, 10);
-      const auto first_state = left_at < step ? left_at + 1 : step;
-      left_.emplace(p.id, departure{left_at, first_state, std::string{rest}.substr(std::min<size_t>(1, std::string_view{rest}.size()))});
+    if (const auto found = books.left.find(p.name); found != books.left.end()) {
+      const auto& [left_at, why] = found->second;
+      left_.emplace(p.id, departure{left_at, left_at < step ? left_at + 1 : step, why});
     }
   for (const auto& [id, why] : dropped_)
     left_.emplace(id, departure{step, step, why});
 }
 
-std::map<std::string, std::string> groups::book_of(group_id id) const {
+checkpoint_books groups::book_of(group_id id) const {
   const auto& d = left_.at(id);
-  return {{departure_key(find(id)->name), std::to_string(d.step) + " " + d.why}};
+  return {.left = {{find(id)->name, {d.step, d.why}}}};
 }
 
 error groups::first_cause() const {

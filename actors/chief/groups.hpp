@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/plan_group.hpp"
+#include "words/checkpoint_books.hpp"
 
 #include <troupe/error.hpp>
 
@@ -43,11 +44,11 @@ class groups {
   /// begins.
   void drop(group_id id, const error& cause);
   bool is_dropped(group_id id) const { return dropped_.contains(id); }
-  /// An attempt begins at a checkpoint of `step` with these properties: only the groups that it names, or that
+  /// An attempt begins at a checkpoint of `step` with these books: only the groups that it names, or that
   /// were dropped, have left.
-  void restore(int64_t step, const std::map<std::string, std::string>& properties);
-  /// The property of each checkpoint of a state that is without the group.
-  std::map<std::string, std::string> book_of(group_id id) const;
+  void restore(int64_t step, const checkpoint_books& books);
+  /// What each checkpoint of a state that is without the group says of it.
+  checkpoint_books book_of(group_id id) const;
   /// Why the job fails once every group has left: the first cause by step, of those at one step the first in the order of the plan that is no fall.
   error first_cause() const;
   /// "group 'b' left at step 12: nan_loss: ...", for people.

@@ -1,6 +1,5 @@
 #include "actors/chief/judgements.hpp"
 
-#include "words/book_properties.hpp"
 #include "words/text.hpp"
 
 #include <algorithm>
@@ -19,11 +18,6 @@ void add_point(evaluation_history& history, evaluation_point point) {
     history.insert(at, std::move(point));
 }
 
-const std::string* find(const judgements::properties& in, std::string_view name) {
-  const auto found = in.find(std::string{name});
-  return found == in.end() ? nullptr : &found->second;
-}
-
 /// Results are kept of so many checkpoints that were the best: attempts go back to recent ones, and arrays may be large.
 constexpr size_t bests_max = 8;
 
@@ -31,23 +25,22 @@ constexpr size_t bests_max = 8;
 
 judgements::judgements(judgement_settings settings) : settings_(std::move(settings)) {}
 
-std::optional<checkpoint_id> judgements::begin(int64_t step, const properties& of_checkpoint) {
+std::optional<checkpoint_id> judgements::begin(int64_t step, const checkpoint_books& books) {
   began_at_ = step;
   for (auto& e : settings_.evaluations)
     std::erase_if(e.history, [step](const evaluation_point& p) { return p.step > step; });
   ended_.clear();
   ended_by_.clear();
-  ended_before_ = end_in(of_checkpoint);
+  ended_before_ = end_in(books);
   const auto known_best = best_ && best_->step <= step && bests_.contains(*best_) ? best_ : std::nullopt;
   const double known_value = best_value_;
   best_.reset();
   best_results_ = {};
-  const auto *best = find(of_checkpoint, best_property), *value = find(of_checkpoint, best_value_property);
   if (!settings_.best)
     return std::nullopt;
-  if (best && value) {
-    best_ = parse_checkpoint_id(*best);
-    best_value_ = std::strtod(value->c_str(), nullptr);
+  if (books.best && books.best->value) {
+    best_ = books.best->id;
+    best_value_ = *books.best->value;
   }
   const auto named = best_;
   if (known_best && improves(known_value)) {
@@ -168,25 +161,18 @@ expected<judgements::ruling> judgements::apply_rules(question from) {
   return ruling{};
 }
 
-judgements::properties judgements::books(bool ends_here) const {
-  properties all;
-  if (settings_.best && best_) {
-    all.emplace(best_property, to_string(*best_));
-    all.emplace(best_value_property, shortest_text(best_value_));
-    all.emplace(use_best_property, settings_.best->restore_best ? "true" : "false");
-  }
-  if (ends_here && has_ended()) {
-    all.emplace(ended_property, "early: " + ended_);
-    all.emplace(ended_by_property, ended_by_);
-  }
-  return all;
+void judgements::enter(checkpoint_books& books, bool ends_here) const {
+  if (settings_.best && best_)
+    books.best = {*best_, best_value_, settings_.best->restore_best};
+  if (ends_here && has_ended())
+    books.ended = {"early: " + ended_, ended_by_};
 }
 
-std::optional<std::string> judgements::end_in(const properties& of_checkpoint) const {
-  const auto *ended = find(of_checkpoint, ended_property), *by = find(of_checkpoint, ended_by_property);
-  if (!ended || !by || std::none_of(settings_.rules.begin(), settings_.rules.end(), [by](const stop_rule& r) { return to_text(r) == *by; }))
-    return std::nullopt;
-  return *ended;
+std::optional<std::string> judgements::end_in(const checkpoint_books& books) const {
+  const auto has = [this](const std::string& rule) {
+    return std::any_of(settings_.rules.begin(), settings_.rules.end(), [&rule](const stop_rule& r) { return to_text(r) == rule; });
+  };
+  return books.ended && has(books.ended->rule) ? std::optional{books.ended->why} : std::nullopt;
 }
 
 }  // namespace troupe

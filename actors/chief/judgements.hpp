@@ -1,7 +1,8 @@
 // Judgements: what follows from the evaluations of a job. The rules that end it early, and the best checkpoint so far. Plain data.
 #pragma once
 
-#include <troupe/checkpoint_id.hpp>
+#include "words/checkpoint_books.hpp"
+
 #include <troupe/early_stopping.hpp>
 #include <troupe/tensor.hpp>
 
@@ -27,13 +28,12 @@ struct evaluation_values {
 
 class judgements {
  public:
-  using properties = std::map<std::string, std::string>;
   judgements() = default;
   explicit judgements(judgement_settings settings);
 
   /// An attempt begins at a checkpoint with these properties: later evaluations are made again. Returns the best one that they name; this
   /// process may know of a better one, whose verdict came after they were read.
-  std::optional<checkpoint_id> begin(int64_t step, const properties& of_checkpoint);
+  std::optional<checkpoint_id> begin(int64_t step, const checkpoint_books& books);
 
   /// A predicate is user code: it is not asked here. The rules after it are asked once it has answered.
   struct question {
@@ -62,8 +62,8 @@ class judgements {
   /// What earlier runs have left of the evaluation of that state, as float32, with its step.
   std::optional<std::map<std::string, double>> known_results(const std::string& evaluation, checkpoint_id id) const;
 
-  /// For the books of every checkpoint: the best one so far. `ends_here`: it is the one at which the job ends by a rule.
-  properties books(bool ends_here) const;
+  /// Enters into the books of a checkpoint the best one so far. `ends_here`: it is the one at which the job ends by a rule.
+  void enter(checkpoint_books& books, bool ends_here) const;
   bool has_ended() const noexcept { return !ended_.empty(); }
   const std::string& why_ended() const noexcept { return ended_; }
   /// Why the job had ended where the attempt begins: by one of the rules that it has still.
@@ -77,7 +77,7 @@ class judgements {
 
  private:
   bool improves(double value) const;
-  std::optional<std::string> end_in(const properties& of_checkpoint) const;
+  std::optional<std::string> end_in(const checkpoint_books& books) const;
   expected<ruling> apply_rules(question from);
   ruling end_by(const stop_rule& rule, std::string why);
 

@@ -38,6 +38,7 @@ template <> constexpr lateness lateness_of<save_failed>() { return {late::droppe
 template <> constexpr lateness lateness_of<late_properties_kept>() { return {late::dropped, late::dropped}; }
 template <> constexpr lateness lateness_of<state_shown>() { return {late::dropped, late::dropped}; }
 /// Evaluations, exports and predicates are of the job.
+template <> constexpr lateness lateness_of<batches_evaluated>() { return {late::heard, late::dropped}; }
 template <> constexpr lateness lateness_of<evaluated>() { return {late::heard, late::dropped}; }
 template <> constexpr lateness lateness_of<exported>() { return {late::heard, late::dropped}; }
 template <> constexpr lateness lateness_of<rule_applied>() { return {late::heard, late::dropped}; }

@@ -61,7 +61,7 @@ struct infeed_state {
   int64_t step = 0;         ///< The next batch to read.
   int64_t until = 0;        ///< The horizon.
   int64_t block_steps = 1;
-  std::map<int64_t, uint8_t> marks;
+  std::map<int64_t, mark_kinds> marks;
   snapshot_part sent;        ///< The last part, for a checkpoint writer that replaces another.
   std::set<std::string> told;        ///< Warnings of the source, each once.
   std::optional<int64_t> last_part;  ///< The newest snapshot step served in this attempt.
@@ -76,24 +76,28 @@ struct infeed_state {
   void on_begin(const begin& x);
   void on_run(const run& x);
   void on_pull(const pull& x);
-  void on_rewind(const rewind& x);
   void on_halt(const halt& x);
   void on_stop(const stop& x);
   void on_leave(const leave& x);
   void advance();
   void proceed_later();
-  expected<void> open_at(const std::string* position);
+  void end(error cause, end_kind kind = end_kind::failed);    ///< Tells the readers, and the chief unless the data ended.
+  void tell_failure(error cause, int64_t at);
+
+  // infeed_reading.cpp
+  expected<void> open_at(const std::optional<std::string>& position);
   int64_t rows_of_step() const { return options.batches_per_step * source->batch_rows(); }
   void read_block(int64_t count);
   /// Reads one step's batches into `into`, which has room for all of them. Returns the number of rows; only the last
   /// batch of the data has fewer.
   expected<int64_t> read_step(const std::vector<std::byte*>& into, const std::stop_token& stop);
-  expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
   void send_block(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
-  void end(error cause, end_kind kind = end_kind::failed);    ///< Tells the readers, and the chief unless the data ended.
-  void tell_failure(error cause, int64_t at);
   void hand_over(int64_t first, int64_t count, int64_t rows, const std::vector<std::shared_ptr<std::byte>>& memory);
+
+  // infeed_positions.cpp
+  void on_rewind(const rewind& x);
   expected<void> reach();   ///< Serves a mark at the state where it stands.
+  expected<std::string> position_at(int64_t earlier);  ///< Rebuilt by reading on from the block before it.
   void send_part(int64_t at, std::string position);
 };
 

@@ -95,7 +95,7 @@ struct replica_state {
   int64_t step = 0;              ///< The state that exists, and the number of the next batch.
   int64_t until = 0;             ///< The horizon.
   int64_t began_at = 0;          ///< The step at which this attempt began.
-  std::map<int64_t, uint8_t> marks;
+  std::map<int64_t, mark_kinds> marks;
   std::map<int64_t, double> rates;  ///< Factors of the learning rate, by the first step that they are for; of those, the ones yet to come.
 
   int current = 0;                              ///< The arena that holds state `step`.
@@ -138,14 +138,36 @@ struct replica_state {
 
   void advance();
   bool can_fire() const;
-  bool measures() const;        ///< Whether the current step counts for the metrics of training.
-  void send_part(bool shown);   ///< Lends the current arena.
   bool moves() const;           ///< Whether the next update writes to the other arena.
-  void fire();
-  void explain(error& cause, const batch_feeds& in);  ///< Adds why the current step is not finite, or how to find out.
-  void apply(const tensor& sum);  ///< The update of the current step.
-  expected<void> look_at_blocks();  ///< Finds batch `step` in the blocks that have arrived.
   bool trains() const { return options.mode == mode::train && !(retires_at && *retires_at <= step); }
+
+  // replica_steps.cpp: a step
+  struct step_outcome {
+    step_status status = step_status::ok;
+    error cause = {};           ///< Where it is not ok.
+  };
+  void fire();
+  const end_of_data* earliest_end() const;
+  std::optional<step_outcome> outcome_of_end() const;
+  step_outcome compute();
+  expected<void> look_at_blocks();  ///< Finds batch `step` in the blocks that have arrived.
+  void explain(error& cause, const batch_feeds& in);  ///< Adds why the current step is not finite, or how to find out.
+  bool measures() const;        ///< Whether the current step counts for the metrics of training.
+  void apply(const tensor& sum);  ///< The update of the current step.
+  void finish_step();           ///< Step `step` is applied everywhere.
+
+  // replica_marks.cpp: what it does at marks
+  void reach();                 ///< Serves the mark, if any, at state `step`.
+  mark_kinds take_marks();      ///< The marks of state `step`; removes them.
+  void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
+  void serve(mark_kinds kinds);    ///< Serves the marks snapshot and end.
+  void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.
+  void send_part(bool shown);   ///< Lends the current arena.
+
+  // replica_reports.cpp: what it tells others of its steps
+  void stop_at(step_status status, error cause);
+  void send_report();
+  void give_credit(bool at_once);
 
   // replica_ports.cpp: outputs for other groups, and readers or sources that leave
   const in_port* leading() const;  ///< The first in-port whose source has not left; it determines the rows of a step.
@@ -155,16 +177,6 @@ struct replica_state {
   void keep_exposed();          ///< The step is computed: its outputs will be sent.
   void send_exposed();          ///< Sends the outputs that were kept.
   void end_exposed(const error& cause, end_kind kind);
-  void finish_step();           ///< Step `step` is applied everywhere.
-  void reach();                 ///< Serves the mark, if any, at state `step`.
-  uint8_t take_marks();         ///< The marks of state `step`; removes them.
-  void collect(mark_kinds kinds);  ///< Adds values and records to the next report.
-  void serve(mark_kinds kinds);    ///< Serves the marks snapshot and end.
-  void lend();                  ///< Gives the current arena to the checkpoint writer as this replica's part.
-  void stop_at(step_status status, error cause);
-  void send_report();
-  void give_credit(bool at_once);
-  const end_of_data* earliest_end() const;
 };
 
 replica_actor::behavior_type replica(replica_actor::stateful_pointer<replica_state> self, replica_options options);

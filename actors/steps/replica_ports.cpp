@@ -2,6 +2,8 @@
 // that leave.
 #include "actors/steps/replica.hpp"
 
+#include "words/expect.hpp"
+
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -101,8 +103,10 @@ void replica_state::send_exposed() {
     const tensor values{out.what.type, out.what.dims.prepend(filled_rows).prepend(count), std::move(out.memory)};
     out.memory.reset();
     for (const auto& r : out.readers)
-      if (!r.left)
+      if (!r.left) {
+        expect(filled_from + count <= r.credit, "a block goes beyond the credit");
         self->send(r.sink, block{attempt, r.edge, filled_from, count, 0, filled_rows, {values}});
+      }
   }
 }
 

@@ -1,4 +1,4 @@
-// The messages of a replica: its parts, its reports, its credit, and the failure of a step.
+// What a replica tells others of its steps: reports, credit, and its end.
 #include "actors/steps/replica.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -7,30 +7,6 @@
 #include <algorithm>
 
 namespace troupe {
-
-bool replica_state::measures() const {
-  return trains() && options.log_every > 0
-         && (options.measure == measuring::always || (options.measure == measuring::when_recording && (step + 1) % options.log_every == 0));
-}
-
-void replica_state::lend() {
-  if (!peers.parts || last_part == step)
-    return;
-  last_part = step;
-  send_part(false);
-}
-
-void replica_state::send_part(bool shown) {
-  moves_at = step;
-  snapshot_part part{attempt, step, options.id};
-  part.shown = shown;
-  for (auto& piece : options.engine->pieces(current))
-    part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
-                           piece.trainable, std::move(piece.elements)});
-  if (!part.pieces.empty())  // A replica with an empty slice lends nothing, so nothing is released to it.
-    lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
-  self->send(peers.parts, std::move(part));
-}
 
 void replica_state::stop_at(step_status status, error cause) {
   ended = true;
@@ -73,31 +49,6 @@ void replica_state::give_credit(bool at_once) {
     p.granted = std::max(p.granted, until_step);
     self->send(p.source, pull{attempt, p.edge, p.granted, step, block_steps});
   }
-}
-
-void replica_state::explain(error& cause, const batch_feeds& in) {
-  if (!options.debug_numerics) {
-    cause.notes.emplace_back(debug_numerics_hint);
-    return;
-  }
-  // No replica applies this step, so the arena still holds the state before it, and the batch is still here.
-  auto fault = options.engine->find_fault(step, in, current);
-  if (!fault) {
-    cause.notes.emplace_back("made again operation by operation, the step was finite or was cancelled");
-    return;
-  }
-  if (fault->row >= 0)
-    fault->row += leading()->blocks.front().first_row;
-  cause.message += "; " + to_string(*fault);
-  cause.notes = std::move(fault->details);
-  if (fault->what != numeric_fault::kind::variable || options.mode != mode::train)
-    return;
-  if (!fault->updated || step == began_at) {
-    cause.message += " since before the first step of this run";
-    return;
-  }
-  cause.message += ", which became so in the update of step " + std::to_string(step - 1);
-  cause.notes.emplace_back("the gradient of that update was finite: the update overflowed, or an earlier one did and no value since let it show");
 }
 
 }  // namespace troupe

@@ -66,7 +66,7 @@ void checkpoint_writer_state::send_older(error cause) {
 /// The groups that had not left when a checkpoint with these properties was made.
 std::vector<stored_group> checkpoint_writer_state::groups_in(const std::map<std::string, std::string>& properties) const {
   auto there = stored.groups;
-  std::erase_if(there, [&](const stored_group& g) { return properties.contains(departure_key(g.name)); });
+  std::erase_if(there, [left = read_books(properties).left](const stored_group& g) { return left.contains(g.name); });
   return there;
 }
 
@@ -77,9 +77,9 @@ expected<checkpoint_writer_state::transfer> checkpoint_writer_state::begin_anew(
   auto values = options.start(options.seed);
   if (!values)
     return fail(std::move(values.error()));
-  options.properties["warm_start"] = values->from;
+  warm_start = values->from;
   restored news{.id = {values->step}};
-  news.properties["warm_start"] = std::to_string(values->tensors.size()) + " tensors of " + values->from;  // For the chief's first event.
+  news.properties = write_books({.warm_start = std::to_string(values->tensors.size()) + " tensors of " + values->from});  // For the chief's first event.
   return transfer{std::move(news), {owned, options.seed, std::move(values->tensors), options.part_bytes_max}, {}};
 }
 
@@ -128,9 +128,10 @@ void checkpoint_writer_state::on_state_taken(const state_taken& x) {
 
 /// What the job goes on with from the checkpoint that was restored.
 void checkpoint_writer_state::take_over(const restored& from) {
-  static_cast<void>(keep_best(from.properties));  // Nothing is dropped yet that it could list again.
-  if (const auto taken = from.properties.find("warm_start"); from.found && taken != from.properties.end())
-    options.properties.insert(*taken);
+  const auto books = read_books(from.properties);
+  static_cast<void>(keep_best(books));  // Nothing is dropped yet that it could list again.
+  if (from.found && warm_start.empty())
+    warm_start = books.warm_start;
 }
 
 /// An owner that dies or is halted takes no part. The chief hears of it and begins another attempt, and with it another

@@ -1,7 +1,5 @@
 #include "actors/writers/checkpoint_writer.hpp"
 
-#include "words/book_properties.hpp"
-
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -127,6 +125,7 @@ expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pendin
   std::vector<const variable_piece*> pieces;
   const std::chrono::duration<double> since_origin = self->clock().now().time_since_epoch();
   checkpoint_content content{id, {}, {}, options.properties, options.wall_offset + since_origin.count()};
+  content.properties.merge(write_books({.warm_start = warm_start}));
   for (auto& [owner, part] : snapshot.parts) {
     for (const auto& piece : part.pieces)
       pieces.push_back(&piece);
@@ -197,7 +196,7 @@ void checkpoint_writer_state::on_settle(const settle& x) {
 void checkpoint_writer_state::on_late_properties(const late_properties& x) {
   if (x.attempt != attempt)
     return;
-  if (auto kept = keep_best(x.properties); !kept)
+  if (auto kept = keep_best(read_books(x.properties)); !kept)
     return fail_with(kept.error());
   const auto added = store ? store->add_verdict(x.id, x.properties)
                            : expected<void>{fail(not_opened.value_or(error{errc::failed_precondition, "the checkpoint directory is not open"}))};
@@ -207,10 +206,9 @@ void checkpoint_writer_state::on_late_properties(const late_properties& x) {
   self->send(driver, late_properties_kept{attempt, x.id});
 }
 
-/// Retention exempts the checkpoint that these properties of a checkpoint call the best.
-expected<void> checkpoint_writer_state::keep_best(const std::map<std::string, std::string>& properties) {
-  const auto best = properties.find(std::string{best_property});
-  return store && best != properties.end() ? store->keep(parse_checkpoint_id(best->second)) : expected<void>{};
+/// Tells retention to keep the checkpoint that `books` name as the best.
+expected<void> checkpoint_writer_state::keep_best(const checkpoint_books& books) {
+  return store && books.best ? store->keep(books.best->id) : expected<void>{};
 }
 
 /// A node's parts arrive before its `gone`, so parts that are missing then never arrive. While an attempt goes on only those of a group that has left

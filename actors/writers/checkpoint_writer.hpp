@@ -8,6 +8,7 @@
 #include "actors/writers/state_parts.hpp"
 #include "messages/interfaces.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
+#include "words/checkpoint_books.hpp"
 
 #include <functional>
 #include <set>
@@ -58,6 +59,7 @@ struct checkpoint_writer_state {
   std::set<int64_t> refused;                   ///< Steps that will not be committed.
   std::set<node_id> gone_parts;                ///< Nodes that send no further part.
   std::vector<departed> departures;            ///< Groups that have left in this attempt.
+  std::string warm_start;                      ///< Where the job's first values came from; empty: the initial ones. Written into every manifest.
   bool settling = false;
   /// For a writer that stands in: parts of nodes that heard of it before its own `stand_in` came.
   early_messages<lent_part, gone> early;
@@ -104,7 +106,7 @@ struct checkpoint_writer_state {
   void on_gone(const gone& x);
   void on_settle(const settle& x);
   void on_late_properties(const late_properties& x);
-  expected<void> keep_best(const std::map<std::string, std::string>& properties);
+  expected<void> keep_best(const checkpoint_books& books);
   void finish_complete();
   void refuse_hopeless();
   void refuse(int64_t step, error cause);

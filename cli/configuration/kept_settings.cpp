@@ -35,8 +35,6 @@ std::map<std::string, std::string> with_absolute_paths(std::map<std::string, std
 }
 
 error with_way_on(error e, const std::string& directory) {
-  if (e.category == errc::not_found && e.message.starts_with(directory + " does not say"))
-    e.notes.push_back("it was made by a program of its own, or by a version that kept no record");
   e.notes.push_back(fmt::format("--config FILE names the configuration: troupe ... --config FILE --model-dir {}", directory));
   return e;
 }

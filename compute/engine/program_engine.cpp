@@ -1,10 +1,9 @@
 // The step engine over planned programs.
+#include "compute/engine/bound_programs.hpp"
 #include "compute/engine/loss_meter.hpp"
-#include "compute/engine/step_engine.hpp"
-#include "compute/graph/graph.hpp"
+#include "compute/engine/shard_sums.hpp"
 #include "compute/parameters/assign_run.hpp"
 #include "words/buffer_pool.hpp"
-#include "words/zeroed_buffer.hpp"
 
 #include <bit>
 
@@ -14,7 +13,7 @@ namespace {
 
 class program_engine final : public step_engine {
  public:
-  explicit program_engine(program_engine_options options) : options_(std::move(options)), model_(options_.graph) {}
+  explicit program_engine(program_engine_options options) : options_(std::move(options)), model_(options_.graph), programs_(options_) {}
 
   expected<void> prepare() {
     local_shards_ = options_.shards / options_.replicas;
@@ -24,20 +23,14 @@ class program_engine final : public step_engine {
     if (options_.batch_rows % local_shards_ != 0)
       return fail(errc::invalid_argument, "a replica's batch of " + std::to_string(options_.batch_rows)
                                             + " rows cannot be cut into " + std::to_string(local_shards_) + " gradient shards");
-    pool_ = options_.threads.most > 1 ? thread_pool::of(options_.threads.most) : nullptr;
-    auto first = program_for(options_.batch_rows / local_shards_);
+    auto first = programs_.find(options_.batch_rows / local_shards_);
     if (!first)
       return fail(first.error());
     current_ = *first;
     slice_ = layout().slice(options_.replica, options_.replicas);
-    // One buffer a level of the pairwise tree, and one for the shard at hand; a single shard is its own tree.
-    const int buffers = local_shards_ == 1 ? 1 : static_cast<int>(std::bit_width(static_cast<uint32_t>(local_shards_))) + 1;
     if (model_->what == mode::train)
-      for (int b = 0; b < buffers; ++b) {
-        sums_.push_back(allocate_zeroed_buffer(layout().gradient_bytes()));
-        if (!sums_.back())
-          return fail(errc::resource_exhausted, "no memory for the gradient of " + std::to_string(layout().gradient_bytes()) + " bytes");
-      }
+      if (auto allocated = sums_.allocate(layout(), local_shards_); !allocated)
+        return allocated;
     losses_.resize(static_cast<size_t>(local_shards_));
     outputs_ = static_cast<size_t>(std::ssize(current_->outputs()) - std::ssize(options_.expose));
     for (const auto& o : current_->outputs().subspan(outputs_))
@@ -57,34 +50,16 @@ class program_engine final : public step_engine {
       return ready;
     recorded_.clear();
     observed_.clear();
-    if (local_shards_ == 1) {
-      const auto status = current_->gradients(input(step, in, arena, 0), sums_.front().get());
-      losses_.front() = current_->loss();
-      copy_exposed(in, 0);
-      keep(in);
-      if (status == step_status::ok)
-        measure(in);
-      return status;
-    }
-    // A binary counter: level l holds the sum of 2^l consecutive shards, so that R replicas of S/R shards each add in
-    // the order in which one replica of S would.
-    uint32_t filled = 0;
+    sums_.begin();
     for (int32_t shard = 0; shard < local_shards_; ++shard) {
-      auto* at = sums_.back().get();
-      const auto status = current_->gradients(input(step, in, arena, shard), at);
+      const auto status = current_->gradients(input(step, in, arena, shard), sums_.at());
+      losses_[static_cast<size_t>(shard)] = current_->loss();
       if (status != step_status::ok)
         return status;
-      losses_[static_cast<size_t>(shard)] = current_->loss();
       copy_exposed(in, shard);
       keep(in);
       measure(in);
-      size_t level = 0;
-      for (; (filled >> level & 1) != 0; ++level) {
-        add_gradient(layout(), sums_[level].get(), sums_.back().get());
-        std::swap(sums_[level], sums_.back());
-      }
-      std::swap(sums_[level], sums_.back());
-      ++filled;
+      sums_.add(layout());
     }
     return step_status::ok;
   }
@@ -105,9 +80,7 @@ class program_engine final : public step_engine {
     return step_status::ok;
   }
 
-  tensor gradient() const override {
-    return {dtype::uint8, {layout().gradient_bytes()}, sums_[static_cast<size_t>(std::bit_width(static_cast<uint32_t>(local_shards_)) - 1)]};
-  }
+  tensor gradient() const override { return sums_.total(layout()); }
 
   void apply(int64_t step, const tensor& sum, int from, int to) override {
     current_->apply(step, slice_, sum.data(), options_.store->arena(from), options_.store->arena(to), rate_factor_);
@@ -136,7 +109,7 @@ class program_engine final : public step_engine {
     if (!apart)
       return std::nullopt;
     for (int32_t shard = 0; shard < shards; ++shard)
-      if (auto found = (*apart)->find_fault(input(step, again, arena, shard), trains ? sums_.back().get() : nullptr)) {
+      if (auto found = (*apart)->find_fault(input(step, again, arena, shard), trains ? sums_.at() : nullptr)) {
         if (found->row >= 0)
           found->row += shard * rows_;
         if (shards > 1)
@@ -211,7 +184,7 @@ class program_engine final : public step_engine {
   metric_functions metrics() const override { return functions_of(model_->spec.metrics); }
 
   std::vector<program_output> measured() const override {
-    const auto sums = programs_.front().second->measured();
+    const auto sums = programs_.first().measured();
     return {sums.begin(), sums.end()};
   }
 
@@ -257,32 +230,6 @@ class program_engine final : public step_engine {
 
   const parameter_layout& layout() const { return options_.store->layout(); }
 
-  using bindings = std::vector<std::pair<int64_t, std::unique_ptr<program>>>;
-
-  /// The program for this number of rows: the last short batch of an evaluation is another binding.
-  expected<program*> program_for(int64_t rows, bool forward_only = false) {
-    constexpr size_t bindings_max = 8;
-    auto& programs = forward_only ? forward_programs_ : programs_;
-    for (auto& [bound, p] : programs)
-      if (bound == rows)
-        return p.get();
-    program_options wanted{.batch = rows, .shards = options_.shards, .seed = options_.seed, .pool = pool_,
-                           .work_a_thread = options_.threads.as_pays ? automatic_work_a_thread : 0, .expose = options_.expose,
-                           .measure = options_.measure, .recompute = options_.recompute};
-    const auto plan = forward_only ? program::plan_forward : program::plan;
-    auto planned = plan(model_->g, model_->spec, layout(), wanted);
-    if (!planned && planned.error().category == errc::resource_exhausted && pool_ && options_.threads.as_pays) {
-      pool_ = wanted.pool = nullptr;  // Nobody has asked for threads that the system does not give.
-      planned = plan(model_->g, model_->spec, layout(), wanted);
-    }
-    if (!planned)
-      return fail(planned.error());
-    if (programs.size() == bindings_max)
-      programs.erase(programs.begin() + 1);  // The first one stays: the full batch will be used again.
-    programs.emplace_back(rows, std::move(*planned));
-    return programs.back().second.get();
-  }
-
   /// The rows of the shard that ran last.
   void copy_exposed(const batch_feeds& in, int32_t shard) const {
     for (size_t c = 0; c < in.exposed.size(); ++c) {
@@ -311,8 +258,8 @@ class program_engine final : public step_engine {
   step_status bind(const batch_feeds& in, int32_t shards, bool forward_only = false) {
     binding_error_.reset();
     rows_ = in.rows / shards;
-    if (const auto& programs = forward_only ? forward_programs_ : programs_; !programs.empty() && rows_ == programs.front().first) {
-      current_ = programs.front().second.get();
+    if (auto* first = programs_.first_if(rows_, forward_only)) {
+      current_ = first;
       return step_status::ok;
     }
     if (in.rows % shards != 0) {
@@ -320,7 +267,7 @@ class program_engine final : public step_engine {
                                                        + std::to_string(shards) + " gradient shards"};
       return step_status::bad_input;
     }
-    auto bound = program_for(rows_, forward_only);
+    auto bound = programs_.find(rows_, forward_only);
     if (!bound) {
       binding_error_ = bound.error();
       return step_status::bad_input;
@@ -354,9 +301,8 @@ class program_engine final : public step_engine {
 
  private:
   program_engine_options options_;
-  std::shared_ptr<thread_pool> pool_;       ///< Null: only the caller's thread computes.
   std::shared_ptr<const model_graph> model_;
-  bindings programs_, forward_programs_;    ///< The latter for `expose`, planned when it is first called.
+  bound_programs programs_;
   program* current_ = nullptr;
   size_t outputs_ = 0;                      ///< Number of the program's outputs that are not exposed.
   std::vector<component> exposed_;
@@ -364,7 +310,7 @@ class program_engine final : public step_engine {
   double rate_factor_ = 1;
   int32_t local_shards_ = 1;
   int64_t rows_ = 0;
-  std::vector<std::shared_ptr<std::byte>> sums_;
+  shard_sums sums_;
   std::vector<double> losses_;
   std::vector<std::vector<tensor>> observed_;  ///< Of the last gradients, if they were to be observed.
   std::vector<std::vector<tensor>> recorded_;                ///< Summary tensors of the last `gradients`, if it recorded.

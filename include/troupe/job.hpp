@@ -20,7 +20,8 @@ namespace troupe {
 struct evaluation_progress {
   std::string name;                         ///< As in its eval_spec.
   int64_t step = 0;                         ///< Of the checkpoint that is evaluated.
-  int64_t batches = 0;                      ///< Already done.
+  int64_t batches = 0;                      ///< Already done, as of at most 0.1 s ago.
+  bool operator==(const evaluation_progress&) const = default;
 };
 
 struct job_progress {

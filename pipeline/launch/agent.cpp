@@ -144,7 +144,7 @@ agent_actor::behavior_type agent(agent_actor::stateful_pointer<agent_state> self
       for (const auto& [id] : x.nodes)
         state.end(id);
     },
-    [&state](const cancel& x) { state.interrupt(x.driver, x.kind); },
+    [&state](const cancel& x) { state.interrupt(x.driver, x.what); },
     [&state](const prepare_plan& x) { state.on_prepare(x); },
     [&state](const prepared& x) { state.on_prepared(x); },
   };

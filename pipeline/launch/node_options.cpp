@@ -151,7 +151,6 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   const auto& program = job.driven_by(node.id);
   evaluator_options options;
   options.name = node.name;
-  options.index = node.index;
   options.files = basis.files;
   options.directory = basis.config.model_dir.value_or("");
   options.parameters = program.parameters;
@@ -168,7 +167,6 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
     options.rules = training->stop_early;
   }
   options.wall_offset = job.wall_offset;
-  options.board = job.board;
   options.seed = basis.config.seed;
   options.start = job.start;
   return options;

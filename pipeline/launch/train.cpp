@@ -16,18 +16,10 @@ namespace {
 
 class board final : public job_board {
  public:
-  board(std::shared_ptr<job_listener> listener, std::vector<std::string> evaluations)
-    : evaluations_(std::move(evaluations)), listener_(std::move(listener)) {}
+  explicit board(std::shared_ptr<job_listener> listener) : listener_(std::move(listener)) {}
   void status(const job_progress& x) override {
     std::lock_guard lock{guard_};
     now_ = x;
-  }
-  void evaluating(int32_t which, std::optional<int64_t> step, int64_t batches) override {
-    std::lock_guard lock{guard_};
-    if (step)
-      evaluating_[which] = {evaluations_[static_cast<size_t>(which)], *step, batches};
-    else
-      evaluating_.erase(which);
   }
   void event(const job_event& x) override { listener_->happened(x); }
   void finished(expected<train_result> x) override {
@@ -48,10 +40,7 @@ class board final : public job_board {
   }
   job_progress progress() const {
     std::lock_guard lock{guard_};
-    auto now = now_;
-    for (const auto& [which, evaluation] : evaluating_)
-      now.evaluating.push_back(evaluation);
-    return now;
+    return now_;
   }
   bool has_result() const {
     std::lock_guard lock{guard_};
@@ -65,24 +54,15 @@ class board final : public job_board {
  private:
   mutable std::mutex guard_;
   job_progress now_;
-  std::map<int32_t, evaluation_progress> evaluating_;
-  std::vector<std::string> evaluations_;
   std::optional<expected<train_result>> result_;
   std::shared_ptr<job_listener> listener_;
 };
-
-std::vector<std::string> names_of_evaluations(const prepared_job& job) {
-  std::vector<std::string> names;
-  for (const auto& e : job.training().evaluations)
-    names.push_back(e.data.name);
-  return names;
-}
 
 class launched_job final : public running_job {
  public:
   launched_job(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
     : deadlines_(job->basis().deadlines), turns_(job->training().turns), world_(std::move(world)),
-      board_(std::make_shared<board>(world_->listener(), names_of_evaluations(*job))) {
+      board_(std::make_shared<board>(world_->listener())) {
     world_->tell_time_and_host(*job);
     job->board = board_;
     chief_ = launched_nodes{*world_, std::move(job)}.start_head<chief_actor>(role::chief);

@@ -1,6 +1,6 @@
 #include "storage/checkpoints/best_in_use.hpp"
 
-#include "words/book_properties.hpp"
+#include "words/checkpoint_books.hpp"
 
 namespace troupe {
 
@@ -8,11 +8,8 @@ std::optional<checkpoint_id> best_in_use(const checkpoint_store& checkpoints) {
   const auto newest = checkpoints.inspect_newest();
   if (!newest)
     return std::nullopt;
-  const auto text = [&newest](std::string_view name) {
-    const auto found = newest->properties.find(std::string{name});
-    return found == newest->properties.end() ? std::string{} : found->second;
-  };
-  return text(use_best_property) == "true" ? parse_checkpoint_id(text(best_property)) : std::nullopt;
+  const auto best = read_books(newest->properties).best;
+  return best && best->in_use ? std::optional{best->id} : std::nullopt;
 }
 
 }  // namespace troupe

@@ -70,7 +70,8 @@ expected<run_record> load_run_record(file_system& fs, const std::string& model_d
   const std::string path = join_path(model_dir, run_record_file);
   auto text = read_file(fs, path);
   if (!text && text.error().category == errc::not_found)
-    return fail(errc::not_found, model_dir + " does not say what it was configured with: it has no " + std::string{run_record_file});
+    return fail({errc::not_found, model_dir + " does not say what it was configured with: it has no " + std::string{run_record_file},
+                 {"it was made by a program of its own, or by a version that kept no record"}});
   if (!text)
     return fail(std::move(text.error()));
   return parse_run_record(std::move(*text), path);

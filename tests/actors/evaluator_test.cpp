@@ -17,7 +17,7 @@ struct evaluator_alone : simulation {
   std::shared_ptr<recorded_nodes> nodes = std::make_shared<recorded_nodes>(*this);
   std::shared_ptr<memory_disk> disk = memory_disk::make();
   std::shared_ptr<parameter_store> parameters;
-  recorder<evaluated> asker = record<evaluated>();
+  recorder<batches_evaluated, evaluated> asker = record<batches_evaluated, evaluated>();
   evaluator_options options;
   evaluator_actor judge;
 
@@ -94,6 +94,24 @@ TEST_CASE_FIXTURE(evaluator_alone, "[DF-45] the loss is the mean over batches, m
     CHECK(asker.last<evaluated>().id.step == 9);
     CHECK(asker.last<evaluated>().metrics.at("loss") == 4);
   }
+}
+
+TEST_CASE_FIXTURE(evaluator_alone, "an evaluator tells its driver how far it is, at most ten times a second") {
+  start();
+  evaluate();
+  batches(1, 0, {1, 2});
+  CHECK(asker.count<batches_evaluated>() == 0);
+  let_pass(std::chrono::milliseconds(100));
+  batches(1, 2, {3});
+  REQUIRE(asker.count<batches_evaluated>() == 1);
+  CHECK(asker.last<batches_evaluated>().batches == 3);
+  CHECK(asker.last<batches_evaluated>().attempt == 1);
+  let_pass(std::chrono::milliseconds(99));
+  batches(1, 3, {4});
+  CHECK(asker.count<batches_evaluated>() == 1);
+  let_pass(std::chrono::milliseconds(1));
+  batches(1, 4, {4});
+  CHECK(asker.count<batches_evaluated>() == 2);
 }
 
 TEST_CASE_FIXTURE(evaluator_alone, "[EST-86] a checkpoint under evaluation is not deleted, and goes after the result") {

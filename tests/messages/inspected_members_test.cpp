@@ -43,6 +43,7 @@ template <class T> constexpr size_t taken_apart = 0;
 template <> constexpr size_t taken_apart<hooks_ready> = 1;      // The two facts that hooks may hold.
 template <> constexpr size_t taken_apart<job_event> = 3;        // Whether there is a goal, a checkpoint, a failure.
 template <> constexpr size_t taken_apart<error> = 1;            // Whether there is a step.
+template <> constexpr size_t taken_apart<begin> = 1;            // Whether there is a position.
 
 // Handles can be made of too many things to be counted; they come last.
 template <> constexpr size_t taken_apart<connect_parts> = 1;

@@ -36,7 +36,7 @@ template <> all_applied sample(simulation&) { return {2, 79}; }
 template <> answered sample(simulation&) { return {59, 40, true}; }
 template <> applied sample(simulation&) { return {2, 31, 1}; }
 template <> apply_rule sample(simulation&) { return {119, 120, {{121, {{"loss", 0.5}}}, {122, {{"loss", 0.25}, {"accuracy", 1}}}}}; }
-template <> begin sample(simulation&) { return {3, 32, {{"infeed/0", std::string("\0\xff", 2)}, {"infeed/1", "x"}}, 0.5}; }
+template <> begin sample(simulation&) { return {3, 32, std::string("\0\xff", 2), 0.5}; }
 template <> cancel sample(simulation&) { return {5_node, cancel::work}; }
 template <> block sample(simulation&) {
   return {4, 1_edge, 33, 2, 3, 5, {floats(), tensor::of<uint8_t>({3}, {1, 2, 255}), tensor::of<bool>({2}, {true, false}),
@@ -104,6 +104,7 @@ template <> released sample(simulation&) { return {18, 45}; }
 template <> step_report sample(simulation&) {
   return {19, 1_node, 46, {0.5, -0.25}, {some_values()}, {{46, {{{3, floats()}}, {}}}}, 0.125, {{46, {floats()}}}};
 }
+template <> batches_evaluated sample(simulation&) { return {127, {128, 129}, 130, 131}; }
 template <> request sample(simulation&) { return {request::abort, true, 0.5}; }
 template <> restore sample(simulation& s) { return {20, {{1_group, s.record<state_part>().handle()}}, a_stored_plan()}; }
 template <> restored sample(simulation&) {

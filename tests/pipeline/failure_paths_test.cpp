@@ -123,7 +123,7 @@ TEST_CASE("a node of the evaluation that dies fails the job and names the evalua
   small_job_options o{.max_steps = 400, .save_steps = 10, .evaluates = true};
   simulated_job job{prepare_small(o), 4};
   REQUIRE(job.crank_until([&] { return job.progress().step == 10 && !job.progress().evaluating.empty(); }));
-  REQUIRE(job.kill("evaluator/replica/0"));
+  REQUIRE(job.crank_until([&] { return job.kill("evaluator/replica/0"); }));
   const auto e = fail_of(job, o.files);
   CHECK(e.category == errc::aborted);
   CHECK(e.source == "evaluator");

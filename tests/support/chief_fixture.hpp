@@ -14,6 +14,7 @@ struct shown_job final : job_board {
   void status(const job_progress& now) override {
     if (phases.empty() || phases.back() != now.now)
       phases.push_back(now.now);
+    newest = now;
   }
   void event(const job_event& what) override { events.push_back(what); }
   void finished(expected<train_result> x) override { result = std::move(x); }
@@ -21,6 +22,7 @@ struct shown_job final : job_board {
     return std::any_of(events.begin(), events.end(), [](const job_event& e) { return e.what == job_event::kind::warning; });
   }
   std::vector<job_progress::phase> phases;  ///< In order.
+  job_progress newest;
   std::vector<job_event> events;
   std::optional<expected<train_result>> result;
 };
@@ -171,6 +173,13 @@ struct chief_alone : simulation {
       tell(boss, flushed{node(role::outfeed).last<flush>().number});
   }
   int64_t granted() { return node(role::replica).last<troupe::run>().until; }
+  /// Reports what is granted until `step` is reached.
+  void reach_up_to(int64_t step) {
+    for (int64_t before = -1; granted() < step && granted() != before;)
+      reach(before = granted());
+    REQUIRE(granted() >= step);
+    reach(step);
+  }
   /// The marks of these kinds in all grants so far.
   std::vector<int64_t> marked(mark_kinds kinds) {
     std::vector<int64_t> steps;

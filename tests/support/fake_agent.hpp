@@ -47,7 +47,7 @@ inline agent_actor spawn_agent(simulation& world, fake_agent& of) {
       },
       [&of](const prepare_plan& x) { of.plans_wanted.push_back(x); },
       [](const prepared&) {},
-      [&of](const cancel& x) { ++(x.kind == cancel::reads ? of.reads_cancelled : of.cancelled); },
+      [&of](const cancel& x) { ++(x.what == cancel::reads ? of.reads_cancelled : of.cancelled); },
     };
   });
 }

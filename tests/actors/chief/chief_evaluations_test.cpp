@@ -19,6 +19,28 @@ TEST_CASE_FIXTURE(chief_alone, "an evaluation that training waits for is a gate 
   CHECK(node(role::checkpoint_writer).last<unlease>().id.step == 10);
 }
 
+TEST_CASE_FIXTURE(chief_alone, "the board shows an evaluation from the question to the result, and how far it is") {
+  using under_way = std::vector<evaluation_progress>;
+  add(role::evaluator);
+  options.evaluations = {{.name = "held out", .throttle_secs = 0}};
+  train();
+  for (int i = 0; i < 20; ++i)
+    reach(granted());
+  commit(0);
+  CHECK(board->newest.evaluating.empty());
+  commit(10);
+  CHECK(board->newest.evaluating == under_way{{"held out", 10, 0}});
+  tell(boss, batches_evaluated{1, {10}, 0, 7});
+  CHECK(board->newest.evaluating == under_way{{"held out", 10, 7}});
+  tell(boss, batches_evaluated{1, {9}, 0, 90});
+  tell(boss, batches_evaluated{1, {10}, 1, 90});
+  CHECK(board->newest.evaluating == under_way{{"held out", 10, 7}});
+  tell(boss, evaluated{1, {10}, true, {{"loss", 0.25}}, 9, 0.1, {}, "/m/model.ckpt-10"});
+  CHECK(board->newest.evaluating.empty());
+  tell(boss, batches_evaluated{1, {10}, 0, 9});
+  CHECK(board->newest.evaluating.empty());
+}
+
 TEST_CASE_FIXTURE(chief_alone, "no report is awaited while training waits for an evaluation, though the last report showed hooks a step") {
   add(role::evaluator);
   add(role::callbacks);

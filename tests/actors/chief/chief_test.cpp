@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(chief_alone, "starting to restoring to training: everyone begi
   tell(boss, restored{1, true, {20}, "/m/model.ckpt-20", {{"infeed/0", "here"}}, {}, {}});
   CHECK(node(role::outfeed).last<begin>().step == 20);
   CHECK_MESSAGE(node(role::replica).order() == after_connecting<begin>(), "whoever begins knows its neighbours");
-  CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "here");
+  CHECK(node(role::infeed).last<begin>().position == "here");
   CHECK(node(role::callbacks).last<fact>().what == fact::begin_at);
   answer_hooks();
   CHECK(phase() == shown_phase::training);

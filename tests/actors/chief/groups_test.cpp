@@ -38,24 +38,24 @@ TEST_CASE("the books of states above its last one say that a group has left, and
   g.leave_at(12, group_id{2}, not_finite);
   CHECK_MESSAGE(g.left().at(group_id{2}).first_state == 13, "its part of state 12 had been sent");
   const auto books = g.book_of(group_id{2});
-  CHECK(books == std::map<std::string, std::string>{{"left/b", "12 " + to_string(not_finite)}});
+  CHECK(write_books(books) == checkpoint_properties{{"left/b", "12 " + to_string(not_finite)}});
   CHECK(g.text() == "group 'b' left at step 12: " + to_string(not_finite));
 
   auto later = of_three();
   later.restore(15, books);
   CHECK(later.left() == g.left());
   CHECK(later.book_of(group_id{2}) == books);
-  later.restore(10, {{"first_step", "0"}});
+  later.restore(10, {.first_step = 0});
   CHECK_MESSAGE(later.left().empty(), "a checkpoint of before brings it back to work");
   CHECK(later.text().empty());
 }
 
 TEST_CASE("books of groups that the plan does not have, or that are damaged, remove nobody else") {
   auto g = of_three();
-  g.restore(15, {{"left/c", "3 lost"}, {"left/a", ""}});
+  g.restore(15, read_books({{"left/c", "3 lost"}, {"left/a", ""}}));
   REQUIRE(g.left().size() == 1);
   CHECK(g.left().at(group_id{1}) == departure{0, 1, ""});
-  g.restore(15, {{"left/a", "99999999999999999999 nan_loss: x"}});
+  g.restore(15, read_books({{"left/a", "99999999999999999999 nan_loss: x"}}));
   CHECK(g.left().at(group_id{1}) == departure{INT64_MAX, 15, "nan_loss: x"});
 }
 
@@ -78,9 +78,9 @@ TEST_CASE("a group leaves where the first of those does with which it falls, and
   CHECK(other.left().at(group_id{1}) == g.left().at(group_id{1}));
 
   auto later = of_four();
-  std::map<std::string, std::string> books;
+  checkpoint_books books;
   for (const auto& [id, how] : g.left())
-    books.merge(g.book_of(id));
+    books.left.merge(g.book_of(id).left);
   later.restore(15, books);
   CHECK_MESSAGE(later.first_cause() == g.first_cause(), "the books say as much");
 }

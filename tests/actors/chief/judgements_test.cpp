@@ -18,6 +18,12 @@ judgements::verdict judged(judgements& all, int64_t step, double loss, const std
   return *found;
 }
 
+checkpoint_books books_of(const judgements& all, bool ends_here) {
+  checkpoint_books books;
+  all.enter(books, ends_here);
+  return books;
+}
+
 }  // namespace
 
 TEST_CASE("a rule looks at the results of its own evaluation only") {
@@ -43,7 +49,7 @@ TEST_CASE("an attempt that goes back forgets what was evaluated beyond, and that
   judged(all, 10, 0.7);
   CHECK(judged(all, 20, 0.4).ends);
   CHECK(all.best() == checkpoint_id{20});
-  all.begin(10, {{"best", "10"}, {"best_value", "0.7"}});
+  all.begin(10, {.best = {{{10}, 0.7}}});
   CHECK_FALSE(all.has_ended());
   CHECK(all.best() == checkpoint_id{10});
   CHECK_FALSE(judged(all, 20, 0.8).is_best);
@@ -59,7 +65,7 @@ TEST_CASE("where an attempt begins the rules of all evaluations look at what is 
   all = judgements{settings};
   all.begin(25, {});
   CHECK(all.rule_at_start()->ends);
-  CHECK(all.books(true).at("ended_by") == "loss lower than 0.5 in evaluation 'train'");
+  CHECK(books_of(all, true).ended->rule == "loss lower than 0.5 in evaluation 'train'");
 }
 
 TEST_CASE("a predicate is not asked here: the rules after it follow its answer, and none is asked before its first step") {
@@ -74,11 +80,11 @@ TEST_CASE("a predicate is not asked here: the rules after it follow its answer, 
   CHECK(all.history(found.asks->evaluation).size() == 1);
   SUBCASE("it does not hold") {
     CHECK(all.answered(*found.asks, {})->ends == "loss lower than 0.5: loss was 0.4 at step 10");
-    CHECK(all.books(true).at("ended_by") == "loss lower than 0.5");
+    CHECK(books_of(all, true).ended->rule == "loss lower than 0.5");
   }
   SUBCASE("it holds") {
     CHECK(all.answered(*found.asks, "mine, at step 10")->ends == "mine, at step 10");
-    CHECK(all.books(true).at("ended_by") == "mine");
+    CHECK(books_of(all, true).ended->rule == "mine");
   }
   CHECK_FALSE(called);
 }
@@ -116,14 +122,14 @@ TEST_CASE("the results of the best checkpoint are known after going back, and af
   first.begin(0, {});
   judged(first, 10, 0.1);
   judged(first, 20, 0.05);
-  const judgements::properties at_10{{"best", "10"}, {"best_value", "0.1"}};
+  const checkpoint_books at_10{.best = {{{10}, 0.1}}};
   first.begin(10, at_10);
   CHECK(first.best_results().metrics.at("loss") == 0.1);
   settings.evaluations[0].history = {{10, {{"loss", 0.1f}}}, {20, {{"loss", 0.05f}}}};
   judgements later{settings};
   later.begin(10, at_10);
   CHECK(later.best_results().metrics == std::map<std::string, double>{{"loss", 0.1f}, {"global_step", 10}});
-  later.begin(10, {{"best", "5"}, {"best_value", "0.1"}});
+  later.begin(10, {.best = {{{5}, 0.1}}});
   CHECK(later.best_results().metrics.empty());
 }
 
@@ -132,9 +138,9 @@ TEST_CASE("of a checkpoint that was the best long ago the metrics are known as e
   all.begin(0, {});
   for (int64_t step = 1; step <= 20; ++step)
     REQUIRE(all.judge("", {step}, {{{"loss", 1.0 / static_cast<double>(step)}}, {{"matrix", tensor::scalar(1.0f)}}}));
-  all.begin(20, {{"best", "20"}, {"best_value", "0.05"}});
+  all.begin(20, {.best = {{{20}, 0.05}}});
   CHECK(all.best_results().arrays.contains("matrix"));
-  all.begin(3, {{"best", "3"}, {"best_value", "0.333"}});
+  all.begin(3, {.best = {{{3}, 0.333}}});
   CHECK(all.best_results().arrays.empty());
   CHECK(all.best_results().metrics.at("loss") == static_cast<double>(static_cast<float>(1.0 / 3)));
 }
@@ -142,17 +148,17 @@ TEST_CASE("of a checkpoint that was the best long ago the metrics are known as e
 TEST_CASE("books name the best checkpoint, and an end by a rule only where it is") {
   judgements all{with({stop_if_lower("loss", 0.5)}, keep_best{.restore_best = true})};
   all.begin(0, {});
-  CHECK(all.books(true).empty());
+  CHECK(books_of(all, true) == checkpoint_books{});
   judged(all, 10, 0.25);
-  CHECK(all.books(false) == judgements::properties{{"best", "10"}, {"best_value", "0.25"}, {"use_best", "true"}});
-  const auto books = all.books(true);
-  CHECK(books.at("ended") == "early: loss lower than 0.5: loss was 0.25 at step 10");
-  CHECK(books.at("ended_by") == "loss lower than 0.5");
+  CHECK(books_of(all, false) == checkpoint_books{.best = {{{10}, 0.25, true}}});
+  const auto books = books_of(all, true);
+  CHECK(books.ended->why == "early: loss lower than 0.5: loss was 0.25 at step 10");
+  CHECK(books.ended->rule == "loss lower than 0.5");
 }
 
 TEST_CASE("a job has ended before where one of its rules has ended it, and not by a rule that it has no more") {
-  const judgements::properties ended{{"ended", "early: so"}, {"ended_by", "loss lower than 0.5"}};
-  const auto ended_where = [](judgements j, const judgements::properties& of_checkpoint) {
+  const checkpoint_books ended{.ended = {{"early: so", "loss lower than 0.5"}}};
+  const auto ended_where = [](judgements j, const checkpoint_books& of_checkpoint) {
     j.begin(10, of_checkpoint);
     return j.ended_before();
   };

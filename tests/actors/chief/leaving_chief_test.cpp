@@ -16,9 +16,7 @@ struct chief_of_groups : chief_alone {
   void go_to_19() {
     train();
     commit(0);
-    while (granted() < 19)
-      reach(granted());
-    reach(19);
+    reach_up_to(19);
     commit(10);
   }
   void fail_b(errc category = errc::nan_loss) {
@@ -49,8 +47,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group whose numbers are not finite leaves 
   CHECK(board->warned());
   fail_b();
   CHECK_MESSAGE(node(role::outfeed).count<departed>() == 1, "an end that is said twice is one");
-  reach(20);
-  reach(40);
+  reach_up_to(40);
   CHECK(node(role::replica).last<troupe::run>().until > 40);
   CHECK_MESSAGE(agent->nodes.at(4_node).count<troupe::run>() == runs_of_b, "no horizon is told to those who have left");
   reached_so_far = 40;
@@ -71,8 +68,7 @@ TEST_CASE_FIXTURE(chief_of_groups, "a group that falls with another is gone with
   CHECK(node(role::checkpoint_writer).last<departed>().replicas == std::vector<named_node>{{6_node}});
   CHECK(books().contains("left/b"));
   CHECK(books().at("left/c") == "19 cancelled: it falls with group 'b'");
-  reach(20);
-  reach(40);
+  reach_up_to(40);
   CHECK(agent->nodes.at(6_node).count<troupe::run>() == runs_of_c);
 }
 
@@ -100,24 +96,20 @@ TEST_CASE_FIXTURE(chief_of_groups, "an evaluation of a group that has left ends 
     tell(boss, evaluated{.id = {step}, .ok = true, .metrics = {{"loss", 1}, {"global_step", static_cast<double>(step)}},
                          .evaluation = static_cast<int32_t>(which)});
   };
-  while (granted() < 10)
-    reach(granted());
-  reach(10);
+  reach_up_to(10);
   commit(10);
   for (const size_t which : {0, 1}) {
     REQUIRE(nth(role::evaluator, which).count<evaluate_at>() == 1);
     evaluate(which, 10);
   }
-  reach(15);
+  reach_up_to(15);
   tell(boss, stream_end{1, 4_node, 15, {errc::nan_loss, "the loss is not finite", {}, "b/replica/0", 15}, end_kind::failed});
   const auto warned_of = std::count_if(board->events.begin(), board->events.end(), [](const job_event& e) {
     return e.text == "the evaluation 'of b' ends with a group that it evaluates: group 'b' left at step 15: nan_loss: the loss is not finite "
                      "(b/replica/0, step 15)";
   });
   CHECK(warned_of == 1);
-  while (granted() < 20)
-    reach(granted());
-  reach(20);
+  reach_up_to(20);
   commit(20);
   CHECK(nth(role::evaluator, 0).count<evaluate_at>() == 1);
   CHECK(nth(role::evaluator, 1).count<evaluate_at>() == 2);

@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(recovering_chief, "recovering to restoring to training: everyo
     CHECK(node(what).last<begin>().attempt == 2);
     CHECK(node(what).last<begin>().step == 10);
   }
-  CHECK(node(role::infeed).last<begin>().positions.at("infeed/0") == "batch 10");
+  CHECK(node(role::infeed).last<begin>().position == "batch 10");
   CHECK(node(role::replica).order() == after_connecting<begin, troupe::run, troupe::run>());
   CHECK((node(role::replica).all<troupe::run>().front().marks == std::vector<mark>{{10, mark_snapshot}}));
   CHECK(events_of(job_event::kind::recovered) == std::vector<int64_t>{10});

@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(infeed_alone, "a partial last batch travels alone") {
 
 TEST_CASE_FIXTURE(infeed_alone, "messages of another attempt are dropped") {
   start();
-  tell(feed, begin{2, 5, {{"infeed/0", "batch 5"}}});
+  tell(feed, begin{2, 5, "batch 5"});
   tell(feed, begin{1, 0, {}});
   tell(feed, begin{2, 0, {}});
   grant(10, {{5, s}});
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(infeed_alone, "messages of another attempt are dropped") {
   SUBCASE("the next one starts where it says, with nothing of this one left") {
     tell(feed, troupe::run{2, 7, {{7, s}}});
     tell(feed, pull{2, 0_edge, 6, 5, 1});
-    tell(feed, begin{3, 1, {{"infeed/0", "batch 1"}}});
+    tell(feed, begin{3, 1, "batch 1"});
     source->reads.clear();
     tell(feed, troupe::run{3, 3, {}});
     CHECK(source->reads.empty());

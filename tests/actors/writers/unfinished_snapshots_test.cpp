@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
   tell(writer, infeed_part(10));
   tell(writer, infeed_part(15));
   CHECK(listed().empty());
-  tell(writer, departed{1, 13, {{3_node}}, {{departure_key("b"), "12 nan_loss: x"}}});
+  tell(writer, departed{1, 13, {{3_node}}, {{"left/b", "12 nan_loss: x"}}});
   CHECK_MESSAGE(listed().empty(), "its part of state 10 is on its way");
   SUBCASE("its last part comes") {
     tell(writer, snapshot_part{1, 10, 3_node});
@@ -137,8 +137,8 @@ TEST_CASE_FIXTURE(writer_alone, "snapshots of states after a group has left are 
     CHECK(listed() == ids({10, 15, 20}));
     CHECK(lender.count<released>() == 3);
     const auto store = checkpoint_store::open(disk, "/m", {.read_only = true});
-    CHECK((*store)->restore_step(15)->content.properties.at(departure_key("b")) == "12 nan_loss: x");
-    CHECK_FALSE((*store)->restore_step(10)->content.properties.contains(departure_key("b")));
+    CHECK((*store)->restore_step(15)->content.properties.at("left/b") == "12 nan_loss: x");
+    CHECK_FALSE((*store)->restore_step(10)->content.properties.contains("left/b"));
   }
   SUBCASE("it dies before that comes") {
     tell(writer, gone{1, 3_node});
@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(writer_alone, "a checkpoint that says which groups had left is
   start();  // Group b has no owner.
   auto books = chief_part(5);
   SUBCASE("it says so") {
-    books.properties[departure_key("b")] = "3 nan_loss: the loss is not finite";
+    books.properties["left/b"] = "3 nan_loss: the loss is not finite";
     tell(writer, books);
     tell(writer, infeed_part(5));
     scribble(1);

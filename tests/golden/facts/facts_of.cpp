@@ -5,7 +5,6 @@
 #include "support/plans.hpp"
 #include "support/troubled_dataset.hpp"
 #include "support/whole_event_log.hpp"
-#include "words/book_properties.hpp"
 
 #include <troupe/metrics.hpp>
 
@@ -192,7 +191,7 @@ void note_commit(const checkpoint_content& c, std::string& to) {
   for (const auto& [name, bytes] : c.blobs)
     to += at + "blob " + name + " " + std::to_string(crc32c(bytes)) + "\n";
   for (const auto& [name, text] : c.properties)
-    if (name != rate_factor_property || text != "1")  // Said only in a verdict on the state where an attempt began, and the same as silence.
+    if (name != "rate_factor" || text != "1")  // Said only in a verdict on the state where an attempt began, and the same as silence.
       to += at + name + " " + text + "\n";
 }
 

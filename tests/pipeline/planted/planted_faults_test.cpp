@@ -63,8 +63,11 @@ struct plant {
   ~plant() { chosen_fault = planted_fault::none; }
 };
 
+/// What undisturbed jobs come to is learnt before a fault is planted: it is kept for all stories.
 std::vector<finding> findings(const planted_row& row, uint64_t seed, planted_fault f) {
   learn_undisturbed_growth(draw_growth(seed));
+  reference_of(draw_recipe(seed));
+  reference_of(draw_group_recipe(seed));
   const plant it{f};
   return row.play_seed(seed);
 }

@@ -1,0 +1,72 @@
+// Where an infeed stands: its parts of snapshots, and the positions of earlier states.
+#include "actors/steps/infeed.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+expected<void> infeed_state::reach() {
+  const auto m = marks.find(step);
+  if (m == marks.end() || ended)
+    return {};
+  const mark_kinds kinds = m->second;
+  marks.erase(marks.begin(), std::next(m));
+  if ((kinds & mark_snapshot) == 0)
+    return {};
+  auto position = source->save();
+  if (!position)
+    return fail(position.error());  // A checkpoint was requested, and this dataset cannot save its position.
+  send_part(step, std::move(*position));
+  return {};
+}
+
+void infeed_state::send_part(int64_t at, std::string position) {
+  if (!parts || last_part == at)
+    return;
+  last_part = at;
+  sent = {attempt, at, options.id};
+  sent.blobs[options.position] = std::move(position);
+  self->send(parts, sent);
+}
+
+void infeed_state::on_rewind(const rewind& x) {
+  if (x.attempt != attempt || !source || x.step > step)
+    return;
+  ended = true;
+  marks.clear();
+  if (!parts)
+    return;
+  auto position = x.step == step && !broken ? source->save() : position_at(x.step);
+  if (position)
+    send_part(x.step, std::move(*position));
+  else
+    tell_failure(position.error(), x.step);
+}
+
+expected<std::string> infeed_state::position_at(int64_t earlier) {
+  while (positions.size() > 1 && positions.back().first > earlier)
+    positions.pop_back();
+  if (positions.empty() || positions.back().first > earlier)
+    return fail(unsaved.value_or(error{errc::state, "the position of step " + std::to_string(earlier) + " is not known any more"}));
+  const auto [from, position] = positions.back();
+  if (from == earlier)
+    return position;
+  if (auto opened = open_at(position); !opened)
+    return fail(opened.error());
+  std::vector<std::shared_ptr<std::byte>> memory;
+  std::vector<std::byte*> into;
+  for (size_t c = 0; c < row_bytes.size(); ++c) {
+    memory.push_back(pools[c].take(rows_of_step() * row_bytes[c]));
+    if (!memory.back())
+      return fail(errc::resource_exhausted, "no memory for a batch of " + std::to_string(rows_of_step() * row_bytes[c]) + " bytes");
+    into.push_back(memory.back().get());
+  }
+  // The cancellation was for reads ahead; reading on from an earlier position must not be cancelled by it.
+  for (int64_t s = from; s < earlier; ++s)
+    if (auto rows = read_step(into, {}); !rows)
+      return fail(rows.error());
+  return source->save();
+}
+
+}  // namespace troupe

@@ -1,0 +1,74 @@
+// What a replica does at marks: parts of snapshots, values and records for the next report.
+#include "actors/steps/replica.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+void replica_state::reach() {
+  const mark_kinds kinds = take_marks();
+  if (kinds == 0)
+    return;
+  collect(kinds);
+  serve(kinds);
+  send_report();
+}
+
+mark_kinds replica_state::take_marks() {
+  while (!marks.empty() && marks.begin()->first < step)
+    marks.erase(marks.begin());
+  if (marks.empty() || marks.begin()->first != step)
+    return 0;
+  const mark_kinds kinds = marks.begin()->second;
+  marks.erase(marks.begin());
+  return kinds;
+}
+
+void replica_state::collect(mark_kinds kinds) {
+  if ((kinds & mark_summary) != 0 && std::exchange(has_records, false))
+    pending.recorded.push_back({step, options.engine->recorded(current)});
+  if ((kinds & mark_watch) != 0 && last_watch != step) {
+    last_watch = step;
+    if (pending.losses.empty())
+      pending.step = step;
+    step_values seen{step};
+    if (has_values || options.mode != mode::train)
+      seen.values = options.engine->values();
+    if (std::exchange(has_observed, false))
+      seen.observed = options.engine->observed();
+    pending.watched.push_back(std::move(seen));
+  }
+}
+
+/// Called before the report: once a state has been reported, the checkpoint writer has the parts of all replicas for
+/// it.
+void replica_state::serve(mark_kinds kinds) {
+  if ((kinds & mark_snapshot) != 0)
+    lend();
+  if ((kinds & mark_show) != 0 && peers.parts)
+    send_part(true);
+  if ((kinds & mark_end) != 0)
+    ended = true;
+}
+
+void replica_state::lend() {
+  if (!peers.parts || last_part == step)
+    return;
+  last_part = step;
+  send_part(false);
+}
+
+void replica_state::send_part(bool shown) {
+  moves_at = step;
+  snapshot_part part{attempt, step, options.id};
+  part.shown = shown;
+  for (auto& piece : options.engine->pieces(current))
+    part.pieces.push_back({piece.name, {piece.dims.extents().begin(), piece.dims.extents().end()}, piece.first,
+                           piece.trainable, std::move(piece.elements)});
+  if (!part.pieces.empty())  // A replica with an empty slice lends nothing, so nothing is released to it.
+    lent[current] = loan{step, 1 + (lent[current] ? lent[current]->parts : 0)};
+  self->send(peers.parts, std::move(part));
+}
+
+}  // namespace troupe
