@@ -1,5 +1,6 @@
 // The list of keys, made from the tables of the library's options and of the program's own.
 #include "cli/configuration/data_options.hpp"
+#include "cli/configuration/explained_fields.hpp"
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/keys.hpp"
 #include "cli/configuration/model_fields.hpp"
@@ -36,9 +37,16 @@ template <class T>
   return key;
 }
 
+/// `each_field` of a table that says what a reader has to know.
+template <class Options, class F>
+void each_key(const Options& defaults, F f) {
+  static_assert(has_explained_fields<Options>(), "a field has no text, or is a number without a range and without a unit in its name");
+  each_field(defaults, f);
+}
+
 template <class Options>
 void add(std::vector<key_info>& keys, const std::string& prefix, const Options& defaults) {
-  each_field(defaults, [&](const field_row& field, const auto& value) { keys.push_back(key_of(prefix, field, value)); });
+  each_key(defaults, [&](const field_row& field, const auto& value) { keys.push_back(key_of(prefix, field, value)); });
 }
 
 /// Alternatives of which one is chosen: a field that several have is one key, which says whose it is where not all have it.
@@ -52,7 +60,7 @@ class alternatives {
   /// Fields of what surrounds the alternatives; one that an alternative has too is used beside any other.
   template <class Options>
   void surround(const Options& defaults) {
-    each_field(defaults, [this](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), "any other").owners = names_; });
+    each_key(defaults, [this](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), "any other").owners = names_; });
   }
 
   const std::vector<std::string>& names() const noexcept { return names_; }
@@ -80,7 +88,7 @@ class alternatives {
   template <class Options>
   void add(const std::string& owner, const Options& defaults) {
     names_.push_back(owner);
-    each_field(defaults, [&](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), owner).owners.push_back(owner); });
+    each_key(defaults, [&](const field_row& field, const auto& value) { merged(key_of(prefix_, field, value), owner).owners.push_back(owner); });
   }
 
   entry& merged(const key_info& key, const std::string& owner) {
@@ -190,7 +198,7 @@ void add_stopping(std::vector<key_info>& keys) {
 void add_input_and_run(std::vector<key_info>& keys) {
   add(keys, "input.", input_options{});
   std::vector<key_info> run;
-  each_field(defaults_of<train_spec>(), [&](const field_row& field, const auto& value) {
+  each_key(defaults_of<train_spec>(), [&](const field_row& field, const auto& value) {
     const auto prefix = prefix_of_training(field.name);
     (prefix == "run." ? run : keys).push_back(key_of(std::string{prefix}, field, value));
   });

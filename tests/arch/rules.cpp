@@ -67,9 +67,10 @@ const std::map<std::string, rooms>& arrows() {
     t["serving"] = with(public_words, {"storage"});
     t["modules"] = with(public_words, {"serving"});
     t["cli/configuration"] = {"include"};
+    t["cli/reference"] = {"include", "cli/configuration"};
     t["cli/terminal"] = {"include", "cli/configuration"};
-    t["cli/commands"] = {"include", "cli/configuration", "cli/terminal"};
-    t["cli"] = {"include", "cli/configuration", "cli/terminal", "cli/commands"};
+    t["cli/commands"] = {"include", "cli/configuration", "cli/reference", "cli/terminal"};
+    t["cli"] = {"include", "cli/configuration", "cli/reference", "cli/terminal", "cli/commands"};
     t["examples"] = {"include"};
     return t;
   }();

@@ -1,0 +1,20 @@
+// Prints what is made from the tables of options and commands when Troupe is built: make_pages configure
+#include "cli/reference/configure_page.hpp"
+
+#include <iostream>
+#include <map>
+#include <string>
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::string (*)()> pages{{"configure", troupe::cli::configure_page}};
+  const auto page = pages.find(argc == 2 ? argv[1] : "");
+  if (page == pages.end()) {
+    std::cerr << "make_pages takes the name of a page:";
+    for (const auto& [name, make] : pages)
+      std::cerr << " " << name;
+    std::cerr << "\n";
+    return 2;
+  }
+  std::cout << page->second() << std::flush;
+  return std::cout ? 0 : 1;
+}
