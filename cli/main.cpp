@@ -5,44 +5,10 @@
 #include "cli/terminal/output.hpp"
 
 #include <algorithm>
-#include <csignal>
 
 #include <unistd.h>
 
 namespace troupe::cli {
-
-std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report) {
-  const auto help = known.read(arguments);
-  if (!help)
-    return failure(report, help.error(), true);
-  if (*help)
-    write_output(**help);
-  return *help ? std::optional<int>{succeeded} : std::nullopt;
-}
-
-int failure(reporter& report, const error& e, bool misuse) {
-  report.fail(e, misuse);
-  return misuse ? misused : failed;
-}
-
-bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
-
-error with_origin(error e, const command_line& line) {
-  if (!line.directory.empty() && e.category == errc::not_found)
-    e.notes.push_back(line.directory + " says that its last run read this; --data or --set names other data");
-  return e;
-}
-
-std::string_view signal_name(int signal) {
-  return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
-}
-
-void end_at_first(signal_watch& signals, const std::shared_ptr<reporter>& report, std::string doing) {
-  signals.at_first([&signals, report, doing = std::move(doing)] {
-    report->stop(doing, signal_name(signals.first()));
-    _exit(128 + signals.first());
-  });
-}
 
 namespace {
 
@@ -65,20 +31,25 @@ int run(const std::vector<std::string>& arguments) {
   if (const auto ready = end_in_order(json); !ready)
     return failure(early, ready.error(), false);
   signal_watch signals;  // Before any other thread.
-  if (name == "inspect" || name == "checkpoints" || name == "convert") {
+  if (name == "inspect" || name == "checkpoints" || name == "convert" || name == "completions") {
     signals.at_first([&] { _exit(128 + signals.first()); });  // One writes nothing, the others leave nothing half done.
-    return name == "inspect" ? inspect(rest, early) : name == "convert" ? convert(rest, early) : checkpoints(rest, early);
+    return name == "inspect"       ? inspect(rest, early)
+           : name == "convert"     ? convert(rest, early)
+           : name == "completions" ? completions(rest, early)
+                                   : checkpoints(rest, early);
   }
   if (name == "serve")
     return serve(rest, early, signals);
   static const std::map<std::string, int (*)(const command_line&, const std::shared_ptr<reporter>&, signal_watch&)> commands{
     {"train", train}, {"evaluate", evaluate}, {"predict", predict}, {"export", export_model}};
   const auto command = commands.find(name);
-  if (command == commands.end())
-    return failure(early, {errc::invalid_argument,
-                           "unknown command " + name
-                             + did_you_mean(nearest(name, {"train", "evaluate", "predict", "export", "serve", "inspect", "checkpoints", "convert"})),
+  if (command == commands.end()) {
+    std::vector<std::string> names;
+    for (const auto& known : command_summaries())
+      names.emplace_back(known.name);
+    return failure(early, {errc::invalid_argument, "unknown command " + name + did_you_mean(nearest(name, names)),
                            {"troupe --help lists the commands"}}, true);
+  }
   const auto line = parse_command_line(name, rest);
   if (!line)
     return failure(early, line.error(), true);

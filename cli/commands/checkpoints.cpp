@@ -14,6 +14,7 @@ namespace troupe::cli {
 
 namespace {
 
+constexpr const char* about = "Lists, verifies and deletes the checkpoints of a model directory.";
 constexpr const char* usage = R"(
   list      step, time, size; whether a job goes on from it, and whether it is whole by its sizes and headers
   verify    the same, with every byte read and every checksum compared
@@ -41,6 +42,14 @@ struct request {
   std::vector<std::string> steps;
   bool json = false, force = false;
 };
+
+void add_arguments(command_arguments& known, request& r) {
+  known.word("ACTION", r.action, "list, verify or delete", {"list", "verify", "delete"});
+  known.word("DIR", r.directory, "the model directory");
+  known.words("STEP", r.steps, "which ones; all, where there is none to list or verify");
+  known.flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
+  known.flag("--json", r.json, "one JSON object");
+}
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("checkpoints", std::move(message)); }
 
@@ -116,14 +125,17 @@ int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& re
 
 }  // namespace
 
+command_description describe_checkpoints() {
+  request r;
+  command_arguments known{"checkpoints", about, usage};
+  add_arguments(known, r);
+  return known.description();
+}
+
 int checkpoints(const std::vector<std::string>& arguments, reporter& report) {
   request r;
-  command_arguments known{"checkpoints", "Lists, verifies and deletes the checkpoints of a model directory.", usage};
-  known.word("ACTION", r.action, "list, verify or delete");
-  known.word("DIR", r.directory, "the model directory");
-  known.words("STEP", r.steps, "which ones; all, where there is none to list or verify");
-  known.flag("--force", r.force, "delete the newest too, so that a job goes on from an older one, or begins anew");
-  known.flag("--json", r.json, "one JSON object");
+  command_arguments known{"checkpoints", about, usage};
+  add_arguments(known, r);
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (const auto sound = check(r); !sound)

@@ -15,8 +15,18 @@ int inspect(const std::vector<std::string>& arguments, reporter& report);
 int checkpoints(const std::vector<std::string>& arguments, reporter& report);
 int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals);
 int convert(const std::vector<std::string>& arguments, reporter& report);
+int completions(const std::vector<std::string>& arguments, reporter& report);
 int predict(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
 int export_model(const command_line& line, const std::shared_ptr<reporter>& report, signal_watch& signals);
+
+/// What commands with flags of their own take.
+command_description describe_inspect();
+command_description describe_checkpoints();
+command_description describe_serve();
+command_description describe_convert();
+command_description describe_completions();
+/// All of `command_summaries`, in their order.
+std::vector<command_description> describe_commands();
 
 /// Reads the arguments of a command with flags of its own. Its exit status where that is all: help was asked for, or they are wrong.
 std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report);

@@ -12,6 +12,7 @@ namespace troupe::cli {
 
 namespace {
 
+constexpr const char* about = "Converts a checkpoint between Troupe, TensorFlow V2 and safetensors.";
 constexpr const char* usage = R"(
 FROM may be a model directory (its newest checkpoint, or that of --step), DIR/model.ckpt-390 or its manifest, a TensorFlow V2
 checkpoint (its prefix, or PREFIX.index), or any .safetensors file. TO becomes
@@ -40,6 +41,17 @@ struct request {
   std::optional<std::string> format, step, like, beta1, beta2;
   bool json = false;
 };
+
+void add_arguments(command_arguments& known, request& r) {
+  known.word("FROM", r.from, "a model directory, a checkpoint or a .safetensors file");
+  known.word("TO", r.to, "a new directory, or a new .safetensors file");
+  known.value("--format", "troupe|tensorflow|safetensors", r.format, "what TO becomes");
+  known.value("--step", "N", r.step, "the checkpoint of this step [the newest]");
+  known.value("--like", "PATH", r.like, "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots");
+  known.value("--beta1", "X", r.beta1, "to tensorflow: Adam's beta1, for its variable beta1_power [0.9]");
+  known.value("--beta2", "X", r.beta2, "and its beta2 [0.999]");
+  known.flag("--json", r.json, "one JSON object");
+}
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("convert", std::move(message)); }
 
@@ -75,17 +87,17 @@ expected<convert_options> read_options(const request& r) {
 
 }  // namespace
 
+command_description describe_convert() {
+  request r;
+  command_arguments known{"convert", about, usage};
+  add_arguments(known, r);
+  return known.description();
+}
+
 int convert(const std::vector<std::string>& arguments, reporter& report) {
   request r;
-  command_arguments known{"convert", "Converts a checkpoint between Troupe, TensorFlow V2 and safetensors.", usage};
-  known.word("FROM", r.from, "a model directory, a checkpoint or a .safetensors file");
-  known.word("TO", r.to, "a new directory, or a new .safetensors file");
-  known.value("--format", "NAME", r.format, "what TO becomes: troupe, tensorflow or safetensors");
-  known.value("--step", "N", r.step, "the checkpoint of this step [the newest]");
-  known.value("--like", "PATH", r.like, "to tensorflow: a checkpoint of TensorFlow's whose names are used, as those of the Estimator's slots");
-  known.value("--beta1", "X", r.beta1, "to tensorflow: Adam's beta1, for its variable beta1_power [0.9]");
-  known.value("--beta2", "X", r.beta2, "and its beta2 [0.999]");
-  known.flag("--json", r.json, "one JSON object");
+  command_arguments known{"convert", about, usage};
+  add_arguments(known, r);
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   const auto options = read_options(r);

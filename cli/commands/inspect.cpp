@@ -14,6 +14,7 @@ namespace troupe::cli {
 
 namespace {
 
+constexpr const char* about = "Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.";
 constexpr const char* usage = R"(
 What is shown of each PATH depends on what it is:
   a model directory                    its checkpoints, who is using it, the last evaluation
@@ -51,12 +52,12 @@ struct request {
 
 tl::unexpected<error> misuse(std::string message) { return cli::misuse("inspect", std::move(message)); }
 
-void add_flags(command_arguments& known, request& r) {
+void add_arguments(command_arguments& known, request& r) {
   known.words("PATH", r.paths, "a model directory, an exported model, a checkpoint, a .safetensors file or an event file");
   known.value("--config", "FILE", r.config, "or a configuration in TOML");
   known.values("--set", "KEY=VALUE", r.set, "any key of the configuration, as often as you like");
   known.flag("--plan", r.plan, "the actors of its job and what passes between them (this is what is shown of a --config)");
-  known.value("--graph", "MODE", r.graph, "the graph of its model: train, evaluate or predict");
+  known.value("--graph", "train|evaluate|predict", r.graph, "the graph of its model");
   known.flag("--program", r.program, "what a replica computes in that mode: kernels in order, their buffers, bytes and FLOPs [train]");
   known.flag("--profile", r.profile, "the time that each of its operations takes in a real run [train]");
   known.value("--steps", "N", r.steps, "of how many steps [20]");
@@ -173,10 +174,17 @@ int show_config(const request& r, reporter& report) {
 
 }  // namespace
 
+command_description describe_inspect() {
+  request r;
+  command_arguments known{"inspect", about, usage};
+  add_arguments(known, r);
+  return known.description();
+}
+
 int inspect(const std::vector<std::string>& arguments, reporter& report) {
   request r;
-  command_arguments known{"inspect", "Shows what a job has left, or what it is made of. Writes nothing, and may look at a running job.", usage};
-  add_flags(known, r);
+  command_arguments known{"inspect", about, usage};
+  add_arguments(known, r);
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (const auto sound = check(r); !sound)

@@ -17,6 +17,7 @@ namespace troupe::cli {
 
 namespace {
 
+constexpr const char* about = "Answers predictions of exported models over HTTP.";
 constexpr const char* usage = R"(
 DIR is an export, a directory of exports (runs/fashion/export/latest) or a model directory with such. The newest export answers; one that
 is added takes over while requests are answered.
@@ -61,6 +62,15 @@ std::string help_of_field(const field_row& field, const T& standard) {
 
 /// The values of flags that are given, as text, in the order of the fields.
 using flag_values = std::deque<std::optional<std::string>>;
+
+void add_arguments(command_arguments& known, request& r, flag_values& values) {
+  known.word("DIR", r.directory, "an export, a directory of exports, or a model directory");
+  each_field(defaults_of<serve_options>(), [&](const field_row& field, const auto& standard) {
+    known.value(flag_of(field.name), "VALUE", values.emplace_back(), help_of_field(field, standard));
+  });
+  known.flag("--json", r.json, "every line of standard output is a JSON object with an \"event\"");
+  known.flag("--quiet", r.quiet, "nothing but warnings and errors");
+}
 
 expected<void> read_options(const flag_values& values, serve_options& into) {
   expected<void> right;
@@ -141,16 +151,19 @@ expected<int> run(const request& r, signal_watch& signals) {
 
 }  // namespace
 
+command_description describe_serve() {
+  request r;
+  flag_values values;
+  command_arguments known{"serve", about, usage};
+  add_arguments(known, r, values);
+  return known.description();
+}
+
 int serve(const std::vector<std::string>& arguments, reporter& report, signal_watch& signals) {
   request r;
-  command_arguments known{"serve", "Answers predictions of exported models over HTTP.", usage};
-  known.word("DIR", r.directory, "an export, a directory of exports, or a model directory");
   flag_values values;
-  each_field(defaults_of<serve_options>(), [&](const field_row& field, const auto& standard) {
-    known.value(flag_of(field.name), "VALUE", values.emplace_back(), help_of_field(field, standard));
-  });
-  known.flag("--json", r.json, "every line of standard output is a JSON object with an \"event\"");
-  known.flag("--quiet", r.quiet, "nothing but warnings and errors");
+  command_arguments known{"serve", about, usage};
+  add_arguments(known, r, values);
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
   if (r.directory.empty())

@@ -23,6 +23,19 @@ tl::unexpected<error> unexpected(const CLI::App& app, std::string_view command, 
   return misuse(command, fmt::format("unknown flag {}{}", name, did_you_mean(nearest(name, flags))));
 }
 
+/// A flag with a value.
+argument_description valued(const std::string& name, const std::string& what, const std::string& about) {
+  argument_description argument{.name = name, .value = what, .about = about};
+  for (size_t begin = 0; begin <= what.size();) {
+    const size_t end = std::min(what.find('|', begin), what.size());
+    const auto part = what.substr(begin, end - begin);
+    if (!part.empty() && std::all_of(part.begin(), part.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
+      argument.choices.push_back(part);
+    begin = end + 1;
+  }
+  return argument;
+}
+
 }  // namespace
 
 tl::unexpected<error> misuse(std::string_view command, std::string message) {
@@ -30,40 +43,56 @@ tl::unexpected<error> misuse(std::string_view command, std::string message) {
 }
 
 command_arguments::command_arguments(std::string command, std::string about, std::string usage)
-  : command_(std::move(command)), app_(std::make_unique<CLI::App>(std::move(about), fmt::format("troupe {}", command_))) {
-  app_->footer(std::move(usage));
+  : description_{.name = std::move(command), .about = std::move(about), .usage = std::move(usage), .words = {}, .flags = {}},
+    app_(std::make_unique<CLI::App>(description_.about, fmt::format("troupe {}", description_.name))) {
+  app_->footer(description_.usage);
   app_->allow_extras();
+  description_.flags.push_back({.name = "--help", .about = "this help"});
 }
 
 command_arguments::~command_arguments() = default;
 
-void command_arguments::word(const std::string& name, std::string& into, const std::string& about) {
+void command_arguments::word(const std::string& name, std::string& into, const std::string& about, std::vector<std::string> choices) {
+  description_.words.push_back({.name = name, .about = about, .choices = std::move(choices)});
   app_->add_option(name, into, about)->type_name("");
 }
 
 void command_arguments::words(const std::string& name, std::vector<std::string>& into, const std::string& about) {
+  description_.words.push_back({.name = name, .about = about, .repeated = true});
   app_->add_option(name, into, about)->type_name("");
 }
 
-void command_arguments::flag(const std::string& name, bool& into, const std::string& about) { app_->add_flag(name, into, about); }
+void command_arguments::flag(const std::string& name, bool& into, const std::string& about) {
+  description_.flags.push_back({.name = name, .about = about});
+  app_->add_flag(name, into, about);
+}
 
 void command_arguments::value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about) {
+  description_.flags.push_back(valued(name, what, about));
   // As a text first: of an optional CLI11 makes nothing where the value is empty.
   const auto keep = [&into](const std::string& text) { into = text; };
   app_->add_option_function<std::string>(name, keep, about)->type_name(what)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void command_arguments::value(const std::string& name, const std::string& what, std::string& into, const std::string& about) {
+  description_.flags.push_back(valued(name, what, about));
   app_->add_option(name, into, about)->type_name(what)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void command_arguments::values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about) {
+  description_.flags.push_back(valued(name, what, about));
   app_->add_option(name, into, about)->type_name(what)->allow_extra_args(false);
 }
 
 void command_arguments::subject(const std::string& name, std::string text) {
-  if (subjects_.empty())
-    app_->set_help_flag("-h,--help", "this help; of a subject (listed below), or of all")->type_name("[SUBJECT]");
+  if (subjects_.empty()) {
+    auto& help = description_.flags.front();
+    help.value = "[SUBJECT]";
+    help.about = "this help; of a subject (listed below), or of all";
+    help.choices = {"all"};
+    app_->set_help_flag("-h,--help", help.about)->type_name("[SUBJECT]");
+  }
+  description_.flags.front().choices.push_back(name);
   subjects_.emplace_back(name, std::move(text));
 }
 
@@ -77,7 +106,7 @@ expected<std::string> command_arguments::help_on(const std::string& name) const 
     names.push_back(known);
   }
   if (text.empty())
-    return misuse(command_, fmt::format("there is help on {}, and none on '{}'{}", joined(names, ", "), name, did_you_mean(nearest(name, names))));
+    return misuse(description_.name, fmt::format("there is help on {}, and none on '{}'{}", joined(names, ", "), name, did_you_mean(nearest(name, names))));
   return text;
 }
 
@@ -104,10 +133,10 @@ expected<std::optional<std::string>> command_arguments::read(const std::vector<s
   try {
     app_->parse(reversed);
   } catch (const CLI::ParseError& e) {
-    return misuse(command_, e.what());
+    return misuse(description_.name, e.what());
   }
   if (const auto extra = app_->remaining(); !extra.empty())
-    return unexpected(*app_, command_, extra.front());
+    return unexpected(*app_, description_.name, extra.front());
   return std::nullopt;
 }
 

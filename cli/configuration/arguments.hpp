@@ -20,6 +20,22 @@ class App;
 
 namespace troupe::cli {
 
+/// An argument, as the help has it.
+struct argument_description {
+  std::string name;                       ///< "--step"; of one that is given by its place "DIR".
+  std::string value = {};                 ///< What stands for its value: "N"; empty: it has none, or is given by its place.
+  std::string about;
+  std::vector<std::string> choices = {};  ///< The values that it has beside others: "best".
+  bool repeated = false;                  ///< Of one that is given by its place: it takes all that are left.
+};
+
+/// A command, as completions and the manual page need it.
+struct command_description {
+  std::string name, about, usage;
+  std::vector<argument_description> words;  ///< By their place.
+  std::vector<argument_description> flags;
+};
+
 /// invalid_argument, with a note that names the command's --help.
 tl::unexpected<error> misuse(std::string_view command, std::string message);
 
@@ -32,12 +48,14 @@ class command_arguments {
   command_arguments(const command_arguments&) = delete;
   command_arguments& operator=(const command_arguments&) = delete;
 
-  const std::string& command() const noexcept { return command_; }
+  const std::string& command() const noexcept { return description_.name; }
+  const command_description& description() const noexcept { return description_; }
 
-  void word(const std::string& name, std::string& into, const std::string& about);                ///< By its place.
+  /// By its place. `choices` are the values that it can have, if they are known.
+  void word(const std::string& name, std::string& into, const std::string& about, std::vector<std::string> choices = {});
   void words(const std::string& name, std::vector<std::string>& into, const std::string& about);  ///< All that are left.
   void flag(const std::string& name, bool& into, const std::string& about);
-  /// `what` stands for the value in the help: "N".
+  /// `what` stands for the value in the help: "N", "csv|jsonl"; the parts in small letters are choices.
   void value(const std::string& name, const std::string& what, std::optional<std::string>& into, const std::string& about);
   void value(const std::string& name, const std::string& what, std::string& into, const std::string& about);
   void values(const std::string& name, const std::string& what, std::vector<std::string>& into, const std::string& about);  ///< One at a time.
@@ -52,7 +70,7 @@ class command_arguments {
  private:
   expected<std::string> help_on(const std::string& name) const;
 
-  const std::string command_;
+  command_description description_;
   std::vector<std::pair<std::string, std::string>> subjects_;
   const std::unique_ptr<CLI::App> app_;
 };

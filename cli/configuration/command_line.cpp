@@ -1,6 +1,5 @@
 #include "cli/configuration/command_line.hpp"
 
-#include "cli/configuration/arguments.hpp"
 #include "cli/configuration/config_file.hpp"
 #include "cli/configuration/joined.hpp"
 #include "cli/configuration/kept_settings.hpp"
@@ -77,6 +76,13 @@ std::string about(std::string_view name) {
   return text;
 }
 
+std::string_view purpose(std::string_view subcommand) {
+  return subcommand == "train"     ? "Trains a model, saving and evaluating as it goes."
+         : subcommand == "predict" ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
+         : subcommand == "export"  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
+                                   : "Evaluates the newest checkpoint of a model.";
+}
+
 std::string footer(std::string_view subcommand) {
   const auto examples = subcommand == "train"      ? train_examples
                         : subcommand == "evaluate" ? evaluate_examples
@@ -91,28 +97,22 @@ std::string footer(std::string_view subcommand) {
                      examples, joined(tables, ", "), exit_codes);
 }
 
-}  // namespace
+/// What flags are read into that are no members of the line.
+struct raw_flags {
+  std::deque<std::optional<std::string>> values;  ///< Of the flags for keys, in their order.
+  std::vector<std::string> set;
+  bool debug_numerics = false;
+};
 
-expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
-  command_line line;
+void add_arguments(command_arguments& known, std::string_view subcommand, command_line& line, raw_flags& raw) {
   const bool training = subcommand == "train", predicting = subcommand == "predict", exporting = subcommand == "export";
-  command_arguments known{std::string{subcommand},
-                          training     ? "Trains a model, saving and evaluating as it goes."
-                          : predicting ? "Writes what the newest checkpoint of a model, or an exported model, says of each example of the test data."
-                          : exporting  ? "Exports the newest checkpoint of a model for programs that do not have the model's code."
-                                       : "Evaluates the newest checkpoint of a model.",
-                          footer(subcommand)};
   for (const auto& table : key_tables())
     known.subject(std::string{table.name}, describe_keys(table));
   known.word("DIR", line.directory, "a model directory, in place of --config and --model-dir: configured as its last run was");
   known.value("--config", "FILE", line.config, "configuration in TOML");
-  line.arguments = {"troupe", std::string{subcommand}};
-  line.arguments.insert(line.arguments.end(), arguments.begin(), arguments.end());
-  std::deque<std::optional<std::string>> values;  // Of the flags for keys, in their order.
   for (const auto& f : key_flags)
-    known.value(f.name, f.value, values.emplace_back(), help_of(*find_key(f.key)));
-  std::vector<std::string> set;
-  known.values("--set", "KEY=VALUE", set, "any key, as often as you like");
+    known.value(f.name, f.value, raw.values.emplace_back(), help_of(*find_key(f.key)));
+  known.values("--set", "KEY=VALUE", raw.set, "any key, as often as you like");
   if (!training) {
     known.value("--step", "N|best", line.step, fmt::format("{}; best: the one that keep_best has kept", about<predict_spec>("step")));
     known.value("--checkpoint", "PREFIX", line.checkpoint, "the checkpoint dir/model.ckpt-N of any directory, in place of --step");
@@ -132,10 +132,28 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
   }
   if (!predicting && !training)
     known.value("--evaluation", "NAME", line.evaluation, "the [[evaluate]] of this name; the first unless given");
-  bool debug_numerics = false;
   if (!predicting && !exporting)
-    known.flag("--debug-numerics", debug_numerics, find_key("run.debug_numerics")->about);
+    known.flag("--debug-numerics", raw.debug_numerics, find_key("run.debug_numerics")->about);
   known.flag("--quiet", line.quiet, "nothing but the result, warnings and errors");
+}
+
+}  // namespace
+
+command_description describe_job_command(std::string_view subcommand) {
+  command_line line;
+  raw_flags raw;
+  command_arguments known{std::string{subcommand}, std::string{purpose(subcommand)}, footer(subcommand)};
+  add_arguments(known, subcommand, line, raw);
+  return known.description();
+}
+
+expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments) {
+  command_line line;
+  line.arguments = {"troupe", std::string{subcommand}};
+  line.arguments.insert(line.arguments.end(), arguments.begin(), arguments.end());
+  raw_flags raw;
+  command_arguments known{std::string{subcommand}, std::string{purpose(subcommand)}, footer(subcommand)};
+  add_arguments(known, subcommand, line, raw);
 
   auto help = known.read(arguments);
   if (!help)
@@ -144,9 +162,9 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
     line.help = std::move(*help);
     return line;
   }
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i])
-      line.flags.push_back({key_flags[i].key, *values[i], key_flags[i].name});
+  for (size_t i = 0; i < raw.values.size(); ++i)
+    if (raw.values[i])
+      line.flags.push_back({key_flags[i].key, *raw.values[i], key_flags[i].name});
   if (!line.directory.empty()) {
     if (!line.config.empty())
       return misuse(subcommand, fmt::format("unexpected argument '{}': a model directory takes the place of --config, beside which --model-dir names it",
@@ -155,9 +173,9 @@ expected<command_line> parse_command_line(std::string_view subcommand, const std
       return misuse(subcommand, "--model-dir cannot be given together with a directory: both name it");
     line.flags.push_back({"run.model_dir", line.directory, "DIR"});
   }
-  if (debug_numerics)
+  if (raw.debug_numerics)
     line.flags.push_back({"run.debug_numerics", "true", "--debug-numerics"});
-  for (const auto& text : set) {
+  for (const auto& text : raw.set) {
     auto a = parse_assignment(text);
     if (!a)
       return misuse(subcommand, a.error().message);
@@ -207,25 +225,35 @@ expected<settings> load_settings(const command_line& line) {
   return settings::merge(file, line.set, line.flags);
 }
 
+std::span<const command_summary> command_summaries() {
+  static constexpr command_summary all[] = {
+    {"train", "trains a model, saving and evaluating as it goes"},
+    {"evaluate", "evaluates the newest checkpoint, or that of --step or --checkpoint"},
+    {"predict", "writes what that checkpoint, or an exported model, says of each example"},
+    {"export", "writes that checkpoint's model for programs that do not have its code"},
+    {"serve", "answers predictions of exported models over HTTP"},
+    {"inspect", "shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph"},
+    {"checkpoints", "lists, verifies and deletes checkpoints"},
+    {"convert", "converts checkpoints between Troupe, TensorFlow and safetensors"},
+    {"completions", "prints what a shell needs to complete these commands, their flags and keys"},
+  };
+  return all;
+}
+
 std::string general_help() {
+  std::string commands;
+  for (const auto& c : command_summaries())
+    commands += fmt::format("  {:<11}  {}\n", c.name, c.about);
   return fmt::format(R"(Trains models, saves them as it goes, and goes on where it stopped.
 
 Usage: troupe COMMAND [FLAG...]
 
 Commands:
-  train        trains a model, saving and evaluating as it goes
-  evaluate     evaluates the newest checkpoint, or that of --step or --checkpoint
-  predict      writes what that checkpoint, or an exported model, says of each example
-  export       writes that checkpoint's model for programs that do not have its code
-  serve        answers predictions of exported models over HTTP
-  inspect      shows a model directory, a checkpoint, an exported model, an event file, a plan or a graph
-  checkpoints  lists, verifies and deletes checkpoints
-  convert      converts checkpoints between Troupe, TensorFlow and safetensors
-
+{}
   troupe COMMAND --help has the flags and examples, troupe COMMAND --help all the keys of a configuration too.
   troupe --version
 
-{})", exit_codes);
+{})", commands, exit_codes);
 }
 
 }  // namespace troupe::cli

@@ -1,7 +1,10 @@
 // The flags of `troupe train`, `troupe evaluate`, `troupe predict` and `troupe export`.
 #pragma once
 
+#include "cli/configuration/arguments.hpp"
 #include "cli/configuration/settings.hpp"
+
+#include <span>
 
 namespace troupe::cli {
 
@@ -30,6 +33,9 @@ struct command_line {
 /// `arguments` follow the name of the subcommand. invalid_argument for flags that do not exist and values that are missing.
 expected<command_line> parse_command_line(std::string_view subcommand, const std::vector<std::string>& arguments);
 
+/// What one of these subcommands takes.
+command_description describe_job_command(std::string_view subcommand);
+
 /// File, --set and flags merged; in place of a file what the directory of the line keeps. invalid_argument and not_found are misuse;
 /// data_loss and unimplemented: the directory's record.
 expected<settings> load_settings(const command_line& line);
@@ -40,6 +46,14 @@ expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::o
 /// The step of --step: a number, or "best" for the checkpoint that the directory's job has kept as its best. invalid_argument; not_found where
 /// there is none.
 expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir);
+
+/// A subcommand of the program, in a line.
+struct command_summary {
+  std::string_view name;
+  std::string_view about;
+};
+/// All of them, in the order of `troupe --help`.
+std::span<const command_summary> command_summaries();
 
 /// `troupe --help`.
 std::string general_help();

@@ -1,0 +1,44 @@
+// How commands end: by their arguments, by an error, by a signal.
+#include "cli/commands/commands.hpp"
+#include "cli/terminal/output.hpp"
+
+#include <csignal>
+
+#include <unistd.h>
+
+namespace troupe::cli {
+
+std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report) {
+  const auto help = known.read(arguments);
+  if (!help)
+    return failure(report, help.error(), true);
+  if (*help)
+    write_output(**help);
+  return *help ? std::optional<int>{succeeded} : std::nullopt;
+}
+
+int failure(reporter& report, const error& e, bool misuse) {
+  report.fail(e, misuse);
+  return misuse ? misused : failed;
+}
+
+bool is_misuse(const error& e) { return e.category == errc::invalid_argument || e.category == errc::not_found; }
+
+error with_origin(error e, const command_line& line) {
+  if (!line.directory.empty() && e.category == errc::not_found)
+    e.notes.push_back(line.directory + " says that its last run read this; --data or --set names other data");
+  return e;
+}
+
+std::string_view signal_name(int signal) {
+  return signal == SIGINT ? "SIGINT" : signal == SIGHUP ? "SIGHUP" : "SIGTERM";
+}
+
+void end_at_first(signal_watch& signals, const std::shared_ptr<reporter>& report, std::string doing) {
+  signals.at_first([&signals, report, doing = std::move(doing)] {
+    report->stop(doing, signal_name(signals.first()));
+    _exit(128 + signals.first());
+  });
+}
+
+}  // namespace troupe::cli
