@@ -1,33 +1,70 @@
-// The files that `meson install` installs suffice for a separate project, which finds them by pkg-config.
+// The files that `meson install` installs suffice for a separate project, which finds them by pkg-config or with CMake.
 #include "tests/examples/example_program.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <fstream>
+
 namespace troupe::test {
 
-TEST_CASE("the installed program finds its library, and a project outside of this one finds it by pkg-config, builds against it and runs") {
-  temporary_directory directory;
-  const auto root = directory / "root", build = directory / "build";
-  const auto run = [](std::vector<std::string> command, const std::map<std::string, std::string>& more = {}) {
-    example_program program{std::move(command), more};
-    const int status = program.finish();
-    REQUIRE_MESSAGE(status == 0, program.text());
-    return program.text();
-  };
-  run({"meson", "install", "-C", TROUPE_BUILD_ROOT, "--no-rebuild", "--quiet", "--destdir", root});
+namespace {
+
+using variables = std::map<std::string, std::string>;
+
+std::string run(std::vector<std::string> command, const variables& more = {}) {
+  example_program program{std::move(command), more};
+  const int status = program.finish();
+  REQUIRE_MESSAGE(status == 0, program.text());
+  return program.text();
+}
+
+/// The files below a directory of their own.
+struct installation {
+  installation() { run({"meson", "install", "-C", TROUPE_BUILD_ROOT, "--no-rebuild", "--quiet", "--destdir", root}); }
+
+  temporary_directory directory = {};
+  std::string root = directory / "root";
+  std::string build = directory / "build";
+};
+
+bool is_installed(const char* program) {
+  return std::system((std::string{"command -v "} + program + " >/dev/null").c_str()) == 0;  // NOLINT(concurrency-mt-unsafe)
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(installation, "the installed program finds its library, and a project outside of this one finds it by pkg-config, builds against it and runs") {
   // The program looks for its library beside itself, wherever the prefix was moved to.
   const auto version = run({root + TROUPE_BINDIR "/troupe", "--version"}, {{"LD_LIBRARY_PATH", ""}});
   CHECK(has(version, TROUPE_VERSION));
   // Nothing but the installed files can be found: not this build's library, not its headers.
-  const std::map<std::string, std::string> there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"},
-                                                 {"PKG_CONFIG_SYSROOT_DIR", root},
-                                                 {"LD_LIBRARY_PATH", root + TROUPE_LIBDIR}};
+  const variables there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"}, {"PKG_CONFIG_SYSROOT_DIR", root}, {"LD_LIBRARY_PATH", root + TROUPE_LIBDIR}};
   run({"meson", "setup", build, TROUPE_SOURCE_ROOT "/examples/installed"}, there);
   run({"ninja", "-C", build}, there);
-  const auto said = run({build + "/installed"}, there);
-  CHECK(has(said, "finished at step 50, 50 steps"));
+  CHECK(has(run({build + "/installed"}, there), "finished at step 50, 50 steps"));
+}
+
+TEST_CASE_FIXTURE(installation, "a project of CMake finds the installed library, of the version that it asks for, builds against it and runs"
+                  * doctest::skip(!is_installed("cmake"))) {
+  const std::string prefix = "-DCMAKE_PREFIX_PATH=" + root + TROUPE_PREFIX;
+  run({"cmake", "-B", build, "-S", TROUPE_SOURCE_ROOT "/examples/installed", prefix, "-DCMAKE_BUILD_TYPE=Debug"});
+  run({"cmake", "--build", build});
+  CHECK(has(run({build + "/installed"}), "finished at step 50, 50 steps"));
+
+  const auto asking_for = [&](const std::string& version) {
+    const std::string other = directory / ("asks-for-" + version);
+    std::filesystem::create_directory(other);
+    std::ofstream{other + "/CMakeLists.txt"} << "cmake_minimum_required(VERSION 3.16)\nproject(asks LANGUAGES CXX)\nfind_package(Troupe " << version
+                                             << " REQUIRED)\nmessage(\"found ${Troupe_VERSION}\")\n";
+    example_program program{{"cmake", "-B", other + "/build", "-S", other, prefix}};
+    program.finish();
+    return program.text();
+  };
+  CHECK(has(asking_for(TROUPE_VERSION), "found " TROUPE_VERSION));
+  CHECK(has(asking_for("99.0"), "version: " TROUPE_VERSION));  // What was considered, and is another one.
 }
 
 }  // namespace troupe::test
