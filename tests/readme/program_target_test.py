@@ -1,4 +1,4 @@
-"""`./dev run` and `./dev install` build one target each: whatever is installed, and whatever the program loads on use, has to
+"""`./dev run`, `./dev install` and `./dev package` build one target each: whatever is installed, and whatever the program loads on use, has to
 belong to it."""
 import json
 import pathlib
@@ -37,7 +37,7 @@ class Target(unittest.TestCase):
 
     def test_dev_runs_and_installs_these_targets(self):
         dev = (pathlib.Path(__file__).resolve().parents[2] / "dev").read_text()
-        for function, target in (("dev_run", PROGRAM), ("dev_install", INSTALLATION)):
+        for function, target in (("dev_run", PROGRAM), ("dev_install", INSTALLATION), ("dev_package", INSTALLATION)):
             body = dev[dev.index(f"\n{function}()"):]
             self.assertIn(f"compile release {target} ", body[:body.index("\n}\n")], function)
 
