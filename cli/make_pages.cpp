@@ -9,7 +9,8 @@
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::string (*)()> pages{
-    {"configure", troupe::cli::configure_page}, {"manual", [] { return troupe::cli::manual_page(troupe::cli::describe_commands()); }}};
+      {"configure", troupe::cli::configure_page},
+      {"manual", [] { return troupe::cli::manual_page(troupe::cli::describe_commands()); }}};
   const auto page = pages.find(argc == 2 ? argv[1] : "");
   if (page == pages.end()) {
     std::cerr << "make_pages takes the name of a page:";

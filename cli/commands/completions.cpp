@@ -1,4 +1,4 @@
-// troupe completions: the script with which a shell completes the program's command lines, and the words that the script asks for.
+// troupe completions: the script with which a shell completes command lines, and the words that the script asks for.
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/nearest.hpp"
 #include "cli/reference/complete.hpp"
@@ -19,8 +19,8 @@ An installed Troupe has the three scripts where the shells look for them. From a
   source <(troupe completions zsh)       after compinit
   troupe completions fish | source
 
-The scripts ask `troupe completions words WORD...` what can stand in place of the last WORD. It prints a word a line, with its purpose
-behind a tab; the lines :files and :directories stand for those of the shell.
+The scripts ask `troupe completions words WORD...` what can stand in place of the last WORD. It prints a word a line,
+with its purpose behind a tab; the lines :files and :directories stand for those of the shell.
 
 Exit status:
   0    printed
@@ -28,7 +28,8 @@ Exit status:
 )";
 
 // bash breaks words at = and : as well, and replaces only the piece behind the last of them.
-constexpr std::string_view bash_script = R"sh(# Completions of troupe for bash, as `troupe completions bash` prints them. The program itself says what can follow.
+constexpr std::string_view bash_script =
+    R"sh(# Completions of troupe for bash, printed by `troupe completions bash`. The program says what can follow.
 _troupe() {
   local line=${COMP_LINE:0:COMP_POINT} words=() word
   read -ra words <<<"$line"
@@ -50,7 +51,7 @@ complete -F _troupe troupe
 )sh";
 
 constexpr std::string_view zsh_script = R"sh(#compdef troupe
-# Completions of troupe for zsh, as `troupe completions zsh` prints them. The program itself says what can follow.
+# Completions of troupe for zsh, printed by `troupe completions zsh`. The program says what can follow.
 _troupe() {
   local -a closed open
   local line word
@@ -75,7 +76,8 @@ else
 fi
 )sh";
 
-constexpr std::string_view fish_script = R"sh(# Completions of troupe for fish, as `troupe completions fish` prints them. The program itself says what can follow.
+constexpr std::string_view fish_script =
+    R"sh(# Completions of troupe for fish, printed by `troupe completions fish`. The program says what can follow.
 function __troupe_complete
     set -l words (commandline -opc)
     set -l typed (commandline -ct)
@@ -123,7 +125,8 @@ std::vector<command_description> describe_commands() {
 }
 
 int completions(const std::vector<std::string>& arguments, reporter& report) {
-  if (!arguments.empty() && arguments.front() == "words") {  // They are arguments of other commands, and are not parsed.
+  if (!arguments.empty()
+      && arguments.front() == "words") {  // They are arguments of other commands, and are not parsed.
     write_output(to_text(complete(describe_commands(), {arguments.begin() + 1, arguments.end()})));
     return succeeded;
   }
@@ -132,7 +135,8 @@ int completions(const std::vector<std::string>& arguments, reporter& report) {
   add_arguments(known, r);
   if (const auto status = ended_by_arguments(known, arguments, report))
     return *status;
-  const std::pair<std::string_view, std::string_view> scripts[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+  const std::pair<std::string_view, std::string_view> scripts[] = {
+      {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
   for (const auto& [shell, script] : scripts)
     if (r.shell == shell) {
       write_output(script);

@@ -2,13 +2,14 @@
 #include "cli/commands/commands.hpp"
 #include "cli/terminal/output.hpp"
 
-#include <csignal>
-
 #include <unistd.h>
+
+#include <csignal>
 
 namespace troupe::cli {
 
-std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments, reporter& report) {
+std::optional<int> ended_by_arguments(command_arguments& known, const std::vector<std::string>& arguments,
+                                      reporter& report) {
   const auto help = known.read(arguments);
   if (!help)
     return failure(report, help.error(), true);

@@ -13,7 +13,7 @@ namespace troupe::cli {
 /// The unit of a field, which is the end of its name: "seconds" for throttle_secs. Empty: it has none.
 constexpr std::string_view unit_of(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> units[] = {
-    {"_secs", "seconds"}, {"_hours", "hours"}, {"_steps", "steps"}, {"threshold", "the metric's unit"}};
+      {"_secs", "seconds"}, {"_hours", "hours"}, {"_steps", "steps"}, {"threshold", "the metric's unit"}};
   for (const auto& [ending, unit] : units)
     if (name.ends_with(ending))
       return unit;
@@ -25,8 +25,8 @@ constexpr bool is_explained(const option_field<Owner, T>& row) {
   using enum option_kind;
   constexpr auto kind = kind_of_option<typename option_value<T>::type>();
   // A natural number has the range of its type.
-  constexpr bool is_number = kind == integer || kind == number || kind == single || kind == integers || kind == numbers
-                             || kind == extents;
+  constexpr bool is_number =
+      kind == integer || kind == number || kind == single || kind == integers || kind == numbers || kind == extents;
   return !row.about.empty() && (!is_number || row.range != field_range{} || !unit_of(row.name).empty());
 }
 

@@ -6,7 +6,7 @@
 namespace troupe::cli {
 
 struct completion {
-  std::string text;   ///< The whole word; one that ends in '=' is to be gone on with.
+  std::string text;  ///< The whole word; one that ends in '=' is to be gone on with.
   std::string about;
 };
 

@@ -102,7 +102,8 @@ std::string configure_page() {
   for (const auto& table : key_tables())
     page += fmt::format("| [{0}](#{0}) | {1} |\n", table.name, cell(table.about));
   for (const auto& table : key_tables()) {
-    page += fmt::format("\n## {}\n\n| key | type | default | range | effect |\n| --- | --- | --- | --- | --- |\n", table.name);
+    page += fmt::format("\n## {}\n\n| key | type | default | range | effect |\n| --- | --- | --- | --- | --- |\n",
+                        table.name);
     for (const auto& key : known_keys())
       if (std::string_view{key.name}.substr(0, key.name.find_first_of(".[")) == table.name)
         page += row_of(key);

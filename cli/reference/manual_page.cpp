@@ -68,11 +68,13 @@ std::string section_of(const command_description& command) {
   std::string words;
   for (const auto& word : command.words)
     words += fmt::format(" [{}{}]", italic(word.name), word.repeated ? "..." : "");
-  auto text = fmt::format(".SS {}{} [{}...]\n{}\n", bold("troupe " + command.name), words, italic("FLAG"), plain(command.about));
+  auto text = fmt::format(".SS {}{} [{}...]\n{}\n", bold("troupe " + command.name), words, italic("FLAG"),
+                          plain(command.about));
   for (const auto& word : command.words)
     text += fmt::format(".TP\n{}\n{}\n", italic(word.name), plain(word.about));
   for (const auto& flag : command.flags)
-    text += fmt::format(".TP\n{}{}{}\n{}\n", bold(flag.name), flag.value.empty() ? "" : " ", italic(flag.value), plain(flag.about));
+    text += fmt::format(".TP\n{}{}{}\n{}\n", bold(flag.name), flag.value.empty() ? "" : " ", italic(flag.value),
+                        plain(flag.about));
   return text + body(command.usage);
 }
 
@@ -100,8 +102,9 @@ std::string manual_page(const std::vector<command_description>& commands) {
   page += ".SH COMMANDS\n";
   for (const auto& command : commands)
     page += section_of(command);
-  page += ".SH CONFIGURATION KEYS\nA key belongs to a table of a TOML file. "
-          "\\fB\\-\\-set\\fR \\fIKEY\\fR=\\fIVALUE\\fR sets it too, and overrides the file.\n";
+  page +=
+      ".SH CONFIGURATION KEYS\nA key belongs to a table of a TOML file. "
+      "\\fB\\-\\-set\\fR \\fIKEY\\fR=\\fIVALUE\\fR sets it too, and overrides the file.\n";
   for (const auto& table : key_tables()) {
     page += fmt::format(".SS [{}]\n{}\n", plain(table.name), plain(table.about));
     for (const auto& key : known_keys())

@@ -31,24 +31,31 @@ struct installation {
 };
 
 bool is_installed(const char* program) {
-  return std::system((std::string{"command -v "} + program + " >/dev/null").c_str()) == 0;  // NOLINT(concurrency-mt-unsafe)
+  return std::system((std::string{"command -v "} + program + " >/dev/null").c_str())
+         == 0;  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(installation, "the installed program finds its library, and a project outside of this one finds it by pkg-config, builds against it and runs") {
+TEST_CASE_FIXTURE(
+    installation,
+    "the installed program finds its library, and another project finds it by pkg-config, builds against it and runs") {
   // The program looks for its library beside itself, wherever the prefix was moved to.
   const auto version = run({root + TROUPE_BINDIR "/troupe", "--version"}, {{"LD_LIBRARY_PATH", ""}});
   CHECK(has(version, TROUPE_VERSION));
   // Nothing but the installed files can be found: not this build's library, not its headers.
-  const variables there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"}, {"PKG_CONFIG_SYSROOT_DIR", root}, {"LD_LIBRARY_PATH", root + TROUPE_LIBDIR}};
+  const variables there{{"PKG_CONFIG_PATH", root + TROUPE_LIBDIR "/pkgconfig"},
+                        {"PKG_CONFIG_SYSROOT_DIR", root},
+                        {"LD_LIBRARY_PATH", root + TROUPE_LIBDIR}};
   run({"meson", "setup", build, TROUPE_SOURCE_ROOT "/examples/installed"}, there);
   run({"ninja", "-C", build}, there);
   CHECK(has(run({build + "/installed"}, there), "finished at step 50, 50 steps"));
 }
 
-TEST_CASE_FIXTURE(installation, "a project of CMake finds the installed library, of the version that it asks for, builds against it and runs"
-                  * doctest::skip(!is_installed("cmake"))) {
+TEST_CASE_FIXTURE(
+    installation,
+    "a project of CMake finds the installed library, of the version that it asks for, builds against it and runs"
+        * doctest::skip(!is_installed("cmake"))) {
   const std::string prefix = "-DCMAKE_PREFIX_PATH=" + root + TROUPE_PREFIX;
   run({"cmake", "-B", build, "-S", TROUPE_SOURCE_ROOT "/examples/installed", prefix, "-DCMAKE_BUILD_TYPE=Debug"});
   run({"cmake", "--build", build});
@@ -57,8 +64,9 @@ TEST_CASE_FIXTURE(installation, "a project of CMake finds the installed library,
   const auto asking_for = [&](const std::string& version) {
     const std::string other = directory / ("asks-for-" + version);
     std::filesystem::create_directory(other);
-    std::ofstream{other + "/CMakeLists.txt"} << "cmake_minimum_required(VERSION 3.16)\nproject(asks LANGUAGES CXX)\nfind_package(Troupe " << version
-                                             << " REQUIRED)\nmessage(\"found ${Troupe_VERSION}\")\n";
+    std::ofstream{other + "/CMakeLists.txt"}
+        << "cmake_minimum_required(VERSION 3.16)\nproject(asks LANGUAGES CXX)\nfind_package(Troupe " << version
+        << " REQUIRED)\nmessage(\"found ${Troupe_VERSION}\")\n";
     example_program program{{"cmake", "-B", other + "/build", "-S", other, prefix}};
     program.finish();
     return program.text();

@@ -1,4 +1,5 @@
 #include "cli/reference/complete.hpp"
+
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/keys.hpp"
 

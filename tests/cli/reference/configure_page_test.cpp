@@ -1,4 +1,5 @@
 #include "cli/reference/configure_page.hpp"
+
 #include "cli/configuration/settings.hpp"
 #include "tests/support/has.hpp"
 
@@ -46,7 +47,8 @@ TEST_CASE("the page has every key once, with an effect, and every number with a 
     const auto its = row(page, key.name);
     CHECK_MESSAGE(page.find("| `" + key.name + "` |", page.find(its)) == std::string::npos, key.name);
     CHECK_MESSAGE(!its.ends_with("–"), its);
-    const bool number = !key.tables && key.kind != option_kind::text && key.kind != option_kind::texts && key.kind != option_kind::boolean;
+    const bool number = !key.tables && key.kind != option_kind::text && key.kind != option_kind::texts
+                        && key.kind != option_kind::boolean;
     CHECK_MESSAGE((!number || !range_text(key).empty()), its);
     CHECK_MESSAGE((key.kind != option_kind::boolean || range_text(key).starts_with("`true`, `false`")), its);
   }
@@ -54,9 +56,11 @@ TEST_CASE("the page has every key once, with an effect, and every number with a 
 
 TEST_CASE("a row has type and unit, default, range and effect, and no character of it is markup") {
   const auto page = configure_page();
-  CHECK(row(page, "run.save_checkpoints_secs") == "`run.save_checkpoints_secs` | number, seconds | 600 | at least 0, `none` | or seconds");
+  CHECK(row(page, "run.save_checkpoints_secs")
+        == "`run.save_checkpoints_secs` | number, seconds | 600 | at least 0, `none` | or seconds");
   CHECK(row(page, "input.batch_size") == "`input.batch_size` | whole number | 128 | at least 1 | examples in a step");
-  CHECK(row(page, "run.seed") == "`run.seed` | whole number | – | at least 0, `none` | of initial values, shuffles and dropout");
+  CHECK(row(page, "run.seed")
+        == "`run.seed` | whole number | – | at least 0, `none` | of initial values, shuffles and dropout");
   CHECK(has(row(page, "stop_early[].threshold"), "number, the metric's unit | – | finite, `none` |"));
   CHECK(has(row(page, "evaluate.name"), "eval_\\<name\\>"));
   CHECK(has(row(page, "model.layers"), "| list of tables | – | – |"));

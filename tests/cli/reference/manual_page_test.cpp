@@ -1,4 +1,5 @@
 #include "cli/reference/manual_page.hpp"
+
 #include "cli/commands/commands.hpp"
 #include "cli/configuration/keys.hpp"
 #include "tests/support/has.hpp"
@@ -38,19 +39,23 @@ TEST_CASE("the manual page has every command with its flags, and every key with 
 }
 
 TEST_CASE("a line of a text is no request, a backslash none either, and examples keep their lines") {
-  const command_description odd{.name = "odd",
-                                .about = ".so it begins",
-                                .usage = "\nA paragraph\nof two lines.\n'quoted\n\nExamples:\n  troupe odd \\n\n  troupe odd --twice\n",
-                                .words = {},
-                                .flags = {}};
+  const command_description odd{
+      .name = "odd",
+      .about = ".so it begins",
+      .usage = "\nA paragraph\nof two lines.\n'quoted\n\nExamples:\n  troupe odd \\n\n  troupe odd --twice\n",
+      .words = {},
+      .flags = {}};
   const auto page = manual_page({odd});
-  const auto section = page.substr(page.find(".SS \\fBtroupe odd"), page.find(".SH CONFIGURATION") - page.find(".SS \\fBtroupe odd"));
+  const auto section =
+      page.substr(page.find(".SS \\fBtroupe odd"), page.find(".SH CONFIGURATION") - page.find(".SS \\fBtroupe odd"));
   CHECK(section == ".SS \\fBtroupe odd\\fR [\\fIFLAG\\fR...]\n\\&.so it begins\n.PP\nA paragraph\nof two lines.\n\\&'quoted\n"
                    ".PP\nExamples:\n.nf\n  troupe odd \\en\n  troupe odd \\-\\-twice\n.fi\n");
   std::istringstream lines{manual_page(describe_commands())};
   for (std::string line; std::getline(lines, line);)
-    CHECK_MESSAGE((!line.starts_with('.') || line.starts_with(".S") || line.starts_with(".T") || line.starts_with(".P") || line == ".nf" ||
-                   line == ".fi" || line == ".br" || line.starts_with(".B ") || line.starts_with(".I ") || line.starts_with(".RI ")), line);
+    CHECK_MESSAGE((!line.starts_with('.') || line.starts_with(".S") || line.starts_with(".T") || line.starts_with(".P")
+                   || line == ".nf" || line == ".fi" || line == ".br" || line.starts_with(".B ")
+                   || line.starts_with(".I ") || line.starts_with(".RI ")),
+                  line);
 }
 
 }  // namespace troupe::cli
