@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace troupe::cli {
 
 namespace {
 
 constexpr std::string_view matrix_name = "confusion_matrix", words_name = "classes";
-constexpr size_t shown_classes_max = 20, lowest_max = 3;
+constexpr size_t shown_classes_max = 20;
+constexpr size_t lowest_in_line = 3;     // In the line of an evaluation.
+constexpr size_t lowest_in_place = 5;    // In place of a table that does not fit.
+constexpr size_t preferred_width = 120;  // Of a table, where there is no window.
 
 /// "kind/" of "kind/classes"; absent where the part after the slash is another than `last`.
 std::optional<std::string> prefix_of(std::string_view name, std::string_view last) {
@@ -36,7 +40,7 @@ struct class_table {
   }
 };
 
-std::optional<class_table> class_table_of(const std::string& name, const tensor& array, const table_style& style) {
+std::optional<class_table> class_table_of(const std::string& name, const tensor& array, const text_style& style) {
   const auto prefix = prefix_of(name, matrix_name);
   if (!prefix || array.dims().rank() != 2 || array.dims()[0] != array.dims()[1])
     return {};
@@ -48,11 +52,6 @@ std::optional<class_table> class_table_of(const std::string& name, const tensor&
 
 std::string count_text(double x) { return std::abs(x) < 1e9 && x == std::floor(x) ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x); }
 
-/// Characters, not bytes: words are UTF-8.
-size_t width_of(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 using table_row = std::vector<std::string>;
 
 /// The first column is aligned to the left, the others to the right.
@@ -60,11 +59,11 @@ std::string aligned(const std::vector<table_row>& rows) {
   std::vector<size_t> widths(rows.front().size());
   for (const auto& row : rows)
     for (size_t j = 0; j < row.size(); ++j)
-      widths[j] = std::max(widths[j], width_of(row[j]));
+      widths[j] = std::max(widths[j], columns_of(row[j]));
   std::string text;
   for (const auto& row : rows) {
     for (size_t j = 0; j < row.size(); ++j) {
-      const std::string space(widths[j] - width_of(row[j]), ' ');
+      const std::string space(widths[j] - columns_of(row[j]), ' ');
       text += "  " + (j == 0 ? row[j] + space : space + row[j]);
     }
     text += "\n";
@@ -89,11 +88,70 @@ std::string table_text(const class_table& t, bool numbered) {
   return aligned(rows);
 }
 
-std::string table_text(const class_table& t, const table_style& style) {
-  auto text = table_text(t, false);
-  if (width_of(std::string_view{text}.substr(0, text.find('\n'))) > style.width)
-    text = table_text(t, true);
-  return text;
+/// With names if they fit, else with numbers; nothing if neither fits or there are too many classes.
+std::optional<std::string> table_text(const class_table& t, const text_style& style) {
+  if (t.classes > shown_classes_max)
+    return {};
+  if (auto named = table_text(t, false); fits_in(named, style.window.value_or(preferred_width)))
+    return named;
+  auto numbered = table_text(t, true);
+  return !style.window || fits_in(numbered, *style.window) ? std::optional{std::move(numbered)} : std::nullopt;
+}
+
+/// "Shirt 0.58", ...: at most `most` classes of the lowest values, those without one never.
+template <class Value, class Name>
+std::vector<std::string> lowest_of(size_t classes, size_t most, Value value, Name name) {
+  std::vector<std::pair<double, size_t>> lowest;
+  for (size_t i = 0; i < classes; ++i)
+    if (const std::optional<double> x = value(i); x && std::isfinite(*x))
+      lowest.emplace_back(*x, i);
+  std::sort(lowest.begin(), lowest.end());
+  lowest.resize(std::min(lowest.size(), most));
+  std::vector<std::string> texts;
+  for (const auto& [x, i] : lowest)
+    texts.push_back(fmt::format("{} {:.4g}", name(i), x));
+  return texts;
+}
+
+std::vector<std::string> lowest_recalls(const class_table& t, size_t most) {
+  return lowest_of(
+      t.classes, most, [&](size_t i) { return t.recall(i); }, [&](size_t i) { return t.name(i); });
+}
+
+/// "recall [30]: lowest a 0.25, b 0.5"
+std::string lowest_text(const std::string& name, const tensor& array, std::string_view lowest,
+                        const std::vector<std::string>& classes) {
+  auto text = fmt::format("{} {}", name, to_string(array.dims()));
+  for (size_t k = 0; k < classes.size(); ++k)
+    text += fmt::format("{} {}", k == 0 ? fmt::format(": {}", lowest) : ",", classes[k]);
+  return text + "\n";
+}
+
+/// The matrix of the classes that `array` has an element for each of.
+std::optional<class_table> classes_beside(const std::string& name, const tensor& array,
+                                          const std::map<std::string, tensor>& arrays, const text_style& style) {
+  const auto matrix = arrays.find(name.substr(0, name.rfind('/') + 1) + std::string{matrix_name});
+  if (array.dims().rank() != 1 || matrix == arrays.end())
+    return {};
+  auto table = class_table_of(matrix->first, matrix->second, style);
+  return table && table->classes == static_cast<size_t>(array.elements()) ? std::move(table) : std::nullopt;
+}
+
+/// An array that is no confusion matrix.
+std::string array_text(const std::string& name, const tensor& array, const std::map<std::string, tensor>& arrays,
+                       const text_style& style) {
+  auto text = arrays_text({{name, array}});
+  if (!style.window)
+    return text;
+  const auto table = classes_beside(name, array, arrays, style);
+  if (fits_in(text, *style.window) && !(table && table->classes > shown_classes_max))
+    return text;
+  const auto values = array.as<double>();
+  return lowest_text(name, array, "lowest",
+                     table ? lowest_of(
+                         table->classes, lowest_in_place, [&](size_t i) { return std::optional{values[i]}; },
+                         [&](size_t i) { return table->name(i); })
+                           : std::vector<std::string>{});
 }
 
 }  // namespace
@@ -106,31 +164,38 @@ std::map<std::string, std::vector<std::string>> class_names_of(const model& m) {
   return names;
 }
 
-std::string tables_text(const std::map<std::string, tensor>& arrays, const table_style& style) {
+std::string tables_text(const std::map<std::string, tensor>& arrays, const text_style& style) {
   std::string text;
   for (const auto& [name, array] : arrays) {
-    const auto table = class_table_of(name, array, style);
-    text += table && table->classes <= shown_classes_max ? name + ": labels in rows, predictions in columns\n" + table_text(*table, style)
-                                                         : arrays_text({{name, array}});
+    const auto matrix = class_table_of(name, array, style);
+    if (const auto table = matrix ? table_text(*matrix, style) : std::nullopt)
+      text += name + ": labels in rows, predictions in columns\n" + *table;
+    else
+      text += matrix && style.window
+                  ? lowest_text(name, array, "lowest recall", lowest_recalls(*matrix, lowest_in_place))
+                  : array_text(name, array, arrays, style);
   }
   return text;
 }
 
-std::string recall_text(const std::map<std::string, tensor>& arrays, const table_style& style) {
-  std::string text;
+std::vector<text_field> recall_fields(const std::map<std::string, tensor>& arrays, const text_style& style, int rank) {
+  std::vector<text_field> fields;
   for (const auto& [name, array] : arrays) {
-    const auto table = class_table_of(name, array, style);
-    if (!table)
-      continue;
-    std::vector<std::pair<double, size_t>> lowest;
-    for (size_t i = 0; i < table->classes; ++i)
-      if (const auto recall = table->recall(i))
-        lowest.emplace_back(*recall, i);
-    std::sort(lowest.begin(), lowest.end());
-    lowest.resize(std::min(lowest.size(), lowest_max));
-    for (size_t k = 0; k < lowest.size(); ++k)
-      text += fmt::format("{} {} {:.4g}", k == 0 ? fmt::format("; lowest {}recall", table->prefix) : ",", table->name(lowest[k].second), lowest[k].first);
+    const auto matrix = class_table_of(name, array, style);
+    bool first = true;
+    for (auto& lowest : matrix ? lowest_recalls(*matrix, lowest_in_line) : std::vector<std::string>{}) {
+      const bool begins = std::exchange(first, false);
+      fields.push_back(
+          {rank, (begins ? fmt::format("lowest {}recall ", matrix->prefix) : "") + lowest, begins ? "; " : ", "});
+    }
   }
+  return fields;
+}
+
+std::string recall_text(const std::map<std::string, tensor>& arrays, const text_style& style) {
+  std::string text;
+  for (const auto& f : recall_fields(arrays, style, 0))
+    text.append(f.before).append(f.text);
   return text;
 }
 

@@ -1,5 +1,6 @@
-// The lines printed about a job: as text for people, as JSON for programs, without a newline at the end. Results have tables of their
-// metrics that are arrays below their line; JSON has them as "arrays", lists within lists.
+// The lines printed about a job: as text for people, as JSON for programs, without a newline at the end. Results have
+// tables of their metrics that are arrays below their line; JSON has them as "arrays", lists within lists. The reporter
+// wraps texts that do not fit in the window.
 #pragma once
 
 #include "cli/terminal/class_table.hpp"
@@ -10,10 +11,12 @@
 namespace troupe::cli {
 
 std::string changed_text(const std::vector<setting_difference>& differences);
-std::string finished_text(const train_result& result, const table_style& style);
-std::string finished_text(const evaluation_result& result, const table_style& style);
-/// to_text; an evaluation with a confusion matrix also says which classes have the lowest recall.
-std::string event_text(const job_event& event, const table_style& style);
+std::string finished_text(const train_result& result, const text_style& style);
+std::string finished_text(const evaluation_result& result, const text_style& style);
+/// to_text; an evaluation with a confusion matrix also says which classes have the lowest recall. In a window an
+/// evaluation is one line that fits: whole fields are left out, the least needed first (`need_of` in text_lines.cpp).
+/// JSON lines and event files have all of them.
+std::string event_text(const job_event& event, const text_style& style);
 std::string stopped_text(const train_result& result, std::string_view signal);
 /// The line for a command that ended before it had a result; `doing` is its activity, as in "while preparing the
 /// training".

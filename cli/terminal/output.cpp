@@ -1,13 +1,15 @@
 #include "cli/terminal/output.hpp"
 
 #include "cli/configuration/command_line.hpp"
+#include "cli/terminal/columns.hpp"
 
 #include <fmt/format.h>
-
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -80,6 +82,16 @@ bool is_visible(std::string_view text) {
   return true;
 }
 
+/// The width of the terminal's window; nothing if the descriptor is no terminal.
+std::optional<size_t> columns_at(int descriptor) {
+  if (isatty(descriptor) != 1)
+    return {};
+  if (const auto set = parse_columns(std::getenv("COLUMNS")); set && *set)
+    return *set;
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : size_t{80};
+}
+
 /// Why standard output accepts no more: an error number, or 0. There is one standard output in a process.
 std::atomic<int> output_failed{0};
 
@@ -141,10 +153,19 @@ bool write_text(std::string_view text) { return write_output(visible(text)); }
 bool write_data(std::string_view text) { return isatty(1) == 1 ? write_text(text) : write_output(text); }
 
 void write_error(std::string_view text) {
-  if (is_visible(text))
-    write_all(2, text);  // Allocates nothing: there may be no memory.
-  else
-    write_all(2, visible(text));
+  const bool shown = is_visible(text);
+  const auto window = columns_at(2);
+  try {
+    if (!shown || (window && !fits_in(text, *window))) {
+      const auto all = visible(text);
+      write_all(2, window ? wrapped(all, *window) : all);
+      return;
+    }
+  } catch (const std::bad_alloc&) {
+    if (!shown)
+      throw;
+  }
+  write_all(2, text);  // Allocates nothing: there may be no memory.
 }
 
 bool output_is_terminal() {
@@ -152,9 +173,18 @@ bool output_is_terminal() {
   return isatty(1) == 1 && kind && std::string_view{kind} != "dumb";
 }
 
-size_t terminal_width() {
-  winsize size{};
-  return ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+std::optional<size_t> output_columns() { return columns_at(1); }
+
+expected<std::optional<size_t>> parse_columns(const char* setting) {
+  const std::string_view text = setting ? setting : "";
+  if (text.empty())
+    return std::optional<size_t>{};
+  size_t columns = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || columns == 0)
+    return fail(errc::invalid_argument,
+                fmt::format("COLUMNS, the width of the window, must be a whole number of at least 1, not '{}'", text));
+  return std::optional{columns};
 }
 
 }  // namespace troupe::cli

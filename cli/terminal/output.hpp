@@ -1,7 +1,10 @@
 // Standard output and standard error: either may be closed at any moment, and their disk may be full.
 #pragma once
 
+#include <troupe/error.hpp>
+
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,12 +28,17 @@ bool write_data(std::string_view text);
 /// The last call: returns the exit status in place of `status`. A result that was not written, or that the system could
 /// not store (which some file systems report only on close), is a failure.
 int close_output(int status);
-/// Writes "error: ..." and the like, visibly.
+/// Writes "error: ..." and the like, visibly. On a terminal lines are wrapped at words.
 void write_error(std::string_view text);
 
 /// Whether standard output is a terminal that can move its cursor.
 bool output_is_terminal();
-/// The terminal's columns; 80 if unknown.
-size_t terminal_width();
+/// The columns of the terminal's window: COLUMNS if it is a number, else what the terminal says, else 80. Nothing if
+/// standard output is no terminal.
+std::optional<size_t> output_columns();
+
+/// The value of COLUMNS; nothing if it is not set (null) or empty. invalid_argument: it is no whole number of at least
+/// 1, and is ignored.
+expected<std::optional<size_t>> parse_columns(const char* setting);
 
 }  // namespace troupe::cli

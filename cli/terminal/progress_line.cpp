@@ -1,5 +1,7 @@
 #include "cli/terminal/progress_line.hpp"
 
+#include "cli/terminal/columns.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +15,6 @@ namespace {
 std::string duration_text(double seconds) {
   const auto all = static_cast<int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9)));
   return all < 3600 ? fmt::format("{}:{:02}", all / 60, all % 60) : fmt::format("{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60);
-}
-
-/// Metric names may be in any script; counts each character as one column.
-size_t columns(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 double share_done(const job_progress& now) {
@@ -51,13 +48,9 @@ std::string evaluating_text(const job_progress& now, const job_scale& scale) {
                      all != scale.evaluation_batches.end() ? fmt::format("/{}", all->second) : "");
 }
 
-struct field {
-  int rank;  ///< 0 is the most important.
-  std::string text;
-};
-
 /// From left to right; empty fields are skipped.
-std::vector<field> fields_of(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, const std::string& training) {
+std::vector<text_field> fields_of(const job_progress& now, const job_scale& scale, double elapsed,
+                                  const std::string& evaluation, const std::string& training) {
   using phase = job_progress::phase;
   if (now.now == phase::starting || now.now == phase::restoring)
     return {{0, "starting"}, {1, "after " + duration_text(elapsed)}};
@@ -81,30 +74,10 @@ std::vector<field> fields_of(const job_progress& now, const job_scale& scale, do
 
 }  // namespace
 
-std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed, const std::string& evaluation, size_t width,
-                          const std::string& training) {
-  auto fields = fields_of(now, scale, elapsed, evaluation, training);
-  std::erase_if(fields, [](const field& f) { return f.text.empty(); });
+std::string progress_line(const job_progress& now, const job_scale& scale, double elapsed,
+                          const std::string& evaluation, size_t width, const std::string& training) {
   // The last column stays free: some terminals wrap as soon as it is written to.
-  size_t room = width > 0 ? width - 1 : 0;
-  std::vector<int> ranks;
-  for (const auto& f : fields)
-    ranks.push_back(f.rank);
-  std::sort(ranks.begin(), ranks.end());
-  int kept = -1;  // The last rank that fits.
-  for (const int rank : ranks) {
-    const auto& f = *std::find_if(fields.begin(), fields.end(), [rank](const field& x) { return x.rank == rank; });
-    const size_t needed = columns(f.text) + (kept >= 0 ? 2 : 0);
-    if (needed > room)
-      break;
-    room -= needed;
-    kept = rank;
-  }
-  std::string line;
-  for (const auto& f : fields)
-    if (f.rank <= kept)
-      line += (line.empty() ? "" : "  ") + f.text;
-  return line;
+  return line_of(fitting(fields_of(now, scale, elapsed, evaluation, training), width > 0 ? width - 1 : 0));
 }
 
 }  // namespace troupe::cli

@@ -1,8 +1,11 @@
 #include "cli/terminal/reporter.hpp"
 
+#include "cli/terminal/columns.hpp"
 #include "cli/terminal/output.hpp"
 
 #include <chrono>
+#include <cstdlib>
+#include <utility>
 
 namespace troupe::cli {
 
@@ -15,7 +18,7 @@ std::string headline(const job_event& event, const char* otherwise) {
   auto metric = event.metrics.find("accuracy");
   if (metric == event.metrics.end())
     metric = event.metrics.find(otherwise);
-  return metric == event.metrics.end() ? "" : metrics_text({*metric});
+  return metric == event.metrics.end() ? "" : visible(metrics_text({*metric}));
 }
 
 /// "accuracy 0.8457 at 390", "train accuracy 0.9 at 390"
@@ -23,7 +26,8 @@ std::string evaluation_headline(const job_event& evaluated) {
   const auto text = headline(evaluated, "loss");
   if (text.empty())
     return text;
-  return evaluated.evaluation + (evaluated.evaluation.empty() ? "" : " ") + text + " at " + std::to_string(evaluated.step);
+  const auto name = visible(evaluated.evaluation);
+  return name + (name.empty() ? "" : " ") + text + " at " + std::to_string(evaluated.step);
 }
 
 }  // namespace
@@ -33,7 +37,11 @@ reporter_options standard_reporter(bool json, bool quiet) {
   options.out = write_output;
   options.err = write_error;
   options.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
-  options.width = terminal_width;
+  options.window = output_columns;
+  static bool warned = false;  // The program has two reporters: one before its command is known, and the command's.
+  const auto set = parse_columns(std::getenv("COLUMNS"));
+  if (!set && !json && output_columns() && !std::exchange(warned, true))
+    options.err("warning: " + set.error().message + "; it is ignored\n");
   return options;
 }
 
@@ -68,7 +76,9 @@ void reporter::redraw(const job_progress& progress) {
     return;
   last_progress_ = now;
   line_drawn_ = true;
-  reader_gone_ = !options_.out("\r" + visible(progress_line(progress, scale_, now - began_, last_evaluation_, options_.width(), last_training_)) + "\x1b[K");
+  const size_t width = options_.window().value_or(80);
+  const auto line = progress_line(progress, scale_, now - began_, last_evaluation_, width, last_training_);
+  reader_gone_ = !options_.out("\r" + line + "\x1b[K");
 }
 
 void reporter::measure_by(const job_scale& scale) {
@@ -79,6 +89,9 @@ void reporter::measure_by(const job_scale& scale) {
 void reporter::name_classes(const model& m) {
   std::lock_guard lock{guard_};
   style_.classes = class_names_of(m);
+  for (auto& [matrix, words] : style_.classes)
+    for (auto& word : words)
+      word = visible(word);
 }
 
 void reporter::warn(std::string_view text, int64_t step) {
@@ -129,9 +142,8 @@ void reporter::fail(const error& e, bool misuse) {
     say(failed_json(e));
 }
 
-const table_style& reporter::style() {
-  if (options_.how == speech::terminal)
-    style_.width = options_.width();
+const text_style& reporter::style() {
+  style_.window = options_.window();
   return style_;
 }
 
@@ -139,8 +151,12 @@ void reporter::say(const std::string& text) {
   if (told_all_)
     return;
   erase_line();
-  if (!reader_gone_)
-    reader_gone_ = !options_.out((options_.how == speech::json ? text : visible(text)) + "\n");
+  if (reader_gone_)
+    return;
+  auto line = options_.how == speech::json ? text : visible(text);
+  if (const auto window = options_.how == speech::json ? std::nullopt : options_.window())
+    line = wrapped(line, *window);
+  reader_gone_ = !options_.out(line + "\n");
 }
 
 void reporter::erase_line() {

@@ -19,10 +19,11 @@ struct reporter_options {
   std::function<bool(std::string_view)> out;  ///< False once there is no reader: nothing is written after that.
   std::function<void(std::string_view)> err;
   std::function<double()> seconds;  ///< A monotonic clock.
-  std::function<size_t()> width = [] { return size_t{80}; };
+  /// The columns of the terminal's window that `out` is; nothing: it is none, and lines stay whole.
+  std::function<std::optional<size_t>()> window = [] { return std::optional<size_t>{}; };
 };
 
-/// Options according to `--json`, `--quiet` and standard output.
+/// Options according to `--json`, `--quiet`, standard output and COLUMNS. Warns once of a COLUMNS that is no number.
 reporter_options standard_reporter(bool json, bool quiet);
 
 /// A hook without gates, so that training never waits for its output. Any thread.
@@ -51,9 +52,9 @@ class reporter final : public hook {
   void fail(const error& e, bool misuse = false);
 
  private:
-  void say(const std::string& text);  ///< Prints above the terminal's line.
+  void say(const std::string& text);  ///< Prints above the terminal's line, wrapped in a window.
   void erase_line();
-  const table_style& style();  ///< For the width that the terminal has now.
+  const text_style& style();  ///< For the window as it is now.
 
   reporter_options options_;
   std::mutex guard_;
@@ -63,7 +64,7 @@ class reporter final : public hook {
   double began_;
   double last_progress_ = -1e9;
   job_scale scale_;
-  table_style style_;
+  text_style style_;
   std::string last_evaluation_, last_training_;
 };
 

@@ -1,5 +1,7 @@
 #include "cli/terminal/lines.hpp"
 
+#include "cli/terminal/output.hpp"
+
 #include <fmt/format.h>
 
 namespace troupe::cli {
@@ -7,11 +9,53 @@ namespace troupe::cli {
 namespace {
 
 /// The tables of arrays below a line, without the last newline.
-std::string below(const std::map<std::string, tensor>& arrays, const table_style& style) {
+std::string below(const std::map<std::string, tensor>& arrays, const text_style& style) {
   auto text = tables_text(arrays, style);
   if (!text.empty())
     text.pop_back();
   return text.empty() ? text : "\n" + text;
+}
+
+constexpr int need_of_lowest = 6;
+
+/// The rank of a metric in the line of an evaluation. A window that is too narrow loses the greatest first.
+///
+/// 1, 2  accuracy, then loss: the line of progress shows the same two, and every model has a loss.
+/// 3, 4  The same of the heads of a multi_head.
+/// 5     All other metrics.
+/// 6     The classes of the lowest recall (need_of_lowest): they only detail the accuracy.
+/// 7     label/mean, prediction/mean, accuracy_baseline: they describe the data, and hardly change between evaluations.
+/// 8     An average_loss that is printed like the loss: it says nothing new.
+int need_of(const std::string& name, const std::map<std::string, double>& metrics) {
+  const auto head = name.substr(0, name.rfind('/') + 1), last = name.substr(head.size());
+  if (last == "average_loss") {
+    const auto loss = metrics.find(head + "loss");
+    const auto printed = [](double x) { return fmt::format("{:.4g}", x); };
+    return loss != metrics.end() && printed(loss->second) == printed(metrics.at(name)) ? 8 : 5;
+  }
+  if (last == "accuracy")
+    return head.empty() ? 1 : 3;
+  if (last == "loss")
+    return head.empty() ? 2 : 4;
+  return last == "mean" || last == "accuracy_baseline" ? 7 : 5;
+}
+
+/// An evaluation in one line of at most `window` columns.
+std::string evaluated_text(const job_event& e, const text_style& style, size_t window) {
+  const auto of = e.evaluation.empty() ? "" : " for " + e.evaluation;
+  const auto head = visible(fmt::format("evaluated step {}{}", e.step, of));
+  std::vector<text_field> fields{{0, head}};
+  for (const auto& metric : e.metrics)
+    if (auto text = metrics_text({metric}); !text.empty())
+      fields.push_back({need_of(metric.first, e.metrics), visible(text), ", "});
+  for (auto& lowest : recall_fields(e.arrays, style, need_of_lowest))
+    fields.push_back(std::move(lowest));
+  auto shown = fitting(fields, window);
+  if (shown.empty())
+    return shortened(head, window);
+  if (shown.size() > 1)
+    shown[1].before = ": ";
+  return line_of(shown);
 }
 
 }  // namespace
@@ -23,11 +67,13 @@ std::string changed_text(const std::vector<setting_difference>& differences) {
   return text;
 }
 
-std::string event_text(const job_event& event, const table_style& style) {
-  return event.what == job_event::kind::evaluated ? to_text(event) + recall_text(event.arrays, style) : to_text(event);
+std::string event_text(const job_event& event, const text_style& style) {
+  if (event.what != job_event::kind::evaluated)
+    return to_text(event);
+  return style.window ? evaluated_text(event, style, *style.window) : to_text(event) + recall_text(event.arrays, style);
 }
 
-std::string finished_text(const train_result& result, const table_style& style) {
+std::string finished_text(const train_result& result, const text_style& style) {
   std::string text = fmt::format("finished at step {}, {} steps in {:.1f} s", result.global_step, result.steps_run, result.seconds);
   if (const auto metrics = metrics_text(result.metrics); !metrics.empty())
     text += ": " + metrics;
@@ -35,7 +81,7 @@ std::string finished_text(const train_result& result, const table_style& style) 
   return result.remark.empty() ? text : result.remark + "\n" + text;
 }
 
-std::string finished_text(const evaluation_result& result, const table_style& style) {
+std::string finished_text(const evaluation_result& result, const text_style& style) {
   return fmt::format("step {}, {} batches in {:.1f} s: {}{}", result.global_step, result.batches, result.seconds, metrics_text(result.metrics),
                      below(result.arrays, style));
 }

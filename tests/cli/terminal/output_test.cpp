@@ -112,4 +112,18 @@ TEST_CASE("characters that control a terminal and bytes that are no UTF-8 are sp
     CHECK(visible(visible(once)) == visible(once));
 }
 
+TEST_CASE("COLUMNS is a whole number of at least 1, or nothing") {
+  CHECK(*parse_columns(nullptr) == std::nullopt);
+  CHECK(*parse_columns("") == std::nullopt);
+  CHECK(*parse_columns("1") == 1);
+  CHECK(*parse_columns("132") == 132);
+  for (const std::string wrong : {"0", "-80", "80x", "wide", " 80", "99999999999999999999999"}) {
+    const auto columns = parse_columns(wrong.c_str());
+    REQUIRE_FALSE(columns);
+    CHECK(columns.error().category == errc::invalid_argument);
+    CHECK(columns.error().message
+          == "COLUMNS, the width of the window, must be a whole number of at least 1, not '" + wrong + "'");
+  }
+}
+
 }  // namespace troupe::cli

@@ -20,7 +20,8 @@ struct no_control final : job_control {
 struct recorded {
   explicit recorded(speech how, bool quiet = false)
     : report{{how, quiet, [this](std::string_view text) { return readable && (out += text, true); },
-              [this](std::string_view text) { err += text; }, [this] { return now; }, [this] { return width; }}} {}
+              [this](std::string_view text) { err += text; }, [this] { return now; },
+              [this, how] { return how == speech::terminal ? std::optional{width} : std::nullopt; }}} {}
   void event(job_event e) {
     no_control control;
     report.on_event(e, control);
@@ -130,8 +131,43 @@ TEST_CASE("a table takes the width of the terminal: where the names of classes d
   recorded r{speech::terminal};
   r.width = 24;
   r.report.name_classes({.texts = {{"classes", {"class_ids", {"shirt", "bag"}}}}});
-  r.report.finish(evaluation_result{.global_step = 4, .batches = 2, .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}}});
+  const evaluation_result result{
+      .global_step = 4, .batches = 2, .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}}};
+  r.report.finish(result);
   CHECK(has(r.out, "           0  1  recall\n  0 shirt  3  1   0.750\n  1 bag    0  4   1.000\n"));
+  r.width = 22;
+  r.out.clear();
+  r.report.finish(result);
+  CHECK(has(r.out, "\nconfusion_matrix\n  [2, 2]: lowest\n  recall shirt 0.75,\n  bag 1\n"));
+}
+
+TEST_CASE("a terminal's lines are wrapped at words, and elsewhere stay whole") {
+  const job_event started{
+      .what = job_event::kind::started, .step = 936, .max_steps = 1000, .text = "resumed from runs/a/model.ckpt-936"};
+  const train_result result{.global_step = 1000,
+                            .steps_run = 64,
+                            .metrics = {{"accuracy", 0.5}, {"loss", 1.25}},
+                            .remark = "ended early: no increase"};
+  recorded narrow{speech::terminal}, plain{speech::plain};
+  for (auto* r : {&narrow, &plain}) {
+    r->width = 30;
+    r->event(started);
+    r->report.finish(result);
+  }
+  CHECK(narrow.out
+        == "started at step 936, to\n  step 1000: resumed from\n  runs/a/model.ckpt-936\n"
+           "ended early: no increase\nfinished at step 1000, 64\n  steps in 0.0 s:\n  accuracy 0.5, loss 1.25\n");
+  CHECK(plain.out
+        == to_text(started)
+               + "\nended early: no increase\nfinished at step 1000, 64 steps in 0.0 s: accuracy 0.5, loss 1.25\n");
+}
+
+TEST_CASE("words of classes that control a terminal are as wide as they are shown") {
+  recorded r{speech::terminal};
+  r.report.name_classes({.texts = {{"classes", {"class_ids", {"a\x1b", "b"}}}}});
+  r.report.finish(evaluation_result{
+      .global_step = 4, .batches = 2, .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}}});
+  CHECK(has(r.out, "         a\\x1b  b  recall\n  a\\x1b      3  1   0.750\n  b          0  4   1.000\n"));
 }
 
 TEST_CASE("the terminal's line has a metric of training where there is room") {

@@ -1,0 +1,81 @@
+#include "cli/terminal/lines.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::cli {
+
+namespace {
+
+job_event evaluated() {
+  return {.what = job_event::kind::evaluated,
+          .step = 234,
+          .metrics = {{"accuracy", 0.8353},
+                      {"accuracy_baseline", 0.1},
+                      {"auc", 0.97},
+                      {"average_loss", 0.4622},
+                      {"global_step", 234},
+                      {"label/mean", 0.5},
+                      {"loss", 0.46221}},
+          .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}},
+          .evaluation = "train"};
+}
+
+std::string in_window(const job_event& e, size_t window) { return event_text(e, {.window = window}); }
+
+}  // namespace
+
+TEST_CASE("a wide window, and what is none, has the whole line of an evaluation") {
+  const std::string whole =
+      "evaluated step 234 for train: accuracy 0.8353, accuracy_baseline 0.1, auc 0.97, average_loss 0.4622, "
+      "label/mean 0.5, loss 0.4622; lowest recall 0 0.75, 1 1";
+  CHECK(event_text(evaluated(), {}) == whole);
+  CHECK(in_window(evaluated(), whole.size()) == whole);
+}
+
+TEST_CASE("as a window narrows an evaluation loses what is said twice, facts of the data, classes, metrics, the loss") {
+  const std::string head = "evaluated step 234 for train", accuracy = head + ": accuracy 0.8353";
+  const std::string recall = "; lowest recall 0 0.75, 1 1";
+  const auto line = [](size_t window) { return in_window(evaluated(), window); };
+  CHECK(line(154) == accuracy + ", accuracy_baseline 0.1, auc 0.97, label/mean 0.5, loss 0.4622" + recall);
+  CHECK(line(133) == accuracy + ", accuracy_baseline 0.1, auc 0.97, loss 0.4622" + recall);
+  CHECK(line(117) == accuracy + ", auc 0.97, loss 0.4622" + recall);
+  CHECK(line(94) == accuracy + ", auc 0.97, loss 0.4622; lowest recall 0 0.75");
+  CHECK(line(89) == accuracy + ", auc 0.97, loss 0.4622");
+  CHECK(line(67) == accuracy + ", loss 0.4622");
+  CHECK(line(57) == accuracy);
+  CHECK(line(44) == head);
+  CHECK(line(27) == "evaluated step 234 for t...");
+}
+
+TEST_CASE(
+    "an evaluation is one line of at most the window's width, whatever the width, and a narrower one never has more") {
+  auto odd = evaluated();
+  odd.evaluation = "t\x1b[2J \xff";  // Shown as \x1b and \xff, which is wider.
+  odd.metrics["x\x9b"] = 1;
+  for (const auto& e : {evaluated(), odd}) {
+    size_t before = 0;
+    for (size_t window = 0; window < 220; ++window) {
+      CAPTURE(window);
+      const auto line = in_window(e, window);
+      CHECK(columns_of(line) <= window);
+      CHECK(line.find('\n') == std::string::npos);
+      CHECK(columns_of(line) >= before);
+      before = columns_of(line);
+    }
+  }
+}
+
+TEST_CASE(
+    "an average_loss that is not printed like the loss stays as other metrics do, and heads' accuracies stay longer") {
+  auto e = evaluated();
+  e.arrays.clear();
+  e.evaluation = "";
+  e.metrics = {{"average_loss", 0.25},     {"late/accuracy", 0.5}, {"late/auc", 0.5},
+               {"late/average_loss", 0.5}, {"late/loss", 0.5},     {"loss", 0.75}};
+  const std::string head = "evaluated step 234: ";
+  CHECK(in_window(e, 111) == head + "average_loss 0.25, late/accuracy 0.5, late/auc 0.5, late/loss 0.5, loss 0.75");
+  CHECK(in_window(e, 90) == head + "average_loss 0.25, late/accuracy 0.5, late/loss 0.5, loss 0.75");
+  CHECK(in_window(e, 50) == head + "late/accuracy 0.5, loss 0.75");
+}
+
+}  // namespace troupe::cli
