@@ -25,9 +25,8 @@ expected<train_result> wait(job& running, reporter& report) {
 }
 
 /// Until then nothing is trained, and reading a checkpoint changes nothing: there is nothing to save or to wait for.
-bool has_begun(const job& running) {
-  const auto now = running.progress().now;
-  return now != job_progress::phase::starting && now != job_progress::phase::restoring;
+bool has_begun(const job_progress& of) {
+  return of.now != job_progress::phase::starting && of.now != job_progress::phase::restoring;
 }
 
 /// Makes the job keep what it is configured with, and tells what has changed since the last one.
@@ -66,7 +65,7 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
   training.hooks.push_back(report);
   keep_record(line, *given, *setup, report, training);
   std::vector<eval_spec> evaluations;
-  job_scale scale{epoch_steps(*setup, *data)};
+  job_scale scale{.epoch_steps = epoch_steps(*setup, *data), .saves = setup->estimator.config.model_dir.has_value()};
   for (const auto& e : setup->evaluations) {
     if (!e.while_training)
       continue;
@@ -84,8 +83,10 @@ int train(const command_line& line, const std::shared_ptr<reporter>& report, sig
     return failure(*report, running.error(), running.error().category == errc::invalid_argument);
 
   signals.at_first([&] {
-    if (has_begun(*running))
-      return running->stop(true);
+    if (const auto now = running->progress(); has_begun(now)) {
+      running->stop(true);
+      return report->stopping(now, signal_name(signals.first()));
+    }
     report->stop(before, signal_name(signals.first()));
     _exit(128 + signals.first());
   });

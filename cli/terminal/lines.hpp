@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/terminal/class_table.hpp"
+#include "cli/terminal/progress_line.hpp"
 
 #include <troupe/job.hpp>
 #include <troupe/run_record.hpp>
@@ -18,6 +19,9 @@ std::string finished_text(const evaluation_result& result, const text_style& sty
 /// JSON lines and event files have all of them.
 std::string event_text(const job_event& event, const text_style& style);
 std::string stopped_text(const train_result& result, std::string_view signal);
+/// What a job in this state does before it ends by a signal, and what a second signal does: two lines. Empty if the job
+/// has ended.
+std::string stopping_text(const job_progress& now, const job_scale& scale, std::string_view signal);
 /// The line for a command that ended before it had a result; `doing` is its activity, as in "while preparing the
 /// training".
 std::string stopped_text(std::string_view doing, std::string_view signal);

@@ -173,6 +173,8 @@ bool output_is_terminal() {
   return isatty(1) == 1 && kind && std::string_view{kind} != "dumb";
 }
 
+bool error_is_terminal() { return isatty(2) == 1; }
+
 std::optional<size_t> output_columns() { return columns_at(1); }
 
 expected<std::optional<size_t>> parse_columns(const char* setting) {

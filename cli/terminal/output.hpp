@@ -33,6 +33,7 @@ void write_error(std::string_view text);
 
 /// Whether standard output is a terminal that can move its cursor.
 bool output_is_terminal();
+bool error_is_terminal();
 /// The columns of the terminal's window: COLUMNS if it is a number, else what the terminal says, else 80. Nothing if
 /// standard output is no terminal.
 std::optional<size_t> output_columns();

@@ -55,7 +55,8 @@ std::vector<text_field> fields_of(const job_progress& now, const job_scale& scal
   if (now.now == phase::starting || now.now == phase::restoring)
     return {{0, "starting"}, {1, "after " + duration_text(elapsed)}};
   const bool bounded = now.max_steps.has_value();
-  const bool saving = now.now == phase::draining && now.max_steps && now.step >= *now.max_steps && now.evaluating.empty();
+  const bool at_end = !bounded || now.step >= *now.max_steps;
+  const bool saving = scale.saves && now.now == phase::draining && at_end && now.evaluating.empty();
   const double left = bounded && now.steps_per_second > 0 ? static_cast<double>(*now.max_steps - now.step) / now.steps_per_second : -1;
   return {
     {8, bounded ? bar_text(share_done(now)) : ""},

@@ -5,10 +5,11 @@
 
 namespace troupe::cli {
 
-/// Totals that a job's progress does not contain.
+/// What a job's progress does not contain.
 struct job_scale {
   std::optional<int64_t> epoch_steps = {};         ///< Steps of a pass over the training data.
   std::map<std::string, int64_t> evaluation_batches = {};  ///< Of an evaluation, by its name, where it is known.
+  bool saves = true;                                       ///< The job has a model directory.
 };
 
 /// "[=====>    ]  45%  epoch 3/5  step 1053/2340  812 steps/s  loss 0.4321  accuracy 0.8312  after 0:42  0:51 left  accuracy 0.8457 at

@@ -38,6 +38,7 @@ reporter_options standard_reporter(bool json, bool quiet) {
   options.err = write_error;
   options.seconds = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
   options.window = output_columns;
+  options.err_is_terminal = error_is_terminal();
   static bool warned = false;  // The program has two reporters: one before its command is known, and the command's.
   const auto set = parse_columns(std::getenv("COLUMNS"));
   if (!set && !json && output_columns() && !std::exchange(warned, true))
@@ -76,8 +77,11 @@ void reporter::redraw(const job_progress& progress) {
     return;
   last_progress_ = now;
   line_drawn_ = true;
+  auto shown = progress;
+  if (stopping_)
+    shown.max_steps = {};  // Its progress does not say at which step the job will end now.
   const size_t width = options_.window().value_or(80);
-  const auto line = progress_line(progress, scale_, now - began_, last_evaluation_, width, last_training_);
+  const auto line = progress_line(shown, scale_, now - began_, last_evaluation_, width, last_training_);
   reader_gone_ = !options_.out("\r" + line + "\x1b[K");
 }
 
@@ -116,6 +120,18 @@ void reporter::finish(const train_result& result) {
 void reporter::finish(const evaluation_result& result) {
   std::lock_guard lock{guard_};
   say(options_.how == speech::json ? finished_json(result) : finished_text(result, style()));
+}
+
+void reporter::stopping(const job_progress& now, std::string_view signal) {
+  std::lock_guard lock{guard_};
+  stopping_ = true;
+  const auto text = stopping_text(now, scale_, signal);
+  if (options_.quiet || options_.how == speech::json || text.empty())
+    return;
+  if (options_.window())
+    say(text);
+  else if (options_.err_is_terminal)
+    options_.err(text + "\n");
 }
 
 void reporter::stop(const train_result& result, std::string_view signal) {

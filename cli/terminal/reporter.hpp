@@ -21,6 +21,7 @@ struct reporter_options {
   std::function<double()> seconds;  ///< A monotonic clock.
   /// The columns of the terminal's window that `out` is; nothing: it is none, and lines stay whole.
   std::function<std::optional<size_t>()> window = [] { return std::optional<size_t>{}; };
+  bool err_is_terminal = false;
 };
 
 /// Options according to `--json`, `--quiet`, standard output and COLUMNS. Warns once of a COLUMNS that is no number.
@@ -45,6 +46,9 @@ class reporter final : public hook {
   void changed(const std::vector<setting_difference>& differences);
   void finish(const train_result& result);
   void finish(const evaluation_result& result);
+  /// Tells people at a terminal what is done before the job ends by a signal, and what a second one does. From now on
+  /// the line of progress has no goal.
+  void stopping(const job_progress& now, std::string_view signal);
   void stop(const train_result& result, std::string_view signal);
   /// Reports a stop without a result. Nothing is reported after it.
   void stop(std::string_view doing, std::string_view signal);
@@ -61,6 +65,7 @@ class reporter final : public hook {
   bool reader_gone_ = false;
   bool told_all_ = false;
   bool line_drawn_ = false;
+  bool stopping_ = false;
   double began_;
   double last_progress_ = -1e9;
   job_scale scale_;

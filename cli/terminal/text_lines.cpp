@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace troupe::cli {
 
 namespace {
@@ -58,6 +60,33 @@ std::string evaluated_text(const job_event& e, const text_style& style, size_t w
   return line_of(shown);
 }
 
+/// What a job in this state does before it ends by a signal. Its progress does not show exporters and hooks: exporters
+/// are named if nothing else is left to do, and hooks always have a last call.
+std::vector<std::string> awaited_after_signal(const job_progress& now, const job_scale& scale) {
+  using phase = job_progress::phase;
+  std::vector<std::string> awaited;
+  const bool drains = now.now == phase::draining && now.max_steps && now.step < *now.max_steps;
+  const bool trains = now.now == phase::training || drains;
+  // Steps that are granted are still made: two blocks or 0.2 s of them.
+  const std::string_view up_to = trains ? " or of one soon after" : "";
+  if (now.now == phase::recovering)
+    awaited.emplace_back("restoring the state that the job goes on from");
+  else if (scale.saves && (trains || now.committed_step < now.step))
+    awaited.push_back(fmt::format("saving the state of step {}{}", now.step, up_to));
+  else if (trains)
+    awaited.push_back(fmt::format("reaching the state of step {}{}", now.step, up_to));
+  for (const auto& e : now.evaluating) {
+    const auto all = scale.evaluation_batches.find(e.name);
+    const auto of_all = all != scale.evaluation_batches.end() ? fmt::format(" of {}", all->second) : "";
+    awaited.push_back(fmt::format("giving up the evaluation of step {}{} ({}{} batches done)", e.step,
+                                  e.name.empty() ? "" : " for " + e.name, e.batches, of_all));
+  }
+  if (awaited.empty())
+    awaited.emplace_back("exporters");
+  awaited.emplace_back("the last calls of hooks");
+  return awaited;
+}
+
 }  // namespace
 
 std::string changed_text(const std::vector<setting_difference>& differences) {
@@ -89,6 +118,21 @@ std::string finished_text(const evaluation_result& result, const text_style& sty
 std::string stopped_text(const train_result& result, std::string_view signal) {
   return fmt::format("stopped by {} at step {}, {} steps in {:.1f} s{}", signal, result.global_step, result.steps_run, result.seconds,
                      result.checkpoint.empty() ? "" : fmt::format("; saved as {}: the same command goes on from there", result.checkpoint));
+}
+
+std::string stopping_text(const job_progress& now, const job_scale& scale, std::string_view signal) {
+  using phase = job_progress::phase;
+  if (now.now == phase::finished || now.now == phase::failed)
+    return {};
+  std::string text = fmt::format("stopping by {} once this is done", signal), separator = ": ";
+  for (const auto& awaited : awaited_after_signal(now, scale))
+    text += std::exchange(separator, "; ") + awaited;
+  text += "\na second signal ends the program at once";
+  if (scale.saves)
+    text += now.committed_step < 0
+                ? "; this run has saved nothing yet"
+                : fmt::format("; the last state that is saved is that of step {}", now.committed_step);
+  return text;
 }
 
 std::string stopped_text(std::string_view doing, std::string_view signal) {

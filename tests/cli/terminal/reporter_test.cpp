@@ -21,7 +21,7 @@ struct recorded {
   explicit recorded(speech how, bool quiet = false)
     : report{{how, quiet, [this](std::string_view text) { return readable && (out += text, true); },
               [this](std::string_view text) { err += text; }, [this] { return now; },
-              [this, how] { return how == speech::terminal ? std::optional{width} : std::nullopt; }}} {}
+              [this, how] { return how == speech::terminal ? std::optional{width} : std::nullopt; }, true}} {}
   void event(job_event e) {
     no_control control;
     report.on_event(e, control);
@@ -168,6 +168,35 @@ TEST_CASE("words of classes that control a terminal are as wide as they are show
   r.report.finish(evaluation_result{
       .global_step = 4, .batches = 2, .arrays = {{"confusion_matrix", tensor::of<double>({2, 2}, {3, 1, 0, 4})}}});
   CHECK(has(r.out, "         a\\x1b  b  recall\n  a\\x1b      3  1   0.750\n  b          0  4   1.000\n"));
+}
+
+TEST_CASE("a first signal says at once what it waits for and what a second one does, to people only") {
+  const job_progress now{
+      .now = job_progress::phase::training, .step = 50, .max_steps = 100, .loss = 0.25, .committed_step = 40};
+  const auto said = stopping_text(now, {}, "SIGINT") + "\n";
+  recorded terminal{speech::terminal}, plain{speech::plain}, json{speech::json}, quiet{speech::terminal, true};
+  terminal.width = 120;
+  terminal.report.redraw(now);
+  terminal.out.clear();
+  for (auto* r : {&terminal, &plain, &json, &quiet})
+    r->report.stopping(now, "SIGINT");
+  CHECK(terminal.out == "\r\x1b[K" + said);
+  CHECK(plain.out == "");
+  CHECK(plain.err == said);  // Lines of standard output are read by programs.
+  CHECK(json.out + json.err + quiet.out + quiet.err == "");
+}
+
+TEST_CASE("after a first signal the terminal's line has no goal any more") {
+  recorded r{speech::terminal};
+  job_progress now{
+      .now = job_progress::phase::training, .step = 50, .max_steps = 100, .loss = 0.25, .steps_per_second = 10};
+  r.width = 120;
+  r.report.stopping(now, "SIGINT");
+  r.out.clear();
+  now.now = job_progress::phase::draining;
+  now.step = 52;
+  r.report.redraw(now);
+  CHECK(r.out == "\rstep 52  saving  10 steps/s  loss 0.25  after 0:00\x1b[K");
 }
 
 TEST_CASE("the terminal's line has a metric of training where there is room") {

@@ -3,6 +3,7 @@ import fcntl
 import os
 import pathlib
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -179,6 +180,25 @@ class ProgramUnderATerminal(unittest.TestCase):
         terminal = self.start(20, "evaluate", "--config", "small.toml", "--json", "--set", "run.model_dir=none")
         self.assertEqual(terminal.finish(), 2)
         self.assertIn(b'{"event":"failed","category":"invalid_argument",', terminal.output)
+
+    def test_a_first_interrupt_says_what_it_waits_for_and_the_job_ends_saved(self):
+        terminal = self.start(60, "train", "--config", "small.toml", "--max-steps", "100000000",
+                              "--set", "run.save_checkpoints_steps=100000000")
+        terminal.wait_for(b"loss ")
+        terminal.press(b"\x03")
+        terminal.wait_for(b"program at once")
+        self.assertEqual(terminal.finish(), 130)
+        remaining, shown = lines_on(terminal.output)
+        said = " ".join(" ".join(remaining).split())
+        self.assertRegex(said, r"stopping by SIGINT once this is done: saving the state of step \d+ or of one soon "
+                               r"after; .*the last calls of hooks a second signal ends the program at once; "
+                               r"(the last state that is saved is that of step 0|this run has saved nothing yet) ")
+        stopped = re.search(r"stopped by SIGINT at step (\d+), .* saved as model/model\.ckpt-(\d+): the same", said)
+        self.assertTrue(stopped, said)
+        self.assertEqual(stopped[1], stopped[2])
+        self.assertGreater(int(stopped[1]), 0)
+        for line in shown:
+            self.assertLessEqual(len(line.removesuffix("^C")), 60)
 
 
 if __name__ == "__main__":

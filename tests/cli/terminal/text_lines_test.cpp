@@ -78,4 +78,46 @@ TEST_CASE(
   CHECK(in_window(e, 50) == head + "late/accuracy 0.5, loss 0.75");
 }
 
+TEST_CASE("a first signal waits for what the job's progress shows") {
+  using phase = job_progress::phase;
+  const job_scale scale{.evaluation_batches = {{"train", 20}}};
+  const auto awaited = [&](const job_progress& now) {
+    const std::string begin = "stopping by SIGINT once this is done: ", text = stopping_text(now, scale, "SIGINT");
+    CHECK(text.starts_with(begin));
+    return text.substr(begin.size(), text.find('\n') - begin.size());
+  };
+  const auto second = [](const job_progress& now, const job_scale& of) {
+    const auto text = stopping_text(now, of, "SIGINT");
+    return text.substr(text.find('\n') + 1);
+  };
+  job_progress now{.now = phase::training, .step = 50, .max_steps = 100, .committed_step = 40};
+  now.evaluating = {{"", 40, 3}, {"train", 40, 12}};
+  CHECK(awaited(now)
+        == "saving the state of step 50 or of one soon after; giving up the evaluation of step 40 (3 batches done); "
+           "giving up the evaluation of step 40 for train (12 of 20 batches done); the last calls of hooks");
+  CHECK(second(now, scale)
+        == "a second signal ends the program at once; the last state that is saved is that of step 40");
+  now.evaluating.clear();
+  now.committed_step = -1;
+  CHECK(second(now, scale) == "a second signal ends the program at once; this run has saved nothing yet");
+  CHECK(stopping_text(now, {.saves = false}, "SIGTERM")
+        == "stopping by SIGTERM once this is done: reaching the state of step 50 or of one soon after; the last calls "
+           "of hooks\na second signal ends the program at once");
+  now.now = phase::recovering;
+  CHECK(awaited(now) == "restoring the state that the job goes on from; the last calls of hooks");
+  now.now = phase::draining;
+  CHECK(awaited(now) == "saving the state of step 50 or of one soon after; the last calls of hooks");
+  now.step = 100;
+  CHECK(awaited(now) == "saving the state of step 100; the last calls of hooks");
+  now.committed_step = 100;
+  now.evaluating = {{"", 100, 3}};
+  CHECK(awaited(now) == "giving up the evaluation of step 100 (3 batches done); the last calls of hooks");
+  now.evaluating.clear();
+  CHECK(awaited(now) == "exporters; the last calls of hooks");
+  for (const auto ended : {phase::finished, phase::failed}) {
+    now.now = ended;
+    CHECK(stopping_text(now, scale, "SIGINT") == "");
+  }
+}
+
 }  // namespace troupe::cli
