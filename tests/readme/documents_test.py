@@ -1,0 +1,122 @@
+"""The documents: how long they may be, that their links lead somewhere, and that tables of theirs have what the code has."""
+import collections
+import pathlib
+import re
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+README_LINES_MAX = 120
+GUIDE_LINES_MAX = 200
+MADE = {"configure.md"}  # Pages that are made from tables, as long as these are.
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def documents(root):
+    return sorted(path for path in root.glob("**/*.md") if path.relative_to(root).parts[0] not in ("build", "runs"))
+
+
+def prose(text):
+    """Pairs of a line and its number, without fenced blocks and without code between backquotes."""
+    fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", "", line)
+
+
+def anchors(text):
+    """What `#...` may say of a document: its headings as GitHub turns them into names."""
+    found, seen = set(), collections.Counter()
+    fenced = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        heading = None if fenced else re.match(r"#+ +(.*)$", line)
+        if heading:
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1]).lower()
+            name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+            found.add(f"{name}-{seen[name]}" if seen[name] else name)
+            seen[name] += 1
+    return found
+
+
+def broken_links(root):
+    """"PAGE:LINE: ..." for each link that leads nowhere."""
+    found = []
+    for document in documents(root):
+        for number, line in prose(document.read_text()):
+            for target in LINK.findall(line):
+                if re.match(r"[a-z]+:", target):
+                    continue  # Another site.
+                path, _, anchor = target.partition("#")
+                there = (document.parent / path) if path else document
+                where = f"{document.relative_to(root)}:{number}"
+                if not there.exists():
+                    found.append(f"{where}: there is no {target}")
+                elif anchor and there.suffix == ".md" and anchor not in anchors(there.read_text()):
+                    found.append(f"{where}: {path or 'this page'} has no heading #{anchor}")
+    return found
+
+
+def too_long(root):
+    """"PAGE: ..." for each page that has more lines than it may have."""
+    limits = {root / "README.md": README_LINES_MAX}
+    limits |= {page: GUIDE_LINES_MAX for page in (root / "docs" / "guide").glob("[a-z]*.md") if page.name not in MADE}
+    lines = {page: page.read_text().count("\n") for page in limits}
+    return [f"{page.relative_to(root)}: {lines[page]} lines, {limit} at most" for page, limit in sorted(limits.items()) if lines[page] > limit]
+
+
+def first_column(text, heading):
+    """The names between backquotes in the first column of the table below a heading."""
+    section = text.split(f"\n{heading}\n", 1)[1].split("\n#", 1)[0]
+    return re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE)
+
+
+class Documents(unittest.TestCase):
+    def test_every_link_leads_to_a_file_and_a_heading(self):
+        self.assertEqual(broken_links(ROOT), [])
+
+    def test_no_page_for_users_is_longer_than_it_may_be(self):
+        self.assertEqual(too_long(ROOT), [])
+
+    def test_what_the_rules_say_of_a_planted_violation(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            (root / "docs" / "guide").mkdir(parents=True)
+            (root / "README.md").write_text("\n" * 121)
+            (root / "docs" / "a.md").write_text("# One `two`: three\n## Same\n## Same\n[b](guide/b.md#x) [here](#same-1) [gone](#same-2)\n")
+            (root / "docs" / "guide" / "b.md").write_text("```\n[not](a_link.md)\n# x\n```\n[a](../a.md#one-two-three) `[no](link)` "
+                                                          "[web](https://example.org/x#y)\n[gone](c.md) [file](../../README.md)\n" + "\n" * 195)
+            (root / "docs" / "guide" / "configure.md").write_text("\n" * 999)
+            self.assertEqual(broken_links(root), ["docs/a.md:4: guide/b.md has no heading #x", "docs/a.md:4: this page has no heading #same-2",
+                                                  "docs/guide/b.md:6: there is no c.md"])
+            self.assertEqual(too_long(root), ["README.md: 121 lines, 120 at most", "docs/guide/b.md: 201 lines, 200 at most"])
+
+
+class Tables(unittest.TestCase):
+    def test_the_guide_says_of_every_category_of_errors_what_to_do(self):
+        enum = re.search(r"enum class errc : uint8_t \{(.*?)\};", (ROOT / "include/troupe/error.hpp").read_text(), re.DOTALL)[1]
+        categories = re.findall(r"^  ([a-z_]+)(?: = 1)?,", enum, re.MULTILINE)
+        self.assertGreater(len(categories), 10)
+        page = (ROOT / "docs/guide/operate.md").read_text()
+        self.assertEqual(first_column(page, "## What each category of errors means"), categories)
+
+    def test_the_guide_names_every_event_of_a_job(self):
+        enum = re.search(r"enum class kind : uint8_t \{(.*?)\};", (ROOT / "include/troupe/hook.hpp").read_text())[1]
+        kinds = re.findall(r"[a-z_]+", enum)
+        self.assertGreater(len(kinds), 5)
+        page = (ROOT / "docs/guide/hooks.md").read_text()
+        self.assertEqual(first_column(page, "## What a hook hears"), kinds)
+
+    def test_the_documents_page_names_every_document(self):
+        index = (ROOT / "docs/README.md").read_text()
+        named = {target for _, line in prose(index) for target in LINK.findall(line)}
+        there = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").glob("**/*.md")}
+        missing = sorted(name for name in there - named - {"README.md"} if pathlib.Path(name).name[0].islower() or "/" not in name)
+        self.assertEqual(missing, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
