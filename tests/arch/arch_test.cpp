@@ -25,10 +25,10 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-/// The documents of the root and of docs/, as paths from the root.
+/// The documents of the root, of docs/ and of docs/guide/, as paths from the root.
 std::set<std::string> documents() {
   std::set<std::string> found;
-  for (const std::string folder : {"", "docs/"})
+  for (const std::string folder : {"", "docs/", "docs/guide/"})
     for (const auto& entry : std::filesystem::directory_iterator{TROUPE_SOURCE_ROOT "/" + folder})
       if (entry.path().extension() == ".md")
         found.insert(folder + entry.path().filename().string());
