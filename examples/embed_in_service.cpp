@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
 
   // README begins
   auto model = tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2});
-  auto job = tr::start({model, {.model_dir = directory}}, {.input = orders.shuffle().batch(32).repeat()}, {}, {.log = tr::log_to(log)});
+  auto job = tr::start({model, {.model_dir = directory}}, {.input = orders.shuffle().batch(32).repeat()}, {},
+                       {.log = tr::log_to(log)});
   if (!job)
     return tr::report(job.error());
 
@@ -25,7 +26,8 @@ int main(int argc, char** argv) {
     if (request == "save")
       job->save();  // Nobody waits for it; training goes on.
     const auto now = job->progress();
-    std::cout << "at step " + std::to_string(now.step) + ", saved up to " + std::to_string(now.committed_step) + "\n" << std::flush;
+    std::cout << "at step " + std::to_string(now.step) + ", saved up to " + std::to_string(now.committed_step) + "\n"
+              << std::flush;
   }
 
   job->stop();  // Saves, and ends there: the next start goes on from it.

@@ -37,6 +37,7 @@ struct tell_bookkeeper : tr::hook {
 
 int main(int argc, char** argv) {
   const std::string directory = argc > 1 ? argv[1] : "runs/inside_caf";
+  // system begins
   caf::actor_system_config config;
   tr::add_troupe_types(config);
   caf::actor_system system{config};
@@ -44,13 +45,16 @@ int main(int argc, char** argv) {
   {
     const tr::estimator estimator{tr::linear_classifier({.classes = 2}), {.model_dir = directory, .save_checkpoints_steps = 100}};
     auto job = tr::start(system, estimator,
-                         {.input = recent_orders().shuffle().batch(32).repeat(), .max_steps = 300, .hooks = {std::make_shared<tell_bookkeeper>(books)}});
+                         {.input = recent_orders().shuffle().batch(32).repeat(),
+                          .max_steps = 300,
+                          .hooks = {std::make_shared<tell_bookkeeper>(books)}});
     if (!job)
       return tr::report(job.error());
     if (const auto result = job->wait(std::chrono::minutes{5}); !result)
       return tr::report(result.error());
   }
   // The job and its actors are gone; the system and what lives in it are not.
+  // system ends
   int64_t saved = 0;
   caf::scoped_actor self{system};
   self->request(books, std::chrono::seconds{10}, steps_atom::value)

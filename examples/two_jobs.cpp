@@ -60,18 +60,23 @@ int main(int argc, char** argv) {
   main_loop loop;
   scoreboard scores;
 
+  // executor begins
   const auto start = [&](const std::string& name, const tr::model& model) {
     const tr::estimator estimator{model, {.model_dir = directory + "/" + name, .seed = 1, .save_checkpoints_steps = 100}};
     return tr::start(estimator,
-                     {.input = orders.skip(128).shuffle().batch(32).repeat(), .max_steps = 400, .hooks = {std::make_shared<note_accuracy>(name, scores)}},
+                     {.input = orders.skip(128).shuffle().batch(32).repeat(),
+                      .max_steps = 400,
+                      .hooks = {std::make_shared<note_accuracy>(name, scores)}},
                      tr::eval_spec{.input = orders.take(128).batch(64), .throttle_secs = 0},
                      {.executor = [&loop](std::function<void()> task) { loop.post(std::move(task)); }});
   };
+  // executor ends
   auto deep = start("deep", tr::dnn_classifier({.hidden_units = {16, 8}, .classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
   auto linear = start("linear", tr::linear_classifier({.classes = 2, .optimizer = tr::adam{.rate = 0.01f}}));
   if (!deep || !linear)
     return tr::report(deep ? linear.error() : deep.error());
 
+  // wait begins
   // Hooks are called in `run`, so the main thread never waits long for anything else.
   const auto result_of = [&loop](tr::job& job) {
     auto result = job.wait_for(std::chrono::milliseconds{0});
@@ -79,6 +84,7 @@ int main(int argc, char** argv) {
       loop.run();
     return result;
   };
+  // wait ends
   for (tr::job* job : {&*deep, &*linear})
     if (const auto result = result_of(*job); !result)
       return tr::report(result.error());
