@@ -25,6 +25,8 @@ struct print_values : tr::hook {
     return {.steps = {{.first = 100, .every = 100}}, .values = {"hidden_mean"}};
   }
   void on_step(const tr::step_facts& facts, tr::job_control&) override {
+    if (facts.values.empty())
+      return;  // The state where the job starts: none of its steps led there.
     const auto number = [&](const char* name) { return facts.values.at(name).as<float>()[0]; };
     std::cout << "step " << facts.step << ": loss " << number("loss") << ", hidden_mean "
               << number("hidden_mean") << std::endl;
