@@ -274,7 +274,7 @@ evaluator_actor::behavior_type evaluator(evaluator_actor::stateful_pointer<evalu
   self->set_down_handler([&state](const caf::down_msg& x) {
     if (!state.nodes.has(x.source))
       return;
-    state.nodes.send_home();
+    state.nodes.end_nodes();
     if (state.running)
       state.finish(error{errc::aborted, "a node of the evaluation ended: " + describe(x.reason), {}, state.options.name});
   });

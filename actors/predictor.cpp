@@ -59,7 +59,7 @@ void predictor_state::finish(std::optional<error> cause) {
   if (cause && cause->source.empty())
     cause->source = options.name;
   options.board->ended(std::move(cause));
-  nodes.send_home();
+  nodes.end_nodes();
   self->quit();
 }
 

@@ -68,7 +68,7 @@ std::vector<std::string> sub_plan::names() const {
   return all;
 }
 
-void sub_plan::send_home() {
+void sub_plan::end_nodes() {
   std::vector<node_id> all;
   for (const auto what : roles)
     for (const auto& m : nodes_.members())

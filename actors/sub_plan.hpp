@@ -29,7 +29,7 @@ class sub_plan {
   void ask(uint64_t number) const;
   std::vector<std::string> names() const;
   /// Ends the nodes; a later `start` makes new ones.
-  void send_home();
+  void end_nodes();
 
  private:
   template <role R, class M>

@@ -28,11 +28,11 @@ expected<job> start(caf::actor_system& system, const estimator& e, const train_s
   return start_by(hosted, e, training, evaluations, options);
 }
 
-expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which) {
   if (auto known = check_types(system); !known)
     return fail(known.error());
   hosted_launcher hosted{system};
-  return evaluate_by(hosted, e, evaluation, step);
+  return evaluate_by(hosted, e, evaluation, which);
 }
 
 expected<prediction_stream> predict(caf::actor_system& system, const estimator& e, const predict_spec& spec) {

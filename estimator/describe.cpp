@@ -7,7 +7,7 @@
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "words/text.hpp"
 
-#include <troupe/spec_fields.hpp>
+#include <troupe/options/spec_fields.hpp>
 
 #include <algorithm>
 
@@ -50,16 +50,13 @@ expected<evaluation_data> data_of(const eval_spec& evaluation) {
   return evaluation_data{evaluation.input, evaluation.steps, evaluation.name, evaluation.hooks};
 }
 
-/// Absent for an empty prefix.
-expected<std::optional<stored_checkpoint>> checkpoint_at(const std::string& prefix, std::optional<int64_t> step) {
-  if (prefix.empty())
-    return std::optional<stored_checkpoint>{};
-  if (step)
-    return fail(errc::invalid_argument, "a step (" + std::to_string(*step) + ") and a checkpoint ('" + prefix + "') cannot both be given");
-  const auto id = id_of_checkpoint(prefix);
-  if (!id)
-    return fail(errc::invalid_argument, "'" + prefix + "' names no checkpoint; a prefix is dir/model.ckpt-<step>, as inspect lists them");
-  return std::optional{stored_checkpoint{parent_of(prefix), *id}};
+expected<chosen_checkpoint> chosen_by(const checkpoint_ref& which) {
+  if (auto valid = validate(which); !valid)
+    return fail(valid.error());
+  chosen_checkpoint chosen{choice_of(which)};
+  if (which.what == checkpoint_ref::kind::path)
+    chosen.directory = parent_of(which.path);
+  return chosen;
 }
 
 }  // namespace
@@ -126,7 +123,7 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   for (const auto& rule : training.stop_early)
     if (auto valid = check(rule); !valid)
       return fail(valid.error());
-  if (training.keep_best && training.keep_best->metric.empty())
+  if (training.keep_best && training.keep_best->goal.metric.empty())
     return fail(errc::invalid_argument, "keep_best: there is no metric");
   job.stop_early = training.stop_early;
   job.keep_best = training.keep_best;
@@ -163,19 +160,17 @@ expected<training_job> describe(const estimator& e, const train_spec& training, 
   return job;
 }
 
-expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step, const std::string& prefix) {
+expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which) {
   auto basis = settled_basis(e);
   if (!basis)
     return fail(basis.error());
   auto data = data_of(evaluation);
   if (!data)
     return fail(data.error());
-  if (auto valid = check_option("evaluation: step", step, field_range::at_least(0)); !valid)
-    return fail(valid.error());
-  auto from = checkpoint_at(prefix, step);
-  if (!from)
-    return fail(from.error());
-  return evaluation_job{std::move(*basis), std::move(*data), step, std::move(*from)};
+  auto checkpoint = chosen_by(which);
+  if (!checkpoint)
+    return fail(checkpoint.error());
+  return evaluation_job{std::move(*basis), std::move(*data), std::move(*checkpoint)};
 }
 
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction) {
@@ -189,14 +184,13 @@ expected<prediction_job> describe(const estimator& e, const predict_spec& predic
   for (size_t i = 0; i < prediction.keys.size(); ++i)
     if (std::count(prediction.keys.begin(), prediction.keys.end(), prediction.keys[i]) > 1)
       return fail(errc::invalid_argument, "the key '" + prediction.keys[i] + "' is given twice");
-  auto from = checkpoint_at(prediction.checkpoint, prediction.step);
-  if (!from)
-    return fail(from.error());
+  auto checkpoint = chosen_by(prediction.checkpoint);
+  if (!checkpoint)
+    return fail(checkpoint.error());
   return prediction_job{.basis = std::move(*basis),
                         .input = prediction.input,
                         .choice = {.keys = prediction.keys, .single_examples = prediction.single_examples},
-                        .step = prediction.step,
-                        .from = std::move(*from),
+                        .checkpoint = std::move(*checkpoint),
                         .batches_ahead = prediction.batches_ahead,
                         .hooks = prediction.hooks};
 }

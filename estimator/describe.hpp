@@ -11,8 +11,7 @@ namespace troupe {
 /// evaluation of a job that never saves; two evaluations of one name; a step below 0; a key given twice. Fills in what is a default: where
 /// `epochs` end, when checkpoints are saved, the seed, the number of gradient shards.
 expected<training_job> describe(const estimator& e, const train_spec& training, const eval_specs& evaluations);
-/// `step` of the checkpoint, or its prefix; the newest without both.
-expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step, const std::string& prefix = {});
+expected<evaluation_job> describe(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which);
 expected<prediction_job> describe(const estimator& e, const predict_spec& prediction);
 
 /// What the exporters of an evaluation do on an occasion; null: there are none. On the final one those of the rule `final` run alone, and on

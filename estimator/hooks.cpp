@@ -117,7 +117,7 @@ class plateau final : public hook {
   void on_event(const job_event& e, job_control& job) override {
     if (e.what == job_event::kind::recovered)
       forget_above(e.step);
-    if (e.what != job_event::kind::evaluated || e.evaluation != options_.evaluation)
+    if (e.what != job_event::kind::evaluated || e.evaluation != options_.goal.evaluation)
       return;
     const auto before = look_for_plateau(options_, options_.history);
     forget_above(e.step - 1);
@@ -187,12 +187,12 @@ expected<plateau_state> look_for_plateau(const reduce_on_plateau_options& option
   std::optional<double> best;
   int64_t without = 0, cooling = 0;
   for (const auto& point : history) {
-    const auto found = point.metrics.find(options.metric);
+    const auto found = point.metrics.find(options.goal.metric);
     if (found == point.metrics.end())
-      return fail(errc::key_missing, "reduce_on_plateau asks for the metric '" + options.metric + "'; the evaluation of step " + std::to_string(point.step)
+      return fail(errc::key_missing, "reduce_on_plateau asks for the metric '" + options.goal.metric + "'; the evaluation of step " + std::to_string(point.step)
                                        + " has " + joined(point.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
     const double value = found->second;
-    if (!best || (options.smaller ? value < *best - options.min_delta : value > *best + options.min_delta)) {
+    if (!best || options.goal.is_better(value, *best, options.min_delta)) {
       best = value;
       without = 0;
     } else {
@@ -218,7 +218,7 @@ expected<std::shared_ptr<hook>> reduce_on_plateau(reduce_on_plateau_options opti
   const auto refuse = [](std::string_view name, const std::string& must, double value) {
     return fail(errc::invalid_argument, "reduce_on_plateau: " + std::string{name} + " must be " + must + ", not " + shortest_text(value));
   };
-  if (options.metric.empty())
+  if (options.goal.metric.empty())
     return fail(errc::invalid_argument, "reduce_on_plateau: there is no metric");
   if (!(options.factor > 0 && options.factor < 1))
     return refuse("factor", "above 0 and below 1", options.factor);

@@ -121,9 +121,8 @@ expected<train_result> train_and_evaluate(const estimator& e, const train_spec& 
   return running ? running->wait() : expected<train_result>{fail(running.error())};
 }
 
-expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step,
-                                        const std::string& prefix) {
-  auto settled = describe(e, evaluation, step, prefix);
+expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which) {
+  auto settled = describe(e, evaluation, which);
   if (!settled)
     return fail(settled.error());
   settled->basis.processors = by.processors();
@@ -133,16 +132,9 @@ expected<evaluation_result> evaluate_by(launcher& by, const estimator& e, const 
   return by.evaluate(std::move(*prepared))->wait();
 }
 
-expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step) {
+expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which) {
   local_launcher local;
-  return evaluate_by(local, e, evaluation, step);
-}
-
-expected<evaluation_result> evaluate_checkpoint(const estimator& e, const eval_spec& evaluation, const std::string& prefix) {
-  if (prefix.empty())
-    return fail(errc::invalid_argument, "the prefix of the checkpoint is empty");
-  local_launcher local;
-  return evaluate_by(local, e, evaluation, {}, prefix);
+  return evaluate_by(local, e, evaluation, which);
 }
 
 }  // namespace troupe

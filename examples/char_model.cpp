@@ -8,6 +8,7 @@
 #include "examples/count_model.hpp"
 #include "examples/text.hpp"
 
+#include <troupe/losses.hpp>
 #include <troupe/troupe.hpp>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,7 @@
 // A model of one's own: a function from a graph to a loss, with metrics, and with what it wants recorded for TensorBoard.
 #include "examples/orders.hpp"
 
+#include <troupe/metrics.hpp>
 #include <troupe/troupe.hpp>
 
 namespace tr = troupe;

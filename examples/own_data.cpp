@@ -1,4 +1,5 @@
 // Data that a function makes and another one changes: learned, predicted, and looked at afterwards.
+#include <troupe/inspect.hpp>
 #include <troupe/troupe.hpp>
 
 #include <algorithm>

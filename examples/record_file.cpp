@@ -1,4 +1,5 @@
 // Writes a record file of examples, or shows what is in one: `record_file write|show PATH [none|zlib|gzip]`.
+#include <troupe/tfrecord.hpp>
 #include <troupe/troupe.hpp>
 
 #include <cmath>

@@ -6,7 +6,7 @@
 #include "exports/surroundings.hpp"
 #include "input/streams/open_input.hpp"
 #include "models/model_spec.hpp"
-#include "storage/checkpoints/best_in_use.hpp"
+#include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/encodings/utf8.hpp"
@@ -47,22 +47,30 @@ expected<void> check_inputs(const stored_graph& graph, const element_spec& eleme
 
 /// The checkpoint that is asked for, under a lease.
 expected<restored_checkpoint> load(const export_surroundings& in, const settled_config& config, const export_options& options) {
-  if (!options.checkpoint.empty() && options.step)
-    return refuse_export("an export takes a `step` or a `checkpoint`, not both");
-  const auto id = id_of_checkpoint(options.checkpoint);
-  if (!options.checkpoint.empty() && !id)
-    return refuse_export("'" + options.checkpoint + "' is no prefix of a checkpoint, such as runs/fashion/model.ckpt-390");
-  if (!id && !config.model_dir)
-    return refuse_export("without a model_dir there is no checkpoint to export; `checkpoint` names one elsewhere");
-  const std::string directory = id ? parent_of(options.checkpoint) : *config.model_dir;
+  const auto& which = options.checkpoint;
+  if (auto valid = validate(which); !valid)
+    return refuse_export(valid.error().message);
+  const bool by_path = which.what == checkpoint_ref::kind::path;
+  if (!by_path && !config.model_dir)
+    return refuse_export("without a model_dir there is no checkpoint to export; a path names one elsewhere");
+  const std::string directory = by_path ? parent_of(which.path) : *config.model_dir;
   const auto none = [&](const error& e) {
     return e.category == errc::not_found ? refuse_export("there is no checkpoint to export in " + directory + ": " + e.message) : fail(e);
   };
   const auto store = checkpoint_store::open(in.files, directory, {.read_only = true});
   if (!store)
     return none(store.error());
-  const auto wanted = id || options.step ? id : best_in_use(**store);
-  auto found = wanted ? (*store)->restore(*wanted) : options.step ? (*store)->restore_step(*options.step) : (*store)->restore_newest();
+  const auto restore = [&]() -> expected<restored_checkpoint> {
+    switch (which.what) {
+      case checkpoint_ref::kind::newest: break;
+      case checkpoint_ref::kind::best: return best_kept(**store, directory).and_then([&](checkpoint_id id) { return (*store)->restore(id); });
+      case checkpoint_ref::kind::step: return (*store)->restore_step(which.step);
+      case checkpoint_ref::kind::path: return (*store)->restore(*id_of_checkpoint(which.path));
+    }
+    const auto best = best_in_use(**store);
+    return best ? (*store)->restore(*best) : (*store)->restore_newest();
+  };
+  auto found = restore();
   if (!found)
     return none(found.error());
   return found;

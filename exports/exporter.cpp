@@ -5,6 +5,7 @@
 #include "words/text.hpp"
 
 #include <troupe/estimator.hpp>
+#include <troupe/options/exporter_fields.hpp>
 
 #include <cmath>
 #include <set>
@@ -20,9 +21,9 @@ constexpr std::string_view best_file_name = "best.json";
 tl::unexpected<error> refuse_exporter(std::string what) { return fail(errc::invalid_argument, std::move(what)); }
 
 expected<double> metric_of(const exporter& one, const metrics& of, std::string_view whose) {
-  if (const auto found = of.find(one.metric); found != of.end())
+  if (const auto found = of.find(one.goal.metric); found != of.end())
     return found->second;
-  return refuse_exporter("the exporter '" + one.name + "' compares '" + one.metric + "', and the " + std::string{whose} + " has "
+  return refuse_exporter("the exporter '" + one.name + "' compares '" + one.goal.metric + "', and the " + std::string{whose} + " has "
                 + (of.empty() ? "no metric" : joined(of, ", ", [](const auto& m) { return m.first; })));
 }
 
@@ -113,7 +114,9 @@ expected<void> exporter::validate() const {
     return refuse_exporter("an exporter needs a name that can be a directory's, not '" + name + "'");
   if (auto right = check_fields(*this, "exporter '" + name + "': "); !right)
     return right;
-  if (rule == export_rule::best && !better && metric.empty())
+  if (!goal.evaluation.empty())
+    return refuse_exporter("the exporter '" + name + "' compares results of its own evaluation, and cannot name another one, '" + goal.evaluation + "'");
+  if (rule == export_rule::best && !better && goal.metric.empty())
     return refuse_exporter("the exporter '" + name + "' needs a metric to compare");
   return {};
 }
@@ -137,7 +140,7 @@ expected<bool> exporter::decide(const export_occasion& now, const std::optional<
   const auto before = metric_of(*this, *best, "best evaluation so far");
   if (!before)
     return fail(before.error());
-  return smaller ? *current < *before : *current > *before;
+  return goal.is_better(*current, *before);
 }
 
 expected<std::optional<std::string>> run_exporter(const export_surroundings& in, const exporter& one, const estimator& e, const export_options& how,
@@ -165,8 +168,7 @@ expected<std::optional<std::string>> run_exporter(const export_surroundings& in,
     if (path && path->empty()) {
       auto options = how;
       options.directory = base;
-      options.step.reset();
-      options.checkpoint = now.checkpoint;
+      options.checkpoint = now.checkpoint.empty() ? checkpoint_ref::newest() : checkpoint_ref::of_path(now.checkpoint);
       options.evaluation = now.metrics;
       path = export_model(in, e, options);
     }

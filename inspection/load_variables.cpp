@@ -1,7 +1,8 @@
 // Variables of checkpoints as tensors, without a job.
+#include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/checkpoints/checkpoint_names.hpp"
-#include "storage/checkpoints/checkpoint_store.hpp"
-#include "words/checkpoint_books.hpp"
+#include "storage/checkpoints/checkpoint_reader.hpp"
+#include "words/text.hpp"
 
 #include <troupe/checkpoints.hpp>
 
@@ -25,39 +26,50 @@ expected<checkpoint_id> newest_of(const checkpoint_store& store, const std::stri
   return fail(errc::not_found, directory + (info ? " holds no checkpoint that its state file names" : " does not exist, and neither does a checkpoint in it"));
 }
 
+/// A path is of any directory.
+std::string directory_of(const std::string& directory, const checkpoint_ref& which) {
+  return which.what == checkpoint_ref::kind::path ? parent_of(which.path) : directory;
+}
+
+expected<checkpoint_id> id_of(const checkpoint_store& store, const std::string& directory, const checkpoint_ref& which) {
+  switch (which.what) {
+    case checkpoint_ref::kind::newest: break;
+    case checkpoint_ref::kind::best: return best_kept(store, directory);
+    case checkpoint_ref::kind::step: return store.read_step(which.step).map([](const auto& reader) { return reader->info().id; });
+    case checkpoint_ref::kind::path: return *id_of_checkpoint(which.path);
+  }
+  const auto best = best_in_use(store);
+  return best ? *best : newest_of(store, directory);
+}
+
 }  // namespace
 
-expected<std::string> latest_checkpoint(const std::string& directory) {
+expected<std::string> find_checkpoint(const std::string& directory, const checkpoint_ref& which) {
+  if (auto valid = validate(which); !valid)
+    return fail(valid.error());
+  if (which.what == checkpoint_ref::kind::path)
+    return which.path;
   const auto store = store_of(directory);
   if (!store)
     return fail(store.error());
-  return newest_of(**store, directory).map([&](checkpoint_id id) { return join_path(directory, checkpoint_name(id)); });
+  return id_of(**store, directory, which).map([&](checkpoint_id id) { return join_path(directory, checkpoint_name(id)); });
 }
 
-expected<std::string> best_checkpoint(const std::string& directory) {
-  const auto store = store_of(directory);
-  if (!store)
-    return fail(store.error());
-  const auto newest = (*store)->inspect_newest();
-  if (!newest)
-    return fail(newest.error());
-  const auto best = read_books(newest->properties).best;
-  if (!best)
-    return fail(errc::not_found, directory + " has no best checkpoint: its job was not told to keep one (keep_best), or has not evaluated one yet");
-  return join_path(directory, checkpoint_name(best->id));
-}
-
-expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step) {
-  const auto store = store_of(directory);
+expected<std::map<std::string, tensor>> load_variables(const std::string& directory, const checkpoint_ref& which) {
+  if (auto valid = validate(which); !valid)
+    return fail(valid.error());
+  const auto where = directory_of(directory, which);
+  const auto store = store_of(where);
   if (!store)
     return fail(store.error());
   for (int attempt = 1;; ++attempt) {
-    const auto newest = step ? expected<checkpoint_id>{} : newest_of(**store, directory);
-    if (!newest)
-      return fail(newest.error());
-    auto found = step ? (*store)->restore_step(*step) : (*store)->restore(*newest);
-    if (!found && !step && attempt < attempts_max && (*store)->newest() != *newest)
-      continue;
+    const auto id = id_of(**store, where, which);
+    if (!id)
+      return fail(id.error());
+    auto found = (*store)->restore(*id);
+    if (!found && attempt < attempts_max)
+      if (const auto now = id_of(**store, where, which); now && *now != *id)
+        continue;
     if (!found)
       return fail(std::move(found.error()));
     std::map<std::string, tensor> variables;

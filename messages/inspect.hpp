@@ -45,7 +45,7 @@ typename Inspector::result_type inspect(Inspector& f, checkpoint_id& x) {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, checkpoint_choice& x) {
-  return f(caf::meta::type_name("checkpoint_choice"), x.step, x.iteration);
+  return f(caf::meta::type_name("checkpoint_choice"), x.step, x.iteration, x.best);
 }
 
 template <class Inspector>

@@ -1,7 +1,7 @@
 // Building blocks of heads: checked options, labels and weights of examples, reduced losses, and the metrics that several heads have.
 #pragma once
 
-#include <troupe/head_fields.hpp>
+#include <troupe/options/head_fields.hpp>
 #include <troupe/metrics.hpp>
 
 namespace troupe {

@@ -1,5 +1,7 @@
 #include "models/network_parts.hpp"
 
+#include <troupe/nn.hpp>
+
 #include <algorithm>
 
 namespace troupe {

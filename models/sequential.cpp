@@ -1,3 +1,4 @@
+#include <troupe/nn.hpp>
 #include <troupe/sequential.hpp>
 
 #include "compute/graph/graph.hpp"

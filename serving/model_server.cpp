@@ -1,7 +1,7 @@
 #include "serving/exported_servable.hpp"
 #include "serving/running_server.hpp"
 
-#include <troupe/serve_fields.hpp>
+#include <troupe/options/serve_fields.hpp>
 
 namespace troupe {
 

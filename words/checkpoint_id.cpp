@@ -40,4 +40,28 @@ std::optional<checkpoint_id> parse_checkpoint_id(std::string_view text) {
   return text.empty() ? id : std::nullopt;
 }
 
+std::string checkpoint_name(checkpoint_id id) {
+  return std::string{checkpoint_stem} + to_string(id);
+}
+
+std::optional<checkpoint_id> id_of_checkpoint(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0.
+  if (!path.starts_with(checkpoint_stem))
+    return std::nullopt;
+  path.remove_prefix(checkpoint_stem.size());
+  return parse_checkpoint_id(path);
+}
+
+checkpoint_choice choice_of(const checkpoint_ref& which) {
+  switch (which.what) {
+    case checkpoint_ref::kind::newest: break;
+    case checkpoint_ref::kind::best: return {.best = true};
+    case checkpoint_ref::kind::step: return {.step = which.step};
+    case checkpoint_ref::kind::path:
+      if (const auto id = id_of_checkpoint(which.path))
+        return {.step = id->step, .iteration = id->iteration};
+  }
+  return {};
+}
+
 }  // namespace troupe

@@ -1,4 +1,4 @@
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 #include "words/text.hpp"
 

@@ -1,6 +1,6 @@
 #include <troupe/run_config.hpp>
 
-#include <troupe/run_config_fields.hpp>
+#include <troupe/options/run_config_fields.hpp>
 
 #include <bit>
 

@@ -1,7 +1,7 @@
 // Checks the settings of a warm start.
 #include "words/name_expression.hpp"
 
-#include <troupe/warm_start_fields.hpp>
+#include <troupe/options/warm_start_fields.hpp>
 
 namespace troupe {
 

@@ -101,7 +101,7 @@ void on_down(chief_state& c, const caf::down_msg& x) {
     if (is_heard_at_the_end(c, who.what, x.reason))
       c.ending.causes.add(std::move(cause));
     if (who.what == role::callbacks && c.now == chief_phase::ending)
-      send_home(c);
+      end_job_nodes(c);
     return;
   }
   // The next attempt may begin where it had not left.

@@ -78,7 +78,7 @@ void tell_end(chief_state& c, bool to_hooks) {
   last.seconds = c.seconds();
   c.options.board->event(last);
   if (!c.callbacks() || !to_hooks)
-    return send_home(c);
+    return end_job_nodes(c);
   fact f;
   f.what = fact::end_at;
   f.at = reached;
@@ -96,7 +96,7 @@ static std::map<std::string, double> last_metrics(const chief_state& c) {
   return c.results.last_losses();
 }
 
-void send_home(chief_state& c) {
+void end_job_nodes(chief_state& c) {
   if (c.now >= chief_phase::leaving)
     return;
   c.now = chief_phase::leaving;

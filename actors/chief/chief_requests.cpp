@@ -163,7 +163,7 @@ static void is_over(chief_state& c, chief_wait w) {
         return respond(c, role::callbacks, trouble::hangs, c.waited_for(w, "callbacks"));
       c.ending.causes.add(error{errc::deadline_exceeded, c.options.name + " waited too long for " + text_of(c, w) + ": their last call was not made", {},
                        "callbacks", c.horizon.reached()});
-      return c.now == chief_phase::closing ? tell_end(c, false) : send_home(c);
+      return c.now == chief_phase::closing ? tell_end(c, false) : end_job_nodes(c);
     default: {
       const auto which = *evaluation_of(w);
       auto cause = c.waited_for(w, c.options.name);

@@ -11,7 +11,7 @@
 namespace troupe {
 
 static void pass_books(chief_state& c, int64_t step);
-static void deal_with(chief_state& c, const committed& x, bool is_new);
+static void on_commit(chief_state& c, const committed& x, bool is_new);
 
 // -- saves --------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ void stop_listening(chief_state& c) {
   for (const auto& [number, step] : c.facts.listening.take_savings())
     send_books(c, step);
   for (const auto& [number, commit] : c.facts.listening.take_commits())
-    offer(c, commit, true);
+    queue_evaluations(c, commit, true);
 }
 
 /// Sends the books through the summary writer, if there is one. It has every record up to `step` once the reports are in,
@@ -90,14 +90,14 @@ void on_committed(chief_state& c, const committed& x) {
 bool publish_commits(chief_state& c) {
   bool any = false;
   while (const auto next = c.saves.take_published(c.horizon.reached())) {
-    deal_with(c, *next, std::exchange(c.told.saved, next->id) != next->id);
+    on_commit(c, *next, std::exchange(c.told.saved, next->id) != next->id);
     any = true;
   }
   return any;
 }
 
 /// A commit that is not new was there when the attempt began, and was verified and listed again.
-static void deal_with(chief_state& c, const committed& x, bool is_new) {
+static void on_commit(chief_state& c, const committed& x, bool is_new) {
   for (const auto& w : x.warnings)
     c.warn(x.id.step, w);
   uint64_t number = 0;
@@ -115,11 +115,11 @@ static void deal_with(chief_state& c, const committed& x, bool is_new) {
   if (c.facts.listening.any() && number > 0 && !c.ending.fails() && !c.ends())
     c.facts.listening.hear_commit(number, x);
   else
-    offer(c, x, is_new);
+    queue_evaluations(c, x, is_new);
 }
 
 /// Its evaluation may begin. Without one, its lease ends and its gate opens.
-void offer(chief_state& c, const committed& x, bool is_new) {
+void queue_evaluations(chief_state& c, const committed& x, bool is_new) {
   if (c.evaluations.any() && x.id.step != c.origin.start_step && c.ending.causes.empty() && !c.evaluations.was_offered(x.id)) {
     for (const auto superseded : c.evaluations.offer(x.id))
       release(c, superseded);

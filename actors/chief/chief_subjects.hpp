@@ -61,7 +61,7 @@ bool send_books_up_to(chief_state& c, int64_t step);
 void on_committed(chief_state& c, const committed& x);
 bool publish_commits(chief_state& c);
 /// A commit is told: its evaluation may begin; without one its lease ends and its gate opens.
-void offer(chief_state& c, const committed& x, bool is_new);
+void queue_evaluations(chief_state& c, const committed& x, bool is_new);
 /// Ends the lease of a checkpoint that no evaluation needs, and opens its gate if training waits for none.
 void release(chief_state& c, checkpoint_id id);
 void on_save_failed(chief_state& c, const save_failed& x);
@@ -137,7 +137,7 @@ bool end_with_nodes(chief_state& c);
 bool is_heard_at_the_end(const chief_state& c, role who, const caf::error& reason);
 bool tell_end_when_closed(chief_state& c);
 void tell_end(chief_state& c, bool to_hooks);
-void send_home(chief_state& c);
+void end_job_nodes(chief_state& c);
 bool finish_when_gone(chief_state& c);
 void finish(chief_state& c);
 

@@ -228,12 +228,12 @@ void on_answered(chief_state& c, const answered& x) {
   if (const auto saved = c.facts.listening.heard_saving(x.number))
     send_books(c, *saved);
   if (const auto commit = c.facts.listening.heard_commit(x.number))
-    offer(c, *commit, true);
+    queue_evaluations(c, *commit, true);
 }
 
 void on_hooks_ended(chief_state& c, const hooks_ended& x) {
   dealt_with(c, x.number);
-  send_home(c);
+  end_job_nodes(c);
 }
 
 // -- the end in sight ---------------------------------------------------------------------------

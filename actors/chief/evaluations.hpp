@@ -5,7 +5,7 @@
 #include "actors/chief/evaluation_schedule.hpp"
 
 #include <troupe/estimator.hpp>
-#include <troupe/job.hpp>
+#include <troupe/progress.hpp>
 
 namespace troupe {
 

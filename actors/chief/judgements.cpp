@@ -51,7 +51,7 @@ std::optional<checkpoint_id> judgements::begin(int64_t step, const checkpoint_bo
     return named;
   for (const auto& e : settings_.evaluations)
     for (const auto& point : e.history)
-      if (e.name == settings_.best->evaluation && point.step == best_->step) {
+      if (e.name == settings_.best->goal.evaluation && point.step == best_->step) {
         best_results_.metrics = point.metrics;
         best_results_.metrics.insert_or_assign("global_step", static_cast<double>(point.step));
       }
@@ -73,7 +73,7 @@ std::optional<std::map<std::string, double>> judgements::known_results(const std
 
 std::map<std::string, double> judgements::results_of(const std::string& evaluation, checkpoint_id id) const {
   auto found = known_results(evaluation, id).value_or(std::map<std::string, double>{});
-  if (const auto known = bests_.find(id); known != bests_.end() && settings_.best->evaluation == evaluation)
+  if (const auto known = bests_.find(id); known != bests_.end() && settings_.best->goal.evaluation == evaluation)
     found = known->second.metrics;
   found.insert_or_assign("global_step", static_cast<double>(id.step));
   return found;
@@ -82,15 +82,15 @@ std::map<std::string, double> judgements::results_of(const std::string& evaluati
 bool judgements::improves(double value) const {
   if (std::isnan(value))
     return false;
-  return !best_ || (settings_.best->smaller ? value < best_value_ : value > best_value_);
+  return !best_ || settings_.best->goal.is_better(value, best_value_);
 }
 
 expected<bool> judgements::consider(const std::string& evaluation, checkpoint_id id, const evaluation_values& values) {
-  if (!settings_.best || settings_.best->evaluation != evaluation)
+  if (!settings_.best || settings_.best->goal.evaluation != evaluation)
     return false;
-  const auto found = values.metrics.find(settings_.best->metric);
+  const auto found = values.metrics.find(settings_.best->goal.metric);
   if (found == values.metrics.end())
-    return fail(errc::key_missing, "keep_best asks for the metric '" + settings_.best->metric + "'; the evaluation has "
+    return fail(errc::key_missing, "keep_best asks for the metric '" + settings_.best->goal.metric + "'; the evaluation has "
                                      + joined(values.metrics, ", ", [](const auto& m) { return std::string_view{m.first}; }));
   if (!improves(found->second))
     return false;

@@ -3,7 +3,7 @@
 
 #include "messages/snapshot.hpp"
 
-#include <troupe/job.hpp>
+#include <troupe/progress.hpp>
 
 #include <chrono>
 #include <set>

@@ -1,7 +1,7 @@
 // The phases of a chief, drawn in chief.hpp. Users see all except `growing`, `preparing`, `closing`, `ending` and `leaving`.
 #pragma once
 
-#include <troupe/job.hpp>
+#include <troupe/progress.hpp>
 
 namespace troupe {
 

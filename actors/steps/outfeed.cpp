@@ -45,7 +45,6 @@ void outfeed_state::on_report(const step_report& x) {
     return;
   group->add(x, step);
   pass_on();
-  pass_end(false);  // Another group may have failed at the step that this one has reached now.
 }
 
 void outfeed_state::on_end(const stream_end& x) {
@@ -55,7 +54,7 @@ void outfeed_state::on_end(const stream_end& x) {
   if (!group || group->has_left())
     return;
   group->add(x);
-  pass_end(false);
+  pass_end(passing::complete);
 }
 
 void outfeed_state::on_record_credit(const record_credit& x) {
@@ -63,7 +62,6 @@ void outfeed_state::on_record_credit(const record_credit& x) {
     return;
   room_until = x.until_number;
   pass_on();
-  pass_end(false);
 }
 
 void outfeed_state::on_departed(const departed& x) {
@@ -74,7 +72,6 @@ void outfeed_state::on_departed(const departed& x) {
       group->leave();
   end_passed = false;  // If it was that group's, the job goes on, and its end is yet to come.
   pass_on();
-  pass_end(false);
 }
 
 void outfeed_state::on_probe(const probe& x) {
@@ -131,7 +128,7 @@ void outfeed_state::take_watched(group_reports& first, std::vector<step_values>&
   }
 }
 
-void outfeed_state::pass_on(bool whatever_there_is) {
+void outfeed_state::pass_reports(passing what) {
   auto* const first = lead();
   if (!first)
     return;
@@ -146,7 +143,7 @@ void outfeed_state::pass_on(bool whatever_there_is) {
   take_watched(*first, p.watched);  // Of a state that was reached by a report before: a job that is stopped there shows it as its last one.
   for (size_t i = 0; i < ready; ++i) {
     const bool recorded = first->records(step + 1), measured = metrics_due();
-    if ((recorded || measured) && !has_room() && !whatever_there_is && !planted(planted_fault::record_without_room)) {
+    if ((recorded || measured) && !has_room() && what == passing::complete && !planted(planted_fault::record_without_room)) {
       ready = i;
       break;
     }
@@ -178,14 +175,14 @@ void outfeed_state::pass_on(bool whatever_there_is) {
 
 /// The end of a stream is passed on after all reports. All replicas of a group stop at the same step, and the end of
 /// the last one follows its own reports. If a group has failed, other groups may never send an end.
-void outfeed_state::pass_end(bool whatever_there_is) {
+void outfeed_state::pass_end(passing what) {
   const group_reports* whose = nullptr;
   for (const auto& g : groups)
     if (const auto* end = g.end(true); end && (!whose || end->step < whose->end(true)->step))
       whose = &g;
   if (!whose || end_passed)
     return;
-  if (!whatever_there_is && (step < whose->end(true)->step || !whose->end(false)))
+  if (what == passing::complete && (step < whose->end(true)->step || !whose->end(false)))
     return;
   end_passed = true;
   self->send(sink, *whose->end(true));
@@ -210,8 +207,7 @@ outfeed_actor::behavior_type outfeed(outfeed_actor::stateful_pointer<outfeed_sta
     },
     [&state](const probe& x) { state.on_probe(x); },
     [&state](const flush& x) {
-      state.pass_on(true);
-      state.pass_end(true);
+      state.flush();
       state.self->send(caf::actor_cast<flush_sink_actor>(state.self->current_sender()), flushed{x.number});
     },
   };

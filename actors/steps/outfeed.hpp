@@ -48,8 +48,15 @@ struct outfeed_state {
 
   group_reports* group_of(node_id replica);
   group_reports* lead();                    ///< The first that has not left; null: all have.
-  void pass_on(bool whatever_there_is = false);
-  void pass_end(bool whatever_there_is);
+  enum class passing : uint8_t {
+    complete,    ///< Steps that all groups have reported, with room for their records, and the end once all are at it.
+    everything,  ///< Whatever there is.
+  };
+  void pass_reports(passing what);
+  void pass_end(passing what);
+  /// Another group may have failed at the step that one has reached now.
+  void pass_on() { pass_reports(passing::complete), pass_end(passing::complete); }
+  void flush() { pass_reports(passing::everything), pass_end(passing::everything); }
   bool metrics_due() const;                 ///< Whether replicas measured up to state `step + 1`.
   bool has_room() const { return !writer || records < room_until; }
   loss_point point(loss_meter group_reports::meters::*meter);

@@ -4,7 +4,7 @@
 #include "actors/writers/state_parts.hpp"
 #include "compute/optimizers/update.hpp"
 #include "compute/parameters/assign_run.hpp"
-#include "storage/checkpoints/best_in_use.hpp"
+#include "storage/checkpoints/best_checkpoint.hpp"
 
 #include <algorithm>
 #include <set>
@@ -129,30 +129,40 @@ expected<loaded_state> load_or_initialise(const std::shared_ptr<file_system>& fi
                                           checkpoint_choice which, uint64_t seed, const std::shared_ptr<parameter_store>& store,
                                           const start_values* start) {
   const auto initialised = [&](const error& why) -> expected<loaded_state> {
-    if (why.category != errc::not_found || which.step >= 0)
+    if (why.category != errc::not_found || which.step >= 0 || which.best)
       return fail(why);
     store->initialise(seed);
     return start ? fill(*store, *start, seed, {{}, {store, &store->layout()}}) : loaded_state{};
   };
   if (directory.empty())
-    return initialised({errc::not_found, "without a model_dir there is no checkpoint of step " + std::to_string(which.step)});
+    return initialised({errc::not_found, which.best ? "without a model_dir there is no best checkpoint"
+                                                    : "without a model_dir there is no checkpoint of step " + std::to_string(which.step)});
   auto opened = checkpoint_store::open(files, directory, {.read_only = true});
   if (!opened)
     return initialised(opened.error());
   const auto& checkpoints = **opened;
-  auto best = which.step < 0 ? best_in_use(checkpoints) : std::nullopt;
+  const auto find_best = [&]() -> expected<std::optional<checkpoint_id>> {
+    if (which.best)
+      return best_kept(checkpoints, directory).map([](checkpoint_id id) { return std::optional{id}; });
+    return which.step < 0 ? best_in_use(checkpoints) : std::nullopt;
+  };
+  auto wanted = find_best();
+  if (!wanted)
+    return fail(wanted.error());
+  auto best = *wanted;
   for (std::map<checkpoint_id, error> damaged;;) {
     const auto found = best                  ? checkpoints.read(*best)
                        : which.step < 0      ? checkpoints.read_newest(damaged)
                        : which.iteration < 0 ? checkpoints.read_step(which.step)
                                              : checkpoints.read({which.step, which.iteration});
     if (!found && best) {
-      if (const auto meanwhile = best_in_use(checkpoints); meanwhile != best) {  // A job that trains has found a better one.
-        best = meanwhile;
+      if (const auto meanwhile = find_best(); meanwhile && *meanwhile != best) {  // A job that trains has found a better one.
+        best = *meanwhile;
         continue;
       }
       auto why = found.error();
-      why.notes.push_back("the newest checkpoint says that the best one, of step " + to_string(*best) + ", is to be used");
+      if (!which.best)
+        why.notes.push_back("the newest checkpoint says that the best one, of step " + to_string(*best) + ", is to be used");
       return fail(std::move(why));
     }
     if (!found)

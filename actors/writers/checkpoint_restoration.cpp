@@ -156,7 +156,7 @@ void checkpoint_writer_state::send_state() {
     return;
   auto done = *std::exchange(sending, std::nullopt);
   if (auto* const shown_state = std::get_if<state_shown>(&done.news))
-    let_go(shown_state->step, done.from);
+    release_arenas(shown_state->step, done.from);
   else
     take_over(std::get<restored>(done.news));
   std::visit([this](auto& news) { self->send(driver, std::move(news)); }, done.news);

@@ -64,7 +64,7 @@ void checkpoint_writer_state::show(int64_t step) {
       pieces.push_back(&piece);
   auto joined = join_pieces(pieces);
   if (!joined) {
-    let_go(step, snapshot);
+    release_arenas(step, snapshot);
     return self->send(driver, save_failed{attempt, step, std::move(joined.error())});
   }
   std::erase_if(*joined, [this](const named_tensor& t) { return !is_evaluated(stored.groups, t); });
@@ -88,7 +88,7 @@ void checkpoint_writer_state::narrow(const std::vector<state_owner>& readers) {
 
 void checkpoint_writer_state::forget_shown(int64_t above) {
   for (auto s = shown.upper_bound(above); s != shown.end(); s = shown.erase(s))
-    let_go(s->first, s->second);
+    release_arenas(s->first, s->second);
   readers_of.erase(readers_of.upper_bound(above), readers_of.end());
 }
 

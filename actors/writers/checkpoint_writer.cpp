@@ -90,7 +90,7 @@ void checkpoint_writer_state::on_part(const snapshot_part& x, const arena_owner_
   // A writer that replaces a dead one serves only the last save. It also receives parts of earlier sets, whose other
   // parts were lost with the dead writer: the arenas lent for those are released.
   for (auto s = snapshots.begin(); stands_in && !x.pieces.empty() && s != snapshots.end() && s->first < x.step;) {
-    let_go(s->first, s->second);
+    release_arenas(s->first, s->second);
     refused.insert(s->first);
     s = snapshots.erase(s);
   }
@@ -106,7 +106,7 @@ void checkpoint_writer_state::finish(int64_t step) {
   const checkpoint_id id{step, stored.iteration.number};
   auto result = commit(id, node.mapped());
   newest = std::max(newest.value_or(step), step);
-  let_go(step, node.mapped());
+  release_arenas(step, node.mapped());
   if (result) {
     if (options.lease_commits)
       store->lease(id);
@@ -145,7 +145,7 @@ expected<commit_result> checkpoint_writer_state::commit(checkpoint_id id, pendin
   return store->commit(content);
 }
 
-void checkpoint_writer_state::let_go(int64_t step, const pending& snapshot) {
+void checkpoint_writer_state::release_arenas(int64_t step, const pending& snapshot) {
   for (const auto& lender : snapshot.lenders)
     self->send(lender, released{attempt, step});
 }
@@ -154,7 +154,7 @@ void checkpoint_writer_state::on_abandon(const abandon& x) {
   if (x.attempt != attempt)
     return;
   for (auto s = snapshots.upper_bound(x.step); s != snapshots.end(); s = snapshots.erase(s))
-    let_go(s->first, s->second);
+    release_arenas(s->first, s->second);
   forget_shown(x.step);
 }
 
@@ -169,7 +169,7 @@ void checkpoint_writer_state::on_name_missing(const name_missing& x) {
 void checkpoint_writer_state::refuse(int64_t step, error cause) {
   const auto node = snapshots.extract(step);
   if (!node.empty())
-    let_go(step, node.mapped());
+    release_arenas(step, node.mapped());
   refused.insert(step);
   cause.source = options.name;
   cause.step = step;

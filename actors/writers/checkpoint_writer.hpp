@@ -112,7 +112,7 @@ struct checkpoint_writer_state {
   void refuse(int64_t step, error cause);
   void finish(int64_t step);
   expected<commit_result> commit(checkpoint_id id, pending& snapshot);
-  void let_go(int64_t step, const pending& snapshot);
+  void release_arenas(int64_t step, const pending& snapshot);
 };
 
 checkpoint_writer_actor::behavior_type checkpoint_writer(

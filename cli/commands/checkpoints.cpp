@@ -105,8 +105,8 @@ nlohmann::ordered_json as_json(const std::vector<checkpoint_id>& ids) {
 }
 
 int remove(const request& r, const std::vector<checkpoint_id>& ids, reporter& report) {
-  const auto newest = latest_checkpoint(r.directory);
-  const bool has_newest = newest && std::any_of(ids.begin(), ids.end(), [&](checkpoint_id id) { return newest->ends_with("/model.ckpt-" + to_string(id)); });
+  const auto there = inspect_directory(r.directory);
+  const bool has_newest = there && there->newest && std::find(ids.begin(), ids.end(), *there->newest) != ids.end();
   auto done = delete_checkpoints(r.directory, ids, r.force);
   if (!done && !r.force && has_newest && done.error().category == errc::failed_precondition)
     done.error().notes.push_back("--force deletes it all the same");

@@ -4,7 +4,7 @@
 #include "cli/terminal/output.hpp"
 
 #include <troupe/convert.hpp>
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 #include <fmt/format.h>
 

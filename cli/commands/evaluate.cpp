@@ -16,24 +16,24 @@ int evaluate(const command_line& line, const std::shared_ptr<reporter>& report, 
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
-  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
-  if (!step)
-    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
-  const auto which = find_evaluation(*setup, line.evaluation);
+  const auto which = checkpoint_of(line);
   if (!which)
     return failure(*report, which.error(), true);
-  const auto data = open_test_data(*setup, *which);
+  const auto evaluation = find_evaluation(*setup, line.evaluation);
+  if (!evaluation)
+    return failure(*report, evaluation.error(), true);
+  const auto data = open_test_data(*setup, *evaluation);
   if (!data)
     return failure(*report, with_origin(data.error(), line), false);
   report->name_classes(setup->estimator.model);
-  const auto spec = make_eval_spec(*which, *data);
-  auto result = line.checkpoint ? evaluate_checkpoint(setup->estimator, spec, *line.checkpoint) : troupe::evaluate(setup->estimator, spec, *step);
+  const auto spec = make_eval_spec(*evaluation, *data);
+  auto result = troupe::evaluate(setup->estimator, spec, *which);
   signals.at_first({});
   // The library then evaluates fresh variables; a user who names a directory here wants its contents, or those of a warm start.
   if (result && result->checkpoint.empty() && !setup->estimator.warm_start)
     result = fail(errc::not_found, fmt::format("{} has no checkpoint to evaluate", *setup->estimator.config.model_dir));
-  if (!result && *step && result.error().category == errc::not_found)
-    result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, **step),
+  if (!result && which->what == checkpoint_ref::kind::step && result.error().category == errc::not_found)
+    result = fail({errc::not_found, fmt::format("{} has no checkpoint of step {}", *setup->estimator.config.model_dir, which->step),
                    {result.error().message}});
   if (!result)
     return failure(*report, result.error(), result.error().category == errc::invalid_argument && result.error().source.empty());

@@ -3,6 +3,9 @@
 #include "cli/configuration/job_setup.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <troupe/exported_model.hpp>
+#include <troupe/onnx.hpp>
+
 #include <fmt/format.h>
 
 namespace troupe::cli {
@@ -37,14 +40,13 @@ int export_model(const command_line& line, const std::shared_ptr<reporter>& repo
   const auto setup = make_job_setup(*given, false);
   if (!setup)
     return failure(*report, setup.error(), true);
-  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
-  if (!step)
-    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto which = checkpoint_of(line);
+  if (!which)
+    return failure(*report, which.error(), true);
   const auto data = open_test_data(*setup, setup->evaluations.front());
   if (!data)
     return failure(*report, with_origin(data.error(), line), false);
-  export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .step = *step,
-                         .checkpoint = line.checkpoint.value_or(""), .assets_extra = *assets};
+  export_options options{.directory = line.output.value_or(""), .input = data->batch(1), .checkpoint = *which, .assets_extra = *assets};
   const auto path = troupe::export_model(setup->estimator, options);
   if (!path)
     return failure(*report, path.error(), false);

@@ -3,6 +3,9 @@
 #include "cli/configuration/job_setup.hpp"
 #include "cli/terminal/output.hpp"
 
+#include <troupe/exported_model.hpp>
+#include <troupe/prediction_file.hpp>
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -191,16 +194,15 @@ int predict(const command_line& line, const std::shared_ptr<reporter>& report, s
   const auto setup = make_setup(line, *given, *report);
   if (!setup)
     return failure(*report, setup.error(), !line.exported || setup.error().category == errc::invalid_argument);
-  const auto step = parse_step(line.step, setup->estimator.config.model_dir);
-  if (!step)
-    return failure(*report, step.error(), step.error().category == errc::invalid_argument);
+  const auto which = checkpoint_of(line);
+  if (!which)
+    return failure(*report, which.error(), true);
   const auto& test = setup->evaluations.front();
   const auto data = open_test_data(*setup, test);
   if (!data)
     return failure(*report, with_origin(data.error(), line), false);
 
-  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .step = *step,
-                                                     .checkpoint = line.checkpoint.value_or("")});
+  auto stream = troupe::predict(setup->estimator, {.input = data->batch(test.data.batch_size), .keys = *keys, .checkpoint = *which});
   if (!stream)
     return failure(*report, stream.error(), true);
   const int status = run(*stream, *setup, *to, *limit, line, *report, signals);

@@ -3,7 +3,7 @@
 #include "cli/terminal/last_resort.hpp"
 #include "cli/terminal/output.hpp"
 
-#include <troupe/serve_fields.hpp>
+#include <troupe/options/serve_fields.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

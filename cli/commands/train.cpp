@@ -3,6 +3,9 @@
 #include "cli/configuration/job_setup.hpp"
 #include "cli/configuration/kept_settings.hpp"
 
+#include <troupe/inspect.hpp>
+#include <troupe/run_description.hpp>
+
 #include <fmt/format.h>
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include "cli/configuration/kept_settings.hpp"
 
 #include <troupe/checkpoints.hpp>
-#include <troupe/spec_fields.hpp>
+#include <troupe/options/spec_fields.hpp>
 
 #include <fmt/format.h>
 
@@ -114,8 +114,8 @@ void add_arguments(command_arguments& known, std::string_view subcommand, comman
     known.value(f.name, f.value, raw.values.emplace_back(), help_of(*find_key(f.key)));
   known.values("--set", "KEY=VALUE", raw.set, "any key, as often as you like");
   if (!training) {
-    known.value("--step", "N|best", line.step, fmt::format("{}; best: the one that keep_best has kept", about<predict_spec>("step")));
-    known.value("--checkpoint", "PREFIX", line.checkpoint, "the checkpoint dir/model.ckpt-N of any directory, in place of --step");
+    known.value("--checkpoint", "newest|best|N|PATH", line.checkpoint, about<predict_spec>("checkpoint"));
+    known.value("--step", "newest|best|N|PATH", line.step, "the same, for steps: --step 390");
   }
   if (predicting) {
     known.value("--keys", "A,B", line.keys, about<predict_spec>("keys"));
@@ -196,17 +196,14 @@ expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::o
   return count;
 }
 
-expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir) {
-  if (text != "best") {
-    auto step = parse_count("--step", text, 0);
-    if (!step)
-      step.error().message = fmt::format("--step must be a whole number of at least 0, or best, not '{}'", *text);
-    return step;
-  }
-  return best_checkpoint(model_dir.value_or("")).and_then([](const std::string& prefix) -> expected<std::optional<int64_t>> {
-    const auto id = parse_checkpoint_id(std::string_view{prefix}.substr(prefix.rfind("ckpt-") + 5));
-    return id ? expected<std::optional<int64_t>>{id->step} : fail(errc::data_loss, prefix + " is no checkpoint");
-  });
+expected<checkpoint_ref> checkpoint_of(const command_line& line) {
+  const auto& text = line.step ? line.step : line.checkpoint;
+  if (!text)
+    return checkpoint_ref::newest();
+  auto which = parse_checkpoint_ref(*text);
+  if (!which)
+    which.error().message = fmt::format("{}: {}", line.step ? "--step" : "--checkpoint", which.error().message);
+  return which;
 }
 
 expected<settings> load_settings(const command_line& line) {

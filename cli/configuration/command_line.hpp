@@ -4,6 +4,8 @@
 #include "cli/configuration/arguments.hpp"
 #include "cli/configuration/settings.hpp"
 
+#include <troupe/checkpoint_ref.hpp>
+
 #include <span>
 
 namespace troupe::cli {
@@ -18,8 +20,7 @@ struct command_line {
   std::vector<std::string> arguments;  ///< Of the program, its name first.
   std::vector<assignment> set;
   std::vector<assignment> flags;    ///< By key: --max-steps is run.max_steps.
-  std::optional<std::string> step;  ///< evaluate, predict, export.
-  std::optional<std::string> checkpoint;  ///< The same: the prefix of one in any directory.
+  std::optional<std::string> step, checkpoint;  ///< evaluate, predict, export: of which checkpoint; at most one is given.
   std::optional<std::string> evaluation;  ///< evaluate.
   std::optional<std::string> keys, format, limit;  ///< predict.
   std::optional<std::string> output;               ///< predict, export.
@@ -40,12 +41,11 @@ command_description describe_job_command(std::string_view subcommand);
 /// data_loss and unimplemented: the directory's record.
 expected<settings> load_settings(const command_line& line);
 
-/// The number of --step or --limit. invalid_argument unless it is a whole number of at least `least`.
+/// The number of --limit, for instance. invalid_argument unless it is a whole number of at least `least`.
 expected<std::optional<int64_t>> parse_count(std::string_view flag, const std::optional<std::string>& text, int64_t least);
 
-/// The step of --step: a number, or "best" for the checkpoint that the directory's job has kept as its best. invalid_argument; not_found where
-/// there is none.
-expected<std::optional<int64_t>> parse_step(const std::optional<std::string>& text, const std::optional<std::string>& model_dir);
+/// What --step or --checkpoint names; the newest without either. invalid_argument naming the flag.
+expected<checkpoint_ref> checkpoint_of(const command_line& line);
 
 /// A subcommand of the program, in a line.
 struct command_summary {

@@ -1,7 +1,7 @@
 // The options of the program that no struct of the library has: which data are read, and in which batches.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 namespace troupe::cli {
 

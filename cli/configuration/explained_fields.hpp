@@ -1,7 +1,7 @@
 // What the tables of options must say for a reader: a purpose for every field, and a range or a unit for every number.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -28,6 +28,13 @@ constexpr bool is_explained(const option_field<Owner, T>& row) {
   constexpr bool is_number =
       kind == integer || kind == number || kind == single || kind == integers || kind == numbers || kind == extents;
   return !row.about.empty() && (!is_number || row.range != field_range{} || !unit_of(row.name).empty());
+}
+
+template <class Options>
+constexpr bool has_explained_fields();
+template <class Owner, class Part>
+constexpr bool is_explained(const option_part<Owner, Part>&) {
+  return has_explained_fields<Part>();
 }
 
 /// Whether every row has a text, and every row of a number a range or a unit.

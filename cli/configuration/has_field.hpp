@@ -1,7 +1,7 @@
 // Whether options have a field of a name.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 // Every key of a configuration file and of --set: the values that it accepts, its purpose and its default.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 #include <map>
 #include <span>

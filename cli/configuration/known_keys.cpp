@@ -7,9 +7,11 @@
 #include "cli/configuration/stopping_setup.hpp"
 #include "cli/configuration/warm_start_setup.hpp"
 
-#include <troupe/optimizer/optimizer_fields.hpp>
-#include <troupe/run_config_fields.hpp>
-#include <troupe/spec_fields.hpp>
+#include <troupe/hooks.hpp>
+#include <troupe/options/exporter_fields.hpp>
+#include <troupe/options/optimizer_fields.hpp>
+#include <troupe/options/run_config_fields.hpp>
+#include <troupe/options/spec_fields.hpp>
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <troupe/canned_models.hpp>
-#include <troupe/head_fields.hpp>
-#include <troupe/option_field.hpp>
+#include <troupe/options/head_fields.hpp>
+#include <troupe/options/option_field.hpp>
 #include <troupe/sequential.hpp>
 
 namespace troupe {

@@ -3,7 +3,7 @@
 #include "cli/configuration/has_field.hpp"
 #include "cli/configuration/joined.hpp"
 
-#include <troupe/optimizer/optimizer_fields.hpp>
+#include <troupe/options/optimizer_fields.hpp>
 
 #include <fmt/format.h>
 

@@ -59,13 +59,13 @@ expected<std::shared_ptr<hook>> make_plateau(const settings& given, const std::v
     return std::shared_ptr<hook>{};
   reduce_on_plateau_options options;
   given.read_fields("reduce_on_plateau.", options);
-  if (std::find(evaluations.begin(), evaluations.end(), options.evaluation) == evaluations.end())
+  if (std::find(evaluations.begin(), evaluations.end(), options.goal.evaluation) == evaluations.end())
     return fail(errc::invalid_argument, fmt::format("{}reduce_on_plateau needs an evaluation beside training {}; there {}",
                                                     given.origin("reduce_on_plateau.evaluation"),
-                                                    options.evaluation.empty() ? "without a name" : fmt::format("named '{}'", options.evaluation),
+                                                    options.goal.evaluation.empty() ? "without a name" : fmt::format("named '{}'", options.goal.evaluation),
                                                     evaluations.empty() ? "is none" : "are others"));
   if (model_dir) {
-    auto earlier = read_evaluations(fmt::format("{}/{}", *model_dir, options.evaluation.empty() ? "eval" : "eval_" + options.evaluation));
+    auto earlier = read_evaluations(fmt::format("{}/{}", *model_dir, options.goal.evaluation.empty() ? "eval" : "eval_" + options.goal.evaluation));
     if (!earlier)
       return fail(earlier.error());
     options.history = std::move(*earlier);

@@ -5,6 +5,7 @@
 
 #include <troupe/estimator.hpp>
 #include <troupe/hooks.hpp>
+#include <troupe/options/metric_goal_fields.hpp>
 
 namespace troupe::cli {
 
@@ -57,18 +58,14 @@ template <> struct option_fields<cli::stop_early_options> {
 
 template <> struct option_fields<keep_best> {
   static constexpr std::tuple all{
-    option_field{"evaluation", &keep_best::evaluation, "the name of the [[evaluate]] whose results count"},
-    option_field{"metric", &keep_best::metric, "which value makes a checkpoint the best"},
-    option_field{"smaller", &keep_best::smaller, "smaller values are better"},
+    option_part{&keep_best::goal},
     option_field{"restore_best", &keep_best::restore_best, "evaluate, predict and export use the best checkpoint in place of the newest"}};
 };
 
 template <> struct option_fields<reduce_on_plateau_options> {
   using options = reduce_on_plateau_options;
   static constexpr std::tuple all{
-    option_field{"evaluation", &options::evaluation, "the name of the [[evaluate]] whose results count"},
-    option_field{"metric", &options::metric, "what no longer gets better"},
-    option_field{"smaller", &options::smaller, "smaller values are better"},
+    option_part{&options::goal},
     option_field{"factor", &options::factor, "what the learning rate is multiplied by then", field_range::above_number(0)},
     option_field{"patience", &options::patience, "so many evaluations without a better value are borne", field_range::at_least(0)},
     option_field{"min_delta", &options::min_delta, "a smaller change is none", field_range::at_least(0)},

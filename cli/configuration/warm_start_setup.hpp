@@ -3,7 +3,7 @@
 
 #include "cli/configuration/settings.hpp"
 
-#include <troupe/warm_start_fields.hpp>
+#include <troupe/options/warm_start_fields.hpp>
 
 namespace troupe::cli {
 

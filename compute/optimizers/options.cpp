@@ -1,6 +1,6 @@
 #include "compute/optimizers/update.hpp"
 
-#include <troupe/optimizer/optimizer_fields.hpp>
+#include <troupe/options/optimizer_fields.hpp>
 
 #include <algorithm>
 

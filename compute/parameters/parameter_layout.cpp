@@ -3,7 +3,7 @@
 #include "compute/graph/operation.hpp"
 #include "compute/optimizers/update.hpp"
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 #include <algorithm>
 #include <numeric>

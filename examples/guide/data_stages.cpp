@@ -1,4 +1,5 @@
 // What each stage of a dataset does to the numbers 0 to 7.
+#include <troupe/dataset_iterator.hpp>
 #include <troupe/troupe.hpp>
 
 #include <iostream>

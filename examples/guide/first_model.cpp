@@ -1,5 +1,6 @@
 // The guide's first model, from data to an exported model: `first_model [STEPS]`. Its page quotes it in pieces.
 // model begins
+#include <troupe/exported_model.hpp>
 #include <troupe/troupe.hpp>
 
 #include <cstdlib>

@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     .max_steps = 5000,
     .hooks = {std::make_shared<tell_evaluations>()},
     .stop_early = {tr::stop_if_no_decrease("calibration_error", 200, {.evaluation = "unknown"})},
-    .keep_best = tr::keep_best{.evaluation = "unknown", .metric = "calibration_error", .restore_best = true}};
+    .keep_best = tr::keep_best{.goal = {.evaluation = "unknown", .metric = "calibration_error"}, .restore_best = true}};
   const auto result = tr::train_and_evaluate(
     estimator, training,
     {{.input = unknown.batch(500), .name = "unknown", .throttle_secs = 0},

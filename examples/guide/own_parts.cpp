@@ -1,4 +1,5 @@
 // An operation, a layer and a head of one's own: `own_parts [DIRECTORY]`.
+#include <troupe/metrics.hpp>
 #include <troupe/troupe.hpp>
 
 #include <cmath>

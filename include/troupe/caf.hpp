@@ -1,5 +1,6 @@
 // For programs that run CAF already: jobs whose actors live in the program's own actor system. The one header that mentions
 // CAF; it needs the version that Troupe was built with (0.17).
+// Not needed to begin with.
 //
 //   caf::actor_system_config config;
 //   tr::add_troupe_types(config);
@@ -34,7 +35,7 @@ TROUPE_API expected<job> start(caf::actor_system& system, const estimator& e, co
 /// a call that never returns. Blocks, and needs one of the system's workers meanwhile: an actor that calls it is a detached one.
 /// failed_precondition when the messages are not known to `system`; other errors as in estimator.hpp.
 TROUPE_API expected<evaluation_result> evaluate(caf::actor_system& system, const estimator& e, const eval_spec& evaluation,
-                                                std::optional<int64_t> step = {});
+                                                const checkpoint_ref& which = {});
 
 /// Like `predict` of predict.hpp, with its actors in `system`, which must outlive the stream. They end with the stream, with the same
 /// exception. `next` blocks; the actors have threads of their own and need no worker.

@@ -1,4 +1,5 @@
 // Ready-made models: dense and linear ones, both side by side, and one that only learns how frequent the labels are. Each takes any head.
+// Read it to begin with.
 //
 //   auto model = tr::dnn_model({.hidden_units = {64, 32}, .head = tr::multi_label_head{.classes = 5}, .optimizer = tr::adam{.rate = 1e-3f}});
 //

@@ -1,9 +1,10 @@
 // The identity of a checkpoint: its step, and the round of a search that committed it.
+// Not needed to begin with.
 //
 //   tr::delete_checkpoints("runs/fashion", {{.step = 390}});
 #pragma once
 
-#include <troupe/export.hpp>
+#include <troupe/api.hpp>
 
 #include <compare>
 #include <cstdint>

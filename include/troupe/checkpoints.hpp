@@ -1,4 +1,5 @@
 // Checkpoints and model directories from outside a job: reading variables, inspecting contents and integrity, deleting.
+// Read it to begin with.
 //
 //   auto variables = tr::load_variables("runs/fashion");
 //   if (variables) use(variables->at("dnn/logits/kernel").as<float>());
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <troupe/checkpoint_id.hpp>
+#include <troupe/checkpoint_ref.hpp>
 #include <troupe/run_record.hpp>
 #include <troupe/tensor.hpp>
 
@@ -17,17 +19,14 @@
 
 namespace troupe {
 
-/// The prefix of the newest checkpoint, "<dir>/model.ckpt-390", as the state file names it. not_found: no directory, no
-/// state file, or no checkpoint that it names; failed_precondition: that is a TensorFlow checkpoint, which `troupe convert` makes one of ours of.
-TROUPE_API expected<std::string> latest_checkpoint(const std::string& directory);
+/// The path of a checkpoint of a model directory, "<directory>/model.ckpt-390": the newest one that the state file names, the best that a job has kept, or
+/// one of a step; a path is returned as it is. not_found: no directory, no state file, or no such checkpoint; failed_precondition: the newest is a
+/// TensorFlow checkpoint, which `troupe convert` makes one of ours of.
+TROUPE_API expected<std::string> find_checkpoint(const std::string& directory, const checkpoint_ref& which = {});
 
-/// The prefix of the best checkpoint that a job has kept (train_spec::keep_best), as the newest one names it. not_found: none is kept.
-TROUPE_API expected<std::string> best_checkpoint(const std::string& directory);
-
-/// All tensors of the newest checkpoint, or of the newest one at `step`, by name: variables, and the optimizer's slots under
-/// "<variable>/<slot>". Every checksum is verified. not_found and failed_precondition, as above, or when `step` is given and absent; data_loss,
-/// naming file, tensor and offset: no other checkpoint takes its place.
-TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, std::optional<int64_t> step = {});
+/// All tensors of a checkpoint, by name: variables, and the optimizer's slots under "<variable>/<slot>". Every checksum is verified. Errors as
+/// above, and data_loss, naming file, tensor and offset: no other checkpoint takes its place.
+TROUPE_API expected<std::map<std::string, tensor>> load_variables(const std::string& directory, const checkpoint_ref& which = {});
 
 /// A place where stored bytes are wrong, or could not be checked because they cannot be read.
 struct damage {

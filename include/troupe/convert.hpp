@@ -1,4 +1,5 @@
 // Checkpoints of other programs: a TensorFlow V2 checkpoint or a safetensors file made into one of ours, and the other way round.
+// Not needed to begin with.
 //
 //   auto done = tr::convert_checkpoint("runs/estimator", "runs/mine");   // The newest checkpoint of TensorFlow's Estimator.
 //   if (done) std::cout << tr::to_text(*done);                          // What was converted, and what was left out, and why.

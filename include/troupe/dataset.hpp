@@ -1,4 +1,5 @@
 // Datasets: descriptions of where batches come from; nothing is read before a job iterates one.
+// Read it to begin with.
 //
 //   auto data = tr::fashion_mnist("/usr/share/datasets/fashion-mnist");   // expected<train_and_test>
 //   auto input = data->train.shuffle().batch(128).repeat();
@@ -13,7 +14,7 @@
 // (`iterate`, and so the start of a job), naming the first such stage and the whole chain.
 #pragma once
 
-#include <troupe/record.hpp>
+#include <troupe/tfrecord.hpp>
 #include <troupe/tensor.hpp>
 
 #include <functional>

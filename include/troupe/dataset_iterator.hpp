@@ -1,4 +1,5 @@
 // Iterators: how a job reads a dataset, and the interface for sources of one's own.
+// Not needed to begin with.
 //
 // One iterator is used by one thread at a time (the infeed's). Its position is a few bytes that `save` returns and
 // `restore` takes back, in this process or the next one: after it, the same batches follow.

@@ -1,4 +1,5 @@
 // Early stopping: rules that end a job because of its evaluations, and what they look at.
+// Not needed to begin with.
 //
 //   tr::train_spec training{.input = train, .max_steps = 100'000,
 //                           .stop_early = {tr::stop_if_no_increase("accuracy", 5'000), tr::stop_if_higher("accuracy", 0.95)}};
@@ -11,7 +12,7 @@
 #pragma once
 
 #include <troupe/error.hpp>
-#include <troupe/export.hpp>
+#include <troupe/metric_goal.hpp>
 
 #include <functional>
 #include <map>
@@ -76,12 +77,10 @@ TROUPE_API expected<void> check(const stop_rule& rule);
 /// `state` when the predicate throws.
 TROUPE_API expected<std::optional<std::string>> decide(const stop_rule& rule, const evaluation_history& history);
 
-/// Which commit of a job is its best: the one with the greatest value of a metric, or the smallest; of equal ones the earliest.
+/// Which commit of a job is its best: the one whose evaluation is the best by the goal; of equal ones the earliest.
 /// Retention keeps it beside the newest `keep_checkpoint_max`.
 struct keep_best {
-  std::string evaluation = {};          ///< The name of the eval_spec whose results count.
-  std::string metric = "loss";
-  bool smaller = true;                  ///< Smaller values are better.
+  metric_goal goal = {};
   /// The job's result names the best commit, and evaluating, predicting and exporting without a step use it.
   bool restore_best = false;
 };

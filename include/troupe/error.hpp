@@ -1,4 +1,5 @@
 // Errors as values: a category, a sentence that names what was wrong, and what else was known.
+// Read it to begin with.
 //
 //   tr::expected<tr::dataset> images = tr::open_idx(...);
 //   if (!images) return tr::report(images.error());
@@ -6,7 +7,7 @@
 // Nothing in the public API throws for expected trouble. A broken invariant is an assertion and stops the process.
 #pragma once
 
-#include <troupe/export.hpp>
+#include <troupe/api.hpp>
 
 #include <tl/expected.hpp>
 

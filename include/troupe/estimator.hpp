@@ -1,4 +1,5 @@
 // The front door: a model with its run configuration, and what can be done with it.
+// Read it to begin with.
 //
 //   auto estimator = tr::estimator{tr::dnn_classifier({...}), {.model_dir = "runs/fashion"}};
 //   auto result = tr::train_and_evaluate(estimator, {.input = train, .max_steps = 3000}, {.input = test});
@@ -7,11 +8,13 @@
 // once need two model directories.
 #pragma once
 
+#include <troupe/checkpoint_ref.hpp>
 #include <troupe/dataset.hpp>
 #include <troupe/early_stopping.hpp>
 #include <troupe/exporter.hpp>
 #include <troupe/hook.hpp>
 #include <troupe/model.hpp>
+#include <troupe/results.hpp>
 #include <troupe/run_config.hpp>
 #include <troupe/saving_listener.hpp>
 #include <troupe/warm_start.hpp>
@@ -85,44 +88,12 @@ class eval_specs {
   std::vector<eval_spec> all_;
 };
 
-struct train_result {
-  int64_t global_step = 0;
-  int64_t steps_run = 0;                  ///< Steps made by this call.
-  /// Metrics of the last evaluation, of the first eval_spec; without one, the last loss. A job that had ended before has what event files
-  /// keep of them: float32, and no arrays.
-  std::map<std::string, double> metrics;
-  double seconds = 0;
-  bool stopped = false;                   ///< Stopped on request, before its end.
-  std::string checkpoint;                 ///< Prefix of the last commit, if any.
-  std::string remark;                     ///< Why nothing was trained, or that the data ended early.
-  std::map<std::string, tensor> arrays = {};  ///< Metrics of the last evaluation that are arrays, float64.
-  std::map<std::string, std::map<std::string, double>> evaluations = {};  ///< Metrics of the last evaluation of each name.
-  /// Paths of the exports of each evaluation, by its name: of its last occasion, in the order of its exporters, empty where none was due.
-  std::map<std::string, std::vector<std::string>> exports = {};
-  /// Prefix of the best commit; empty without `keep_best`, or before an evaluation. With `restore_best`, `checkpoint` is the same, and
-  /// `metrics` are of its evaluation, if this run made it.
-  std::string best_checkpoint = {};
-};
-
-struct evaluation_result {
-  int64_t global_step = 0;
-  std::map<std::string, double> metrics;  ///< With `loss` (mean over batches) and `global_step`.
-  int64_t batches = 0;
-  double seconds = 0;
-  std::string checkpoint;                 ///< Empty: freshly initialised variables.
-  std::vector<std::string> warnings = {}; ///< The event file could not be written.
-  std::map<std::string, tensor> arrays = {};  ///< Metrics that are arrays, float64.
-};
-
 /// invalid_argument for invalid options, before anything is built; otherwise the job's own error. If the newest
 /// checkpoint is already at max_steps, no model is built and hooks are not called: the result says so.
 TROUPE_API expected<train_result> train(const estimator& e, const train_spec& training);
-/// Evaluates the newest checkpoint, or the newest one at `step`. The metrics also go to the event files of "eval" or
-/// "eval_<name>" in the model directory; a failure to write there is a warning in the result. not_found when `step` is
-/// given and absent.
-TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, std::optional<int64_t> step = {});
-/// Evaluates the checkpoint of that prefix, "runs/a/model.ckpt-390", which may be in another directory than the model's.
-TROUPE_API expected<evaluation_result> evaluate_checkpoint(const estimator& e, const eval_spec& evaluation, const std::string& prefix);
+/// Evaluates a checkpoint. The metrics also go to the event files of "eval" or "eval_<name>" in the model directory; a failure to write there is a
+/// warning in the result. Where there is no checkpoint at all, the newest is freshly initialised variables. not_found: any other that is absent.
+TROUPE_API expected<evaluation_result> evaluate(const estimator& e, const eval_spec& evaluation, const checkpoint_ref& which = {});
 TROUPE_API expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_specs& evaluations);
 inline expected<train_result> train_and_evaluate(const estimator& e, const train_spec& training, const eval_spec& evaluation) {
   return train_and_evaluate(e, training, eval_specs{evaluation});

@@ -1,5 +1,6 @@
 // Values of event files that are no summaries of ours: those of TensorFlow's and torch's writers that no kind of summary fits, and
 // what plugins of TensorBoard keep.
+// Not needed to begin with.
 #pragma once
 
 #include <troupe/tensor.hpp>

@@ -1,4 +1,5 @@
 // Exported models: a model's predict graph with its weights, read from a directory and run without the code that made it.
+// Not needed to begin with.
 //
 //   auto served = tr::exported_model::open("runs/fashion/export/latest/1795417474");
 //   auto call = served->caller();

@@ -1,16 +1,18 @@
 // Exporting: a checkpoint's model as a directory that other programs run (exported_model.hpp), by hand or by rule after evaluations.
+// Read it to begin with.
 //
 //   auto path = tr::export_model(estimator, {.input = images.batch(1)});            // "runs/fashion/export/latest/1795417474"
 //
-//   auto best = tr::best_exporter("best", "accuracy", false);
+//   auto best = tr::best_exporter("best", {.metric = "accuracy", .smaller_is_better = false});
 //   auto path = best.run(estimator, {.input = images.batch(1)}, {.metrics = result.metrics, .checkpoint = result.checkpoint});
 //
 // An export is there whole or not at all: it is written under a temporary name and renamed. Two exports of one second wait for each other.
 // Functions may be called from any thread; they block for as long as reading the checkpoint and writing take.
 #pragma once
 
+#include <troupe/checkpoint_ref.hpp>
 #include <troupe/dataset.hpp>
-#include <troupe/option_field.hpp>
+#include <troupe/metric_goal.hpp>
 
 #include <functional>
 #include <map>
@@ -23,8 +25,7 @@ struct export_options {
   std::string directory = {};                ///< The parent of the numbered directory; empty: "<model_dir>/export/latest".
   dataset input = {};                        ///< Batches whose features say what the model is fed; none of them is read, labels are left out. Or:
   std::vector<component> features = {};      ///<   those features, without the batch axis.
-  std::optional<int64_t> step = {};          ///< The checkpoint of this step; the newest when absent, or the best (keep_best::restore_best). Or:
-  std::string checkpoint = {};               ///<   the prefix of a checkpoint, "dir/model.ckpt-390", of any model directory.
+  checkpoint_ref checkpoint = {};            ///< Where the variables come from.
   std::map<std::string, std::string> assets_extra = {};  ///< Files to put beside it: the path below assets.extra/, by that of the source.
   std::map<std::string, std::vector<std::string>> label_words = {};  ///< The words of labels, by the name of the label.
   std::map<std::string, double> evaluation = {};         ///< The metrics that led to the export; they are written into it.
@@ -58,16 +59,15 @@ struct TROUPE_API exporter {
   std::string name = "latest";               ///< Of the directory: one part of a path. Unique among the exporters of an evaluation.
   export_rule rule = export_rule::latest;
   std::optional<int64_t> exports_to_keep = 5;///< The newest ones, at least 1; absent: all. Not looked at by `final`, which removes nothing.
-  std::string metric = "loss";               ///< best: the metric that is compared.
-  bool smaller = true;                       ///< best: a smaller one is better. One that is NaN is never better.
-  better_metrics better = {};                ///< best: the comparison in place of `metric` and `smaller`.
+  metric_goal goal = {};                     ///< best: what is compared, of its own evaluation: `goal.evaluation` stays empty. NaN is never better.
+  better_metrics better = {};                ///< best: the comparison in place of `goal`.
 
-  /// invalid_argument: a name that is empty or no part of a path, fewer than 1 to keep.
+  /// invalid_argument: a name that is empty or no part of a path, fewer than 1 to keep, another evaluation.
   expected<void> validate() const;
   /// The decision alone: `best` are the metrics of the best export so far, if there is one. invalid_argument: the metric is missing from either,
   /// naming it and those that there are.
   expected<bool> decide(const export_occasion& now, const std::optional<std::map<std::string, double>>& best) const;
-  /// Decides by what is in the directory and exports: `how` says how, but for directory, checkpoint, step and evaluation, which are set here. Then
+  /// Decides by what is in the directory and exports: `how` says how, but for directory, checkpoint and evaluation, which are set here. Then
   /// removes what is not kept: directories of exports whose names are ten digits. Returns the path, or nothing where no export was due; on an
   /// occasion that comes `again` the path of the newest export, if that is of the same checkpoint. An error
   /// as `export_model`; one in removing is an error too, after an export that stays.
@@ -77,8 +77,8 @@ struct TROUPE_API exporter {
 /// After every evaluation.
 inline exporter latest_exporter(std::string name = "latest") { return {.name = std::move(name)}; }
 /// After one whose metric is better than any before.
-inline exporter best_exporter(std::string name = "best_exporter", std::string metric = "loss", bool smaller = true) {
-  return {.name = std::move(name), .rule = export_rule::best, .metric = std::move(metric), .smaller = smaller};
+inline exporter best_exporter(std::string name = "best_exporter", metric_goal goal = {}) {
+  return {.name = std::move(name), .rule = export_rule::best, .goal = std::move(goal)};
 }
 /// Once, at the end.
 inline exporter final_exporter(std::string name = "final") { return {.name = std::move(name), .rule = export_rule::final}; }
@@ -90,19 +90,5 @@ TROUPE_API expected<void> validate(std::span<const exporter> exporters);
 /// Runs them in order; the results are in the same places. The first error ends it.
 TROUPE_API expected<std::vector<std::optional<std::string>>> run_exporters(std::span<const exporter> exporters, const estimator& e,
                                                                            const export_options& how, const export_occasion& now);
-
-template <> struct option_choices<export_rule> {
-  static constexpr std::pair<std::string_view, export_rule> all[] = {
-    {"latest", export_rule::latest}, {"best", export_rule::best}, {"final", export_rule::final}};
-};
-
-template <> struct option_fields<exporter> {
-  static constexpr std::tuple all{
-    option_field{"name", &exporter::name, "of its directory below export/"},
-    option_field{"rule", &exporter::rule, "after every evaluation, after one that is better than all before, or after the last"},
-    option_field{"exports_to_keep", &exporter::exports_to_keep, "the newest so many; none: all", field_range::at_least(1)},
-    option_field{"metric", &exporter::metric, "rule best: what is compared"},
-    option_field{"smaller", &exporter::smaller, "rule best: a smaller one is better"}};
-};
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 // Graphs: what a model function describes, once per mode; nothing is computed while it is built.
+// Read it to begin with.
 //
 //   auto w = g.variable({.name = "w", .dims = {784, 128}, .initial = tr::init::glorot_uniform()});
 //   auto h = tr::relu(tr::matmul(x, w));

@@ -1,4 +1,5 @@
 // Heads: what turns logits into a loss, metrics and predictions. A head is a value; every ready-made model takes any head.
+// Read it to begin with.
 //
 //   auto model = tr::dnn_model({.hidden_units = {64}, .head = tr::binary_head{.thresholds = {0.3, 0.7}}});   // canned_models.hpp
 //   return tr::multi_class_head{.classes = 10}.spec(g, {.mode = mode, .logits = logits, .labels = y});       // In a model of your own.

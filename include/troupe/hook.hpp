@@ -1,5 +1,6 @@
 // Hooks: user objects that observe a job. They run on a thread of their own, in the order of events, and hold up
 // training only if they request a gate or fall far behind.
+// Not needed to begin with.
 //
 //   struct stop_at_target : tr::hook {
 //     tr::needs begin(int64_t) override { return {.holds = {.evaluated = true}}; }

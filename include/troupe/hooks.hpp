@@ -1,7 +1,8 @@
 // Ready-made hooks (hook.hpp).
+// Not needed to begin with.
 //
 //   auto log = tr::log_values({.values = {"gradient_norm"}, .every_secs = 10.0});
-//   auto plateau = tr::reduce_on_plateau({.metric = "loss", .factor = 0.5, .patience = 3});
+//   auto plateau = tr::reduce_on_plateau({.factor = 0.5, .patience = 3});
 //   tr::train_and_evaluate(estimator, {.input = train, .hooks = {*log, *plateau}}, {.input = test});
 //
 // Functions that take options return invalid_argument naming the option and its value. A hook is used by one job at a time, and by a later one
@@ -41,9 +42,7 @@ struct stop_at_time_options {
 TROUPE_API expected<std::shared_ptr<hook>> stop_at_time(stop_at_time_options options);
 
 struct reduce_on_plateau_options {
-  std::string metric = "loss";
-  std::string evaluation = {};              ///< The name of its eval_spec.
-  bool smaller = true;                      ///< Smaller values are better.
+  metric_goal goal = {};
   double factor = 0.1;                      ///< Above 0 and below 1: of the learning rate.
   int64_t patience = 10;                    ///< Evaluations without an improvement that are borne; the next one reduces the rate.
   double min_delta = 1e-4;                  ///< An improvement is more than this.

@@ -1,5 +1,6 @@
 // Inspecting what a job leaves behind and what it consists of: model directories, checkpoints, event files, plans,
 // graphs.
+// Not needed to begin with.
 //
 //   auto graph = tr::inspect_graph(estimator, train_input, tr::mode::train);
 //   if (graph) std::ofstream{"model.dot"} << tr::to_dot(*graph);

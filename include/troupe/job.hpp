@@ -1,4 +1,5 @@
 // Jobs: training in the background of a program of your own.
+// Read it to begin with.
 //
 //   auto job = tr::start(estimator, {.input = train, .max_steps = 3000}, tr::eval_spec{.input = test});
 //   ...                                    // your own loop; job->progress() any time
@@ -10,33 +11,12 @@
 #pragma once
 
 #include <troupe/estimator.hpp>
+#include <troupe/progress.hpp>
 
 #include <chrono>
 #include <functional>
 
 namespace troupe {
-
-/// An evaluation beside a job, or for which it waits, that is under way.
-struct evaluation_progress {
-  std::string name;                         ///< As in its eval_spec.
-  int64_t step = 0;                         ///< Of the checkpoint that is evaluated.
-  int64_t batches = 0;                      ///< Already done, as of at most 0.1 s ago.
-  bool operator==(const evaluation_progress&) const = default;
-};
-
-struct job_progress {
-  enum class phase : uint8_t { starting, restoring, training, draining, recovering, finished, failed };
-  phase now = phase::starting;
-  int64_t step = 0;
-  std::optional<int64_t> max_steps;
-  double loss = 0;
-  double steps_per_second = 0;
-  int64_t committed_step = -1;              ///< -1: none by this job yet.
-  std::map<std::string, std::map<std::string, double>> evaluations;  ///< Metrics of the last one of each name.
-  std::vector<evaluation_progress> evaluating = {};  ///< Those that are under way, in the order of their eval_specs.
-  bool paused = false;                      ///< After `job::pause`, until `job::resume` or a stop.
-};
-TROUPE_API std::string_view to_string(job_progress::phase p) noexcept;
 
 /// A move-only handle. Any thread may make any call; only `wait` and the destructor block. Once the job has ended,
 /// `progress` is its last state, `wait` returns the same result again, and `save`, `stop` and `abort` do nothing. The

@@ -1,4 +1,5 @@
 // Losses: how far predictions are from labels, weighted and reduced to one number.
+// Not needed to begin with.
 //
 //   spec.loss = tr::losses::sigmoid_cross_entropy(labels, logits, {.weights = w});
 //

@@ -1,4 +1,5 @@
 // Metrics: how good a model is over all the examples of an evaluation, or over the steps of training that a log point tells of.
+// Not needed to begin with.
 //
 //   spec.metrics = {{"auc", tr::metrics::auc(labels, probabilities)},
 //                   {"confusion", tr::metrics::confusion_matrix(labels, classes, 10, {.weights = w})}};

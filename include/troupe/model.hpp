@@ -1,4 +1,5 @@
 // Models: a function that describes the computation for one mode, and what it returns.
+// Read it to begin with.
 //
 //   tr::model_spec mlp(tr::graph& g, const tr::features& x, const tr::labels& y, tr::mode mode) {
 //     auto h = tr::nn::dense(x["pixels"], {.units = 256, .activation = tr::relu});
@@ -9,7 +10,7 @@
 // Heads are in heads.hpp, ready-made models in canned_models.hpp and sequential.hpp.
 #pragma once
 
-#include <troupe/nn.hpp>
+#include <troupe/operations.hpp>
 #include <troupe/optimizer.hpp>
 
 #include <concepts>

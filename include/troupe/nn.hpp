@@ -1,4 +1,5 @@
 // Layers: operations with variables of their own, under a scope of their own.
+// Read it to begin with.
 //
 //   auto h = tr::nn::dense(x, {.units = 256, .activation = tr::relu});
 //   h = tr::nn::residual(h, tr::nn::feed_forward(tr::nn::layer_norm(h), {.hidden = 1024}));

@@ -1,4 +1,5 @@
 // ONNX: an exported model as a file for other runtimes, such as onnxruntime.
+// Not needed to begin with.
 //
 //   auto written = tr::write_onnx(*served, "fashion.onnx");
 //

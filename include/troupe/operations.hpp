@@ -1,4 +1,5 @@
 // Operations make the values of a graph; they are listed family by family.
+// Read it to begin with.
 //
 // Each states its shape rule; `floating` is float32 or float64, `number` is floating, int32 or int64. Operands of one
 // operation are of one dtype unless it says otherwise; nothing is converted silently (see `cast`). An operation whose

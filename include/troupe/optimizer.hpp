@@ -1,4 +1,5 @@
 // Optimizers: an update rule, its rate at each step, and what surrounds the rule: clipping, weight decay, averages.
+// Read it to begin with.
 //
 //   .optimizer = tr::adam{.rate = 1e-3f}                       // A rule alone.
 //   .optimizer = tr::optimizer{.rule = tr::adamw{.rate = 1e-3f}, .schedule = tr::cosine_decay{.decay_steps = 10000},

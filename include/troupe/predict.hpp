@@ -1,4 +1,5 @@
 // Predictions: a model's outputs for each example, as a lazy stream in the order of the input.
+// Read it to begin with.
 //
 //   auto predictions = tr::predict(estimator, {.input = images.batch(500), .keys = {"class_ids"}});
 //   if (!predictions) return tr::report(predictions.error());
@@ -20,8 +21,7 @@ namespace troupe {
 struct predict_spec {
   dataset input = {};                      ///< With or without labels; the model's function gets what there is.
   std::vector<std::string> keys = {};      ///< The predictions to compute; empty: all of them.
-  std::optional<int64_t> step = {};        ///< Step of the checkpoint; the newest when absent. Or:
-  std::string checkpoint = {};             ///<   the prefix of a checkpoint, "dir/model.ckpt-390", of any model directory.
+  checkpoint_ref checkpoint = {};          ///< Where the variables come from.
   bool single_examples = true;             ///< One result a row; false: one a batch, as the model yields it.
   int64_t batches_ahead = 16;              ///< Most batches computed beyond the one being taken; 0: none.
   /// Called for each batch that is taken, by the thread that takes it, and at the end of the stream, also of one that is destroyed or stopped early.
@@ -47,7 +47,7 @@ class TROUPE_API prediction_stream {
   /// The next result; nothing at the end of the data, and at every later call. An error comes after all results before
   /// it, and again at every later call: invalid_argument (an unknown key, naming the known ones; a prediction whose
   /// first extent is not the batch, where single examples were requested; 2^30 bytes or more of predictions in a batch;
-  /// any such error of the model or the input), not_found (no checkpoint of that step), data_loss, cancelled,
+  /// any such error of the model or the input), not_found (no such checkpoint), data_loss, cancelled,
   /// deadline_exceeded (no batch for ten minutes).
   expected<std::optional<prediction>> next();
   /// The results as a range, each as `next` returns it: `for (const auto& one : stream)`. The range ends at the end of
@@ -97,8 +97,8 @@ class prediction_stream::iterator {
 };
 inline prediction_stream::iterator prediction_stream::begin() { return iterator{*this}; }
 
-/// invalid_argument: the configuration's fields, a model without a function, a step or batches_ahead below 0, a key
-/// given twice, a hook that is null, a checkpoint that no name can be, or one beside a step. The first `next` returns all other errors.
+/// invalid_argument: the configuration's fields, a model without a function, batches_ahead below 0, a key given twice, a hook that is null, a checkpoint
+/// that there cannot be. The first `next` returns all other errors.
 TROUPE_API expected<prediction_stream> predict(const estimator& e, const predict_spec& spec);
 
 }  // namespace troupe

@@ -1,4 +1,5 @@
 // Predictions as files that other programs read: comma-separated values, JSON lines, or NumPy's arrays.
+// Not needed to begin with.
 //
 //   auto file = tr::prediction_file::create("classes.csv", tr::prediction_format::csv);
 //   for (const auto& one : *predictions) ... file->write(one) ...

@@ -1,4 +1,5 @@
 // How a job is run: where it keeps its files, how often it saves and logs, how many replicas share the work.
+// Read it to begin with.
 //
 //   tr::run_config config{.model_dir = "runs/fashion", .save_checkpoints_steps = 500};
 //   auto longer = tr::replace(config, {.save_checkpoints_secs = 60.0});   // The steps lose their say.

@@ -1,5 +1,6 @@
 // A model directory that describes itself: a hook that keeps the record of a run there, and for TensorBoard its hyperparameters
 // and the graph of its model, in an event file.
+// Not needed to begin with.
 //
 //   tr::run_description about{.record = {.resolved = {{"rate", "0.001"}}}, .values = {{"rate", 1e-3}}};
 //   about.graph = [=] { return tr::inspect_graph(estimator, input, tr::mode::train, false); };

@@ -1,4 +1,5 @@
 // What the last job in a model directory was configured with, by which command and which versions: the file run.json there.
+// Not needed to begin with.
 //
 //   if (auto record = tr::read_run_record("runs/fashion")) use(record->settings.at("optimizer.rate"));
 //

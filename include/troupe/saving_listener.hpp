@@ -1,4 +1,5 @@
 // Saving listeners: user objects that take part in every save of a job.
+// Not needed to begin with.
 //
 //   struct uploader : tr::saving_listener {
 //     verdict after_save(int64_t step, const std::string& prefix) override { return upload(prefix) ? verdict::go_on : verdict::stop; }

@@ -1,4 +1,5 @@
 // A model given as a list of layers, such as a convolutional network, with any head.
+// Not needed to begin with.
 //
 //   auto model = tr::sequential_model({
 //     .layers = {tr::layer::conv2d{.filters = 32, .kernel_size = {3, 3}, .activation = tr::relu}, tr::layer::max_pool{},
@@ -8,6 +9,7 @@
 #pragma once
 
 #include <troupe/heads.hpp>
+#include <troupe/nn.hpp>
 
 #include <variant>
 

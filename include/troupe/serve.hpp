@@ -1,4 +1,5 @@
 // Serving exported models over HTTP, in the forms of TensorFlow Serving's REST interface (docs/serving.md).
+// Not needed to begin with.
 //
 //   auto server = tr::model_server::start("runs/fashion/export/latest", {.port = 8501});
 //   ...                                            // POST /v1/models/latest:predict {"instances": [...]}

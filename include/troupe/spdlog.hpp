@@ -1,5 +1,6 @@
 // For programs that log with spdlog: a job's events in their own logger. The one header that mentions spdlog, which the library itself
 // does not use: any version will do.
+// Not needed to begin with.
 //
 //   auto job = tr::start(estimator, training, {}, {.log = tr::log_to(spdlog::get("training"))});
 #pragma once

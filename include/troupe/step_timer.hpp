@@ -1,5 +1,7 @@
-// When something that happens every so many steps or seconds is due: the rule of the Estimator's hooks (SecondOrStepTimer), as a plain object
-// without a clock of its own. A job itself acts on exact multiples of a number of steps; a hook that wants the Estimator's points in time, or
+// When something that happens every so many steps or seconds is due: the rule of the Estimator's hooks (SecondOrStepTimer).
+// Not needed to begin with.
+//
+// A plain object without a clock of its own. A job itself acts on exact multiples of a number of steps; a hook that wants the Estimator's points in time, or
 // seconds, asks a timer:
 //
 //   auto timer = tr::step_timer::every_steps(10);

@@ -1,5 +1,6 @@
 // Summaries: values that a model records while it trains, by graph::scalar, histogram, image and text in `model_fn`.
 // They are kept in event files, which TensorBoard shows.
+// Not needed to begin with.
 #pragma once
 
 #include <troupe/tensor.hpp>

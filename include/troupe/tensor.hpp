@@ -1,4 +1,5 @@
 // Tensors: a value made of a dtype, a shape and a shared immutable buffer. Copying one copies a pointer.
+// Not needed to begin with.
 //
 //   auto x = tr::tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
 //   for (float v : x.as<float>()) ...

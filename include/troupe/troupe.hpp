@@ -1,42 +1,20 @@
-// Start here: everything to build a model, train it, evaluate it and embed it. Read estimator.hpp first, then model.hpp,
-// dataset.hpp, job.hpp, predict.hpp.
+// Start here: all that most programs need, in the order in which to read it. What else there is, each header says in its first line:
+// checkpoints and event files from outside (inspect.hpp, convert.hpp), exported models and serving (exported_model.hpp, onnx.hpp, serve.hpp), hooks
+// (hook.hpp, hooks.hpp), metrics of one's own (metrics.hpp, losses.hpp), files of records (tfrecord.hpp), options by name (options/).
 #pragma once
 
-#include <troupe/canned_models.hpp>
-#include <troupe/checkpoint_id.hpp>
-#include <troupe/checkpoints.hpp>
-#include <troupe/convert.hpp>
-#include <troupe/dataset.hpp>
-#include <troupe/dataset_iterator.hpp>
-#include <troupe/early_stopping.hpp>
-#include <troupe/error.hpp>
 #include <troupe/estimator.hpp>
-#include <troupe/event_value.hpp>
-#include <troupe/exported_model.hpp>
-#include <troupe/exporter.hpp>
-#include <troupe/graph.hpp>
-#include <troupe/heads.hpp>
-#include <troupe/hook.hpp>
-#include <troupe/hooks.hpp>
-#include <troupe/inspect.hpp>
-#include <troupe/job.hpp>
-#include <troupe/losses.hpp>
-#include <troupe/metrics.hpp>
+#include <troupe/dataset.hpp>
+#include <troupe/canned_models.hpp>
 #include <troupe/model.hpp>
-#include <troupe/nn.hpp>
-#include <troupe/onnx.hpp>
+#include <troupe/graph.hpp>
 #include <troupe/operations.hpp>
+#include <troupe/nn.hpp>
+#include <troupe/heads.hpp>
 #include <troupe/optimizer.hpp>
-#include <troupe/predict.hpp>
-#include <troupe/prediction_file.hpp>
-#include <troupe/record.hpp>
 #include <troupe/run_config.hpp>
-#include <troupe/run_description.hpp>
-#include <troupe/run_record.hpp>
-#include <troupe/saving_listener.hpp>
-#include <troupe/sequential.hpp>
-#include <troupe/step_timer.hpp>
-#include <troupe/summary.hpp>
-#include <troupe/tensor.hpp>
-#include <troupe/vocabulary.hpp>
-#include <troupe/warm_start.hpp>
+#include <troupe/predict.hpp>
+#include <troupe/job.hpp>
+#include <troupe/exporter.hpp>
+#include <troupe/checkpoints.hpp>
+#include <troupe/error.hpp>

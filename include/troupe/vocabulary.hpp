@@ -1,5 +1,6 @@
 // Vocabularies: words that stand for the numbers 0, 1, 2, ... Tensors hold numbers only, so text becomes numbers before it
 // is a label, and a number becomes text again after it was predicted.
+// Not needed to begin with.
 //
 //   const std::vector<std::string> kinds{"shirt", "bag", "boot"};
 //   auto labels = tr::indices_of(words, kinds);                      // int32, one a word

@@ -1,4 +1,5 @@
 // Warm start: variables of a new job begin with the values of a stored checkpoint instead of their initial values.
+// Not needed to begin with.
 //
 //   const tr::estimator e{model, {.model_dir = "runs/new"}, tr::warm_start_settings{.ckpt_to_initialize_from = "runs/old"}};
 //

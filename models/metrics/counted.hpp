@@ -4,7 +4,7 @@
 #include "compute/graph/graph.hpp"
 
 #include <troupe/metrics.hpp>
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 namespace troupe::metrics {
 

@@ -76,7 +76,7 @@ expected<void> check_judgements(const prepared_job& job) {
     if (auto possible = check_metric(job, "the rule '" + to_text(rule) + "'", rule.options.evaluation, metric); !possible)
       return possible;
   }
-  return training->keep_best ? check_metric(job, "keep_best", training->keep_best->evaluation, training->keep_best->metric) : expected<void>{};
+  return training->keep_best ? check_metric(job, "keep_best", training->keep_best->goal.evaluation, training->keep_best->goal.metric) : expected<void>{};
 }
 
 /// What earlier runs of the job have left of its evaluations: for rules, for the best checkpoint, and so that a finished job evaluates nothing again.

@@ -66,9 +66,7 @@ class launched_evaluation final : public running_evaluation {
   launched_evaluation(std::shared_ptr<prepared_job> job, std::shared_ptr<job_world> world)
     : deadlines_(job->basis().deadlines), world_(std::move(world)), board_(std::make_shared<board>(world_->listener())) {
     world_->tell_time_and_host(*job);
-    const auto& wanted = std::get<evaluation_job>(job->job);
-    const auto which = wanted.from ? checkpoint_choice{wanted.from->id.step, wanted.from->id.iteration}
-                                   : checkpoint_choice{wanted.step.value_or(-1)};  // The evaluator takes -1 for the newest.
+    const auto which = std::get<evaluation_job>(job->job).checkpoint.which;
     nodes_.emplace(*world_, std::move(job));
     driver_ = spawn_actor(world_->system(), {.messages = world_->messages()}, lone_evaluation, lone_evaluation_options{nodes_->driven(), board_, which});
     const auto handle = caf::actor_cast<caf::strong_actor_ptr>(driver_);

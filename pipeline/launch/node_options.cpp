@@ -160,8 +160,8 @@ evaluator_options evaluator_options_of(const prepared_job& job, const plan_node&
   options.steps = job.evaluation(node.index).steps;
   options.hooks = job.evaluation(node.index).hooks;
   options.silence_max = basis.deadlines.silence;
-  if (const auto* alone = std::get_if<evaluation_job>(&job.job); alone && alone->from)
-    options.directory = alone->from->directory;
+  if (const auto* alone = std::get_if<evaluation_job>(&job.job); alone && alone->checkpoint.directory)
+    options.directory = *alone->checkpoint.directory;
   if (const auto* training = std::get_if<training_job>(&job.job)) {
     options.exports = training->evaluations[static_cast<size_t>(node.index)].exports;
     options.rules = training->stop_early;
@@ -178,12 +178,9 @@ predictor_options predictor_options_of(const prepared_job& job, const plan_node&
   options.name = node.name;
   options.board = job.predictions;
   options.files = basis.files;
-  options.directory = basis.config.model_dir.value_or("");
-  const auto& wanted = job.prediction();
-  options.which = wanted.from ? checkpoint_choice{wanted.from->id.step, wanted.from->id.iteration}
-                              : checkpoint_choice{wanted.step.value_or(-1)};  // The predictor takes -1 for the newest.
-  if (wanted.from)
-    options.directory = wanted.from->directory;
+  const auto& checkpoint = job.prediction().checkpoint;
+  options.which = checkpoint.which;
+  options.directory = checkpoint.directory.value_or(basis.config.model_dir.value_or(""));
   options.silence_max = basis.deadlines.silence;
   options.parameters = job.driven_by(node.id).parameters;
   options.seed = basis.config.seed;

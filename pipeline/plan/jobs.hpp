@@ -8,6 +8,7 @@
 #include "plan/plan.hpp"
 #include "storage/checkpoints/checkpoint_store.hpp"
 #include "storage/files/file_system.hpp"
+#include "words/checkpoint_id.hpp"
 #include "words/settled_config.hpp"
 #include "words/stored_plan.hpp"
 
@@ -60,9 +61,9 @@ using job_books = std::optional<checkpoint_info>;
 using job_planner = std::function<expected<planned_job>(const job_books&)>;
 
 /// A checkpoint in a directory that need not be the model's.
-struct stored_checkpoint {
-  std::string directory;
-  checkpoint_id id;
+struct chosen_checkpoint {
+  checkpoint_choice which = {};
+  std::optional<std::string> directory = {};  ///< Absent: the model's.
 };
 
 struct training_job {
@@ -84,16 +85,14 @@ struct training_job {
 struct evaluation_job {
   job_basis basis;
   evaluation_data data;
-  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest, unless there is:
-  std::optional<stored_checkpoint> from = {};
+  chosen_checkpoint checkpoint = {};
 };
 
 struct prediction_job {
   job_basis basis;
   dataset input;
   prediction_choice choice = {};
-  std::optional<int64_t> step = {};    ///< Step of the checkpoint; absent: the newest, unless there is:
-  std::optional<stored_checkpoint> from = {};
+  chosen_checkpoint checkpoint = {};
   int64_t batches_ahead = 16;
   std::vector<std::shared_ptr<hook>> hooks = {};  ///< Called where the predictions are taken.
 };

@@ -7,7 +7,6 @@ namespace troupe {
 
 namespace {
 
-constexpr std::string_view stem = "model.ckpt-";
 constexpr std::string_view manifest_ending = ".manifest.json";
 constexpr std::string_view verdict_ending = ".verdict.json";
 constexpr std::string_view shard_ending = ".safetensors";
@@ -27,14 +26,10 @@ bool take(std::string_view& text, std::string_view what) {
 
 /// Removes a `checkpoint_name` from the front.
 std::optional<checkpoint_id> take_id(std::string_view& name) {
-  return take(name, stem) ? take_checkpoint_id(name) : std::nullopt;
+  return take(name, checkpoint_stem) ? take_checkpoint_id(name) : std::nullopt;
 }
 
 }  // namespace
-
-std::string checkpoint_name(checkpoint_id id) {
-  return std::string{stem} + to_string(id);
-}
 
 std::string manifest_name(checkpoint_id id) {
   return checkpoint_name(id) + std::string{manifest_ending};
@@ -46,12 +41,6 @@ std::string verdict_name(checkpoint_id id) {
 
 std::string shard_name(checkpoint_id id, int64_t index, int64_t count) {
   return checkpoint_name(id) + "-" + zero_padded(index, 5) + "-of-" + zero_padded(count, 5) + std::string{shard_ending};
-}
-
-std::optional<checkpoint_id> id_of_checkpoint(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0.
-  const auto id = take_id(path);
-  return path.empty() ? id : std::nullopt;
 }
 
 std::optional<checkpoint_id> id_of_manifest(std::string_view file_name) {

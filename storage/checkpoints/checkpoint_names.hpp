@@ -1,14 +1,12 @@
 // The file names of a checkpoint, and the checkpoint that a name belongs to.
 #pragma once
 
-#include <troupe/checkpoint_id.hpp>
+#include "words/checkpoint_id.hpp"
 
 namespace troupe {
 
 inline constexpr std::string_view state_file_name = "checkpoint";
 
-/// "model.ckpt-1200", "model.ckpt-1200-iteration-2"
-std::string checkpoint_name(checkpoint_id id);
 /// "model.ckpt-1200.manifest.json"
 std::string manifest_name(checkpoint_id id);
 /// "model.ckpt-1200.verdict.json"
@@ -16,8 +14,6 @@ std::string verdict_name(checkpoint_id id);
 /// "model.ckpt-1200-00000-of-00002.safetensors"; `index` counts from 0.
 std::string shard_name(checkpoint_id id, int64_t index, int64_t count);
 
-/// The checkpoint of a `checkpoint_name`, after the last '/' of a path; absent for any other name.
-std::optional<checkpoint_id> id_of_checkpoint(std::string_view path);
 /// The checkpoint of a manifest's file name; absent for any other name.
 std::optional<checkpoint_id> id_of_manifest(std::string_view file_name);
 /// The checkpoint of a verdict's file name; absent for any other name.

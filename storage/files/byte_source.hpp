@@ -3,7 +3,7 @@
 
 #include "storage/files/file_system.hpp"
 
-#include <troupe/record.hpp>
+#include <troupe/tfrecord.hpp>
 
 namespace troupe {
 

@@ -1,4 +1,4 @@
-#include <troupe/record.hpp>
+#include <troupe/tfrecord.hpp>
 
 #include "storage/encodings/utf8.hpp"
 #include "storage/proto/example.pb.h"

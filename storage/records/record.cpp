@@ -1,4 +1,4 @@
-#include <troupe/record.hpp>
+#include <troupe/tfrecord.hpp>
 
 #include "storage/records/record_file.hpp"
 

@@ -1,4 +1,4 @@
-// Record files on any file system: the implementation of <troupe/record.hpp>.
+// Record files on any file system: the implementation of <troupe/tfrecord.hpp>.
 #pragma once
 
 #include "storage/records/record_framing.hpp"

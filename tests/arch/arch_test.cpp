@@ -88,6 +88,12 @@ TEST_CASE("every public header is installed") {
              "include/meson.build lists every public header");
 }
 
+TEST_CASE("a public header says whether one reads it to begin with, and those are at most 1,900 lines") {
+  CHECK_NONE(headers_of_unknown_use(tree()), "the second or third line of a public header says whether a beginner needs it");
+  CHECK(lines_to_begin_with(tree()) > 1000);
+  CHECK(lines_to_begin_with(tree()) <= 1900);
+}
+
 TEST_CASE("only storage/ touches files") {
   CHECK_NONE(file_access_outside_storage(tree()), "file access goes through storage/files/file_system.hpp");
 }
@@ -142,6 +148,16 @@ TEST_CASE("a planted violation is found on its line, and what only looks like on
     const auto caf = caf_reached_from_the_front_door(chain);
     REQUIRE(caf.size() == 3);
     CHECK(caf[0].text == "reaches <caf/actor.hpp> by compute/graph/b.hpp > storage/files/c.hpp > caf/actor.hpp");
+  }
+  SUBCASE("headers to begin with") {
+    const auto troupe = parse("include/troupe/troupe.hpp", "#include <troupe/a.hpp>\n");
+    const auto found = headers_of_unknown_use({troupe, parse("include/troupe/a.hpp", "// A.\n// Read it to begin with.\n"),
+                                               parse("include/troupe/b.hpp", "// B.\n// Read it to begin with.\n"),
+                                               parse("include/troupe/c.hpp", "// C.\n//\n//\n// Not needed to begin with.\n"),
+                                               parse("include/troupe/d.hpp", "// D.\n// Not needed to begin with.\n"), parse("words/e.hpp", "// E.\n")});
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].path == "include/troupe/b.hpp");
+    CHECK(found[1].path == "include/troupe/c.hpp");
   }
   SUBCASE("CAF") {
     const std::string text = "// caf::actor\n#include <caf/all.hpp>\ncaf::actor a;\nauto s = \"caf::actor\";\n";

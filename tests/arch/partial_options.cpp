@@ -1,8 +1,18 @@
 // Compiles only if each member of a public struct of options may be left out of a designated initialiser: the library is built with
 // -Wmissing-field-initializers as an error, as the programs of embedders are that say -Wextra -Werror.
+#include <troupe/convert.hpp>
 #include <troupe/dataset_iterator.hpp>
+#include <troupe/exported_model.hpp>
+#include <troupe/hooks.hpp>
 #include <troupe/inspect.hpp>
-#include <troupe/spec_fields.hpp>
+#include <troupe/losses.hpp>
+#include <troupe/metrics.hpp>
+#include <troupe/onnx.hpp>
+#include <troupe/options/spec_fields.hpp>
+#include <troupe/prediction_file.hpp>
+#include <troupe/run_description.hpp>
+#include <troupe/sequential.hpp>
+#include <troupe/summary.hpp>
 #include <troupe/troupe.hpp>
 
 namespace troupe {
@@ -15,12 +25,14 @@ void leave_out_the_rest(const Options&...) {}
 }  // namespace
 
 void of_jobs() {
-  leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.step = 3}, start_options{.executor_deadline = {}},
+  leave_out_the_rest(train_spec{.max_steps = 3}, eval_spec{.steps = 3}, predict_spec{.keys = {}},
+                     start_options{.executor_deadline = {}},
                      estimator{.config = {}}, run_config{.replicas = 2}, run_config_changes{.replicas = 2}, checkpoint_trigger{.steps = 3},
                      needs{.holds = {.saved = true}}, held_facts{.evaluated = true}, need{.every = 1}, inspect_options{.verify = true},
                      field_range{.least = 0}, option_values{.kind = option_kind::text}, warm_start_settings{.freeze = true}, vocab_info{.axis = 1},
-                     convert_options{.step = 3}, stop_rule_options{.min_steps = 3}, keep_best{.smaller = false});
-  leave_out_the_rest(export_options{.step = 3}, export_occasion{.is_final = true}, exporter{.metric = "loss"}, caller_options{.rows = {1}},
+                     convert_options{.step = 3}, stop_rule_options{.min_steps = 3}, keep_best{.goal = {.smaller_is_better = false}});
+  leave_out_the_rest(export_options{.checkpoint = {}}, checkpoint_ref{.step = 3},
+                     export_occasion{.is_final = true}, exporter{.goal = {}}, metric_goal{.metric = "auc"}, caller_options{.rows = {1}},
                      export_signature{.outputs = {}}, onnx_options{.signature = "scores"});
 }
 

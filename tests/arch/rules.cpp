@@ -325,6 +325,50 @@ violations missing_documents(const source_files& files, const std::set<std::stri
   return found;
 }
 
+namespace {
+
+constexpr std::string_view to_begin_with = "// Read it to begin with.", not_to_begin_with = "// Not needed to begin with.";
+constexpr std::string_view first_header = "include/troupe/troupe.hpp";
+
+/// The headers that troupe.hpp includes, as paths.
+std::set<std::string> first_headers(const source_files& files) {
+  std::set<std::string> all;
+  for (const auto& file : files)
+    if (file.path == first_header)
+      for (const auto& include : includes(file))
+        all.insert("include/" + include.target);
+  return all;
+}
+
+}  // namespace
+
+violations headers_of_unknown_use(const source_files& files) {
+  violations found;
+  const auto first = first_headers(files);
+  for (const auto& file : files) {
+    if (!file.under("include") || file.path == first_header)
+      continue;
+    const auto has = [&file](std::string_view words) {
+      for (size_t i = 0; i < std::min<size_t>(3, file.lines.size()); ++i)
+        if (file.lines[i].text == words)
+          return true;
+      return false;
+    };
+    const auto wanted = first.contains(file.path) ? to_begin_with : not_to_begin_with;
+    if (!has(wanted))
+      found.push_back({file.path, 1, "its first three lines lack '" + std::string{wanted} + "', as troupe.hpp says"});
+  }
+  return found;
+}
+
+size_t lines_to_begin_with(const source_files& files) {
+  size_t lines = 0;
+  const auto first = first_headers(files);
+  for (const auto& file : files)
+    lines += first.contains(file.path) ? file.lines.size() : 0;
+  return lines;
+}
+
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build) {
   violations found;
   for (const auto& file : files)

@@ -32,6 +32,10 @@ int column_limit(const std::string& clang_format);
 violations wide_lines(const source_files& files, int columns);
 /// A comment names only documents that exist: `documents` are their paths, "docs/numerics.md"; "numerics.md" stands for one in docs/.
 violations missing_documents(const source_files& files, const std::set<std::string>& documents);
+/// A public header says within its first three lines whether one reads it to begin with, and troupe.hpp includes those and no others.
+violations headers_of_unknown_use(const source_files& files);
+/// The lines of the headers that troupe.hpp includes.
+size_t lines_to_begin_with(const source_files& files);
 /// A public header is installed, and compiled alone, only if include/meson.build lists it.
 violations unlisted_public_headers(const source_files& files, const std::string& meson_build);
 

@@ -3,6 +3,8 @@
 #include "tests/bench/evaluation_case.hpp"
 #include "tests/bench/turnstile.hpp"
 
+#include <troupe/nn.hpp>
+
 namespace troupe::bench {
 namespace {
 

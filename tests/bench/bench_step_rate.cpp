@@ -7,6 +7,8 @@
 #include "tests/bench/turnstile.hpp"
 #include "tests/support/temporary_directory.hpp"
 
+#include <troupe/nn.hpp>
+
 #include <string_view>
 
 namespace troupe::bench {

@@ -7,6 +7,7 @@
 #include "tests/bench/our_step.hpp"
 
 #include <troupe/metrics.hpp>
+#include <troupe/nn.hpp>
 
 namespace troupe::bench {
 

@@ -41,7 +41,8 @@ TEST_CASE("misuse exits with 2 and one error that says what would be right") {
   refused(project.train({"--max-steps", "9", "--batch-size", "300"}), "batch(300");
   refused({"train", "--config", project.path("none.toml")}, "none.toml cannot be read");
   refused({"train", "--config", project.path("")}, "cannot be read");
-  refused(project.evaluate({"--step", "last"}), "--step must be a whole number of at least 0, or best, not 'last'");
+  refused(project.evaluate({"--step", "last"}),
+          "--step: 'last' names no checkpoint: it is newest, best, a step such as 390, or a path such as runs/fashion/model.ckpt-390");
   refused(project.evaluate({"--step", "1", "--max-stpes", "2"}), "unknown flag --max-stpes; did you mean --max-steps?");
 }
 

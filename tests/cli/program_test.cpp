@@ -93,7 +93,7 @@ TEST_CASE("evaluate takes the checkpoint of a prefix, of any directory") {
   CHECK(none.status == 1);
   const auto no_prefix = run_program(project.evaluate({"--checkpoint", project.path("model")}));
   CHECK(no_prefix.status == 2);
-  CHECK(has(no_prefix.err, "names no checkpoint; a prefix is dir/model.ckpt-<step>"));
+  CHECK(has(no_prefix.err, "names no checkpoint: it is newest, best, a step such as 390"));
   const auto both = run_program(project.evaluate({"--step", "4", "--checkpoint", "x"}));
   CHECK(both.status == 2);
   CHECK(has(both.err, "--step and --checkpoint cannot be given together"));

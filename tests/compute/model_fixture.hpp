@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <troupe/nn.hpp>
+
 #include <cstring>
 
 namespace troupe::test {

@@ -99,7 +99,7 @@ TEST_CASE("a wish that cannot be is refused with its field, its value and what w
   wrong = evaluation();
   wrong.name = "a/b";
   CHECK(refusal(describe(over({}), wrong, {})) == "the name of an evaluation becomes part of a directory's: 'a/b' has a slash");
-  CHECK(refusal(describe(over({}), evaluation(), -1)) == "evaluation: step must be at least 0, not -1");
+  CHECK(refusal(describe(over({}), evaluation(), checkpoint_ref::of_step(-1))) == "the step of a checkpoint must be at least 0, not -1");
   CHECK(refusal(describe(over({}), {.input = dataset_over(fake_batches(3)), .batches_ahead = 4294967296}))
         == "prediction: batches_ahead must be in [0, 2147483647], not 4294967296");
 }
@@ -189,12 +189,18 @@ TEST_CASE("[EST-14] an estimator is a value, and jobs copy it: what is changed i
 }
 
 TEST_CASE("an evaluation or a prediction of a step is of that one, and without a step of the newest") {
-  CHECK(describe(over({}), evaluation(), 0)->step == 0);
-  CHECK_FALSE(describe(over({}), evaluation(), {})->step);
+  CHECK(describe(over({}), evaluation(), checkpoint_ref::of_step(0))->checkpoint.which.step == 0);
+  CHECK(describe(over({}), evaluation(), {})->checkpoint.which.step < 0);
+  CHECK(describe(over({}), evaluation(), checkpoint_ref::best())->checkpoint.which.best);
+  const auto by_path = describe(over({}), evaluation(), checkpoint_ref::of_path("runs/a/model.ckpt-8-iteration-2"));
+  CHECK(by_path->checkpoint.directory == "runs/a");
+  CHECK(by_path->checkpoint.which.step == 8);
+  CHECK(by_path->checkpoint.which.iteration == 2);
   CHECK(describe(over({}), evaluation(), {})->data.folder() == "eval");
-  const auto job = describe(over({.seed = 5}), predict_spec{.input = dataset_over(fake_batches(3)), .keys = {"row"}, .step = 7, .single_examples = false});
+  const auto job = describe(over({.seed = 5}), predict_spec{.input = dataset_over(fake_batches(3)), .keys = {"row"},
+                                                                  .checkpoint = checkpoint_ref::of_step(7), .single_examples = false});
   REQUIRE_MESSAGE(job, refusal(job));
-  CHECK(job->step == 7);
+  CHECK(job->checkpoint.which.step == 7);
   CHECK(job->choice.keys == std::vector<std::string>{"row"});
   CHECK_FALSE(job->choice.single_examples);
   CHECK(job->batches_ahead == 16);

@@ -59,24 +59,23 @@ TEST_CASE("[EST-35] without a checkpoint initial variables are evaluated, and a 
   }
   REQUIRE(losses[5] != losses[10]);
   for (const int64_t step : {5, 10}) {
-    const auto named = evaluate_checkpoint(e, on, prefixes[step]);
+    const auto named = evaluate(e, on, checkpoint_ref::of_path(prefixes[step]));
     REQUIRE_MESSAGE(named, why(named));
     CHECK(named->metrics.at("loss") == losses[step]);
     CHECK(named->global_step == step);
     CHECK(named->checkpoint == prefixes[step]);
     // Also by an estimator without a directory, and for predictions.
-    CHECK(evaluate_checkpoint({small_model(), {}}, on, prefixes[step])->metrics.at("loss") == losses[step]);
-    auto predictions = predict(e, {.input = small_dataset(20).batch(8), .checkpoint = prefixes[step]});
+    CHECK(evaluate({small_model(), {}}, on, checkpoint_ref::of_path(prefixes[step]))->metrics.at("loss") == losses[step]);
+    auto predictions = predict(e, {.input = small_dataset(20).batch(8), .checkpoint = checkpoint_ref::of_path(prefixes[step])});
     REQUIRE(predictions);
     REQUIRE(predictions->next());
     CHECK(predictions->checkpoint() == prefixes[step]);
   }
-  CHECK(evaluate_checkpoint(e, on, directory / "run/model.ckpt-7").error().category == errc::not_found);
-  CHECK(evaluate_checkpoint(e, on, directory / "run/model").error().message
-        == "'" + (directory / "run/model") + "' names no checkpoint; a prefix is dir/model.ckpt-<step>, as inspect lists them");
-  CHECK(evaluate_checkpoint(e, on, "").error().category == errc::invalid_argument);
-  CHECK(predict(e, {.input = small_dataset(20), .step = 5, .checkpoint = prefixes[5]}).error().message
-        == "a step (5) and a checkpoint ('" + prefixes[5] + "') cannot both be given");
+  CHECK(evaluate(e, on, checkpoint_ref::of_path(directory / "run/model.ckpt-7")).error().category == errc::not_found);
+  CHECK(evaluate(e, on, checkpoint_ref::of_path(directory / "run/model")).error().message
+        == "'" + (directory / "run/model") + "' names no checkpoint; a path is dir/model.ckpt-<step>, as inspect lists them");
+  CHECK(evaluate(e, on, checkpoint_ref::of_path("")).error().category == errc::invalid_argument);
+  CHECK(evaluate(e, on, checkpoint_ref::of_step(-2)).error().message == "the step of a checkpoint must be at least 0, not -2");
 }
 
 TEST_CASE("[EST-31] an evaluation reads all seven batches, three where three are asked for, and cannot be asked for none") {

@@ -153,16 +153,16 @@ TEST_CASE("a plateau is as many evaluations without an improvement as are borne 
   CHECK(reductions({.patience = 1, .cooldown = 1}, {1, 1, 1, 1, 1, 1}) == 2);
   CHECK(reductions({.patience = 0, .min_delta = 0.1}, {1, 0.95, 0.94}) == 2);
   CHECK(reductions({.patience = 0, .min_delta = 0.1}, {1, 0.8}) == 0);
-  CHECK(reductions({.metric = "accuracy", .smaller = false, .patience = 0}, {1, 0.5, 0.5}) == 1);
+  CHECK(reductions({.goal = {.metric = "accuracy", .smaller_is_better = false}, .patience = 0}, {1, 0.5, 0.5}) == 1);
   CHECK(reductions({.patience = 0}, {1, std::nan("")}) == 1);
   const auto bounded = *look_for_plateau({.factor = 0.1, .patience = 0, .min_factor = 0.05}, history({1, 1, 1, 1}));
   CHECK(bounded.rate_factor == 0.05);
   CHECK(bounded.reductions == 2);
-  const auto missing = look_for_plateau({.metric = "auc"}, history({1}));
+  const auto missing = look_for_plateau({.goal = {.metric = "auc"}}, history({1}));
   CHECK(missing.error().category == errc::key_missing);
   CHECK(missing.error().message == "reduce_on_plateau asks for the metric 'auc'; the evaluation of step 10 has accuracy, loss");
 
-  for (const auto& wrong : std::vector<reduce_on_plateau_options>{{.metric = ""}, {.factor = 0}, {.factor = 1}, {.patience = -1}, {.min_delta = -1},
+  for (const auto& wrong : std::vector<reduce_on_plateau_options>{{.goal = {.metric = ""}}, {.factor = 0}, {.factor = 1}, {.patience = -1}, {.min_delta = -1},
                                                                    {.cooldown = -1}, {.min_factor = 2}}) {
     const auto refused = reduce_on_plateau(wrong);
     REQUIRE_FALSE(refused);

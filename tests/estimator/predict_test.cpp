@@ -203,7 +203,7 @@ TEST_CASE("an impossible request is refused at once, and an error of the model c
     CHECK(stream.error().category == errc::invalid_argument);
     return stream.error().message;
   };
-  CHECK(refused({.input = input, .step = -2}) == "prediction: step must be at least 0, not -2");
+  CHECK(refused({.input = input, .checkpoint = checkpoint_ref::of_step(-2)}) == "the step of a checkpoint must be at least 0, not -2");
   CHECK(refused({.input = input, .batches_ahead = -1}) == "prediction: batches_ahead must be in [0, 2147483647], not -1");
   CHECK(refused({.input = input, .keys = {"row", "row"}}) == "the key 'row' is given twice");
   CHECK_FALSE(predict(estimator{model{"empty", {}}, {}}, {.input = input}));
@@ -272,10 +272,10 @@ TEST_CASE("a stream says which checkpoint it is of, and that there is none") {
   CHECK(stream.checkpoint() == dir + "/model.ckpt-400");
   CHECK(stream.global_step() == 400);
   CHECK(stream.remark().empty());
-  auto at_start = stream_of(e, {.input = sums(4).batch(2), .step = 0});
+  auto at_start = stream_of(e, {.input = sums(4).batch(2), .checkpoint = checkpoint_ref::of_step(0)});
   CHECK(taken(at_start).values.at("predictions") == tensor::of<float>({1}, {0}));
   CHECK(at_start.global_step() == 0);
-  auto absent = stream_of(e, {.input = sums(4).batch(2), .step = 399});
+  auto absent = stream_of(e, {.input = sums(4).batch(2), .checkpoint = checkpoint_ref::of_step(399)});
   CHECK(absent.next().error().category == errc::not_found);
   CHECK(absent.remark().empty());
 }

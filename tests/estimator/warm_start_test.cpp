@@ -19,7 +19,7 @@ using variables = std::map<std::string, tensor>;
 
 /// The step-0 checkpoint of a run is what it began with.
 variables at(const std::string& directory, int64_t step) {
-  auto found = load_variables(directory, step);
+  auto found = load_variables(directory, checkpoint_ref::of_step(step));
   REQUIRE_MESSAGE(found, why(found));
   return std::move(*found);
 }

@@ -22,7 +22,7 @@ struct exported_case {
     const auto trained = train(e, small_training(3));
     REQUIRE_MESSAGE(trained, why(trained));
   }
-  std::string checkpoint() const { return *latest_checkpoint(*e.config.model_dir); }
+  std::string checkpoint() const { return *find_checkpoint(*e.config.model_dir); }
   std::string written() {
     const auto path = export_model(e, how);
     REQUIRE_MESSAGE(path, why(path));

@@ -9,6 +9,7 @@
 
 #include <troupe/canned_models.hpp>
 #include <troupe/inspect.hpp>
+#include <troupe/nn.hpp>
 
 #include <cmath>
 #include <fstream>

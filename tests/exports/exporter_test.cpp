@@ -1,4 +1,5 @@
 #include <troupe/exporter.hpp>
+#include <troupe/nn.hpp>
 
 #include "storage/exports/export_json.hpp"
 #include "storage/files/faulty_file_system.hpp"
@@ -48,26 +49,22 @@ TEST_CASE("[EST-38] an export's directory has digits for a name, and its tempora
   CHECK(posix_file_system()->list(c.directory / "run/export/latest")->size() == 2);
   const auto empty = small_estimator(c.directory / "empty");
   refused(export_model(empty, c.how), errc::invalid_argument, "there is no checkpoint to export in " + (c.directory / "empty"));
-  c.how.step = 99;
+  c.how.checkpoint = checkpoint_ref::of_step(99);
   refused(export_model(c.e, c.how), errc::invalid_argument, "there is no checkpoint to export in " + (c.directory / "run"));
 }
 
-TEST_CASE("an export takes the checkpoint of a step, or any checkpoint by its prefix, and refuses both at once") {
+TEST_CASE("an export takes the checkpoint of a step, or any checkpoint by its path") {
   exported_case c;
-  c.how.step = 0;
+  c.how.checkpoint = checkpoint_ref::of_step(0);
   CHECK(opened(c.written()).global_step() == 0);
-  c.how.step.reset();
-  c.how.checkpoint = c.directory / "run/model.ckpt-3";
+  c.how.checkpoint = checkpoint_ref::of_path(c.directory / "run/model.ckpt-3");
   auto elsewhere = small_estimator(c.directory / "other");
   const auto path = export_model(elsewhere, c.how);
   REQUIRE_MESSAGE(path, why(path));
   CHECK(path->starts_with(c.directory / "other/export/latest/"));
   CHECK(opened(*path).global_step() == 3);
-  c.how.step = 3;
-  refused(export_model(c.e, c.how), errc::invalid_argument, "takes a `step` or a `checkpoint`, not both");
-  c.how.step.reset();
-  c.how.checkpoint = "somewhere";
-  refused(export_model(c.e, c.how), errc::invalid_argument, "'somewhere' is no prefix of a checkpoint");
+  c.how.checkpoint = checkpoint_ref::of_path("somewhere");
+  refused(export_model(c.e, c.how), errc::invalid_argument, "'somewhere' names no checkpoint");
 }
 
 TEST_CASE("an export without an input, without a place, of another model or of a model that is wrong is refused, and leaves nothing") {
@@ -206,7 +203,7 @@ TEST_CASE("a state file of the best exporter that is damaged is an error, which 
 }
 
 TEST_CASE("the decision of the best exporter looks at its metric in its direction, and NaN is never better") {
-  const auto best = best_exporter("b", "accuracy", false);
+  const auto best = best_exporter("b", {.metric = "accuracy", .smaller_is_better = false});
   CHECK(best.decide({.metrics = {{"accuracy", 0.5}}}, {}) == true);
   CHECK(best.decide({.metrics = {{"accuracy", 0.6}}}, metrics{{"accuracy", 0.5}}) == true);
   CHECK(best.decide({.metrics = {{"accuracy", 0.5}}}, metrics{{"accuracy", 0.5}}) == false);
@@ -246,7 +243,8 @@ TEST_CASE("[EST-68] the final exporter exports with the flag alone, which is nev
 
 TEST_CASE("[EST-87] exporters run in order, and results keep their places where nothing was exported") {
   exported_case c;
-  const std::vector<exporter> all{final_exporter(), latest_exporter("a"), best_exporter("b", "accuracy", false), final_exporter("end")};
+  const std::vector<exporter> all{final_exporter(), latest_exporter("a"), best_exporter("b", {.metric = "accuracy", .smaller_is_better = false}),
+                                  final_exporter("end")};
   const auto paths = run_exporters(all, c.e, c.how, {.metrics = {{"accuracy", 0.5}}});
   REQUIRE_MESSAGE(paths, why(paths));
   REQUIRE(paths->size() == 4);
@@ -276,7 +274,7 @@ TEST_CASE("[EST-87] the result of a job has a place for each exporter of an eval
   auto e = small_estimator(directory / "run");
   e.config.save_checkpoints_steps = 2;
   eval_spec evaluation{.input = small_dataset(20).batch(8), .throttle_secs = 0,
-                       .exporters = {best_exporter("first", "global_step"), latest_exporter("each")}};
+                       .exporters = {best_exporter("first", {.metric = "global_step"}), latest_exporter("each")}};
   const auto places = [&](int64_t max_steps) {
     const auto result = train_and_evaluate(e, small_training(max_steps), evaluation);
     REQUIRE_MESSAGE(result, why(result));
@@ -324,7 +322,7 @@ TEST_CASE("a finished job that is run again finds its exports behind later ones,
   };
   SUBCASE("one that was made by hand") {
     const auto first = run({latest_exporter("each")});
-    REQUIRE(export_model(e, {.directory = directory / "run/export/each", .input = small_dataset().batch(4), .step = 2}));
+    REQUIRE(export_model(e, {.directory = directory / "run/export/each", .input = small_dataset().batch(4), .checkpoint = checkpoint_ref::of_step(2)}));
     const auto before = list_exports(directory / "run/export/each");
     CHECK(run({latest_exporter("each")}) == first);
     CHECK(list_exports(directory / "run/export/each") == before);
@@ -335,8 +333,8 @@ TEST_CASE("a finished job that is run again finds its exports behind later ones,
       spec.optimizer = gradient_descent{.rate = 1e-30f};  // Equal results in all evaluations.
       return spec;
     };
-    auto greatest = best_exporter("greatest", "loss"), least = best_exporter("least", "loss");
-    greatest.smaller = false;
+    auto greatest = best_exporter("greatest", {.metric = "loss"}), least = best_exporter("least", {.metric = "loss"});
+    greatest.goal.smaller_is_better = false;
     run({greatest, least});
     const auto size = [&](const char* name) { return list_exports(directory / ("run/export/" + std::string{name}))->size(); };
     CHECK(size("greatest") == 1);
@@ -353,14 +351,14 @@ TEST_CASE("an export without a step takes the best checkpoint where the job says
     auto e = small_estimator(directory / (uses_best ? "best" : "newest"));
     e.config.save_checkpoints_steps = 2;
     auto training = small_training(6);
-    training.keep_best = keep_best{.metric = "global_step", .restore_best = uses_best};
+    training.keep_best = keep_best{.goal = {.metric = "global_step"}, .restore_best = uses_best};
     const auto result = train_and_evaluate(e, training, {.input = small_dataset(20).batch(8), .throttle_secs = 0});
     REQUIRE_MESSAGE(result, why(result));
     export_options how{.input = small_dataset().batch(4)};
     const auto path = export_model(e, how);
     REQUIRE_MESSAGE(path, why(path));
     CHECK(opened(*path).global_step() == (uses_best ? 2 : 6));
-    how.step = 4;
+    how.checkpoint = checkpoint_ref::of_step(4);
     CHECK(opened(*export_model(e, how)).global_step() == 4);
   }
 }

@@ -1,7 +1,7 @@
 #include "storage/records/example_columns.hpp"
 #include "tests/fuzz/target.hpp"
 
-#include <troupe/record.hpp>
+#include <troupe/tfrecord.hpp>
 
 namespace troupe::fuzz {
 

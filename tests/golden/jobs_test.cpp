@@ -7,6 +7,7 @@
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/whole_event_log.hpp"
 
+#include <troupe/sequential.hpp>
 #include <troupe/troupe.hpp>
 
 

@@ -42,12 +42,12 @@ void damage_file(const std::string& path) {
 }  // namespace
 
 TEST_CASE_FIXTURE(kept_job, "the newest checkpoint is the one that the state file names") {
-  CHECK(latest_checkpoint(path) == path + "/model.ckpt-4");
+  CHECK(find_checkpoint(path) == path + "/model.ckpt-4");
   REQUIRE(delete_checkpoints(path, {{4}}, true));
-  CHECK(latest_checkpoint(path) == path + "/model.ckpt-2");
+  CHECK(find_checkpoint(path) == path + "/model.ckpt-2");
   REQUIRE(delete_checkpoints(path, {{0}, {2}}, true));
-  CHECK(latest_checkpoint(path).error() == error{errc::not_found, path + " holds no checkpoint that its state file names"});
-  CHECK(latest_checkpoint(path + "/none").error() == error{errc::not_found, path + "/none does not exist, and neither does a checkpoint in it"});
+  CHECK(find_checkpoint(path).error() == error{errc::not_found, path + " holds no checkpoint that its state file names"});
+  CHECK(find_checkpoint(path + "/none").error() == error{errc::not_found, path + "/none does not exist, and neither does a checkpoint in it"});
   CHECK_FALSE(std::filesystem::exists(path + "/none"));
 }
 
@@ -56,14 +56,15 @@ TEST_CASE("a directory of TensorFlow's is told to be converted, whatever is aske
   const auto path = directory / "tf";
   std::filesystem::copy(TROUPE_GOLDEN_DIR "/tensorflow-v2/estimator", path);
   const auto said = [](const auto& found) { return found ? std::string{} : to_string(found.error()); };
-  for (const auto& text : {said(latest_checkpoint(path)), said(best_checkpoint(path)), said(load_variables(path)), said(load_variables(path, 6))}) {
+  for (const auto& text : {said(find_checkpoint(path)), said(find_checkpoint(path, checkpoint_ref::best())),
+                           said(load_variables(path)), said(load_variables(path, checkpoint_ref::of_step(6)))}) {
     CAPTURE(text);
     CHECK(text.starts_with("failed_precondition: " + path + "/model.ckpt-"));
     CHECK(has(text, " is a TensorFlow checkpoint: `troupe convert " + path + " NEW_DIRECTORY` makes one of it"));
   }
   std::filesystem::remove(path + "/model.ckpt-12.index");
   std::filesystem::remove(path + "/model.ckpt-6.index");
-  CHECK(has(said(latest_checkpoint(path)), "holds no checkpoint that its state file names"));
+  CHECK(has(said(find_checkpoint(path)), "holds no checkpoint that its state file names"));
 }
 
 TEST_CASE_FIXTURE(kept_job, "variables are tensors by name, of the newest step or of another, with the optimizer's slots") {
@@ -72,7 +73,7 @@ TEST_CASE_FIXTURE(kept_job, "variables are tensors by name, of the newest step o
   CHECK(variables->at("dnn/hiddenlayer_0/kernel").dims() == shape{4, 5});
   CHECK(variables->at("dnn/hiddenlayer_0/kernel").type() == dtype::float32);
   CHECK(variables->at("dnn/logits/bias/Adam").dims() == shape{3});
-  CHECK(step_of(load_variables(path, 2)) == 2);
+  CHECK(step_of(load_variables(path, checkpoint_ref::of_step(2))) == 2);
   const auto bytes = inspect_checkpoint(path + "/model.ckpt-4", {.values = true});
   REQUIRE(bytes);
   CHECK(bytes->tensors.size() == variables->size());
@@ -83,14 +84,14 @@ TEST_CASE_FIXTURE(kept_job, "variables are tensors by name, of the newest step o
 }
 
 TEST_CASE_FIXTURE(kept_job, "a step that is absent, or damaged, is an error that names it, and no other step takes its place") {
-  CHECK(load_variables(path, 3).error().category == errc::not_found);
+  CHECK(load_variables(path, checkpoint_ref::of_step(3)).error().category == errc::not_found);
   CHECK(load_variables(path + "/none").error().category == errc::not_found);
   damage_file(path + "/model.ckpt-4-00000-of-00001.safetensors");
   const auto damaged = load_variables(path);
   REQUIRE_FALSE(damaged);
   CHECK(damaged.error().category == errc::data_loss);
   CHECK(has(damaged.error().message, "model.ckpt-4-00000-of-00001.safetensors"));
-  CHECK(step_of(load_variables(path, 2)) == 2);
+  CHECK(step_of(load_variables(path, checkpoint_ref::of_step(2))) == 2);
 }
 
 }  // namespace troupe

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = pathlib.Path(sys.argv.pop())
+PROGRAM = pathlib.Path(sys.argv.pop()).resolve()
 SHELL = sys.argv.pop()
 SKIPPED = 77
 LIMIT_S = 60

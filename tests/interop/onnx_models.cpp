@@ -5,6 +5,8 @@
 #include "tests/support/initialised_export.hpp"
 #include "tests/support/predicting_models.hpp"
 
+#include <troupe/onnx.hpp>
+
 #include <cstdio>
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // What heads refuse: options that cannot be, and labels and weights outside of their ranges, with place and value.
-#include <troupe/head_fields.hpp>
+#include <troupe/options/head_fields.hpp>
 
 #include "tests/models/head_case.hpp"
 #include "tests/support/has.hpp"

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <troupe/nn.hpp>
+
 #include <set>
 
 namespace troupe::test {

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <troupe/nn.hpp>
+
 #include <bit>
 
 namespace troupe::test {

@@ -1,7 +1,7 @@
 // Several evaluations, ends by a rule and the best checkpoint, in whole simulated jobs.
 #include "pipeline/launch/simulated_launcher.hpp"
 
-#include "storage/checkpoints/best_in_use.hpp"
+#include "storage/checkpoints/best_checkpoint.hpp"
 #include "storage/examination/examination.hpp"
 #include "storage/files/faulty_file_system.hpp"
 #include "support/ended_jobs.hpp"
@@ -213,7 +213,7 @@ TEST_CASE("the best checkpoint outlives retention and restarts, and is used in p
   small_job_options o{.max_steps = 20, .save_steps = 2, .evaluates = true};
   auto job = describe_small(o);
   job.basis.config.keep_checkpoint_max = 2;
-  job.keep_best = keep_best{.metric = "global_step", .smaller = true};
+  job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = true}};
   const auto first = run_to_end(job);
   CHECK(first.best_checkpoint == "/run/model.ckpt-2");
   CHECK(first.checkpoint == "/run/model.ckpt-20");
@@ -237,7 +237,7 @@ TEST_CASE("beside training, the best checkpoint is there at the end and is what 
     small_job_options o{.max_steps = 40, .save_steps = 2, .evaluates = true, .when = evaluation_mode::beside};
     auto job = describe_small(o);
     job.basis.config.keep_checkpoint_max = 1 + static_cast<int32_t>(seed % 3);
-    job.keep_best = keep_best{.metric = "global_step", .smaller = seed % 2 == 0, .restore_best = true};
+    job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = seed % 2 == 0}, .restore_best = true};
     std::vector<job_event> events;
     const auto result = run_to_end(std::move(job), seed, &events);
     const auto store = *checkpoint_store::open(o.files, "/run", {.read_only = true});
@@ -259,7 +259,7 @@ TEST_CASE("a rule that has decided while a replica died ends the job at that sta
     small_job_options o{.max_steps = 100, .save_steps = 5, .evaluates = true, .recovers = 10};
     auto job = describe_small(o);
     job.stop_early = {at_once(10)};
-    job.keep_best = keep_best{.metric = "global_step", .smaller = true};
+    job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = true}};
     simulated_job run{*prepare(std::move(job)), seed};
     REQUIRE(run.crank_until([&] { return run.progress().step >= 10; }));
     run.crank_some(seed, 0, 120);
@@ -279,7 +279,7 @@ TEST_CASE("a verdict that cannot be written fails the job, also the last one") {
   const auto disk = faulty_file_system::around(memory_disk::make());
   o.files = disk;
   auto job = describe_small(o);
-  job.keep_best = keep_best{.metric = "global_step", .smaller = false};
+  job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = false}};
   simulated_job run{*prepare(std::move(job)), 1};
   REQUIRE(run.crank_until([&] { return run.progress().step >= 10; }));
   disk->inject({.path_contains = "verdict", .for_ever = true});
@@ -290,7 +290,7 @@ TEST_CASE("a verdict that cannot be written fails the job, also the last one") {
 TEST_CASE("a final export of the best checkpoint has that one's metrics") {
   small_job_options o{.max_steps = 6, .save_steps = 2, .evaluates = true};
   auto job = describe_small(o);
-  job.keep_best = keep_best{.metric = "global_step", .smaller = true, .restore_best = true};
+  job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = true}, .restore_best = true};
   std::vector<std::pair<std::string, double>> seen;
   job.evaluations.front().exports_at_end = true;
   job.evaluations.front().exports = [&seen](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
@@ -321,7 +321,7 @@ TEST_CASE("rules and keep_best that ask for what there is not are refused before
   job.stop_early = {stop_if_higher("loss", 0.5, {.evaluation = "dev"})};
   CHECK(why(job) == "the rule 'loss higher than 0.5 in evaluation 'dev'' needs an evaluation named 'dev'; there are: one without a name, 'train'");
   job.stop_early.clear();
-  job.keep_best = keep_best{.metric = "auc"};
+  job.keep_best = keep_best{.goal = {.metric = "auc"}};
   CHECK(why(job).starts_with("keep_best asks for the metric 'auc'"));
   auto alone = describe_small({});
   alone.stop_early = {at_once()};

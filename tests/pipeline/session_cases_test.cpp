@@ -274,7 +274,7 @@ TEST_CASE("[SUP-53] losses .5, .4, .45, .41 at steps 10 to 40 end a job that may
   }
   SUBCASE("the greatest gain") {
     job.stop_early = {stop_if_no_increase("gain", 20)};
-    job.keep_best = keep_best{.metric = "gain", .smaller = false, .restore_best = true};
+    job.keep_best = keep_best{.goal = {.metric = "gain", .smaller_is_better = false}, .restore_best = true};
     CHECK(ends_at_40().starts_with("ended early: no increase of gain within 20 steps: gain was 0."));
   }
   SUBCASE("a metric that there is not") {

@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(shown, "a state that is shown and then saved is evaluated once
         asking->saves = saves;
         options.hooks = {asking};
         auto job = description();
-        job.keep_best = keep_best{.metric = "global_step", .smaller = false};
+        job.keep_best = keep_best{.goal = {.metric = "global_step", .smaller_is_better = false}};
         std::vector<std::string> exported;
         job.evaluations.front().exports = [&exported](const export_surroundings&, const export_occasion& now) -> expected<std::vector<std::string>> {
           exported.push_back(now.checkpoint);

@@ -43,7 +43,7 @@ struct group_job {
                                {.input = small_evaluation().input, .name = name, .exporters = {{.name = "of_" + name, .rule = export_rule::final}}});
       e.exports_at_end = true;
     }
-    d.keep_best = keep_best{.evaluation = "a"};
+    d.keep_best = keep_best{.goal = {.evaluation = "a"}};
     d.stop_early = rules;
     d.hooks = {watcher};
     return d;

@@ -5,6 +5,8 @@
 #include "support/ids.hpp"
 #include "support/small_job.hpp"
 
+#include <troupe/nn.hpp>
+
 namespace troupe::test {
 
 /// Nodes of a training under one chief, whose number is 0.

@@ -9,6 +9,7 @@
 
 #include <troupe/dataset_iterator.hpp>
 #include <troupe/heads.hpp>
+#include <troupe/nn.hpp>
 
 namespace troupe::test {
 

@@ -1,7 +1,7 @@
-#include <troupe/option_field.hpp>
+#include <troupe/options/metric_goal_fields.hpp>
 
-#include <troupe/run_config_fields.hpp>
-#include <troupe/spec_fields.hpp>
+#include <troupe/options/run_config_fields.hpp>
+#include <troupe/options/spec_fields.hpp>
 
 #include <doctest/doctest.h>
 
@@ -30,6 +30,12 @@ struct paint {
   int64_t colour = 1;
 };
 
+/// Has the table of a part among its own.
+struct fence {
+  metric_goal goal = {};
+  int64_t posts = 3;
+};
+
 std::string refused(const paint& p) {
   const auto right = check_fields(p, "paint: ");
   return right ? "" : right.error().message;
@@ -50,6 +56,9 @@ size_t rows() {
 
 template <> struct option_choices<shade> {
   static constexpr std::pair<std::string_view, shade> all[] = {{"light", shade::light}, {"dark", shade::dark}};
+};
+template <> struct option_fields<fence> {
+  static constexpr std::tuple all{option_part{&fence::goal, "evaluation"}, option_field{"posts", &fence::posts, "how many", field_range::at_least(1)}};
 };
 template <> struct option_fields<paint> {
   static constexpr std::tuple all{
@@ -170,13 +179,39 @@ TEST_CASE("every member of the run configuration and of the specs has a row, but
   CHECK(rows<train_spec>() == 4);
   [[maybe_unused]] const auto& [e1, e2, e3, e4, e5, e6, e7, e8, input_of_eval, hooks_of_eval, exporters, exports_like] = defaults_of<eval_spec>();
   CHECK(rows<eval_spec>() == 8);
-  [[maybe_unused]] const auto& [p1, p2, p3, p4, p5, input_of_predict, hooks_of_predict] = defaults_of<predict_spec>();
-  CHECK(rows<predict_spec>() == 5);
+  [[maybe_unused]] const auto& [p1, p2, p3, p4, input_of_predict, hooks_of_predict] = defaults_of<predict_spec>();
+  CHECK(rows<predict_spec>() == 4);
   std::set<std::string_view> names, purposes;
   each_field(defaults_of<run_config>(), [&](const auto& field, const auto&) {
     CHECK_MESSAGE(names.insert(field.name).second, field.name);
     CHECK_MESSAGE((!field.about.empty() && purposes.insert(field.about).second), field.name);
   });
+}
+
+TEST_CASE("the rows of a part are rows of its owner, but for the one that is left out") {
+  fence f{.goal = {.metric = "height"}, .posts = 0};
+  std::map<std::string, std::string> values;
+  each_field(f, [&](const field_row& field, const auto& value) { values[std::string{field.name}] = option_text(value); });
+  CHECK(values == std::map<std::string, std::string>{{"metric", "height"}, {"posts", "0"}, {"smaller_is_better", "true"}});
+  each_field(f, [&](const field_row& field, auto& value) {
+    if (field.name == "smaller_is_better")
+      CHECK(parse_option("false", value));
+  });
+  CHECK_FALSE(f.goal.smaller_is_better);
+  CHECK(check_fields(f, "fence: ").error().message == "fence: posts must be at least 1, not 0");
+}
+
+TEST_CASE("a value is better by more than the margin, in the direction of the goal, and NaN never is") {
+  const metric_goal less{}, more{.metric = "accuracy", .smaller_is_better = false};
+  CHECK(less.is_better(1, 2));
+  CHECK_FALSE(less.is_better(2, 2));
+  CHECK_FALSE(less.is_better(1.5, 2, 0.5));
+  CHECK(more.is_better(2, 1));
+  CHECK_FALSE(more.is_better(1.5, 1, 0.5));
+  for (const auto& goal : {less, more}) {
+    CHECK_FALSE(goal.is_better(std::nan(""), 1));
+    CHECK_FALSE(goal.is_better(1, std::nan("")));
+  }
 }
 
 TEST_CASE("defaults of all options are within their own ranges") {

@@ -1,4 +1,5 @@
 // Attention (nn.hpp has what all layers share).
+// Not needed to begin with.
 //
 //   auto y = tr::nn::multi_head_attention(x, {.heads = 8, .causal = true});                              // within x
 //   auto z = tr::nn::multi_head_attention(x, {.heads = 8, .source = encoded, .mask = not_padding});      // from x to another

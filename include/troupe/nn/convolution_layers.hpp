@@ -1,4 +1,5 @@
 // Layers of image models (nn.hpp has what all layers share): convolutions, pooling, flatten, dropout.
+// Not needed to begin with.
 //
 //   auto h = tr::nn::conv2d(x, {.filters = 32, .kernel_size = {3, 3}, .padding = tr::padding::same, .activation = tr::relu});
 //   h = tr::nn::dense(tr::nn::flatten(tr::nn::max_pool(h)), {.units = 128, .activation = tr::relu});

@@ -1,4 +1,5 @@
 // Layers of most models (nn.hpp has what all layers share): dense, embedding, feed-forward, residual.
+// Not needed to begin with.
 #pragma once
 
 #include <troupe/operations.hpp>

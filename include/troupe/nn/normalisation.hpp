@@ -1,4 +1,5 @@
 // Normalisation layers (nn.hpp has what all layers share).
+// Not needed to begin with.
 #pragma once
 
 #include <troupe/operations.hpp>

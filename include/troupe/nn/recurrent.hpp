@@ -1,4 +1,5 @@
 // Recurrent layers (nn.hpp has what all layers share): cells, one step at a time, and sequences unrolled in the graph.
+// Not needed to begin with.
 //
 //   auto words = tr::nn::lstm(x, {.units = 200});  // [batch, time, features]
 //   use(words.outputs, words.last.h);

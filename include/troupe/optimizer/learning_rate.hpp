@@ -1,4 +1,5 @@
 // Learning rates as functions of the step: TensorFlow 1.x's formulas and names.
+// Not needed to begin with.
 //
 // s is the number of updates made before, so that the first one has s = 0, and n the field `decay_steps`. A rate
 // depends only on s: a resumed job goes on with the rate that it would have had.

@@ -1,4 +1,5 @@
 // Update rules of optimizers: TensorFlow 1.x's formulas, defaults and slot names.
+// Not needed to begin with.
 //
 // v is a variable, g its gradient, t the update being made, counted from 1; `rate` is the field of that name after the
 // schedule. Slots start at 0 unless another value is given; "w/Momentum" is the slot of the variable "w".

@@ -101,7 +101,7 @@ TEST_CASE("a state that was judged before it was saved is the best once it is, a
 }
 
 TEST_CASE("the best checkpoint is the first with the smallest value, or the greatest") {
-  judgements small{with({}, keep_best{})}, great{with({}, keep_best{.smaller = false, .restore_best = true})};
+  judgements small{with({}, keep_best{})}, great{with({}, keep_best{.goal = {.smaller_is_better = false}, .restore_best = true})};
   for (auto* all : {&small, &great})
     all->begin(0, {});
   const double values[] = {0.5, 0.4, 0.4, 0.6};
@@ -169,7 +169,7 @@ TEST_CASE("a job has ended before where one of its rules has ended it, and not b
 }
 
 TEST_CASE("a metric that is asked for and not there is an error that lists those that are") {
-  judgements all{with({}, keep_best{.metric = "auc"})};
+  judgements all{with({}, keep_best{.goal = {.metric = "auc"}})};
   all.begin(0, {});
   const auto found = all.judge("", {10}, {{{"loss", 0.5}, {"accuracy", 1}}});
   REQUIRE_FALSE(found);

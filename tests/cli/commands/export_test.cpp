@@ -123,7 +123,7 @@ TEST_CASE("export refuses what cannot be, with a status of 2 for misuse, and lea
     CHECK(made.out == "");
     CHECK(has(made.err, message));
   };
-  misused({"--step", "bets"}, "--step must be a whole number of at least 0, or best, not 'bets'");
+  misused({"--step", "bets"}, "--step: 'bets' names no checkpoint: it is newest, best, a step such as 390, or a path such as runs/fashion/model.ckpt-390");
   misused({"--asset", "x"}, "--asset must be PATH=FILE, not 'x'");
   misused({"--asset", "x=a", "--asset", "x=b"}, "--asset x is given twice");
   misused({"--output", ""}, "--output must name a directory");
@@ -175,7 +175,7 @@ TEST_CASE("inspect shows what an exported model takes and yields") {
 TEST_CASE("export --help names its flags") {
   const auto help = run_program({"export", "--help"});
   CHECK(help.status == 0);
-  for (const auto* flag : {"--step N|best", "--output DIR", "--onnx FILE", "--asset PATH=FILE", "--config FILE"})
+  for (const auto* flag : {"--checkpoint newest|best|N|PATH", "--output DIR", "--onnx FILE", "--asset PATH=FILE", "--config FILE"})
     CHECK(has(help.out, flag));
   CHECK(has(run_program({"--help"}).out, "export       writes that checkpoint's model"));
 }

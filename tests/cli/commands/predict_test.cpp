@@ -201,7 +201,7 @@ TEST_CASE("misuse of predict exits with 2, and what is not there with 1; either 
   };
   ends({"--format", "xml"}, 2, "--format must be csv, jsonl or npy, not 'xml'");
   ends({"--limit", "0"}, 2, "--limit must be a whole number of at least 1, not '0'");
-  ends({"--step", "-1"}, 2, "--step must be a whole number of at least 0, or best, not '-1'");
+  ends({"--step", "-1"}, 2, "--step: '-1' names no checkpoint: it is newest, best, a step such as 390, or a path such as runs/fashion/model.ckpt-390");
   ends({"--keys", "class_ids,"}, 2, "--keys must be names with commas between them, not 'class_ids,'");
   ends({"--keys", "class_ids,class_ids"}, 2, "the key 'class_ids' is given twice");
   ends({"--keys", "scores"}, 2, "the model predicts no 'scores'; there are 'class_ids', 'logits', 'probabilities'");

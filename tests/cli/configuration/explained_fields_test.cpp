@@ -1,6 +1,6 @@
 #include "cli/configuration/explained_fields.hpp"
 
-#include <troupe/run_config_fields.hpp>
+#include <troupe/options/run_config_fields.hpp>
 
 #include <doctest/doctest.h>
 

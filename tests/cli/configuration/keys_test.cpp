@@ -2,8 +2,8 @@
 
 #include "cli/configuration/command_line.hpp"
 
-#include <troupe/run_config_fields.hpp>
-#include <troupe/spec_fields.hpp>
+#include <troupe/options/run_config_fields.hpp>
+#include <troupe/options/spec_fields.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include "cli/configuration/config_file.hpp"
 
-#include <troupe/optimizer/optimizer_fields.hpp>
+#include <troupe/options/optimizer_fields.hpp>
 
 #include <doctest/doctest.h>
 

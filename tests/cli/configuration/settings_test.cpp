@@ -132,10 +132,10 @@ TEST_CASE("each [[evaluate]] is an evaluation, and a key of all of them gives wa
   CHECK(setup("[run]\nmodel_dir = \"m\"\nmax_steps = 5\n[[evaluate]]\nwhen = \"never\"\n[[evaluate]]\nname = \"b\"\n")->evaluates());
   CHECK_FALSE(setup(job, {"evaluate.when=never"})->evaluates());
   const auto exporting = setup("[run]\nmodel_dir = \"m\"\nmax_steps = 5\n[[evaluate]]\n[[evaluate.exporters]]\nrule = \"best\"\nmetric = \"accuracy\"\n"
-                               "smaller = false\n[[evaluate.exporters]]\nname = \"last\"\nrule = \"final\"\n");
+                               "smaller_is_better = false\n[[evaluate.exporters]]\nname = \"last\"\nrule = \"final\"\n");
   REQUIRE_MESSAGE(exporting, exporting.error().message);
   REQUIRE(exporting->evaluations.front().spec.exporters.size() == 2);
-  CHECK(exporting->evaluations.front().spec.exporters[0].metric == "accuracy");
+  CHECK(exporting->evaluations.front().spec.exporters[0].goal.metric == "accuracy");
   CHECK(exporting->evaluations.front().spec.exporters[1].rule == export_rule::final);
   CHECK(complaint(file("[[evaluate]]\nsplit = \"dev\"\n")) == "my.toml:2: evaluate[0].split must be one of test, train, not 'dev'");
   CHECK(complaint(file("[[evaluate]]\nthrotle_secs = 1\n")) == "my.toml:2: unknown key evaluate[0].throtle_secs; did you mean evaluate[0].throttle_secs?");

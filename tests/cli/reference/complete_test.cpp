@@ -50,7 +50,7 @@ TEST_CASE("a command is completed with its own flags, and with all that its help
 TEST_CASE("the value of a flag is one of its choices, or a path, in the next word or behind its =") {
   CHECK(texts({"predict", "--format", ""}) == words{"csv", "jsonl", "npy"});
   CHECK(texts({"predict", "--format=n"}) == words{"--format=npy"});
-  CHECK(texts({"evaluate", "--step", ""}) == words{"best"});
+  CHECK(texts({"evaluate", "--step", ""}) == words{"newest", "best"});
   CHECK(texts({"inspect", "--graph", "p"}) == words{"predict"});
   CHECK(texts({"train", "--help", "opt"}) == words{"optimizer"});
   CHECK(after({"train", "--config", "exa"}).paths == path_completion::files);

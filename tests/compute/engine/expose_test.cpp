@@ -1,6 +1,7 @@
 // What a group that applies nothing any more still computes: its loss and the outputs that others read.
 #include <troupe/dataset.hpp>
 #include <troupe/heads.hpp>
+#include <troupe/nn.hpp>
 
 #include "compute/engine/step_engine.hpp"
 #include "tests/support/has.hpp"

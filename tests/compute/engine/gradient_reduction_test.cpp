@@ -2,6 +2,8 @@
 
 #include "tests/compute/model_fixture.hpp"
 
+#include <troupe/nn.hpp>
+
 #include <bit>
 
 namespace troupe {

@@ -5,6 +5,8 @@
 #include "tests/compute/operations/values.hpp"
 #include "tests/support/has.hpp"
 
+#include <troupe/nn.hpp>
+
 namespace troupe {
 
 using namespace test;

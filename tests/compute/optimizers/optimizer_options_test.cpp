@@ -1,5 +1,5 @@
 // Rates as functions of the step; options that are refused; options as text.
-#include <troupe/optimizer/optimizer_fields.hpp>
+#include <troupe/options/optimizer_fields.hpp>
 
 #include "tests/support/has.hpp"
 

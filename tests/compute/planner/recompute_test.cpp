@@ -2,6 +2,8 @@
 #include "tests/bench/models.hpp"
 #include "tests/compute/model_fixture.hpp"
 
+#include <troupe/nn.hpp>
+
 namespace troupe {
 
 using namespace test;

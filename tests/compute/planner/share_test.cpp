@@ -1,6 +1,8 @@
 // Common subexpression elimination: calls that give the same bits are made once.
 #include "tests/compute/planned.hpp"
 
+#include <troupe/nn.hpp>
+
 namespace troupe {
 
 using namespace test;

@@ -2,6 +2,8 @@
 #include "tests/compute/planned.hpp"
 #include "tests/support/has.hpp"
 
+#include <troupe/nn.hpp>
+
 namespace troupe {
 
 using namespace test;

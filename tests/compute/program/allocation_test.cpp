@@ -3,6 +3,8 @@
 
 #include "compute/engine/gradient_reduction.hpp"
 
+#include <troupe/nn.hpp>
+
 #include <cstdlib>
 #include <new>
 

@@ -3,6 +3,8 @@
 #include "tests/compute/model_fixture.hpp"
 #include "tests/support/has.hpp"
 
+#include <troupe/nn.hpp>
+
 #include <filesystem>
 #include <set>
 #include <sstream>

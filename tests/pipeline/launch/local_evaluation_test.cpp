@@ -44,7 +44,7 @@ evaluation_job evaluation_on(std::shared_ptr<file_system> files, const std::stri
 }
 
 expected<evaluation_result> run(evaluation_job job, std::optional<int64_t> step = {}) {
-  job.step = step;
+  job.checkpoint.which.step = step.value_or(-1);
   auto prepared = prepare(std::move(job));
   REQUIRE(prepared);
   return local_launcher{}.evaluate(*prepared)->wait();

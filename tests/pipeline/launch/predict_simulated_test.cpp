@@ -29,7 +29,8 @@ expected<std::shared_ptr<prepared_job>> prepare_case(const case_options& o) {
   job_basis basis{.source = std::make_shared<const model>(o.what), .config = {}, .files = o.disk};
   if (o.keeps)
     basis.config.model_dir = "/run";
-  return prepare(prediction_job{.basis = basis, .input = dataset_over(o.source), .choice = o.choice, .step = o.step, .batches_ahead = o.ahead});
+  return prepare(prediction_job{.basis = basis, .input = dataset_over(o.source), .choice = o.choice,
+                                .checkpoint = {{.step = o.step.value_or(-1)}}, .batches_ahead = o.ahead});
 }
 
 std::shared_ptr<prepared_job> prepared(const case_options& o) {

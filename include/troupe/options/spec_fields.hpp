@@ -1,7 +1,8 @@
-// The tables of the fields of train_spec, eval_spec and predict_spec (option_field.hpp), but for the data and the hooks.
+// The tables of the fields of train_spec, eval_spec and predict_spec (options/option_field.hpp), but for the data and the hooks.
+// Not needed to begin with.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 #include <troupe/predict.hpp>
 
 namespace troupe {
@@ -39,8 +40,7 @@ template <> struct option_fields<eval_spec> {
 template <> struct option_fields<predict_spec> {
   static constexpr std::tuple all{
     TROUPE_FIELD(predict_spec, keys, "only these predictions"),
-    TROUPE_FIELD(predict_spec, step, "the checkpoint of this step; the newest unless given", field_range::at_least(0)),
-    TROUPE_FIELD(predict_spec, checkpoint, "or the one of this prefix, dir/model.ckpt-390, of any directory"),
+    TROUPE_FIELD(predict_spec, checkpoint, "newest, best (the one that keep_best has kept), a step, or a path, dir/model.ckpt-390, of any directory"),
     TROUPE_FIELD(predict_spec, single_examples, "one result for each example, not for each batch"),
     // The limit keeps sums of steps far from overflow.
     TROUPE_FIELD(predict_spec, batches_ahead, "batches computed beyond the one being taken", field_range::between(0, INT32_MAX))};

@@ -1,4 +1,5 @@
 // Marks the symbols that libtroupe exports; all others are hidden.
+// Not needed to begin with.
 #pragma once
 
 #if defined(__GNUC__)

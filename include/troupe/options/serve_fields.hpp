@@ -1,7 +1,8 @@
 // The fields of `serve_options` by name.
+// Not needed to begin with.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 #include <troupe/serve.hpp>
 
 namespace troupe {

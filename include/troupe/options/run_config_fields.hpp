@@ -1,7 +1,8 @@
-// The table of a run configuration's fields (option_field.hpp): what `validate`, `replace`, configuration files, --set and --help know.
+// The table of a run configuration's fields (options/option_field.hpp): what `validate`, `replace`, configuration files, --set and --help know.
+// Not needed to begin with.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 #include <troupe/run_config.hpp>
 
 namespace troupe {

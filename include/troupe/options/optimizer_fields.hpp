@@ -1,7 +1,8 @@
-// The tables of the fields of optimizers (option_field.hpp): rules, schedules, and what surrounds them.
+// The tables of the fields of optimizers (options/option_field.hpp): rules, schedules, and what surrounds them.
+// Not needed to begin with.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 #include <troupe/optimizer.hpp>
 
 namespace troupe {

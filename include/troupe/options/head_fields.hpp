@@ -1,8 +1,9 @@
-// The tables of the fields of heads (option_field.hpp).
+// The tables of the fields of heads (options/option_field.hpp).
+// Not needed to begin with.
 #pragma once
 
 #include <troupe/heads.hpp>
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 
 namespace troupe {
 

@@ -1,11 +1,12 @@
 // Options by name: a struct of options has one table, from which its fields are parsed, checked, printed and explained.
+// Not needed to begin with.
 //
 //   template <> struct option_fields<train_spec> {
 //     static constexpr std::tuple all{option_field{"steps", &train_spec::steps, "how many steps to make", field_range::at_least(1)}};
 //   };
 //   if (auto right = check_fields(spec); !right) return tr::report(right.error());
 //
-// The tables are in the headers *_fields.hpp and in exporter.hpp; the type of a member decides how its value
+// The tables are in the headers options/*_fields.hpp; the type of a member decides how its value
 // is written. Nothing here is owned or shared: any thread may call.
 #pragma once
 
@@ -82,6 +83,15 @@ struct option_field : field_row {
 
   constexpr option_field(const char* its_name, T Owner::* its_member, std::string_view its_purpose, field_range accepted = {}, bool effect = true)
     : field_row{its_name, its_purpose, accepted, effect}, member(its_member) {}
+};
+
+/// A member with a table of its own, whose rows are rows of its owner, but for the one that is left out.
+template <class Owner, class Part>
+struct option_part {
+  Part Owner::* member;
+  std::string_view without = {};
+
+  explicit constexpr option_part(Part Owner::* its_member, std::string_view left_out = {}) : member(its_member), without(left_out) {}
 };
 
 /// The table of a struct: `static constexpr std::tuple all{option_field{...}, ...}`.
@@ -202,8 +212,24 @@ option_values values_of(const field_range& range) {
 /// f(row, member) for every field, in the order of its declaration. An f that takes the row as `field_row` is compiled once for each type
 /// of a member, not for each struct.
 template <class Options, class F>
+void each_field(Options& options, F f);
+
+/// `Row`: an option_field, or what has more than one.
+template <class Options, class Row, class F>
+void visit_row(Options& options, const Row& field, F& f) {
+  f(field, options.*field.member);
+}
+template <class Options, class Owner, class Part, class F>
+void visit_row(Options& options, const option_part<Owner, Part>& part, F& f) {
+  each_field(options.*part.member, [&](const auto& field, auto& value) {
+    if (field.name != part.without)
+      f(field, value);
+  });
+}
+
+template <class Options, class F>
 void each_field(Options& options, F f) {
-  std::apply([&](const auto&... field) { (f(field, options.*field.member), ...); }, option_fields<std::remove_const_t<Options>>::all);
+  std::apply([&](const auto&... row) { (visit_row(options, row, f), ...); }, option_fields<std::remove_const_t<Options>>::all);
 }
 
 /// What a field has that nobody mentioned.
@@ -255,9 +281,9 @@ template <class T>
 template <class Options>
 expected<void> check_fields(const Options& options, std::string_view before = "") {
   expected<void> right;
-  each_field(options, [&](const auto& field, const auto& value) {
+  each_field(options, [&]<class Owner, class T>(const option_field<Owner, T>& field, const T& value) {
     if (right)
-      right = check_row(field, before, value, defaults_of<Options>().*field.member);
+      right = check_row(field, before, value, defaults_of<Owner>().*field.member);
   });
   return right;
 }

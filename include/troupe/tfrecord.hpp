@@ -1,4 +1,5 @@
 // Record files, as TensorFlow's TFRecord has them, and the examples (tf.Example) that are usually in them.
+// Not needed to begin with.
 //
 //   auto file = tr::record_writer::create("train.tfrecord.gz", tr::compression::gzip);
 //   auto bytes = tr::encode_example({{{"label", std::vector<int64_t>{7}}}});

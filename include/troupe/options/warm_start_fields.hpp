@@ -1,7 +1,8 @@
-// The tables of the fields of a warm start (option_field.hpp), but for its maps and initializers.
+// The tables of the fields of a warm start (options/option_field.hpp), but for its maps and initializers.
+// Not needed to begin with.
 #pragma once
 
-#include <troupe/option_field.hpp>
+#include <troupe/options/option_field.hpp>
 #include <troupe/warm_start.hpp>
 
 namespace troupe {
