@@ -6,7 +6,6 @@ import sys
 import unittest
 
 PAGE = sys.argv.pop()
-SKIPPED = 77
 
 
 class Page(unittest.TestCase):
@@ -21,6 +20,5 @@ class Page(unittest.TestCase):
 
 if __name__ == "__main__":
     if not shutil.which("groff"):
-        print("groff is not installed")
-        sys.exit(SKIPPED)
+        sys.exit("groff is missing: ./dev test installs it")
     unittest.main()

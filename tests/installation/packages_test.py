@@ -15,7 +15,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import package  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv.pop())
-SKIPPED = 77
 
 
 class Packages(unittest.TestCase):
@@ -116,6 +115,5 @@ class Packages(unittest.TestCase):
 
 if __name__ == "__main__":
     if not shutil.which("dpkg-deb"):
-        print("dpkg-deb is not installed")
-        sys.exit(SKIPPED)
+        sys.exit("dpkg-deb is missing: it comes with the package dpkg")
     unittest.main()
