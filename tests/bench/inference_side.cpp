@@ -6,6 +6,8 @@
 #include "tests/support/initialised_export.hpp"
 #include "tests/support/predicting_models.hpp"
 
+#include <troupe/onnx.hpp>
+
 #include <charconv>
 #include <chrono>
 #include <cstdio>
